@@ -42,7 +42,7 @@ impl IndexedMemory {
 /// The place and the revision of a memory, as the owner index knows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLocation {
-    /// Where the store has the memory, in the store's own terms. It may have been moved since.
+    /// The place of the memory in the store, in the store's own terms. The store may have moved it since.
     pub row_id: u64,
     pub revision: u64,
 }
@@ -55,7 +55,7 @@ struct ScoreFields {
     trace_id: Option<TraceId>,
     prior: f64,
     tags: Box<[u32]>,
-    /// [`RowLocation::row_id`].
+    /// This is [`RowLocation::row_id`].
     row_id: u64,
     revision: ShortRevision,
     /// The revision whose passages are here, if there are any.
@@ -64,7 +64,7 @@ struct ScoreFields {
     pinned: bool,
 }
 
-/// The fields that narrow a search; they are read of every memory.
+/// The fields that narrow a search. A search reads them of every memory.
 #[derive(Debug)]
 struct FilterFields {
     created_at: Timestamp,
@@ -182,8 +182,8 @@ impl MemoryColumns {
         self.add(row, filter);
     }
 
-    /// The number that passages of this revision of the memory get. None where the memory is not here, or where its
-    /// passages are those of a later revision.
+    /// Returns the number that passages of this revision of the memory get. None where the memory is not here, or where
+    /// its passages are those of a later revision.
     pub(super) fn number_for_passages(&mut self, id: MemoryId, revision: u64) -> Option<u32> {
         match self.rows[self.number(id)?].passages_of.get() {
             Some(passages_of) if passages_of > revision => return None,
@@ -215,7 +215,7 @@ impl MemoryColumns {
         self.rows[number as usize].id
     }
 
-    /// How many numbers were given, and how many of them were given up.
+    /// Returns how many numbers were given, and how many of them were given up.
     pub(super) fn numbered(&self) -> (usize, usize) {
         (self.rows.len(), self.rows.len() - self.numbers.len())
     }
@@ -248,7 +248,7 @@ impl MemoryColumns {
         })
     }
 
-    /// How many memories that are here warn of any error, and how many of them of this one.
+    /// Counts the memories that are here and warn of any error, and those of them that warn of this one.
     pub(super) fn carriers(&self, error: &Signature) -> Carriers {
         let matching = self.signatures.those(|own| error.matches(own));
         let mut carriers = Carriers::default();
@@ -260,14 +260,14 @@ impl MemoryColumns {
         carriers
     }
 
-    /// The memories that are here and warn of this error.
+    /// Returns the wanted memories that are here and warn of this error.
     pub(super) fn warning_of(&self, error: &Signature, wanted: &Wanted) -> impl Iterator<Item = MemoryId> {
         let matching = self.signatures.those(|own| error.matches(own));
         let numbers = (0..self.rows.len()).filter(move |number| matching.contains(&self.filters[*number].signature));
         numbers.filter(|number| self.meets(*number as u32, wanted)).map(|number| self.rows[number].id)
     }
 
-    /// The conditions in the numbers of this owner index. None where no memory can meet them.
+    /// Returns the conditions in the numbers of this owner index. None where no memory can meet them.
     pub(super) fn wanted(&self, conditions: &Conditions) -> Option<Wanted> {
         let Conditions {
             domain,
@@ -383,7 +383,7 @@ impl<T: Hash + Eq> Shared<T> {
         self.all.get((number as usize).checked_sub(1)?).map(AsRef::as_ref)
     }
 
-    /// The numbers of the values for which this holds.
+    /// Returns the numbers of the values for which this holds.
     fn those(&self, holds: impl Fn(&T) -> bool) -> Vec<u32> {
         (1..).zip(&self.all).filter(|(_, value)| holds(value)).map(|(number, _)| number).collect()
     }
@@ -395,7 +395,7 @@ impl<T: Hash + Eq> Shared<T> {
     }
 }
 
-/// A key of 64 hexadecimal digits in half of its size, or the hash of any other key.
+/// Packs a key of 64 hexadecimal digits in small letters into half of its size, and any other key into its hash.
 fn packed(key: &str) -> [u8; 32] {
     let digit = |byte: u8| char::from(byte).to_digit(16).filter(|_| !byte.is_ascii_uppercase());
     let digits: Option<Vec<u32>> = key.bytes().map(digit).collect();
@@ -405,12 +405,13 @@ fn packed(key: &str) -> [u8; 32] {
     }
 }
 
-/// What an allocation of so many bytes takes. Allocators round up and keep a word of their own.
+/// Estimates the bytes that an allocation of so many bytes takes. Allocators round up and keep a word of their own.
 pub(super) fn allocated(bytes: usize) -> usize {
     if bytes == 0 { 0 } else { (bytes + 8).next_multiple_of(16).max(32) }
 }
 
-/// What a map of this capacity takes: its entries, a control byte for each, and an eighth that stays free.
+/// Estimates the bytes that a map of this capacity takes: its entries, a control byte for each, and an eighth that
+/// stays free.
 pub(super) fn map_bytes<K, V>(capacity: usize) -> usize {
     capacity * (size_of::<(K, V)>() + 1) * 8 / 7
 }

@@ -17,13 +17,14 @@ use reasoning_bank_domain::text::terms::{QUERY_TERMS, QueryTerm};
 /// (df + 0.5))`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bm25 {
-    /// How slowly a term that is repeated saturates.
+    /// The parameter that says how slowly a repeated term saturates.
     pub k1: f32,
-    /// How much the length of a passage counts, in 0..1.
+    /// The weight of the length of a passage, in 0..1.
     pub b: f32,
 }
 
-/// How slowly a term that the query repeats saturates: k3 of Okapi BM25 (Robertson et al., Okapi at TREC-3, 1994).
+/// The parameter that says how slowly repeats of a term in the query saturate: k3 of Okapi BM25 (Robertson et al.,
+/// Okapi at TREC-3, 1994).
 const K3: f32 = 8.0;
 /// The most terms of a query that are searched: those that count most, by their rarity and by how often the query says
 /// them.
@@ -35,12 +36,14 @@ pub(super) const BM25: Bm25 = Bm25 { k1: 0.9, b: 0.6 };
 const FREQUENCY_BITS: u32 = 8;
 const FREQUENCY_MAX: u32 = (1 << FREQUENCY_BITS) - 1;
 const PASSAGES_MAX: usize = 1 << (32 - FREQUENCY_BITS);
-/// Only the passages that may be found are looked at where they are no more than one in so many, judged by so many of
-/// them. The exception is a query whose lists have together no more than one posting for so many passages.
+/// A search looks only at the passages that may be found where they are fewer than one in this many.
 const FEW: usize = 50;
+/// A sample of at most this many passages tells how many may be found.
 const JUDGED_BY: usize = 4_096;
+/// A query goes through its lists all the same where they have together no more than one posting for this many
+/// passages.
 const SHORT_LISTS: usize = 4;
-/// A margin for rounding, which must not cut off what ties with the last of the best.
+/// A margin for rounding. Rounding must not cut off what ties with the last of the best.
 const ROUNDING: f32 = 1e-4;
 
 fn hash(term: &str) -> u64 {
@@ -66,19 +69,19 @@ impl TermQuery {
     }
 }
 
-/// The statistics of all passages that a query is asked of, as far as the query needs them.
+/// The statistics of all passages that a query searches, as far as the query needs them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Collection {
     passages: u64,
     length: u64,
-    /// For each term of the query, how many passages have it.
+    /// The number of passages that have each term of the query.
     having: Vec<u64>,
     /// The weight of each term of the query.
     weights: Vec<f32>,
 }
 
 impl Collection {
-    /// What the terms of the query are worth in this collection. No memory has any of them yet.
+    /// Returns what the terms of the query are worth in this collection. `matched` is still empty.
     pub fn terms(&self) -> MatchedTerms {
         let each = || 0..self.having.len();
         let worth: f64 = each().map(|term| f64::from(self.worth(term))).sum();
@@ -89,8 +92,8 @@ impl Collection {
         }
     }
 
-    /// The terms that are searched, by their places in the query. A term that no passage has does not count towards the
-    /// limit.
+    /// Returns the terms that are searched, by their places in the query. A term that no passage has does not count
+    /// towards the limit.
     fn searched(&self) -> Vec<usize> {
         let mut terms: Vec<usize> = (0..self.having.len()).filter(|term| self.having[*term] > 0).collect();
         if terms.len() > SEARCHED_TERMS {
@@ -124,7 +127,7 @@ struct Postings {
 }
 
 impl Postings {
-    /// Adds a posting. Answers how many bytes more the list takes.
+    /// Adds a posting, and returns how many bytes more the list takes.
     fn push(&mut self, passage: u32, frequency: u32, length: u16) -> usize {
         let before = self.bytes();
         let frequency = frequency.min(FREQUENCY_MAX);
@@ -147,16 +150,16 @@ fn unpacked(posting: u32) -> (usize, f32) {
 pub(super) struct InvertedIndex {
     terms: HashMap<u64, u32>,
     postings: Vec<Postings>,
-    /// The number of terms of each passage, as far as it fits.
+    /// The number of terms of each passage, at most `u16::MAX`.
     lengths: Vec<u16>,
     memories: Vec<u32>,
     length: u64,
-    /// The bytes that the postings take beside their own place.
+    /// The bytes that the postings take beside their entries in `postings`.
     postings_bytes: usize,
 }
 
 impl InvertedIndex {
-    /// Adds a passage. `terms` are separated by spaces; a term that is repeated counts as often.
+    /// Adds a passage. `terms` are separated by spaces. A term that is repeated counts as often as it is there.
     pub(super) fn push(&mut self, memory: u32, terms: &str) -> Result<(), Full> {
         if self.lengths.len() >= PASSAGES_MAX {
             return Err(Full);
@@ -216,7 +219,7 @@ impl InvertedIndex {
         self.terms.get(&term).and_then(|number| self.postings.get(*number as usize))
     }
 
-    /// The terms of the query that the passage has.
+    /// Returns the terms of the query that the passage has.
     pub(super) fn matched(&self, query: &TermQuery, passage: u32) -> TermSet {
         let has = |term: &u64| {
             let postings = self.postings_of(*term)?;
@@ -226,7 +229,7 @@ impl InvertedIndex {
         TermSet::of(query.terms.iter().map(|term| has(term).is_some()))
     }
 
-    /// The memories that have any of the terms, the one with the best passage first.
+    /// Finds the memories that have any of the terms, the one with the best passage first.
     pub(super) fn search(
         &self,
         query: &TermQuery,
@@ -241,7 +244,7 @@ impl InvertedIndex {
         };
         let mut lists: Vec<List<'_>> = collection.searched().into_iter().filter_map(list).collect();
         lists.sort_by(|a, b| b.bound.total_cmp(&a.bound));
-        // what the lists from here on can add to a passage at most
+        // The most that the lists from here on can add to a passage.
         let rest = |from: usize| lists[from..].iter().map(|list| list.bound).sum::<f32>();
 
         let mut scores = Scores::new(self.lengths.len());
@@ -259,7 +262,8 @@ impl InvertedIndex {
             self.add(&lists[next], average, &mut scores);
             next += 1;
             let longer = lists.get(next).map_or(0, |list| list.postings.packed.len());
-            // where few passages may be found, it takes many of them until there are enough
+            // Where few passages may be found, many scores are needed until there are enough. So the scores are looked
+            // at only when there are twice as many as the last time.
             if longer > scores.touched.len() && (enough > 0.0 || scores.touched.len() >= 2 * looked_at) {
                 enough = self.enough(&scores, enough, limit, &allowed);
                 looked_at = scores.touched.len();
@@ -277,7 +281,7 @@ impl InvertedIndex {
         Found { truncated: truncated || found.truncated, ..found }
     }
 
-    /// The passages that may be found, if they are few.
+    /// Returns the passages that may be found, if they are few.
     fn few(&self, allowed: impl Fn(u32) -> bool) -> Option<Vec<u32>> {
         let every = self.memories.len().div_ceil(JUDGED_BY).max(1);
         let may_be_found = self.memories.iter().step_by(every).filter(|memory| allowed(**memory)).count();
@@ -286,15 +290,15 @@ impl InvertedIndex {
         (may_be_found * FEW * every < self.memories.len()).then(few)
     }
 
-    /// The best memories of the passages that score at least so much.
+    /// Returns the best memories of the passages that score at least so much.
     fn best(&self, scores: &Scores, least: f32, limit: usize, allowed: impl Fn(u32) -> bool) -> Found {
         let scored = scores.touched.iter().map(|passage| (*passage, scores.of[*passage as usize]));
         let memory = |passage: u32| Some(self.memories[passage as usize]).filter(|memory| allowed(*memory));
         Found::best(scored.filter(|(_, score)| *score >= least).collect(), limit, memory)
     }
 
-    /// The score that `limit` memories have reached already: a passage below it is not among the best. It is 0 where
-    /// there are too few. `known` is what it was when the scores were lower.
+    /// Returns a score that `limit` memories have reached already. A passage below it is not among the best. `known` is
+    /// what it was when the scores were lower, at first 0. It is returned where fewer memories have reached it.
     fn enough(&self, scores: &Scores, known: f32, limit: usize, allowed: impl Fn(u32) -> bool) -> f32 {
         let best = self.best(scores, known, limit, allowed);
         let last = best.hits.last().filter(|_| best.hits.len() == limit);
@@ -315,7 +319,7 @@ impl InvertedIndex {
     /// Adds a list to the passages that have a score already. Both are in the order of passages, so each is gone
     /// through once.
     fn add_to_touched(&self, list: &List<'_>, average: f32, scores: &mut Scores) {
-        // the touched passages are a few sorted runs, one after another
+        // The touched passages are a few sorted runs, one after another.
         scores.touched.sort();
         let mut left: &[u32] = &list.postings.packed;
         for passage in &scores.touched {
@@ -367,7 +371,8 @@ impl Scores {
     }
 }
 
-/// How many of the sorted numbers are smaller. The search goes in steps that double, so that near ones are found soon.
+/// Returns how many of the sorted numbers are smaller. The search goes in steps that double, so that near ones are
+/// found soon.
 fn gallop(sorted: &[u32], number: u32) -> usize {
     let mut step = 1;
     while step < sorted.len() && sorted[step] < number {

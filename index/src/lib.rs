@@ -34,7 +34,7 @@ use reasoning_bank_domain::retrieval::fusion::RankedList;
 /// An owner index is worn, and worth building anew, when more than one in this many of its entries is removed.
 const REMOVED_SHARE: usize = 4;
 const WORTH_MAKING_ANEW: usize = 1_000;
-/// How many passages are looked at first for each memory that is wanted. A memory usually has two or three.
+/// The number of passages that are looked at first for each memory that is wanted. A memory usually has two or three.
 const PASSAGES_A_MEMORY: usize = 4;
 
 /// A memory that was found, by its number in the owner index, with the passage that it is found by.
@@ -50,12 +50,12 @@ struct Hit {
 struct Found {
     /// The memories, best first.
     hits: Vec<Hit>,
-    /// Whether more memories matched than are here.
+    /// True where more memories matched than are here.
     truncated: bool,
 }
 
 impl Found {
-    /// Makes memories of scored passages: each memory counts by its best passage, at most `limit` memories are taken,
+    /// Makes memories of scored passages. Each memory counts by its best passage, at most `limit` memories are taken,
     /// and ties go by the number of the passage. `memory` gives the memory of a passage, or none where it may not be
     /// found. It is asked about few passages, unless most may not be found.
     fn best(mut scored: Vec<(u32, f32)>, limit: usize, memory: impl Fn(u32) -> Option<u32>) -> Self {
@@ -89,9 +89,9 @@ impl Found {
 #[error("the owner index is full")]
 pub struct Full;
 
-/// The active memories of one reader, searchable.
+/// The active memories of one workspace, one team or one organisation, searchable.
 ///
-/// A memory has a number, and so have the words and vectors of its passages. Whenever its passages change, the memory
+/// A memory has a number, which the words and vectors of its passages carry. Whenever its passages change, the memory
 /// gets another number, and what has the old one is never found again.
 #[derive(Debug)]
 pub struct OwnerIndex {
@@ -102,7 +102,7 @@ pub struct OwnerIndex {
 }
 
 impl OwnerIndex {
-    /// An empty owner index for vectors of this many numbers.
+    /// Makes an empty owner index for vectors of this many numbers.
     pub fn new(dims: usize) -> Self {
         Self {
             columns: MemoryColumns::default(),
@@ -134,7 +134,7 @@ impl OwnerIndex {
     ///
     /// # Errors
     ///
-    /// [`Full`]
+    /// [`Full`] where it cannot number more passages.
     pub fn add_passage(
         &mut self,
         id: MemoryId,
@@ -168,17 +168,17 @@ impl OwnerIndex {
         self.columns.contains(id)
     }
 
-    /// The ids of the memories that are here, in any order.
+    /// Returns the ids of the memories that are here, in any order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = MemoryId> {
         self.columns.ids()
     }
 
-    /// The revision whose passages are here.
+    /// Returns the revision whose passages are here. None where the memory has none here.
     pub fn passages_of(&self, id: MemoryId) -> Option<u64> {
         self.columns.passages_of(id)
     }
 
-    /// How many passages there are, including those of removed memories.
+    /// Returns the number of passages, including those of removed memories.
     pub fn passages(&self) -> usize {
         self.inverted.passages()
     }
@@ -196,7 +196,7 @@ impl OwnerIndex {
         removed > WORTH_MAKING_ANEW && removed * REMOVED_SHARE > all
     }
 
-    /// The memory it takes, approximately, in bytes.
+    /// Estimates the memory that it takes, in bytes.
     pub fn bytes(&self) -> usize {
         let evidence = columns::map_bytes::<MemoryId, Evidence>(self.evidence.capacity());
         self.columns.bytes() + self.inverted.bytes() + self.vectors.bytes() + evidence
@@ -207,8 +207,8 @@ impl OwnerIndex {
         self.inverted.count(query, collection);
     }
 
-    /// The best memories by the words of a query. The score is BM25 over `collection`, to which every owner index that
-    /// the query reads was [added](Self::count).
+    /// Finds the best memories by the words of a query. The score is BM25 over `collection`, to which every owner index
+    /// that the query reads was [added](Self::count).
     pub fn by_words(
         &self,
         query: &TermQuery,
@@ -223,18 +223,18 @@ impl OwnerIndex {
         FoundByWords { matched: matched.collect(), list: self.list(found) }
     }
 
-    /// The best memories by cosine.
+    /// Finds the best memories by cosine.
     pub fn by_vector(&self, vector: &[f32], conditions: &Conditions, limit: usize) -> RankedList {
         let Some(wanted) = self.columns.wanted(conditions) else { return RankedList::default() };
         self.list(self.vectors.search(vector, limit, |number| self.columns.meets(number, &wanted)))
     }
 
-    /// How many memories warn of any error, and how many of them of this one.
+    /// Counts the memories that warn of any error, and those of them that warn of this one.
     pub fn carriers(&self, error: &Signature) -> Carriers {
         self.columns.carriers(error)
     }
 
-    /// The newest memories that warn of this error, at most `limit`.
+    /// Finds the newest memories that warn of this error, at most `limit`.
     pub fn by_signature(&self, error: &Signature, conditions: &Conditions, limit: usize) -> Vec<MemoryId> {
         let Some(wanted) = self.columns.wanted(conditions) else { return Vec::new() };
         let mut found: Vec<MemoryId> = self.columns.warning_of(error, &wanted).collect();
@@ -243,12 +243,13 @@ impl OwnerIndex {
         found
     }
 
-    /// What scoring needs to know of a memory of this owner index.
+    /// Returns what scoring needs to know of a memory of this owner index. None where the memory is not here.
     pub fn facts(&self, id: MemoryId) -> Option<(Facts, Evidence)> {
         Some((self.columns.facts(id)?, self.evidence.get(&id).cloned().unwrap_or_default()))
     }
 
-    /// Where the store has a memory of this owner index, and the evidence about it.
+    /// Returns where the store has a memory of this owner index, and the evidence about it. None where the memory is
+    /// not here.
     pub fn location(&self, id: MemoryId) -> Option<(RowLocation, Evidence)> {
         Some((self.columns.location(id)?, self.evidence.get(&id).cloned().unwrap_or_default()))
     }
@@ -272,7 +273,7 @@ pub struct FoundByWords {
     pub matched: BTreeMap<MemoryId, TermSet>,
 }
 
-/// Appends to a vector, which grows by an eighth where doubling would leave half of a large owner index unused.
+/// Appends to a vector. It grows by an eighth, as doubling would leave half of a large owner index unused.
 fn push<T>(all: &mut Vec<T>, one: T) {
     if all.len() == all.capacity() {
         all.reserve_exact(all.len() / 8 + 1);

@@ -1,6 +1,6 @@
-//! Search by cosine over vectors in a quarter of their size: whole numbers of 8 bits and one scale a vector. Few
-//! vectors are all compared. Of many, first the signs are compared, one bit a number, after the mean of all has been
-//! subtracted; the nearest by signs are then compared by their numbers.
+//! Search by cosine over vectors in a quarter of their size: whole numbers of 8 bits and one scale a vector. A few
+//! vectors are all compared. Of many vectors, the signs are compared first, one bit a number, after the mean of all has
+//! been subtracted. The nearest by signs are then compared by their numbers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,27 +8,31 @@ use rayon::prelude::*;
 
 use super::{Found, kernels, push};
 
-/// How many rows a block has. Rows are kept in blocks so that growing never copies all of them.
+/// The number of rows of a block. Rows are kept in blocks so that growing never copies all of them.
 const BLOCK_ROWS: usize = 4_096;
-/// The whole number that the largest number of a vector becomes. The next one is that of a query, which is kept finer.
+/// The whole number that the largest number of a vector becomes.
 const ROW_MAX: f32 = 127.0;
+/// The same for the vector of a query, which is kept finer.
 const QUERY_MAX: f32 = 2_047.0;
-/// The number of rows from which on there is a binary prefilter. Below it, comparing all rows takes a few milliseconds.
+/// The least number of rows for which a binary prefilter is built. Below it, comparing all rows takes a few
+/// milliseconds.
 const ROWS_WORTH_A_PREFILTER: usize = 40_000;
-/// A binary prefilter is built anew when there are so many times more rows than when it was built.
+/// A binary prefilter is built anew when there are so many times as many rows as when it was built.
 const PREFILTER_GROWTH: usize = 2;
-/// One in so many rows passes the binary prefilter, but at least a fixed number, and a number for each memory that is
-/// wanted.
+/// One in so many rows passes the binary prefilter, unless one of the next two constants asks for more.
 const PREFILTER_SHARE: usize = 200;
+/// At least this many rows pass.
 const PREFILTER_LEAST: usize = 2_000;
+/// At least this many rows pass for each memory that is wanted.
 const PREFILTER_A_MEMORY: usize = 20;
-/// How many blocks of a binary prefilter, and how many rows to compare, are worth handing to a thread.
+/// The number of blocks of a binary prefilter that are worth handing to a thread.
 const BLOCKS_A_PIECE: usize = 8;
+/// The number of rows to compare that are worth handing to a thread.
 const ROWS_A_PIECE: usize = 1_000;
-/// How many pieces of work a thread gets. Larger pieces leave more rows out early, but with one piece a thread some
-/// threads would wait for others.
+/// The number of pieces of work that a thread gets. Larger pieces leave more rows out early, but with one piece a
+/// thread some threads would wait for others.
 const PIECES_A_THREAD: usize = 2;
-/// How many rows ahead the processor is told which one it will need, as rows lie far apart.
+/// The number of rows by which the processor is told in advance which one it will need, as rows lie far apart.
 const ROWS_AHEAD: usize = 4;
 
 #[derive(Debug)]
@@ -111,7 +115,7 @@ impl QuantizedVectors {
         self.blocks.iter().map(of).sum::<usize>() + self.memories.capacity() * 4
     }
 
-    /// The memories with the nearest vectors. The cosine of vectors of opposite directions is negative.
+    /// Finds the memories with the nearest vectors. The cosine of vectors of opposite directions is negative.
     pub(super) fn search(&self, query: &[f32], limit: usize, allowed: impl Fn(u32) -> bool + Sync) -> Found {
         if query.len() != self.dims || self.memories.is_empty() {
             return Found::default();
@@ -162,7 +166,7 @@ impl QuantizedVectors {
         rows.par_chunks(ROWS_A_PIECE).flat_map_iter(some).collect()
     }
 
-    /// The allowed rows whose signs differ least from the query's.
+    /// Returns the allowed rows whose signs differ least from the query's.
     fn prefilter(&self, query: &[u64], limit: usize, allowed: impl Fn(u32) -> bool + Sync) -> Passing {
         let wanted =
             (self.memories.len() / PREFILTER_SHARE).max(PREFILTER_LEAST).max(limit.saturating_mul(PREFILTER_A_MEMORY));
@@ -188,7 +192,7 @@ impl QuantizedVectors {
 /// Rows that passed the binary prefilter.
 struct Passing {
     rows: Vec<u32>,
-    /// Whether as many rows passed as are wanted, so that others may have been left out.
+    /// True where as many rows passed as are wanted, so that others may have been left out.
     full: bool,
 }
 
@@ -245,7 +249,7 @@ impl<'a> Near<'a> {
     }
 }
 
-/// The least distance within which there are as many rows as are wanted, or the greatest distance.
+/// Returns the least distance within which there are as many rows as are wanted, or the greatest distance.
 fn nearest(at_distance: &[usize], wanted: usize) -> usize {
     let mut within = 0;
     let enough = at_distance.iter().position(|count| {
@@ -283,14 +287,14 @@ impl Query {
     }
 }
 
-/// The vector scaled to length 1. A vector without a length stays as it is.
+/// Scales a vector to length 1. A vector whose length is 0 or not finite is multiplied by 0.
 fn unit(vector: &[f32]) -> Vec<f32> {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     let factor = if length > 0.0 && length.is_finite() { 1.0 / length } else { 0.0 };
     vector.iter().map(|number| number * factor).collect()
 }
 
-/// One bit for each number, in words of 64: whether the number is above the mean.
+/// Returns one bit for each number, in words of 64. It is set where the number is above the mean.
 fn signs(vector: &[f32], mean: &[f32]) -> impl ExactSizeIterator<Item = u64> {
     vector.chunks(64).zip(mean.chunks(64)).map(|(numbers, means)| {
         let above = numbers.iter().zip(means).enumerate().map(|(bit, (n, mean))| u64::from(n > mean) << bit);
