@@ -1,5 +1,5 @@
-//! Agents: admits tasks and keeps one AgentActor for each. A task whose agent dies is reported and recorded, never run
-//! again by itself.
+//! AgentsHandle admits tasks, and AgentsActor keeps one AgentActor for each. A task whose agent dies is reported and
+//! recorded, and never run again by itself.
 
 mod agent;
 
@@ -38,12 +38,12 @@ use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 pub(crate) use agent::AgentDependencies;
 
 const RECORD_LIMIT: Duration = Duration::from_secs(10);
-/// How long a solve is taken to last while none has ended yet: a few calls of a model, one after another.
+/// A solve is taken to last so long while none has ended yet: that is a few calls of a model, one after another.
 const FIRST_SOLVE: Duration = Duration::from_secs(10);
 /// A cancelled task has answered within this.
 const CANCEL_LIMIT: Duration = Duration::from_secs(5);
 
-/// How a caller waits: until when, unless cancelled, watching the progress or not.
+/// The options of one solve: its deadline, its cancellation, and what the caller gives along with the task.
 #[derive(Debug, Clone)]
 pub struct SolveOptions {
     pub deadline: Deadline,
@@ -51,7 +51,7 @@ pub struct SolveOptions {
     pub progress: Option<watch::Sender<Progress>>,
     /// Checks the chosen solution; what it observes wins over the judge.
     pub verifier: Option<Arc<dyn Verifier>>,
-    /// What the checkout proposes. The report names what of it nobody has agreed to.
+    /// The team and the organisation that the checkout proposes. The report names those that nobody has agreed to.
     pub proposed: ProposedScopes,
     /// The session of the client that asks.
     pub session: Option<String>,
@@ -77,11 +77,11 @@ pub struct SolveSettings {
     pub max_output_tokens: u32,
     /// A call takes at most so long, from when it begins.
     pub call_timeout: Duration,
-    /// Shown in traces; sent to models that reason.
+    /// The effort is shown in traces, and sent to models that reason.
     pub reasoning_effort: String,
-    /// So many solves run at once; more are refused as overload.
+    /// The most solves that run at once. Further ones are refused as overload.
     pub concurrency: usize,
-    /// The words of the calls, those in the background as well.
+    /// The words of all model calls, those in the background included.
     pub prompts: Arc<Prompts>,
 }
 
@@ -217,7 +217,8 @@ impl AgentsHandle {
         Ok(report)
     }
 
-    /// The agent died, or the actor above it: the trace says so.
+    /// Stores the trace of a task whose agent died, or the actor above it, as a failure, and tells of the end of the
+    /// task. No trace is stored where the task's result is not to be stored.
     fn record_lost(&self, task_id: TaskId, spec: RunSpec, begun_in: Resolved) {
         let (memories, events) = (self.memories.clone(), self.events.clone());
         let (now, deadline) = (self.clock.now(), Deadline::after(RECORD_LIMIT));
@@ -233,12 +234,13 @@ impl AgentsHandle {
         self.tracker.spawn(record.in_current_span());
     }
 
-    /// Tasks that are running.
+    /// Counts the tasks that are running.
     pub fn running(&self) -> usize {
         self.running.len()
     }
 
-    /// Admits nothing more and waits for what runs; at the deadline it is cancelled. Returns how many were.
+    /// Admits no more tasks and waits for those that run. At the deadline it cancels the rest. Returns how many it
+    /// cancelled.
     pub(crate) async fn quiesce(&self, deadline: Deadline) -> usize {
         self.gate.close();
         self.tracker.close();
@@ -269,7 +271,7 @@ fn check(task: &SolveTask) -> Result<(), Error> {
     Ok(())
 }
 
-/// A place in the map of running tasks; leaving it cancels what is left of the task.
+/// A place in the map of running tasks. Dropping it cancels what is left of the task.
 struct RunningTask {
     map: Arc<DashMap<TaskId, CancellationToken>>,
     task_id: TaskId,
@@ -372,7 +374,7 @@ impl Actor for AgentsActor {
             _ => return Ok(()),
         };
         if let Some(pending) = state.pending.remove(&agent.get_id()) {
-            // Its handle hears of it, because the reply is dropped, and records it.
+            // The reply is dropped here, so the task's handle learns of the death and records it.
             tracing::error!(task_id = %pending.task_id, reason, "the agent of a task died");
         }
         Ok(())

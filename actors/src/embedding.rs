@@ -1,5 +1,6 @@
-//! Embeddings are kept by the hash of their text, so that what is asked or learned again is not embedded again. Kept are
-//! vectors and where in the text they are of, never text, and never on disk. Not here: embedding itself (the port).
+//! The cache of embeddings. It keeps them by the hash of their text, so that a text that comes again is not embedded
+//! again. It keeps vectors and the ranges of the text that they belong to. It never keeps text, and writes nothing to
+//! disk. Embedding itself is the work of the port.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,19 +18,20 @@ use sha2::{Digest, Sha256};
 use crate::ports::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
 use crate::runtime::Deadline;
 
-/// Some 10,000 texts of one chunk with 384 dimensions.
+/// The cache holds at most so many bytes: some 10,000 texts of one chunk with 384 dimensions.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
-/// An erasure by another process is not heard of here.
+/// An entry is kept at most so long, because this process does not hear of an erasure by another one.
 const KEPT_FOR: Duration = Duration::from_secs(3600);
-/// Of an entry, besides its vectors.
+/// An entry is taken to need so many bytes besides its vectors.
 const ENTRY_BYTES: usize = 128;
 
 type EmbeddingKey = [u8; 32];
 
-/// What is kept, and how often it helped; clones share both.
+/// The cache and its counters. Clones share both.
 #[derive(Clone)]
 pub(crate) struct EmbeddingCache {
-    /// Emptied by putting another in its place: what is still being embedded then goes to the old one, and with it.
+    /// The cache is emptied by putting another one in its place. What is still being embedded then goes into the old
+    /// one, and is dropped with it.
     kept: Arc<ArcSwap<Cache<EmbeddingKey, CachedEmbedding>>>,
     counters: Arc<EmbeddingCounters>,
 }
@@ -56,7 +58,7 @@ enum CachedEmbedding {
 }
 
 struct EmbeddedRange {
-    /// Bytes of the text.
+    /// The place of the piece in the text, in bytes.
     range: Range<usize>,
     vector: Option<Vec<f32>>,
 }
@@ -66,18 +68,18 @@ impl EmbeddingCache {
         Self { kept: Arc::new(ArcSwap::from_pointee(empty())), counters: Arc::default() }
     }
 
-    /// Whatever text is erased until the guard is dropped, its vectors are not kept after that, also those that are
-    /// being made at that moment.
+    /// Returns a guard that empties the cache when it is dropped. The vectors of a text that is erased before then are
+    /// not kept after it, not even those that are being made at that moment.
     pub(crate) fn cleared_after(&self) -> ClearedAfter {
         ClearedAfter(self.clone())
     }
 
-    /// Texts that were not embedded because they had been, and those that were.
+    /// Returns how many texts were found in the cache, and how many had to be embedded.
     pub(crate) fn hits_and_misses(&self) -> (u64, u64) {
         (self.counters.hits.load(Ordering::Relaxed), self.counters.misses.load(Ordering::Relaxed))
     }
 
-    /// Counters begin anew; entries stay.
+    /// Sets the counters to zero. The entries stay.
     pub(crate) fn reset_statistics(&self) {
         self.counters.hits.store(0, Ordering::Relaxed);
         self.counters.misses.store(0, Ordering::Relaxed);
@@ -108,7 +110,7 @@ impl CachedEmbedding {
         }
     }
 
-    /// None where a chunk is not a part of the text that follows the one before.
+    /// Makes an entry of the chunks of a text. None where a chunk is not a part of the text after the chunk before it.
     fn document(text: &str, chunks: &[Chunk]) -> Option<Self> {
         let mut from = 0;
         let piece = |chunk: &Chunk| {
@@ -128,7 +130,7 @@ impl CachedEmbedding {
     }
 }
 
-/// An embedder behind the cache. Within one call, too, equal texts are embedded once.
+/// An embedder behind the cache. Equal texts in one call are embedded once, too.
 pub(crate) struct CachedEmbedder {
     inner: Arc<dyn Embedder>,
     cache: EmbeddingCache,
@@ -139,7 +141,8 @@ impl CachedEmbedder {
         Self { inner, cache }
     }
 
-    /// A query and a document of the same words may have different vectors.
+    /// Returns the key of a text. `what` is a part of it, because a query and a document of the same words may have
+    /// different vectors.
     fn key(&self, what: &str, text: &str) -> EmbeddingKey {
         let Fingerprint { name, hash, .. } = self.inner.fingerprint();
         let mut hasher = Sha256::new();
@@ -165,7 +168,7 @@ impl CachedEmbedder {
     async fn documents(&self, texts: Vec<String>, deadline: Deadline) -> Result<Vec<Vec<Chunk>>, EmbedError> {
         let kept = self.cache.kept.load_full();
         let keys: Vec<EmbeddingKey> = texts.iter().map(|text| self.key("document", text)).collect();
-        // The chunks of each text that occurs; none yet of those that are missing.
+        // The chunks of each text that occurs. A text that the cache lacks has none yet.
         let mut known: HashMap<EmbeddingKey, Vec<Chunk>> = HashMap::new();
         let (mut missing, mut blank) = (Vec::new(), 0);
         for (key, text) in keys.iter().zip(&texts) {

@@ -1,5 +1,6 @@
-//! The one error that handles answer with: variants by remedy, each with a code that clients can rely on, a hint and
-//! whether another try may help. Mapped to MCP and to the command line once, at the edges.
+//! The one error that handles answer with. It has a variant for each remedy. Each variant has a code that clients can
+//! rely on and a hint, and says whether another try may help. The edges map the error, once, to MCP and to the command
+//! line.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -48,10 +49,11 @@ pub enum Error {
     Store(#[from] StoreError),
     #[error(transparent)]
     Embedding(#[from] EmbedError),
-    /// The provider is down and left alone for a while, or there is none.
+    /// The provider is down and is left alone for a while, or no model is configured.
     #[error("the model is not available: {message}")]
     ModelUnavailable { message: String, retry_after: Option<Duration> },
-    /// Every try failed; the underlying reason, and how long the provider asks to be left alone, where it says so.
+    /// Every try failed. `message` is the underlying reason, and `retry_after` is how long the provider asks to be left
+    /// alone, where it says so.
     #[error("no attempt succeeded: {message}")]
     ModelFailed { message: String, retry_after: Option<Duration> },
     /// The provider or the model refuses the request, and would again.
@@ -69,7 +71,7 @@ pub enum Error {
     DeadlineExceeded,
     #[error("cancelled")]
     Cancelled,
-    /// What was to be changed was changed by others, again and again.
+    /// Others changed the same thing at the same time, again and again.
     #[error("{0} was changed at the same time by somebody else")]
     Conflict(String),
     /// A bug. The details are in the log under this event id.
@@ -82,14 +84,14 @@ impl Error {
         Self::InvalidArgument { argument: argument.into(), problem: problem.into() }
     }
 
-    /// Logs the details of a bug and stands for them.
+    /// Logs the details of a bug under a new event id, and returns an error that names this id.
     pub fn internal(details: impl std::fmt::Display) -> Self {
         let event = uuid::Uuid::now_v7();
         tracing::error!(%event, %details, "internal error");
         Self::Internal(event)
     }
 
-    /// What clients can rely on.
+    /// Returns the code of the error, which clients can rely on.
     pub fn code(&self) -> Code {
         match self {
             Self::InvalidArgument { .. } => Code::InvalidArgument,
@@ -118,7 +120,7 @@ impl Error {
         }
     }
 
-    /// What to do about it.
+    /// Says what can be done about the error.
     pub fn hint(&self) -> Cow<'static, str> {
         match self {
             Self::InvalidArgument { .. } => "correct the argument and call again".into(),
@@ -170,8 +172,8 @@ impl Error {
         }
     }
 
-    /// The wait before the same call is worth making again, where it is known: never less than that, in whole
-    /// milliseconds, and nothing where a provider that has just failed says that no wait is needed.
+    /// Returns how long to wait before the same call is worth making again, rounded up to whole milliseconds. None
+    /// where that is not known, or where a provider that has just failed says that no wait is needed.
     pub fn retry_after(&self) -> Option<Duration> {
         let known = match self {
             Self::Overloaded { retry_after } => Some(*retry_after),
@@ -181,7 +183,7 @@ impl Error {
         known.filter(|wait| !wait.is_zero()).map(whole_milliseconds)
     }
 
-    /// Whether the same call may succeed later.
+    /// Tells whether the same call may succeed later.
     pub fn retryable(&self) -> bool {
         matches!(
             self,
@@ -202,14 +204,15 @@ impl Error {
     }
 }
 
-/// Rounded up: who comes a moment too early is refused again.
+/// Rounds a wait up to whole milliseconds, because a caller that comes a moment too early is refused again.
 fn whole_milliseconds(wait: Duration) -> Duration {
     let milliseconds = wait.as_nanos().div_ceil(1_000_000);
     Duration::from_millis(u64::try_from(milliseconds).unwrap_or(u64::MAX))
 }
 
 impl From<FieldProblem> for Error {
-    /// Of an argument. What is wrong with the fields of a memory is told together, as [`MemoryInvalid`].
+    /// Makes the error of a bad argument. The problems of a memory's fields are told together instead, as
+    /// [`MemoryInvalid`].
     fn from(bad: FieldProblem) -> Self {
         Self::invalid(bad.field, bad.problem)
     }

@@ -1,5 +1,5 @@
-//! LearnerActor: what conversations teach without being asked. What is worth keeping and what becomes of it is decided
-//! in `domain::learning::capture`; a batch is taken at a time, so that exchanges that say the same meet each other.
+//! LearnerActor keeps what conversations teach. `domain::learning::capture` decides what is worth keeping and what
+//! becomes of it. The actor works on one batch at a time, so that exchanges that say the same meet each other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::ports::Clock;
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
 use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
-/// At most so many batches are worked on or wait.
+/// The learner lets in at most so many batches: those that it works on and those that wait.
 const GATE: usize = 64;
 /// A batch has at most so many exchanges.
 pub const MAX_BATCH: usize = 64;
@@ -32,10 +32,10 @@ const FINISH_LIMIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LearnerSettings {
-    /// Whether exchanges that clients offer are captured. What somebody asks to be learned is learned in any case.
+    /// True where exchanges that clients offer are captured. What somebody asks to be learned is learned in any case.
     pub enabled: bool,
     pub thresholds: Thresholds,
-    /// Whether a model draws the lessons of captured exchanges, in the background and within its cap.
+    /// True where a model draws the lessons of captured exchanges, in the background and within its cap.
     pub llm: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct LearnerHandle {
     gate: Gate,
     workspaces: WorkspacesHandle,
     settings: LearnerSettings,
-    /// It is there where a model draws the lessons.
+    /// The distiller, where a model draws the lessons. None where rules do.
     distiller: Option<DistillerHandle>,
 }
 
@@ -71,7 +71,8 @@ impl LearnerHandle {
         ChildSpec::actor("learner", Restart::Transient, &self.slot, start).behind(&self.gate)
     }
 
-    /// An exchange that a client offers: durable when it returns, and the same one again adds nothing.
+    /// Captures an exchange that a client offers. What is kept of it is durable when this returns. The same exchange
+    /// again adds nothing.
     ///
     /// # Errors
     /// `invalid_argument` for a text that is blank or too long; `overloaded`, `deadline_exceeded` and those of the
@@ -95,7 +96,7 @@ impl LearnerHandle {
         captured.ok_or_else(|| Error::internal("an exchange was not answered"))
     }
 
-    /// An exchange that is worth keeping becomes a background job, the same exchange always the same one.
+    /// Queues a background job for an exchange that is worth keeping. The same exchange always gives the same job.
     async fn hand_on(
         &self,
         exchange: Exchange,
@@ -116,8 +117,9 @@ impl LearnerHandle {
         Ok(Captured { outcome, id: None, removed })
     }
 
-    /// Exchanges that somebody asks to be learned, at most [`MAX_BATCH`] and all told by the same: what becomes of
-    /// each, in their order. All that is kept of them is stored, or nothing; calling again is safe.
+    /// Learns exchanges that somebody asks to be learned, and returns what became of each, in their order. There are at
+    /// most [`MAX_BATCH`], and all have the same trust. Everything that is kept of them is stored, or nothing. Calling
+    /// again is safe.
     pub async fn learn(
         &self,
         exchanges: Vec<Exchange>,
@@ -132,7 +134,7 @@ impl LearnerHandle {
         let begun = self.workspaces.resolve(workspace, deadline).await?;
         let batch = Arc::new(ExchangeBatch { exchanges, begun, trust });
         match self.ask(&batch, deadline).await {
-            // Its actor ended. What it stored by then is known by its ids.
+            // The actor ended. What it stored by then is known by its ids, so asking again is safe.
             Err(CallError::Dropped) => self.ask(&batch, deadline).await?,
             answer => answer?,
         }
@@ -247,7 +249,7 @@ impl LearnerArgs {
                 Err(refused) => CaptureOutcome::Refused(refused),
             };
             captured.push(Captured { outcome, id: None, removed });
-            // Long texts take their time, and others run on this thread.
+            // Long texts take their time, so the others on this thread get a turn.
             tokio::task::yield_now().await;
         }
         if drafts.is_empty() {
@@ -266,7 +268,7 @@ impl LearnerArgs {
     }
 }
 
-/// Says what rules kept of an exchange that is longer than a memory may be.
+/// Logs what rules kept of an exchange that is longer than a memory may be.
 fn log_cuts(exchange: &Exchange, memory: &Memory) {
     let chars = |text: &str| text.chars().count();
     let (question, answer) = (chars(&exchange.question), chars(&exchange.answer));

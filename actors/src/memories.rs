@@ -1,5 +1,5 @@
-//! Memories as clients use them: one file a kind of use. No actor: it combines the store, the embedder and the rules,
-//! and holds no state of its own.
+//! Memories as clients use them, with one file for each kind of use. This is no actor: it combines the store, the
+//! embedder and the rules. The only state that it holds is what sessions left in this process.
 
 mod capture;
 mod compare;
@@ -47,7 +47,7 @@ pub use reasoning_bank_domain::learning::recording::RecordRequest;
 pub use restore::Restorable;
 pub use supersede::SaidBy;
 
-/// How often a change is tried while others change the same memories.
+/// A change is tried at most so often while others change the same memories.
 const TRIES: usize = 5;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +60,7 @@ pub struct RetrievalSettings {
     pub min_relevance: f64,
     /// The relevance that a memory needs to be injected into a prompt, in 0..=1.
     pub relevance_floor: f64,
-    /// How many memories a solve retrieves before it chooses which to inject.
+    /// The number of memories that a solve retrieves before it chooses which to inject.
     pub n_results: usize,
 }
 
@@ -83,7 +83,7 @@ pub struct MemoriesHandle {
     workspaces: WorkspacesHandle,
     embedder: Arc<dyn Embedder>,
     settings: Arc<RetrievalSettings>,
-    /// What deserves to be shared more widely is, without being asked for.
+    /// True where a memory is shared more widely as soon as it deserves that, without being asked for.
     promotes_by_itself: bool,
     clock: Clock,
     meters: Meters,
@@ -104,14 +104,14 @@ impl MemoriesHandle {
         Self { store, workspaces, embedder, settings, promotes_by_itself, clock, meters, sessions }
     }
 
-    /// A memory that the workspace may read; any other is not found.
+    /// Reads a memory that the workspace may read. Any other is not found.
     pub async fn get(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<MemoryView, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let MemoryRow { memory, evidence } = self.readable_one(id, &workspace, deadline).await?;
         Ok(MemoryView::new(memory, &evidence, self.clock.now()))
     }
 
-    /// As [`Self::get`], with all that is known of it.
+    /// Reads a memory as [`Self::get`] does, with all that is known of it.
     pub async fn show(
         &self,
         id: MemoryId,
@@ -128,7 +128,7 @@ impl MemoriesHandle {
         row.ok_or_else(|| Error::NotFound(format!("memory {id} here")))
     }
 
-    /// Those of `ids` that the workspace may read.
+    /// Reads those of `ids` that the workspace may read.
     async fn readable(
         &self,
         ids: Vec<MemoryId>,
@@ -154,17 +154,17 @@ fn visible(workspace: &Workspace, reach: Reach) -> Visible {
     Visible { workspace: project, team, org }
 }
 
-/// The conditions, with the range of time as it is now.
+/// Returns the conditions with the range of time, as it is now.
 fn within(conditions: &Conditions, made: &TimeRange, now: Timestamp) -> Result<Conditions, Error> {
     let (since, until) = made.read(now).map_err(|bad| Error::invalid(bad.end, bad.problem))?;
     Ok(Conditions { since, until, ..conditions.clone() })
 }
 
-/// How far a query reads.
+/// The scopes that a query reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
-    /// Project, team and org.
+    /// The project, the team and the organisation.
     #[default]
     Cascade,
     Project,
@@ -186,25 +186,26 @@ impl Reach {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetrieveRequest {
     pub query: String,
-    /// 1..=50.
+    /// The most memories in the answer, in 1..=50.
     pub n_results: usize,
     pub workspace: WorkspaceRef,
     pub reach: Reach,
-    /// By its checkout: what of it nobody has agreed to is said to be missing.
+    /// The team and the organisation that the checkout proposes. The answer names those that nobody has agreed to as
+    /// missing.
     pub proposed: ProposedScopes,
-    /// Boosts memories of this domain.
+    /// Memories of this domain rank higher.
     pub domain: Option<String>,
-    /// Keeps only memories of which they hold; the range of time comes from `made`.
+    /// The answer has only memories that meet these conditions. Their range of time comes from `made`.
     pub conditions: Conditions,
     pub made: TimeRange,
-    /// A signature, an error type or a raw message.
+    /// The error that was met, as a signature, an error type or a raw message.
     pub error_signature: Option<String>,
     pub min_confidence: Option<f64>,
-    /// Memories that newer ones took the place of are found, too.
+    /// True where memories that newer ones took the place of are found, too.
     pub include_superseded: bool,
     /// The least relevance of an answer, in 0..=1; 0 gives what is nearest, however far. None: the configured one.
     pub min_relevance: Option<f64>,
-    /// None: the configured one.
+    /// The profile that ranks. None: the configured one.
     pub profile: Option<ProfileName>,
     pub max_tokens: Option<usize>,
 }
@@ -230,7 +231,7 @@ impl RetrieveRequest {
     }
 }
 
-/// The record of a signal that nobody commented, of no session.
+/// Makes the record of a signal of no session, without a comment.
 fn signal(
     id: SignalId,
     memory_id: MemoryId,

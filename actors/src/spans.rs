@@ -1,6 +1,6 @@
-//! What the log says of the work, in one place: spans for a task, an attempt, a model call and an operation of the
-//! store, and the events of their ends. Ids, names, counts and times only: never what a task, a prompt, an answer or a
-//! memory says. Where lines go, and how they look, is the edge's matter.
+//! The spans and events by which the log tells of the work, in one place: spans for a task, an attempt, a model call
+//! and an operation of the store, and the events of their ends. They hold ids, names, counts and times only, and never
+//! what a task, a prompt, an answer or a memory says. The edge decides where lines go and how they look.
 //!
 //! Spans are carried by hand: a message takes the span of its sender along, and [`Tasks`](crate::runtime::Tasks) run
 //! in the span they were started in.
@@ -19,7 +19,7 @@ use tracing::{Span, debug, info, info_span, warn};
 use crate::error::Error;
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, StoreError};
 
-/// Of one of a task's attempts; its drafts and evaluations lie within.
+/// Makes the span of one of a task's attempts. The attempt's drafts and evaluations lie within it.
 pub(crate) fn attempt(number: u32) -> Span {
     info_span!("attempt", attempt = number)
 }
@@ -30,14 +30,14 @@ pub(crate) fn model_call(model: &dyn LanguageModel, request: &Completion) -> Spa
     info_span!("model_call", purpose = purpose.as_str(), model, attempt, %task_id)
 }
 
-/// Before the call, for a prompt that was over its budget.
+/// Warns of a prompt that was cut to its budget, before the call is made.
 pub(crate) fn prompt_cut(purpose: Purpose, prompt: &Prompt) {
     if let Some(Truncation { from_tokens, to_tokens }) = prompt.cut {
         warn!(purpose = purpose.as_str(), from_tokens, to_tokens, "a prompt was cut to its budget");
     }
 }
 
-/// Within [`model_call`].
+/// Logs the end of a call, within the span of [`model_call`].
 pub(crate) fn model_call_ended(begun: Instant, reply: &Result<CompletionReply, FailedCall>) {
     let elapsed_ms = begun.elapsed().as_millis() as u64;
     match reply {
@@ -61,7 +61,7 @@ pub(crate) fn model_call_ended(begun: Instant, reply: &Result<CompletionReply, F
     }
 }
 
-/// Within [`model_call`], for a call that is tried again.
+/// Logs that a call failed and is tried again, within the span of [`model_call`].
 pub(crate) fn model_call_failed(error: &ModelError, tries: u32, pause: Duration) {
     let (outcome, pause_ms) = (Error::from(error.clone()).code().as_str(), pause.as_millis() as u64);
     debug!(outcome, tries, pause_ms, "a model call failed and is tried again");
@@ -81,7 +81,8 @@ pub(crate) fn store(op: &'static str) -> Span {
     info_span!("store", op)
 }
 
-/// Within [`store`]. Rows are those found, written or removed; the time runs from the question on, waiting included.
+/// Logs the end of an operation, within the span of [`store`]. Rows are those found, written or removed. The time runs
+/// from the question on, waiting included.
 pub(crate) fn store_ended(begun: Instant, rows: Result<usize, &StoreError>) {
     let elapsed_ms = begun.elapsed().as_millis() as u64;
     match rows {
@@ -92,7 +93,7 @@ pub(crate) fn store_ended(begun: Instant, rows: Result<usize, &StoreError>) {
     }
 }
 
-/// The span of a task and the two lines it leaves. One whose caller went away ends as `abandoned`.
+/// The span of a task and the two lines it leaves. A task whose caller went away ends as `abandoned`.
 pub(crate) struct TaskLog {
     span: Span,
     begun: Instant,

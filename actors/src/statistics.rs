@@ -1,4 +1,4 @@
-//! What the system counts while it runs. Counts are of this process and since the last reset.
+//! The counters of the running system. They count for this process and since the last reset.
 
 mod embedder;
 mod latency;
@@ -27,7 +27,7 @@ struct Counted {
     latencies: [LatencyHistogram; Timer::COUNT],
 }
 
-/// What is timed.
+/// The kinds of work that are timed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Timer {
     Retrieval,
@@ -41,7 +41,7 @@ impl Timer {
 }
 
 impl Meters {
-    /// Counting from now.
+    /// Makes counters that count from now on.
     pub(crate) fn new() -> Self {
         let counted = Counted { since: Timestamp::now(), ..Counted::default() };
         Self { counted: Arc::new(Mutex::new(counted)) }

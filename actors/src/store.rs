@@ -1,5 +1,5 @@
-//! StoreActor: opens the store, runs every request on it, and keeps it in shape. Requests that come while it opens
-//! wait to their deadlines; a directory that cannot be used is a lasting answer, any other failure to open is not: the
+//! StoreActor opens the store, runs every request on it, and keeps it in shape. Requests that come while it opens wait
+//! until their deadlines. A directory that cannot be used is a lasting answer. After a failure to open that passes, the
 //! next request opens it again.
 //!
 //! Every request is idempotent (writes by id), so one that was lost with an actor is asked once more. The reads of the
@@ -29,7 +29,7 @@ use crate::ports::{
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Panicked, Slot, Tasks};
 use crate::spans;
 
-/// Requests inside at once; more are refused as overload.
+/// The most requests inside at once. Further ones are refused as overload.
 const GATE: usize = 256;
 const UPKEEP_EVERY: Duration = Duration::from_secs(60);
 const UPKEEP_LIMIT: Duration = Duration::from_secs(20);
@@ -40,16 +40,16 @@ const FINISH_LIMIT: Duration = Duration::from_secs(5);
 pub type StoreOpener = Arc<dyn Fn() -> BoxFuture<'static, Result<Arc<dyn MemoryStore>, StoreError>> + Send + Sync>;
 
 type Store = Result<Arc<dyn MemoryStore>, StoreError>;
-/// A request: given the store or why there is none, it answers its caller.
+/// A request. It is given the store, or the reason why there is none, and answers its caller.
 type Request = Box<dyn FnOnce(Store) -> BoxFuture<'static, ()> + Send>;
 
 #[derive(Clone)]
 pub struct StoreHandle {
     slot: Slot<StoreMsg>,
     gate: Gate,
-    /// Cleared after an erasure, so that nothing of an erased text is kept.
+    /// The cache is emptied after an erasure, so that nothing of an erased text is kept.
     embeddings: EmbeddingCache,
-    /// As of the last request.
+    /// The limitation that the last request found.
     limitation: Arc<Mutex<Option<Limitation>>>,
 }
 
@@ -65,12 +65,12 @@ impl StoreHandle {
         .behind(&self.gate)
     }
 
-    /// What the store cannot do for now, by what the last request came upon.
+    /// Returns what the store cannot do for now, as the last request found it. None where it can do everything.
     pub fn limitation(&self) -> Option<Limitation> {
         *self.limitation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Durable when it returns.
+    /// Commits a batch. It is durable when this returns.
     pub async fn commit(&self, batch: Batch, deadline: Deadline) -> Result<Committed, Error> {
         self.ask("commit", deadline, move |store| store.commit(batch.clone(), deadline)).await
     }
@@ -80,7 +80,7 @@ impl StoreHandle {
         self.ask("erase", deadline, move |store| {
             let (scope, embeddings) = (scope.clone(), embeddings.clone());
             async move {
-                // Also where it fails: it may be finished later.
+                // The cache is emptied even where the erasure fails, because that may be finished later.
                 let _cleared_after = embeddings.cleared_after();
                 store.erase(scope, deadline).await
             }
@@ -89,12 +89,13 @@ impl StoreHandle {
         .await
     }
 
-    /// One slice of upkeep now, besides those that are done from time to time.
+    /// Does one slice of upkeep now, besides those that are done from time to time.
     pub async fn maintain(&self, deadline: Deadline) -> Result<Maintained, Error> {
         self.ask("maintain", deadline, move |store| store.maintain(deadline)).await
     }
 
-    /// `work` is kept for a second try, with all that is asked: a batch may have thousands of vectors.
+    /// Runs `work` on the store, and once more where the actor ended before it answered. Both tries share `work` and
+    /// all that it holds, because a batch may have thousands of vectors.
     async fn ask<T: Rows + Send + 'static>(
         &self,
         op: &'static str,
@@ -162,7 +163,7 @@ pub(crate) struct StoreArgs {
 
 pub(crate) struct StoreState {
     args: StoreArgs,
-    /// It is None while the store is not open and may yet be.
+    /// The open store, or the lasting reason why there is none. None while the store is not open and may yet be.
     store: Option<Store>,
     opening: bool,
     waiting: VecDeque<Request>,

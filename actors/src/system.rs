@@ -42,21 +42,21 @@ pub struct SystemSettings {
     pub distiller: DistillerSettings,
     pub cache: CacheLimits,
     pub retry: RetryPolicy,
-    /// Requests that go out to the provider, retries included; 0 is without limit.
+    /// The most requests a minute that go out to the provider, retries included. 0 is without limit.
     pub requests_per_minute: u32,
     pub pool: PoolSettings,
     pub learner: LearnerSettings,
     pub root_name: Option<RootName>,
-    /// Memories that deserve to be shared more widely are as soon as they do; else they are proposed.
+    /// True where a memory is shared more widely as soon as it deserves that. Otherwise it is proposed.
     pub promotes_by_itself: bool,
 }
 
-/// Model calls at once.
+/// The most model calls that run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolSettings {
-    /// Drafts.
+    /// The most drafts at once.
     pub matts_workers: usize,
-    /// Evaluations and judgements.
+    /// The most evaluations and judgements at once.
     pub judge_concurrency: usize,
 }
 
@@ -66,20 +66,20 @@ impl Default for PoolSettings {
     }
 }
 
-/// What the system is given from outside.
+/// The parts that the system is given from outside.
 pub struct SystemParts {
     pub store: StoreOpener,
     pub embedder: Arc<dyn Embedder>,
     pub model: Arc<dyn LanguageModel>,
-    /// Part of the cache key.
+    /// The name of the model's provider, or `none` without a model. It is part of the cache key.
     pub provider: String,
     pub settings: SystemSettings,
     pub clock: Clock,
-    /// The lease of the bank's background jobs; None: this process leaves them to others.
+    /// The lease of the bank's background jobs. None: this process leaves them to others.
     pub background: Option<Arc<dyn Lease>>,
 }
 
-/// What clients of the system hold; cheap to clone.
+/// The handle that clients of the system hold. It is cheap to clone.
 #[derive(Clone)]
 pub struct SystemHandle {
     pub agents: AgentsHandle,
@@ -96,18 +96,18 @@ pub struct SystemHandle {
     embeddings: EmbeddingCache,
     meters: Meters,
     breaker: Arc<Breaker>,
-    /// Which provider the language model is of; `none` without one.
+    /// The provider of the language model, or `none` without one.
     provider: String,
     pub(crate) supervisor: SupervisorHandle,
 }
 
 impl SystemHandle {
-    /// What is restored with vectors of another embedder is embedded anew.
+    /// Returns the fingerprint of the embedder. What is restored with vectors of another one is embedded anew.
     pub fn embedder_fingerprint(&self) -> &Fingerprint {
         self.embedder.fingerprint()
     }
 
-    /// Every actor with its state and restarts.
+    /// Reports every actor with its state and restarts.
     pub async fn actors(&self, deadline: Deadline) -> Result<Vec<ChildStatus>, Error> {
         Ok(self.supervisor.observe(deadline).await?)
     }
@@ -122,18 +122,18 @@ pub struct System {
     handle: SystemHandle,
 }
 
-/// How a stop went.
+/// The report of a stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShutdownReport {
-    /// Tasks that had to be cancelled.
+    /// The number of tasks that had to be cancelled.
     pub cancelled_tasks: usize,
-    /// In the order of stopping.
+    /// The actors in the order of stopping.
     pub actors: Vec<Stopped>,
     pub elapsed: Duration,
 }
 
 impl System {
-    /// Returns at once: the store opens and the embedding model loads behind it.
+    /// Starts the system and returns at once. The store opens and the embedding model loads behind it.
     pub async fn start(parts: SystemParts) -> Result<Self, Error> {
         let SystemParts { store: opener, embedder, model, provider, settings, clock, background } = parts;
         let events = Events::default();
@@ -143,7 +143,7 @@ impl System {
         let meters = Meters::new();
         let Decorated { model, once, breaker } = decorated(model, provider.clone(), &settings, &cache, &meters);
         let workspaces = WorkspacesHandle::new(store.clone(), settings.root_name, clock.clone());
-        // As many as the tasks that are admitted can ask for.
+        // The pools take as many calls as the admitted tasks can ask for.
         let calls = settings.solve.concurrency * *K_RANGE.end() as usize;
         let matts = MattsHandle::new(settings.pool.matts_workers, calls);
         let judge = JudgeHandle::new(settings.pool.judge_concurrency, calls);
@@ -226,7 +226,8 @@ impl System {
         self.handle.clone()
     }
 
-    /// Stops in order: no new tasks, running ones to their end or to `grace`, then the actors, the store last.
+    /// Stops in order. It admits no new tasks, and lets running ones go on to their end, or until `grace` is over. Then
+    /// it stops the actors, the store last.
     pub async fn stop(self, grace: Duration) -> ShutdownReport {
         let begun = Instant::now();
         let cancelled_tasks = self.handle.agents.quiesce(Deadline::after(grace)).await;
@@ -236,8 +237,8 @@ impl System {
     }
 }
 
-/// The provider's model with everything around it. The limit of requests is inside the retries, so that each request
-/// that goes out counts.
+/// Puts everything around the provider's model. The limit of requests is inside the retries, so that each request that
+/// goes out counts.
 fn decorated(
     provider: Arc<dyn LanguageModel>,
     name: String,
@@ -250,7 +251,7 @@ fn decorated(
     let timed = Arc::new(TimedModel::new(metered, settings.solve.call_timeout));
     let rate_limit = NonZeroU32::new(settings.requests_per_minute).map(RateLimit::new);
     let limits = breaker::BreakerLimits::default();
-    // Calls that hang end late: a window's worth of them, a few at a time, must still be looked at.
+    // Calls that hang end late. A window's worth of them, a few at a time, must still be looked at.
     let max_age = limits.max_age.max(settings.solve.call_timeout * 8);
     let guarded = Arc::new(Breaker::new(timed, breaker::BreakerLimits { max_age, ..limits }, rate_limit));
     let retried = Arc::new(RetriedModel::new(Arc::clone(&guarded) as Arc<_>, settings.retry, meters.clone()));
@@ -263,7 +264,7 @@ fn decorated(
 
 struct Decorated {
     model: Arc<dyn LanguageModel>,
-    /// Without retries, for work that sets aside what a call may cost, and comes again by itself.
+    /// The model without retries. It is for work that sets aside what a call may cost, and that comes again by itself.
     once: Arc<dyn LanguageModel>,
     breaker: Arc<Breaker>,
 }

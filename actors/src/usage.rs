@@ -16,7 +16,7 @@ use crate::runtime::{ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
-/// At most so many answers wait to be stored. Further answers are not counted.
+/// The actor lets at most so many answers wait to be stored. Further answers are not counted.
 const GATE: usize = 1_024;
 /// A shown memory waits for so long, so that others are stored with it.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -75,7 +75,7 @@ pub(crate) struct UsageArgs {
 
 pub(crate) struct UsageState {
     args: UsageArgs,
-    /// While anything waits, a timer is under way.
+    /// The signals that wait to be stored. A timer is under way while there are any.
     waiting: Vec<UnstoredSignals>,
     /// This process has stored these signals, or is about to.
     noted: HashSet<SignalId>,

@@ -1,5 +1,5 @@
-//! Which workspaces there are, and which one a caller means. What may be done with them is in `change`, the actor that
-//! rereads them in `actor`.
+//! The workspaces that there are, and which one a caller means. `change` has what may be done with them, and `actor`
+//! the actor that rereads them.
 
 mod actor;
 mod change;
@@ -24,27 +24,27 @@ use actor::{WorkspacesActor, WorkspacesArgs, WorkspacesMsg};
 use known::KnownWorkspaces;
 
 const GATE: usize = 256;
-/// What was read is believed for so long; then another process may have changed it.
+/// The workspaces that were read are believed for so long. Then another process may have changed them.
 const FRESH: Duration = Duration::from_secs(2);
-/// How long a caller that can do without waits for the store.
+/// A caller that can do without the store waits for it at most so long.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A workspace as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     pub workspace: Workspace,
-    /// It has been written to.
+    /// True where it has been written to.
     pub registered: bool,
 }
 
-/// What the configuration says of the workspace at a root.
+/// The workspace at a root, as the configuration describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RootName {
     pub root: String,
-    /// What it is called once it is registered, instead of after its directory. Not blank.
+    /// The name that it gets once it is registered, instead of that of its directory. It is not blank.
     pub name: Option<String>,
-    /// Team and organisation of the user's own configuration: trusted, never stored. What was trusted for the
-    /// workspace itself wins.
+    /// The team of the user's own configuration. Like the organisation below it is trusted and never stored. What was
+    /// trusted for the workspace itself wins.
     pub team: Option<String>,
     pub org: Option<String>,
 }
@@ -56,7 +56,7 @@ pub struct WorkspacesHandle {
     clock: Clock,
     slot: Slot<WorkspacesMsg>,
     gate: Gate,
-    /// One reading at a time: those who wait for it share the next.
+    /// The lock of a reading. One runs at a time, and those who wait for it share the next.
     reading: Arc<Mutex<()>>,
     known: Arc<ArcSwap<KnownWorkspaces>>,
 }
@@ -81,10 +81,12 @@ impl WorkspacesHandle {
             .behind(&self.gate)
     }
 
-    /// A root that nobody has written to is a workspace by computation; an id must be known to the store.
+    /// Finds the workspace that a caller means. A root that nobody has written to is a workspace by computation; an id
+    /// must be known to the store.
     ///
     /// # Errors
-    /// Those of the store, where it does not answer and nothing was known before.
+    /// `WorkspaceUnknown` for an id that the store does not know. The errors of the store, where it does not answer and
+    /// nothing was known before.
     pub async fn resolve(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Resolved, Error> {
         let known = self.known.load();
         let read = match (known.find(workspace), known.read_at) {
@@ -102,8 +104,8 @@ impl WorkspacesHandle {
         }
     }
 
-    /// The same for work that goes on without a store: a root resolves in any case, by computation alone where the
-    /// store does not answer soon.
+    /// Resolves as [`Self::resolve`] does, for work that goes on without a store. A root resolves in any case: by
+    /// computation alone where the store does not answer soon.
     pub(crate) async fn resolve_anyway(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Resolved, Error> {
         match workspace {
             WorkspaceRef::Id(_) => self.resolve(workspace, deadline).await,
@@ -114,11 +116,12 @@ impl WorkspacesHandle {
         }
     }
 
-    /// Work that began in a workspace may still write to it: not once that was deleted, here or by another process, even
-    /// where there is a new one in its place. One that nobody had written to when the work began could not be deleted.
+    /// Checks that work may still write to the workspace that it began in. It may not if that was deleted meanwhile,
+    /// here or by another process, even where there is a new one in its place. A workspace that nobody had written to
+    /// when the work began could not be deleted.
     ///
     /// # Errors
-    /// `WorkspaceUnknown`, and those of the store.
+    /// `WorkspaceUnknown`, and the errors of the store.
     pub(crate) async fn still_there(&self, begun: &Resolved, deadline: Deadline) -> Result<(), Error> {
         if !begun.registered {
             return Ok(());
@@ -133,14 +136,16 @@ impl WorkspacesHandle {
         Resolved { workspace: self.effective(self.unregistered(root)), registered: false }
     }
 
-    /// What is stored of a workspace when something is written to it: without what only the configuration says.
+    /// Returns what is stored of a workspace when something is written to it. A team or an organisation that only the
+    /// configuration names is left out.
     pub(crate) fn registration(&self, workspace: &Workspace) -> Workspace {
         let stored = self.known.load().by_id(&workspace.id);
         stored.unwrap_or_else(|| Workspace { team: None, org: None, ..workspace.clone() })
     }
 
-    /// What is stored of workspaces that another bank had: those whose ids are unknown here. No directory is taken from a
-    /// workspace that has it here. Whether they are to be trusted with a team or an organisation is the caller's matter.
+    /// Returns what is stored of workspaces that another bank had: those whose ids are unknown here. A directory that a
+    /// workspace has here is not taken from it. Whether they are to be trusted with a team or an organisation is the
+    /// caller's matter.
     pub(crate) async fn to_restore(
         &self,
         workspaces: Vec<Workspace>,
@@ -156,7 +161,8 @@ impl WorkspacesHandle {
             if known.by_id(&workspace.id).is_some() {
                 continue;
             }
-            // What the configuration says holds as long as it says so.
+            // A team or an organisation of the configuration holds as long as the configuration names it, so it is not
+            // stored.
             if let Some(configured) = self.configured_for(&workspace.root) {
                 workspace.team = workspace.team.filter(|team| configured.team.as_ref() != Some(team));
                 workspace.org = workspace.org.filter(|org| configured.org.as_ref() != Some(org));
@@ -170,7 +176,7 @@ impl WorkspacesHandle {
         Ok(restored)
     }
 
-    /// To be called once a batch that registers it has been committed.
+    /// Notes a workspace as registered. It is to be called once a batch that registers it has been committed.
     pub(crate) fn registered(&self, workspace: &Workspace) {
         let stored = self.registration(workspace);
         if self.known.load().by_id(&stored.id).is_none() {
@@ -178,19 +184,19 @@ impl WorkspacesHandle {
         }
     }
 
-    /// Once it returns, all is known that was stored when it was called.
+    /// Reads the workspaces anew. Once it returns, all is known that was stored when it was called.
     async fn reread(&self, deadline: Deadline) -> Result<(), Error> {
         let _permit = self.gate.enter()?;
         let asked = Instant::now();
         let turn = tokio::time::timeout_at(deadline.instant(), self.reading.lock()).await;
         let _turn = turn.map_err(|_elapsed| Error::DeadlineExceeded)?;
-        // While this one waited for its turn another may have begun to read.
+        // Another caller may have begun to read while this one waited for its turn.
         if self.known.load().read_at.is_some_and(|at| at > asked) {
             return Ok(());
         }
         let once = || self.slot.call(|reply| WorkspacesMsg::Reread { deadline, reply }, deadline);
         match once().await {
-            // Its actor ended; reading again does no harm.
+            // The actor ended. Reading again does no harm.
             Err(CallError::Dropped) => once().await?,
             read => read?,
         }

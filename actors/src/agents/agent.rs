@@ -1,5 +1,5 @@
-//! AgentActor: one for each task, for as long as it runs. A shell around `domain::solve::agent_loop`: it performs the
-//! effects and feeds the results back.
+//! AgentActor runs one task, and lives as long as that runs. It is a shell around `domain::solve::agent_loop`: it
+//! performs the effects and feeds the results back.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,10 +31,11 @@ use crate::runtime::{CallError, Deadline, Panicked, Tasks};
 use crate::spans;
 use crate::workspaces::Resolved;
 
-/// So much of the time before the deadline is kept back to store what there is, and then to answer.
+/// These parts of the time before the deadline are kept back: the first to store what there is, the second to answer.
 const STORE_RESERVE: Duration = Duration::from_secs(2);
 const ANSWER_RESERVE: Duration = Duration::from_millis(100);
-/// A solution does not wait longer than this for what may go wrong around it.
+/// A solve waits at most so long for its memories, and for its result to be stored. The solution stands even where
+/// either fails.
 const RECALL_LIMIT: Duration = Duration::from_secs(10);
 const STORE_LIMIT: Duration = Duration::from_secs(20);
 
@@ -64,7 +65,7 @@ pub(crate) struct AgentArgs {
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Option<watch::Sender<Progress>>,
     pub(crate) verifier: Option<Arc<dyn Verifier>>,
-    /// What the checkout proposes.
+    /// The team and the organisation that the checkout proposes.
     pub(crate) proposed: ProposedScopes,
     /// The span of the task.
     pub(crate) span: Span,
@@ -114,7 +115,7 @@ impl Actor for AgentActor {
             }
             AgentMsg::Stored(result) => {
                 let task_id = state.args.task_id;
-                // It is stopped by whom it tells: its own end would overtake the message.
+                // The actor that is told stops this one. Its own end would overtake the message.
                 let _ = state.args.agents.send_message(AgentsMsg::Finished { task_id, result: Box::new(result) });
             }
         }
@@ -264,7 +265,8 @@ struct LoopAnswer {
     spent: SolveUsage,
 }
 
-/// A call that was cancelled may be dropped by the actor that had it.
+/// Turns the outcome of a call into what the loop is told. A cancelled call may be dropped by the actor that had it, so
+/// a dropped call counts as cancelled then.
 fn answer_of(asked: Result<Result<CallOutcome, CallError>, Panicked>, is_cancelled: bool) -> LoopAnswer {
     let lost = |error: Error| LoopAnswer {
         result: Err(failure_of(error)),
@@ -281,7 +283,7 @@ fn answer_of(asked: Result<Result<CallOutcome, CallError>, Panicked>, is_cancell
     }
 }
 
-/// The reason alone: what it is called, its code says.
+/// Makes a failed call of an error. Its message is the reason alone, because the code says what kind of error it is.
 fn failure_of(error: Error) -> CallFailure {
     let (code, retry_after) = (error.code(), error.retry_after());
     let refused = matches!(error, Error::ModelRefused(_));

@@ -24,23 +24,23 @@ use crate::spans;
 
 /// A job takes at most so long.
 const JOB_LIMIT: Duration = Duration::from_secs(900);
-/// Making vectors for a few memories may take so long; after a failure nobody tries again for the pause.
+/// Making vectors for a few memories may take so long. After a failure nobody tries again before the pause is over.
 const FILL_LIMIT: Duration = Duration::from_secs(300);
 const FILL_PAUSE: Duration = Duration::from_secs(600);
-/// What is read and written around a job takes at most so long.
+/// Each read or write of the store around a job takes at most so long.
 const STORE_LIMIT: Duration = Duration::from_secs(30);
 /// Jobs that are over are kept so long.
 const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// So many jobs are read at once, because a job may be large.
 const PAGE: usize = 8;
 
-/// One run hands this to the next.
+/// The state that one run hands to the next.
 #[derive(Default)]
 pub(crate) struct WorkerState {
     lease: Option<Box<dyn LeaseGuard>>,
-    /// Jobs that are over were last forgotten on this day.
+    /// The day on which jobs that are long over were last erased.
     tidied: Option<Date>,
-    /// The next job needs more tokens than are left of this day.
+    /// The day that has fewer tokens left than the next job needs. Jobs wait until it is over.
     waits: Option<Date>,
     /// Nobody tries before then to make the vectors that memories lack.
     fill_from: Option<Instant>,
@@ -59,7 +59,7 @@ pub(super) async fn run_once(
             worker.failing = false;
             (worker, worked)
         }
-        // Erased with its workspace, or somebody else was faster.
+        // The job was erased with its workspace, or somebody else changed it first.
         Err(Error::Store(StoreError::JobChanged(id))) => {
             tracing::debug!(job = %id, "a job was changed or erased");
             (worker, false)
@@ -68,7 +68,7 @@ pub(super) async fn run_once(
             if !std::mem::replace(&mut worker.failing, true) {
                 tracing::warn!(%error, "background work waits");
             }
-            // A job may have been left as running: whoever takes the lease next looks after it.
+            // A job may have been left as running. Whoever takes the lease next looks after it.
             worker.lease = None;
             (worker, false)
         }
@@ -109,7 +109,8 @@ impl DistillerArgs {
         }
     }
 
-    /// Nobody else works: what runs has been left.
+    /// Takes over the jobs that an ended process left as running. This process has the lease, so nobody else works on
+    /// them.
     async fn take_over(&self) -> Result<(), Error> {
         let running = JobFilter { state: Some(JobState::Running), ..JobFilter::default() };
         loop {
@@ -124,7 +125,8 @@ impl DistillerArgs {
         }
     }
 
-    /// Answers whether memories without vectors were given theirs. After a failure it rests for a while.
+    /// Makes vectors for some memories that lack them, and tells whether it made any. After a failure it does nothing
+    /// for a while.
     async fn fill_vectors(&self, worker: &mut WorkerState) -> bool {
         if worker.fill_from.is_some_and(|from| Instant::now() < from) {
             return false;
@@ -147,7 +149,8 @@ impl DistillerArgs {
     }
 
     async fn work_on(&self, job: Job, lease: &mut dyn LeaseGuard, stop: CancellationToken) -> Result<Worked, Error> {
-        // Before anything reads what it holds: an attempt counts, whatever it does to this process.
+        // The attempt is stored before anything reads what the job holds. So it counts even where it brings this
+        // process down.
         let job = self.begin(&job).await?;
         let Some(work) = job.work.clone() else {
             return self.write(job.failed_once("it holds nothing to work on", self.clock.now())).await;
@@ -260,24 +263,24 @@ impl DistillerArgs {
     }
 }
 
-/// What became of a job that was taken.
+/// The outcome of a job that was taken.
 enum Worked {
     Done,
     /// It needs more tokens than are left of the day.
     Waits,
 }
 
-/// What is read and written around a job is done by then.
+/// Returns the deadline of a read or write around a job.
 fn within() -> Deadline {
     Deadline::after(STORE_LIMIT)
 }
 
-/// Tokens that a call may have cost although nobody said so; `given` are those of two calls.
+/// Returns the tokens that a failed call may have cost although nobody said so. `given` are the tokens of two calls.
 fn unknown(error: &ModelError, given: u64) -> u64 {
     match error {
         ModelError::Transient { .. } | ModelError::TimedOut | ModelError::Cancelled => given / 2,
         ModelError::TooLate { reason, .. } => unknown(reason, given),
-        // Nothing was sent, or nothing was taken, or what it cost was said.
+        // No request was sent, or none was accepted, or the provider said what it cost.
         ModelError::RateLimited { .. }
         | ModelError::CircuitOpen { .. }
         | ModelError::Refused(_)

@@ -15,8 +15,9 @@ use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
 
 impl MemoriesHandle {
-    /// Durable when it returns; all of it or nothing. What is stored already adds nothing, what says the same as
-    /// another memory confirms that one, once. Answers in the order of the drafts, which are of this workspace.
+    /// Stores the drafts, all of them or none, and answers in their order. They are of this workspace. What is stored
+    /// is durable when this returns. A draft that is stored already adds nothing. One that says the same as another
+    /// memory confirms that memory, once.
     ///
     /// # Errors
     /// `WorkspaceUnknown` where the workspace was deleted since it was resolved: this does not bring it back.
@@ -82,7 +83,7 @@ impl MemoriesHandle {
         Ok(found)
     }
 
-    /// Which ids of the drafts there are already.
+    /// Finds the ids of the drafts that are stored already: those of their memories and of their confirmations.
     async fn stored(&self, drafts: &[Draft], deadline: Deadline) -> Result<HashSet<Uuid>, Error> {
         let ids = drafts.iter().flat_map(|draft| [draft.ids.memory.uuid(), draft.ids.confirmation.uuid()]).collect();
         self.store.existing_ids(ids, deadline).await

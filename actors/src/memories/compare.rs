@@ -1,6 +1,6 @@
-//! What a lesson changes in the bank: whether a memory says the same already, which it then confirms, and which
-//! memories it updates. What the same is decides `domain::learning::lesson`, what an update is
-//! `domain::memory::supersession`.
+//! Comparing lessons with the bank. A memory that says the same as a lesson already is confirmed by it. A memory that a
+//! lesson updates, or that updates the lesson, is linked with it. `domain::learning::lesson` decides what the same is,
+//! and `domain::memory::supersession` what an update is.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::ports::{Conditions, Passage, PassageKind, Recall, Record, Visible};
 use crate::runtime::Deadline;
 
 const NEIGHBOURS: usize = 10;
-/// The least cosine of the contents of two memories one of which may update the other.
+/// Two memories may be linked only where the cosine of their contents is at least this.
 const LINKED_COSINE: f64 = 0.65;
 
 /// A memory that is ready to be committed, or the existing one that it confirms.
@@ -28,7 +28,8 @@ pub(super) enum PreparedLesson {
     New {
         memory: Box<Memory>,
         passages: Vec<Passage>,
-        /// What it came from before it was compared: without the related memories that it counts as derived from.
+        /// The sources that it had before it was compared. The related memories that it then counts as derived from are
+        /// not among them.
         sources: Vec<MemoryId>,
     },
     Same {
@@ -37,48 +38,50 @@ pub(super) enum PreparedLesson {
     },
 }
 
-/// What becomes of the bank by lessons that are about to be committed together: each is compared with it.
+/// Lessons that are about to be committed together, and what they change in the bank. Each of them is compared with it.
 #[derive(Default)]
 pub(super) struct LessonBatch {
-    /// The lessons that are new, which are compared with what comes after them.
+    /// The new lessons so far. The lessons that come after them are compared with them.
     new: Vec<BatchMember>,
-    /// The lessons know nothing of each other, so one that says the same as another confirms it.
+    /// True where the lessons know nothing of each other. Then a lesson that says the same as an earlier one confirms
+    /// it. Otherwise the earlier one takes in its wording.
     of_strangers: bool,
     changed: BTreeMap<MemoryId, Changed>,
-    /// The memories that something else in the same batch changes, so that lessons do not.
+    /// The memories that something else in the same batch changes. The lessons do not change them.
     revised_elsewhere: Vec<MemoryId>,
-    /// What the lessons take the place of, and so do not confirm.
+    /// The memories that the lessons take the place of. The lessons do not confirm them.
     replaced: Vec<MemoryId>,
-    /// Others kept changing the same memories, so only signals are stored, which conflict with nobody.
+    /// True on the last try, because others kept changing the same memories. Then stored memories get signals alone,
+    /// which conflict with nobody.
     by_signals_alone: bool,
 }
 
 /// A memory that says the same as a lesson, or that a lesson updates.
 struct Changed {
     before: Memory,
-    /// With the wordings and the tasks of the lessons, and the link to one that updates it.
+    /// The memory with the wordings and the tasks of the lessons, and with its links to them.
     after: Memory,
     /// The passages of those wordings and tasks.
     more: Vec<Passage>,
 }
 
 impl LessonBatch {
-    /// Of lessons that know nothing of each other.
+    /// Makes a batch of lessons that know nothing of each other.
     pub(super) fn of_strangers() -> Self {
         Self { of_strangers: true, ..Self::default() }
     }
 
-    /// On the last try nothing is changed that somebody else may have changed meanwhile.
+    /// Says which try this is. The last one changes no memory that somebody else may have changed meanwhile.
     pub(super) fn on_try(self, tries: usize) -> Self {
         Self { by_signals_alone: tries >= TRIES, ..self }
     }
 
-    /// The batch changes these memories already for another reason.
+    /// Makes a batch beside which something else changes these memories, so that its lessons do not.
     pub(super) fn beside_revisions_of(memories: impl IntoIterator<Item = MemoryId>) -> Self {
         Self { revised_elsewhere: memories.into_iter().collect(), ..Self::default() }
     }
 
-    /// Of a lesson that takes the place of these.
+    /// Says that the lesson takes the place of these memories.
     pub(super) fn replacing(self, replaced: &[MemoryId]) -> Self {
         Self { replaced: replaced.to_vec(), ..self }
     }
@@ -87,13 +90,13 @@ impl LessonBatch {
         !self.by_signals_alone && !self.revised_elsewhere.contains(&id) && !self.replaced.contains(&id)
     }
 
-    /// The memory as the lessons leave it.
+    /// Finds the change of a memory, or begins one that leaves it as it is.
     fn change(&mut self, memory: &Memory) -> &mut Changed {
         let untouched = || Changed { before: memory.clone(), after: memory.clone(), more: Vec::new() };
         self.changed.entry(memory.id).or_insert_with(untouched)
     }
 
-    /// The lesson with its links to memories that are stored, which are changed with it.
+    /// Links the lesson with the stored memories that it updates or that update it. They are changed with it.
     fn linked(&mut self, lesson: Memory, stored: &[Memory]) -> Memory {
         let of = |id: MemoryId| stored.iter().find(|memory| memory.id == id);
         let links = links(&lesson, stored);
@@ -117,7 +120,7 @@ impl LessonBatch {
         linked
     }
 
-    /// The lesson before it that says the same, where both were learned from one thing.
+    /// Finds an earlier lesson of the batch that says the same. None where the lessons know nothing of each other.
     fn repeated(&self, memory: &Memory, passages: &[Passage]) -> Option<MemoryId> {
         let vector = content_vector(passages).filter(|_| !self.of_strangers)?;
         let near = self.new.iter().filter_map(|earlier| earlier.near(memory, vector));
@@ -125,14 +128,14 @@ impl LessonBatch {
         same.max_by(|(x, _), (y, _)| x.total_cmp(y)).map(|(_, earlier)| earlier.id)
     }
 
-    /// Notes that the lesson, which says the same as `near`, confirms it. False where that cannot take in what the
-    /// lesson brings: it has no room for the wording, cannot name all that the lesson replaces, is trusted less, or may
-    /// not be changed.
+    /// Notes that the lesson, which says the same as `near`, confirms it. Returns false where `near` cannot take in
+    /// what the lesson brings: it has no room for the wording, cannot name all that the lesson replaces, is trusted
+    /// less than a lesson that replaces something, or would have to be changed and may not be.
     fn confirm(&mut self, near: &Memory, lesson: &Memory, passages: &[Passage]) -> bool {
         let before = self.changed.get(&near.id).map_or(near, |changed| &changed.after);
         let is_new = self.new.iter().any(|earlier| earlier.memory.id == near.id);
         let Some(after) = before.confirmed_by(lesson) else { return false };
-        // What the lesson takes the place of, the memory that says the same does.
+        // The memory that says the same takes the place of what the lesson replaces.
         let replaces = &lesson.succession.replaces;
         let after = replaces.iter().fold(after, |after, older| after.replacing(*older));
         let names_all = replaces.iter().all(|older| after.succession.replaces.contains(older));
@@ -142,7 +145,7 @@ impl LessonBatch {
         if after == *before {
             return true;
         }
-        // What is not stored yet, or is changed anyway, is not revised: only the very same words confirm it.
+        // A memory that is not stored yet, or may not be changed, is not revised. Only the very same words confirm it.
         if is_new || !self.may_change(near.id) {
             return after.wordings == before.wordings && after.succession == before.succession;
         }
@@ -161,12 +164,12 @@ struct BatchMember {
 }
 
 impl BatchMember {
-    /// None without a vector.
+    /// Makes a member of a memory. None where its content has no vector.
     fn of(memory: &Memory, passages: &[Passage]) -> Option<Self> {
         Some(Self { memory: memory.clone(), vector: content_vector(passages)?.to_vec() })
     }
 
-    /// Its cosine, where that is near and both are of one kind and for the same readers.
+    /// Returns the cosine, with this memory, where the two are near, of one kind and for the same readers.
     fn near(&self, memory: &Memory, vector: &[f32]) -> Option<(f64, Memory)> {
         let cosine = self.vector.iter().zip(vector).map(|(a, b)| f64::from(a * b)).sum::<f64>();
         let other = &self.memory;
@@ -175,7 +178,7 @@ impl BatchMember {
     }
 }
 
-/// Those of the passages of a lesson that the memory that it confirms needs for the wording and the task that came.
+/// Picks those passages of a lesson that the memory that it confirms needs for the wording and the task that came.
 fn passages_added(before: &Memory, after: &Memory, passages: &[Passage]) -> Vec<Passage> {
     let added = |kind| match kind {
         PassageKind::Task => after.further_tasks != before.further_tasks,
@@ -216,7 +219,8 @@ impl PreparedLesson {
         memory
     }
 
-    /// What it came from before it was compared: a relative of a lesson is no source of a memory that says the same.
+    /// Returns the sources from before the comparison. A memory that is related to a lesson is no source of the memory
+    /// that the lesson confirms.
     pub(super) fn sources(&self) -> &[MemoryId] {
         match self {
             Self::New { sources, .. } => sources,
@@ -243,9 +247,9 @@ impl PreparedLesson {
 }
 
 impl MemoriesHandle {
-    /// Embeds lessons and compares each with the bank and with those before it; the records are the memories that they
-    /// confirm, with their wordings and tasks. The comparison is best effort: without vectors only exact duplicates are
-    /// found, by the store.
+    /// Embeds lessons and compares each with the bank and with those before it. The records are the revisions of the
+    /// memories that the lessons confirm or update. The comparison is best effort: without vectors only exact
+    /// duplicates are found, by the store.
     pub(super) async fn prepare(
         &self,
         memories: Vec<Memory>,
@@ -282,11 +286,11 @@ impl MemoriesHandle {
             neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
         }
         let mut derived = memory.clone();
-        // What another project told the team is updated, and not confirmed.
+        // A memory that another project shared is updated, and not confirmed.
         let is_of_here = |near: &Memory| near.workspace_id == memory.workspace_id;
         for (cosine, near) in neighbours.into_iter().filter(|(_, near)| is_of_here(near)) {
             match likeness(&memory, &near, cosine) {
-                // Its words were taken back by a newer memory; who says them again says something new.
+                // A newer memory took back its words, so a lesson that says them again says something new.
                 Likeness::Same if near.linked_to().is_some() => {}
                 Likeness::Same if lessons.replaced.contains(&near.id) => {}
                 Likeness::Same if lessons.confirm(&near, &memory, &passages) => {

@@ -1,4 +1,5 @@
-//! The copies that a team or an organisation got of a workspace's memories: which there are, and how they go with it.
+//! The copies that a team or an organisation has of a workspace's memories: finding them, and erasing them together
+//! with the workspace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -12,15 +13,15 @@ use crate::error::Error;
 use crate::ports::{Erased, MemoryFilter, MemoryRow};
 use crate::runtime::Deadline;
 
-/// Memories that are read at once.
+/// One read asks for at most so many memories.
 const AT_ONCE: usize = 500;
 
 /// Copies of a workspace's own memories in wider scopes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PromotedCopies {
-    /// Those that the workspace may read, and so delete, with the scope of each.
+    /// The copies that the workspace may read, and so delete, with the scope of each.
     pub within_reach: Vec<(MemoryId, Scope)>,
-    /// How many belong to a team or an organisation that it does not read.
+    /// The number of copies that belong to a team or an organisation that the workspace does not read.
     pub out_of_reach: usize,
 }
 
@@ -31,7 +32,7 @@ impl PromotedCopies {
 }
 
 impl MemoriesHandle {
-    /// The copies of the workspace's own memories, whoever promoted them.
+    /// Finds the copies of the workspace's own memories, whoever promoted them.
     pub async fn promoted_copies(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<PromotedCopies, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let mut copies: Vec<Memory> = Vec::new();
@@ -53,8 +54,8 @@ impl MemoriesHandle {
         Ok(PromotedCopies { within_reach, out_of_reach: out.len() })
     }
 
-    /// Erases a workspace after the copies of its memories that are within its reach, so that one that breaks off can be
-    /// done again.
+    /// Erases the copies that are within the reach of the workspace, and then the workspace. In this order an erasure
+    /// that breaks off can be done again.
     pub async fn delete_workspace_with(
         &self,
         copies: &PromotedCopies,
@@ -74,7 +75,7 @@ impl MemoriesHandle {
         Ok(erased)
     }
 
-    /// The parents of copies that are no copies themselves, as far as they are there.
+    /// Reads the parents of copies that are no copies themselves, as far as they are stored.
     async fn other_parents(&self, copies: &[Memory], deadline: Deadline) -> Result<Vec<Memory>, Error> {
         let known: BTreeSet<MemoryId> = copies.iter().map(|copy| copy.id).collect();
         let parents: BTreeSet<MemoryId> = copies.iter().filter_map(|copy| copy.parent_memory_id).collect();
@@ -82,7 +83,7 @@ impl MemoriesHandle {
         self.memories_of(&others, deadline).await
     }
 
-    /// Those of these memories that are stored, whoever may read them.
+    /// Reads those of these memories that are stored, whoever may read them.
     pub(super) async fn memories_of(&self, ids: &[MemoryId], deadline: Deadline) -> Result<Vec<Memory>, Error> {
         let mut found = Vec::new();
         for ids in ids.chunks(AT_ONCE) {

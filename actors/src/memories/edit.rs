@@ -1,5 +1,5 @@
-//! Changing and deleting memories that are there. What a workspace may read it may change: its own memories, and those
-//! that its team and its organisation share.
+//! Changing and deleting stored memories. A workspace may change what it may read: its own memories, and those that its
+//! team and its organisation share.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,11 +19,11 @@ use crate::error::Error;
 use crate::ports::{EraseScope, Erased, Record, StoreError};
 use crate::runtime::Deadline;
 
-/// Others who change the same memory at the same time.
+/// A change is tried at most so often while others change the same memory.
 const TRIES: usize = 5;
-/// Memories that are changed in one commit.
+/// The memories of a lineage are changed in parts of so many, each part in one commit.
 const AT_ONCE: usize = 500;
-/// Of the caller's time, to answer with what was changed until then.
+/// So much of the caller's time is kept back, to answer with what was changed until then.
 const RESERVE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,22 +31,22 @@ pub struct UpdateRequest {
     pub id: MemoryId,
     pub workspace: WorkspaceRef,
     pub changes: Changes,
-    /// Changes nothing unless the memory has this revision.
+    /// The revision that the memory must have; otherwise nothing is changed. None allows any.
     pub if_revision: Option<u64>,
 }
 
-/// The answer to an erasure tells what went with the memory.
+/// The answer to an erasure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Erasure {
-    /// It tells what was physically removed.
+    /// The records that were physically removed, counted by kind.
     pub removed: Erased,
-    /// Memories that it superseded, which are back in search.
+    /// The memories that it superseded, which are back in search.
     pub reinstated: Vec<MemoryId>,
 }
 
 impl MemoriesHandle {
-    /// The memory as it then is, and what came back into search with the change. Changes that make no difference give it no
-    /// new revision.
+    /// Changes a memory. Returns the memory as it is then, and those that came back into search with the change.
+    /// Changes that make no difference give it no new revision.
     pub async fn update(&self, request: UpdateRequest, deadline: Deadline) -> Result<Updated, Error> {
         let UpdateRequest { id, workspace, changes, if_revision } = request;
         if changes.is_empty() {
@@ -78,7 +78,7 @@ impl MemoriesHandle {
             }
             match self.store.commit(batch, deadline).await {
                 Ok(_) => return Ok(Updated { memory: MemoryView::new(memory, &row.evidence, now), reinstated }),
-                // Somebody was faster. On top of what they made of it the change may be made as well.
+                // Somebody was faster. The change may be made on top of theirs.
                 Err(Error::Store(StoreError::Conflict(_))) => {}
                 Err(error) => return Err(error),
             }
@@ -86,7 +86,7 @@ impl MemoriesHandle {
         Err(StoreError::Conflict(id).into())
     }
 
-    /// Erases a memory with its passages and signals. What it superseded is back in search before that.
+    /// Erases a memory with its passages and signals. The memories that it superseded are back in search before that.
     pub async fn delete(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Erasure, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let mut tries = 1;
@@ -95,7 +95,8 @@ impl MemoriesHandle {
             let left = self.left_behind(&[(&memory, None)], deadline).await?;
             let reinstated = left.reinstated(&workspace);
             let mut batch = self.leaving(left, deadline).await?;
-            // Whatever becomes of the erasure, it does not stand beside what is back in its place.
+            // The memory is archived first. So it does not stand beside what is back in its place, even where the
+            // erasure fails.
             if !batch.is_empty() && memory.status == Status::Active {
                 batch.extend(self.revisions(vec![Memory { status: Status::Archived, ..memory }], deadline).await?);
             }
@@ -110,9 +111,10 @@ impl MemoriesHandle {
         }
     }
 
-    /// Takes a memory out of search, with `descendants` also what was learned from it, over others that the workspace
-    /// may not read too; with `undo` back in, with `descendants` also what is quarantined for nothing else. What may not
-    /// be read stays as it is, and the answer says that there is such. It names those whose status was changed.
+    /// Takes a memory out of search, or brings it back with `undo`. With `descendants` the same is done to what was
+    /// learned from it, even where the way there leads over memories that the workspace may not read. `undo` brings
+    /// back only those descendants that are quarantined for nothing else. A memory that the workspace may not read
+    /// stays as it is, and the answer says that there is such a one. It names the memories whose status was changed.
     pub async fn quarantine(
         &self,
         id: MemoryId,
@@ -163,7 +165,7 @@ impl MemoriesHandle {
             let moved: Vec<(&Memory, Option<&Memory>)> = moved.map(|(after, before)| (before, Some(after))).collect();
             let changed = moved.iter().map(|(before, _)| before.id).collect();
             let mut left = self.left_behind(&moved, deadline).await?;
-            // What descends from the same stays behind what superseded it, and comes back with it.
+            // A memory of the same lineage stays behind the one that superseded it, and comes back with that one.
             left.changed.retain(|memory| !all.contains(&memory.id));
             left.reinstated.retain(|(memory, _)| !all.contains(&memory.id));
             let part = Quarantined {
@@ -179,7 +181,7 @@ impl MemoriesHandle {
             batch.extend(self.leaving(left, deadline).await?);
             match self.store.commit(batch, deadline).await {
                 Ok(_) => return Ok(part),
-                // Somebody was faster. What they made of it is changed then.
+                // Somebody was faster. The next try changes what they made of it.
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
                 Err(error) => return Err(error),
             }

@@ -1,5 +1,5 @@
-//! Loading the tree around a memory, as far as the workspace may read it. The ways are found by ids alone; what has to be
-//! known of the memories on them is read some way ahead, so that a long line costs no more reads than a wide tree.
+//! Loading the tree around a memory, as far as the workspace may read it. The ways through it are found by ids alone.
+//! The memories on them are read some way ahead, so that a long line costs no more reads than a wide tree.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -14,16 +14,16 @@ use crate::error::Error;
 use crate::ports::{MemoryRow, Page, Visible};
 use crate::runtime::Deadline;
 
-/// Memories that are read at once.
+/// One read asks for at most so many memories.
 const AT_ONCE: usize = 1_000;
-/// Relations that are read at once.
+/// One read asks for the sources of at most so many memories.
 const LINEAGE_AT_ONCE: usize = 100_000;
-/// Of the caller's time, to answer with what was loaded until then.
+/// So much of the caller's time is kept back, to answer with what was loaded until then.
 const RESERVE: Duration = Duration::from_secs(5);
 
 struct Family {
     lineage: Lineage,
-    /// What was read so far: nothing where the workspace may not read it, or where it is gone.
+    /// The memories that were read so far. None stands for one that the workspace may not read, or that is gone.
     read: HashMap<MemoryId, Option<Member>>,
     members: HashSet<MemoryId>,
     truncated: bool,
@@ -45,12 +45,13 @@ impl Family {
         self.read.get(&id).is_some_and(Option::is_some)
     }
 
-    /// Whether it has no place in the family and none is left.
+    /// Tells whether the memory has no place in the family and none is left.
     fn is_too_many(&self, id: MemoryId) -> bool {
         self.members.len() >= MAX_NODES && !self.members.contains(&id)
     }
 
-    /// The nearest of which nothing was read, `from` and up to `levels` beyond them; not beyond what may not be read.
+    /// Finds the nearest memories that were not read yet: `from`, and those up to `levels` beyond them. It does not go
+    /// beyond a memory that the workspace may not read, and finds at most `AT_ONCE`.
     fn unread(&self, from: impl Iterator<Item = MemoryId>, way: Direction, levels: u32) -> Vec<MemoryId> {
         let mut waiting: VecDeque<(MemoryId, u32)> = from.map(|id| (id, levels)).collect();
         let (mut met, mut unread) = (HashSet::new(), Vec::new());
@@ -70,8 +71,9 @@ impl Family {
 }
 
 impl MemoriesHandle {
-    /// The tree around a memory that the workspace may read, `depth` levels up and down, or whole, with all that is
-    /// related to it by any way; up to 10,000 memories, and as many as can be loaded before the deadline. `truncated` says that there are more.
+    /// Loads the tree around a memory that the workspace may read: `depth` levels up and down, or, without `depth`, all
+    /// that is related to it in any way. The tree has at most 10,000 memories, and no more than can be loaded before
+    /// the deadline. `truncated` says that there are more.
     pub async fn genealogy(
         &self,
         id: MemoryId,
@@ -82,7 +84,7 @@ impl MemoriesHandle {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let mut family = self.family_of(id, &workspace, deadline).await?;
         let enough = deadline.leaving(RESERVE);
-        // Its own line first, where there is not room for all.
+        // The memory's own line comes first, because there may not be room for all.
         let ways: &[Direction] = if depth.is_none() {
             &[Direction::Up, Direction::Down, Direction::Both]
         } else {
@@ -122,8 +124,8 @@ impl MemoriesHandle {
         Ok(lineage)
     }
 
-    /// Adds all that is reached from `start` over what may be read, nearest first: who may not read a memory does not
-    /// learn from the tree what came from it.
+    /// Adds all memories that are reached from `start` over readable ones, nearest first. So a workspace that may not
+    /// read a memory does not learn from the tree what came from it.
     async fn load(
         &self,
         family: &mut Family,

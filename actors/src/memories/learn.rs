@@ -27,11 +27,12 @@ pub(crate) struct StoredLessons {
 }
 
 impl MemoriesHandle {
-    /// Stores what a solve leaves: the trace, the lessons, the evidence about injected memories; all or nothing. A
-    /// lesson that cannot be stored does not take the others with it; the notes say so.
+    /// Stores what a solve leaves, all or nothing: the trace, the lessons, and the evidence about injected memories. A
+    /// lesson that cannot be stored does not take the others with it, and the notes say so.
     ///
     /// # Errors
-    /// `WorkspaceUnknown` where the workspace was deleted since the solve began: it does not bring it back.
+    /// `WorkspaceUnknown` where the workspace was deleted since the solve began: storing the run does not bring it
+    /// back.
     pub(crate) async fn store_run(
         &self,
         run: RunRecord,
@@ -41,7 +42,7 @@ impl MemoriesHandle {
         let mut tries = 1;
         loop {
             match self.try_to_store_run(run.clone(), &begun, tries, deadline).await {
-                // Somebody changed a memory that a lesson confirms. What it is then is compared again.
+                // Somebody changed a memory that a lesson confirms. The lesson is compared with what the memory is now.
                 Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
                 kept => return kept,
             }
@@ -88,8 +89,8 @@ impl MemoriesHandle {
         Ok(StoredLessons { learned, notes })
     }
 
-    /// Stores the lessons of a background job together with its end, which `done` makes of what was learned and of
-    /// notes on what could not be stored; all or nothing.
+    /// Stores the lessons of a background job together with the job's end, all or nothing. `done` makes that end of
+    /// what was learned and of notes on what could not be stored.
     pub(crate) async fn store_job_lessons(
         &self,
         job: &Job,
@@ -129,8 +130,8 @@ impl MemoriesHandle {
         Ok(())
     }
 
-    /// Where the store found exact duplicates, what was committed with them names memories that there are not. What
-    /// was learned is stored; that this was not is said in the log.
+    /// Stores a record with the right ids. Where the store found exact duplicates, the record that was committed with
+    /// them names memories that do not exist. A failure is only logged, because what was learned is stored.
     pub(super) async fn correct(&self, record: Record, deadline: Deadline) {
         if let Err(error) = self.store.commit(vec![record], deadline).await {
             tracing::debug!(code = error.code().as_str(), "the ids of confirmed memories were not corrected");
@@ -138,7 +139,7 @@ impl MemoriesHandle {
     }
 }
 
-/// What lessons that are about to be committed become.
+/// The memories that lessons become, before they are committed.
 pub(super) struct PendingIds {
     pub(super) learned: Vec<Learned>,
     is_new: Vec<bool>,
@@ -150,7 +151,8 @@ impl PendingIds {
         Self { learned, is_new: prepared.iter().map(|prepared| prepared.reinforces().is_none()).collect() }
     }
 
-    /// The store may have found an exact duplicate that was written meanwhile.
+    /// Returns the memories that the lessons became. For an exact duplicate that was written meanwhile it is the one
+    /// that the store found.
     pub(super) fn committed(mut self, committed: Committed) -> Vec<Learned> {
         let new = self.learned.iter_mut().zip(self.is_new).filter_map(|(learned, is_new)| is_new.then_some(learned));
         for (learned, commit) in new.zip(committed.memories) {

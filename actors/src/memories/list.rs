@@ -1,5 +1,5 @@
-//! Looking through what there is: memories and traces, page by page, newest first. Pages go by id. The ids of captured
-//! and distilled memories hold no time, so that these may stand on another page than their time says.
+//! Listing memories and traces page by page, newest first. Pages go by id. The ids of captured and distilled memories
+//! hold no time, so these may stand on another page than their time says.
 
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -16,26 +16,26 @@ use crate::error::Error;
 use crate::ports::{Conditions, MemoryFilter, MemoryRow, Page};
 use crate::runtime::Deadline;
 
-/// Memories or signals that are read at once where all are looked at.
+/// So many memories or signals are read at once where all are looked at.
 pub(super) const PAGE: usize = 1_000;
 
-/// Of a page.
+/// A page lists at most so many memories or traces.
 pub const MAX_LISTED: usize = 500;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListRequest {
     pub workspace: WorkspaceRef,
-    /// Only memories that name this one as parent or source, whoever of those the workspace reads made them. Else those
-    /// that were learned or recorded in the workspace itself.
+    /// The list has only memories that name this one as parent or source, whoever made them, as far as the workspace
+    /// may read them. None: it has those that were learned or recorded in the workspace itself.
     pub parent: Option<MemoryId>,
-    /// None: whatever its status.
+    /// The status of the memories. None: any status.
     pub status: Option<Status>,
-    /// Only memories of which they hold; the range of time comes from `made`.
+    /// The list has only memories that meet these conditions. Their range of time comes from `made`.
     pub conditions: Conditions,
     pub made: TimeRange,
-    /// 1..=500.
+    /// The most memories on the page, in 1..=500.
     pub limit: usize,
-    /// The `next` of the page before.
+    /// The `next` of the page before. None: the first page.
     pub after: Option<MemoryId>,
 }
 
@@ -65,7 +65,7 @@ impl MemoriesHandle {
         let limit = request.limit;
         let mut rows: Vec<MemoryRow> = Vec::new();
         let mut page = Some(Page { after: request.after.map(MemoryId::uuid), ..Page::newest(limit + 1) });
-        // Beyond the page, to know whether there is another one.
+        // One memory more than the page has is read, to know whether there is another page.
         while let Some(asked) = page.filter(|_| rows.len() <= limit) {
             let found = match request.parent {
                 Some(parent) => self.store.derived_from(vec![parent], asked.clone(), deadline).await?,
@@ -81,7 +81,7 @@ impl MemoriesHandle {
         Ok(MemoryPage { memories, next })
     }
 
-    /// The traces of a workspace; `limit` is 1..=500, `after` the `next` of the page before.
+    /// Lists the traces of a workspace. `limit` lies in 1..=500, and `after` is the `next` of the page before.
     pub async fn traces(
         &self,
         workspace: &WorkspaceRef,
@@ -98,7 +98,7 @@ impl MemoriesHandle {
         Ok(Traces { traces: traces.iter().map(TraceSummary::of).collect(), next })
     }
 
-    /// A trace of the workspace; any other is not found.
+    /// Reads a trace of the workspace. Any other trace is not found.
     pub async fn trace(&self, id: TraceId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Trace, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         self.own_trace(id, &workspace, deadline).await
@@ -115,7 +115,7 @@ impl MemoriesHandle {
         own.ok_or_else(|| Error::NotFound(format!("trace {id} here")))
     }
 
-    /// Gives all memories of which the filter holds to `take`, page by page, until it breaks off.
+    /// Gives all memories that the filter lets through to `take`, page by page, until it breaks off.
     pub(super) async fn each_page(
         &self,
         filter: &MemoryFilter,

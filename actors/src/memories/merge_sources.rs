@@ -14,12 +14,12 @@ use crate::error::Error;
 use crate::ports::{Batch, Record, StoreError};
 use crate::runtime::Deadline;
 
-/// How often sources are joined while others change the same memories.
+/// Sources are joined in at most so many tries while others change the same memories.
 const JOIN_TRIES: usize = 3;
-/// Nobody waits longer for it, nor for taking it back: the confirmation itself is stored.
+/// Nobody waits longer than this for the joining, nor for taking it back, because the confirmation itself is stored.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// What a lesson would be stored as, and what it came from.
+/// The id that a lesson would be stored under, and what it came from.
 pub(super) struct LessonSources {
     own: MemoryId,
     origin: Origin,
@@ -50,8 +50,8 @@ struct Merged {
 }
 
 impl MemoriesHandle {
-    /// Joins the sources and the tasks of lessons to the memories that they confirmed, which are `kept`. Best effort:
-    /// what cannot be done now is left undone, and said in the log.
+    /// Joins the sources and the tasks of lessons to the memories that they confirmed. `kept` names, for each lesson,
+    /// the memory that it became or confirmed. This is best effort: what cannot be done now is left undone and logged.
     pub(super) async fn merge_sources(&self, lessons: Vec<LessonSources>, kept: Vec<MemoryId>, deadline: Deadline) {
         let mut confirmed = Confirmed::new();
         for (lesson, kept) in lessons.into_iter().zip(kept).filter(|(lesson, kept)| lesson.own != *kept) {
@@ -69,7 +69,7 @@ impl MemoriesHandle {
         let mut tries = 1;
         let made = loop {
             match self.merge(confirmed, merging).await {
-                // Somebody else was faster. What is stored then decides.
+                // Somebody else was faster. The next try goes by what is stored then.
                 Err(Error::Store(StoreError::Conflict(_))) if tries < JOIN_TRIES => tries += 1,
                 made => break made?,
             }
@@ -94,7 +94,7 @@ impl MemoriesHandle {
         };
         let mut memories: BTreeMap<MemoryId, Memory> =
             rows.into_iter().map(|row| (row.memory.id, row.memory)).collect();
-        // Mostly there is nothing new; that needs no look at the relations of the whole bank.
+        // Mostly there is nothing new. Finding that out needs no look at the relations of the whole bank.
         let nothing = Lineage::default();
         if !confirmed.iter().any(|(id, origin)| with_origin(*id, origin, &memories, &nothing).is_some()) {
             return Ok(Vec::new());
@@ -117,8 +117,9 @@ impl MemoriesHandle {
         Ok(made)
     }
 
-    /// Another process may have joined others since the relations were read, so that a memory comes from itself now:
-    /// who stored last sees that, and takes its own part back. The stage of the memory stays.
+    /// Takes back joined sources that close a circle. Another process may have joined others since the relations were
+    /// read, so that a memory comes from itself now. The process that stored last sees that, and takes its own part
+    /// back. The stage of the memory stays.
     async fn break_cycles(&self, made: &[Merged], deadline: Deadline) -> Result<(), Error> {
         if made.is_empty() {
             return Ok(());

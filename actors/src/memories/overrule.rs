@@ -1,5 +1,6 @@
-//! What a report of evidence changes beside the reporter's own votes: the verdict of the trace, the lessons learned
-//! from it, and the votes of the solve that it contradicts. The rule is `domain::evidence::verdict_override`'s.
+//! The changes that a report of evidence makes beside the reporter's own votes: to the verdict of the trace, to the
+//! lessons learned from it, and to the votes of the solve that it contradicts. `domain::evidence::verdict_override` has
+//! the rule.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -16,17 +17,17 @@ use crate::error::Error;
 use crate::ports::Record;
 use crate::runtime::Deadline;
 
-/// All of it belongs into one commit.
+/// The changes that follow from a report. All of them belong into one commit.
 #[derive(Default)]
 pub(super) struct Overruled {
-    /// Of its lessons.
+    /// The revisions of the lessons of the trace, which take its new outcome.
     pub(super) revisions: Vec<Record>,
     pub(super) signals: Vec<Signal>,
 }
 
 impl MemoriesHandle {
-    /// `after` is the trace with what is reported, none where that says nothing new. Of the votes that are
-    /// `contradicted` those count no more that were cast.
+    /// Makes the changes that follow from a report about `trace`. `after` is the trace with what is reported; None
+    /// where that says nothing new. Those of the `contradicted` votes that were cast are taken back.
     pub(super) async fn overrule(
         &self,
         trace: &Trace,
@@ -69,7 +70,7 @@ impl MemoriesHandle {
         Ok(Overruled { revisions, signals })
     }
 
-    /// Those of `ids` that are stored.
+    /// Finds those of `ids` that are stored.
     pub(super) async fn stored_signals(
         &self,
         ids: impl Iterator<Item = SignalId>,

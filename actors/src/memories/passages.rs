@@ -1,4 +1,4 @@
-//! The passages of a memory: what is searched of it, and whether those that are stored are those of its text.
+//! The passages of a memory: which texts of it are searched, and whether the stored passages are those of its texts.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -10,14 +10,14 @@ use crate::error::Error;
 use crate::ports::{Chunk, EmbedderState, Passage, PassageKind, Record, StoreError};
 use crate::runtime::Deadline;
 
-/// So long a text is waited for before it is stored without vectors: most take a tenth of a second.
+/// A text may take so long to get its vectors before it is stored without them. Most texts take a tenth of a second.
 const PATIENCE_A_TEXT: Duration = Duration::from_secs(5);
-/// Memories that get their vectors in one go: a long one takes seconds.
+/// So many memories get their vectors in one go. A long one takes seconds.
 const FILLED_AT_ONCE: usize = 8;
 
 impl MemoriesHandle {
-    /// The passages for `memory`, which was made of `before`: those that are stored for `before`, with those of texts that
-    /// have been added; new ones where a text was changed.
+    /// Returns `memory`, which was made of `before`, with its passages. These are the passages that are stored for
+    /// `before`, with those of texts that have been added. Where a text was changed, all of them are new.
     pub(super) async fn with_passages(
         &self,
         memory: Memory,
@@ -35,8 +35,8 @@ impl MemoriesHandle {
         Ok(self.with_these_or_new(memory, with_more(stored, more), deadline).await)
     }
 
-    /// These passages where they are those of the memory, else new ones. A memory and its passages are not read as of
-    /// one moment, so what is stored is believed only where it is this text.
+    /// Returns the memory with these passages where they are those of its texts, or else with new ones. A memory and
+    /// its passages are not read as of one moment, so stored passages are believed only where they hold these texts.
     pub(super) async fn with_these_or_new(
         &self,
         memory: Memory,
@@ -51,7 +51,7 @@ impl MemoriesHandle {
         (Memory { embedder, ..memory }, passages_of(&searched, &chunks))
     }
 
-    /// The memories with new passages, in their order. A text that several of them have is embedded once.
+    /// Returns the memories with new passages, in their order. A text that several of them have is embedded once.
     pub(super) async fn embedded(&self, memories: Vec<Memory>, deadline: Deadline) -> Vec<(Memory, Vec<Passage>)> {
         let searched: Vec<SearchTexts> = memories.iter().map(Memory::search_texts).collect();
         let (embedder, chunks) = self.chunks_of(&searched, deadline).await;
@@ -71,11 +71,12 @@ impl MemoriesHandle {
         (embedder, texts.into_iter().zip(chunks).collect())
     }
 
-    /// The pieces of each text with their vectors; without, and without a fingerprint, where the embedder failed or does
-    /// not make them soon, at the latest within half the caller's time: what is to be stored is stored, found by its words
-    /// alone until [`Self::fill_vectors`] comes to it.
+    /// Returns the pieces of each text with their vectors. Where the embedder fails or is too slow, there are no
+    /// vectors and no fingerprint. Then the text is stored all the same, and found by its words alone until
+    /// [`Self::fill_vectors`] comes to it. The embedder gets at most half the caller's time.
     async fn embed(&self, texts: Vec<String>, deadline: Deadline) -> (Option<String>, Vec<Vec<Chunk>>) {
-        // A model that loads is waited for; one that is there is slow because the text is dense or the machine busy.
+        // A model that loads is waited for. One that is ready is slow only because the text is dense or the machine is
+        // busy.
         let is_ready = self.embedder.state() == EmbedderState::Ready;
         let full = texts.iter().filter(|text| !text.trim().is_empty()).count();
         let enough = PATIENCE_A_TEXT.saturating_mul(u32::try_from(full).unwrap_or(u32::MAX));
@@ -89,11 +90,11 @@ impl MemoriesHandle {
         }
     }
 
-    /// Gives some memories that were stored without vectors theirs, and says how many it gave them to. None of them is
-    /// newer or older for it.
+    /// Makes vectors for some memories that were stored without them. Returns how many memories got theirs. The time of
+    /// their last change stays.
     ///
     /// # Errors
-    /// Those of the store, and of the embedder.
+    /// The errors of the store and of the embedder.
     pub async fn fill_vectors(&self, deadline: Deadline) -> Result<usize, Error> {
         let ids = self.store.without_vectors(FILLED_AT_ONCE, deadline).await?;
         let mut filled = 0;
@@ -107,7 +108,7 @@ impl MemoriesHandle {
             let passages = passages_of(&searched, &texts.into_iter().zip(chunks).collect());
             match self.store.commit(vec![Record::Revision { memory, passages }], deadline).await {
                 Ok(_) => filled += 1,
-                // Somebody changed it, and made its vectors with that, or the next look finds it again.
+                // Somebody changed the memory and made its vectors with that, or the next call finds it again.
                 Err(Error::Store(StoreError::Conflict(_))) => {}
                 Err(error) => return Err(error),
             }
@@ -116,12 +117,13 @@ impl MemoriesHandle {
     }
 }
 
-/// The texts that memories are searched by, each once.
+/// Collects the texts that memories are searched by, each once.
 fn texts_of<'a>(searched: impl IntoIterator<Item = &'a SearchTexts>) -> BTreeSet<&'a str> {
     searched.into_iter().flat_map(|of| of.tasks.iter().chain(&of.contents)).map(String::as_str).collect()
 }
 
-/// The passages of these texts, whose pieces are known. Those of one kind are numbered from the first text on.
+/// Makes the passages of these texts from their pieces, which are known. Passages of one kind are numbered from the
+/// first text on.
 fn passages_of(searched: &SearchTexts, chunks: &HashMap<String, Vec<Chunk>>) -> Vec<Passage> {
     let of_kind = |(kind, texts): (PassageKind, &[String])| -> Vec<Passage> {
         let chunks = texts.iter().filter_map(|text| chunks.get(text)).flatten().cloned();
@@ -136,12 +138,12 @@ fn by_kind(searched: &SearchTexts) -> [(PassageKind, &[String]); 2] {
     [(PassageKind::Task, &searched.tasks), (PassageKind::Content, &searched.contents)]
 }
 
-/// A text for which there is no embedder.
+/// Makes one piece of a text for which there is no embedder. A blank text has none.
 fn whole(text: String) -> Vec<Chunk> {
     if text.trim().is_empty() { Vec::new() } else { vec![Chunk { text, vector: None }] }
 }
 
-/// What is searched beyond what was before; none where something else was changed.
+/// Returns the texts that are searched beyond those before. None where a text was changed in another way.
 fn added(before: &SearchTexts, after: &SearchTexts) -> Option<SearchTexts> {
     Some(SearchTexts {
         tasks: after.tasks.strip_prefix(before.tasks.as_slice())?.to_vec(),
@@ -149,7 +151,7 @@ fn added(before: &SearchTexts, after: &SearchTexts) -> Option<SearchTexts> {
     })
 }
 
-/// Passages of a memory that has grown: those that are stored, then more, numbered on.
+/// Adds more passages to the stored ones of a memory that has grown, and numbers them on.
 pub(super) fn with_more(stored: Vec<Passage>, more: impl IntoIterator<Item = Passage>) -> Vec<Passage> {
     let mut all = stored;
     for passage in more {
@@ -159,13 +161,14 @@ pub(super) fn with_more(stored: Vec<Passage>, more: impl IntoIterator<Item = Pas
     all
 }
 
-/// Whether the passages are the memory's texts, whole and nothing else.
+/// Tells whether the passages are the memory's texts, whole and nothing else.
 pub(super) fn are_passages_of(memory: &Memory, passages: &[Passage]) -> bool {
     let searched = memory.search_texts();
     by_kind(&searched).into_iter().all(|(kind, texts)| are_pieces_of(texts, kind, passages))
 }
 
-/// Whether the passages of this kind are these texts, one after the other; white space may be lost where they were cut.
+/// Tells whether the passages of this kind are these texts, one after the other, and numbered without a gap. White
+/// space does not count, because it may be lost where texts were cut.
 fn are_pieces_of(texts: &[String], kind: PassageKind, passages: &[Passage]) -> bool {
     let mut pieces: Vec<&Passage> = passages.iter().filter(|passage| passage.kind == kind).collect();
     pieces.sort_by_key(|passage| passage.n);

@@ -20,14 +20,14 @@ use crate::ports::{MemoryCommit, MemoryFilter, MemoryRow, Page, Record};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
 
-/// Memories whose signals are asked for at once.
+/// One read asks about at most so many memories.
 const AT_ONCE: usize = 500;
-/// What a report or a solve waits for promotions that follow from it.
+/// A report or a solve waits at most so long for promotions that follow from it.
 const BY_ITSELF_LIMIT: Duration = Duration::from_secs(5);
 
 impl MemoriesHandle {
-    /// The memories of the workspace that have proved themselves enough to be shared with the next wider scope, and
-    /// are not yet. Changes nothing.
+    /// Finds the memories of the workspace that have proved themselves enough to be shared with the next wider scope,
+    /// and are not shared yet. It changes nothing.
     pub async fn promotions(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Proposals, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let now = self.clock.now();
@@ -59,8 +59,9 @@ impl MemoriesHandle {
         Ok(found)
     }
 
-    /// Shares a copy of a memory with the next wider scope; the memory stays, as the parent of the copy. It need not be
-    /// one that is proposed: who promotes by hand has decided. A second time gives the copy there is.
+    /// Shares a copy of a memory with the next wider scope. The memory stays, as the parent of the copy. It need not be
+    /// one that is proposed, because whoever promotes by hand has decided. A second call returns the copy that there
+    /// is.
     pub async fn promote(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Promoted, Error> {
         let begun = self.workspaces.resolve(workspace, deadline).await?;
         let workspace = &begun.workspace;
@@ -80,8 +81,9 @@ impl MemoriesHandle {
     }
 
     /// Promotes those of these memories for which the rule now holds, where the user has agreed to that beforehand.
-    /// Only the workspace's own, as with proposals, and each once: whatever became of its copy, no second one is made by
-    /// itself. A promotion that fails is logged; the next evidence tries it again.
+    /// Only the workspace's own memories are promoted, as with proposals, and each only once: whatever became of its
+    /// copy, no second one is made without being asked for. A promotion that fails is logged, and the next evidence
+    /// tries it again.
     pub(super) async fn promote_proven(
         &self,
         ids: impl IntoIterator<Item = MemoryId>,
@@ -108,7 +110,8 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<(), Error> {
         let now = self.clock.now();
-        // Before its memories are read: those of one that was deleted are gone with it.
+        // The workspace is resolved before its memories are read. Those of a workspace that was deleted are gone with
+        // it.
         let begun = match self.workspaces.resolve(&WorkspaceRef::Id(workspace.id.clone()), deadline).await {
             Err(Error::WorkspaceUnknown(_)) => return Ok(()),
             begun => begun?,
@@ -141,7 +144,8 @@ impl MemoriesHandle {
         Ok(())
     }
 
-    /// Stores the copy for the wider scope; where one says exactly the same there, that one is confirmed, once.
+    /// Stores the copy for the wider scope. Where a memory there says exactly the same, that one is confirmed instead,
+    /// once.
     ///
     /// # Errors
     /// `WorkspaceUnknown` where the workspace was deleted since this began: a promotion does not bring it back.
@@ -196,7 +200,8 @@ impl MemoriesHandle {
         Ok(candidates)
     }
 
-    /// Of all workspaces: a team's memory gets its evidence from all that read it.
+    /// Reads the signals about these memories from all workspaces. A team's memory gets its evidence from all that read
+    /// it.
     async fn sources_of_evidence(&self, ids: &[MemoryId], deadline: Deadline) -> Result<PositiveSources, Error> {
         let mut sources = PositiveSources::default();
         for ids in ids.chunks(AT_ONCE) {
@@ -210,7 +215,8 @@ impl MemoriesHandle {
         Ok(sources)
     }
 
-    /// Those whose promotion found their words in the wider scope and confirmed these: there is no copy of them.
+    /// Finds the memories whose promotion confirmed a memory of the wider scope, because that said the same. There is
+    /// no copy of them.
     async fn known_to_the_wider(&self, rows: &[MemoryRow], deadline: Deadline) -> Result<BTreeSet<MemoryId>, Error> {
         let confirmation = |MemoryRow { memory, .. }: &MemoryRow| {
             Some((promotion::confirmation_id(memory, promotion::wider(memory.scope)?), memory.id))
@@ -220,7 +226,7 @@ impl MemoriesHandle {
         Ok(confirmations.into_iter().filter_map(|(signal, id)| stored.contains(&signal).then_some(id)).collect())
     }
 
-    /// What the workspace can read of what was made of these in a wider scope.
+    /// Reads what was made of these memories in a wider scope, as far as the workspace may read it.
     pub(super) async fn copies_of(
         &self,
         ids: &[MemoryId],

@@ -29,21 +29,22 @@ use crate::statistics::Timer;
 const MAX_RESULTS: usize = 50;
 const MAX_QUERY_CHARS: usize = 200_000;
 
-/// What a search is done for.
+/// The purpose of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Aim {
     Answer,
-    /// An answer, with the bodies of what is not in it.
+    /// An answer, together with the bodies of the candidates that are not in it.
     Explanation,
-    /// Memories of which some are injected into the prompts of a task: which trace they are of is decided there, and
-    /// warnings of the very error come beside those that were asked for, however many are more alike.
+    /// Memories of which some are injected into the prompts of a task. That choice, and not the search, decides which
+    /// trace they are of. Warnings of the very error come beside those that were asked for, however many memories are
+    /// more alike.
     Prompt,
 }
 
 struct Found {
     ranking: Ranking,
     bodies: HashMap<MemoryId, Memory>,
-    /// Not all that was asked for could be read.
+    /// True where not all that was asked for could be read.
     partial: bool,
     mode: SearchMode,
     notes: Vec<Note>,
@@ -59,7 +60,7 @@ impl Found {
         self.ranking.into_kept().filter_map(recalled).collect()
     }
 
-    /// `threshold`: the relevance that an answer needs by default.
+    /// Makes the answer. `threshold` is the relevance that an answer needs by default.
     fn retrieved(self, threshold: f64, now: Timestamp, begun: Instant) -> Retrieved {
         let (mode, partial, notes) = (self.mode, self.partial, self.notes.clone());
         let memories =
@@ -73,7 +74,7 @@ impl MemoriesHandle {
         self.retrieve_except(request, &HashSet::new(), deadline).await
     }
 
-    /// As if the bank did not hold the memories `except`. For measuring; no client can ask for it.
+    /// Answers as if the bank did not hold the memories `except`. This is for measuring, and no client can ask for it.
     pub async fn retrieve_except(
         &self,
         request: RetrieveRequest,
@@ -88,7 +89,7 @@ impl MemoriesHandle {
         ))
     }
 
-    /// The answer of [`Self::retrieve`], with every candidate and the rule that kept it out.
+    /// Gives the answer of [`Self::retrieve`], with every candidate and the rule that kept it out.
     pub async fn explain(&self, request: RetrieveRequest, deadline: Deadline) -> Result<Explained, Error> {
         let (begun, now) = (Instant::now(), self.clock.now());
         let found = self.asked(request, &HashSet::new(), Aim::Explanation, now, deadline).await?;
@@ -110,8 +111,8 @@ impl MemoriesHandle {
         self.find(request, except, aim, workspace, now, deadline).await
     }
 
-    /// What to inject into the prompts of a task, if anything could be searched, and notes on what was degraded. Never
-    /// fails: a solve goes on without.
+    /// Finds what to inject into the prompts of a task, with notes on what was degraded. It never fails: where nothing
+    /// could be searched it gives None, and the solve goes on without memories.
     pub(crate) async fn recall_for_task(
         &self,
         task: &str,
@@ -156,7 +157,7 @@ impl MemoriesHandle {
         let unread = unread(&request, &workspace, &visible);
         let partial = !unread.is_empty();
         notes.extend(unread);
-        // The domain that is asked for ranks; only one within the signature keeps others out.
+        // The domain that is asked for only ranks. A domain within the signature keeps others out.
         let signature = request.error_signature.as_deref().map(|raw| Signature::of(raw, None));
         let profile = self.profile(request.profile);
         let mut search = Search {
@@ -216,8 +217,7 @@ impl MemoriesHandle {
         Ok(Found { ranking, bodies, partial, mode, notes })
     }
 
-    /// Leaves what is relevant enough; notes say what that rests on where it is not all it could be, and where nothing is
-    /// left.
+    /// Cuts what is not relevant enough. Notes say where words alone decide the relevance, and where nothing is left.
     fn cut_irrelevant(
         &self,
         ranking: &mut Ranking,
@@ -250,7 +250,7 @@ impl MemoriesHandle {
     }
 }
 
-/// The note says how many memories did not fit into the tokens of the answer.
+/// Makes a note of how many memories did not fit into the tokens of the answer. None where all did.
 fn over_tokens(ranking: &Ranking) -> Option<Note> {
     let max_of = |entry: &Ranked| if let Some(Cut::OverTokens { max }) = entry.cut { Some(max) } else { None };
     let max = ranking.entries.iter().find_map(max_of)?;
@@ -280,7 +280,7 @@ fn check(request: &RetrieveRequest) -> Result<(), Error> {
     Ok(())
 }
 
-/// Why scopes that should have been read were not, each in a note.
+/// Makes a note of each scope that should have been read and was not, which says why.
 fn unread(request: &RetrieveRequest, workspace: &Workspace, visible: &Visible) -> Vec<Note> {
     let open = request.proposed.beyond(workspace).into_iter().filter(|(scope, _)| request.reach.includes(*scope));
     let mut notes: Vec<Note> = open

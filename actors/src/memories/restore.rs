@@ -1,5 +1,6 @@
-//! Writing in bulk what exists already: ids, times, revisions and statuses stay as they are given, and nothing is
-//! compared with what the bank says. For imports and for measuring; what is learned goes through `record` and `learn`.
+//! Writing in bulk what exists already. Ids, times, revisions and statuses stay as they are given, and nothing is
+//! compared with what the bank says. This is for imports and for measuring. What is learned goes through `record` and
+//! `learn`.
 
 use std::collections::HashSet;
 
@@ -23,22 +24,23 @@ use crate::runtime::Deadline;
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::large_enum_variant, reason = "batches are short, and moved rather than copied")]
 pub enum Restorable {
-    /// Registered where its id is unknown: at its root where nothing else is.
+    /// A workspace. It is registered where its id is unknown, and at its root where nothing else is.
     Workspace(Workspace),
     Trace(Trace),
-    /// The passages count where they are this memory's texts with vectors of the embedder in use; otherwise it is
-    /// embedded anew.
+    /// A memory. Its passages count where they are this memory's texts with vectors of the embedder in use. Otherwise
+    /// it is embedded anew.
     Memory {
         memory: Memory,
         passages: Vec<Passage>,
     },
     Signal(Signal),
-    /// To be done here where it was not over.
+    /// A job. It is still to be done here where it was not over.
     Job(Job),
 }
 
 impl Restorable {
-    /// None for a workspace and for a job, whose ids are none of these.
+    /// Returns the id by which the thing is looked up. None for a workspace and for a job, which are looked up in other
+    /// ways.
     fn uuid(&self) -> Option<Uuid> {
         match self {
             Self::Workspace(_) | Self::Job(_) => None,
@@ -50,8 +52,8 @@ impl Restorable {
 }
 
 impl MemoriesHandle {
-    /// Writes what is not there yet, all of it or nothing, and says of each thing whether it was new; of a workspace
-    /// always.
+    /// Writes what is not there yet, all of it or nothing, and says of each thing whether it was new. A workspace
+    /// always counts as new.
     pub async fn restore(&self, things: Vec<Restorable>, deadline: Deadline) -> Result<Vec<bool>, Error> {
         let ids: Vec<Uuid> = things.iter().filter_map(Restorable::uuid).collect();
         let mut known = self.store.existing_ids(ids, deadline).await?;
@@ -92,7 +94,7 @@ impl MemoriesHandle {
         Ok(is_new)
     }
 
-    /// Those of these jobs that are there. A bank has few, so they are looked up one by one.
+    /// Finds those of these jobs that are stored. A bank has few, so they are looked up one by one.
     async fn stored_jobs(&self, things: &[Restorable], deadline: Deadline) -> Result<HashSet<JobId>, Error> {
         let mut stored = HashSet::new();
         for thing in things {
@@ -103,7 +105,7 @@ impl MemoriesHandle {
     }
 }
 
-/// Whether the passages are what this embedder makes of the memory's texts.
+/// Tells whether the passages are what this embedder makes of the memory's texts.
 fn are_vectors_of(memory: &Memory, passages: &[Passage], embedder: &Fingerprint) -> bool {
     let is_vector = |vector: &[f32]| vector.len() == embedder.dims && vector.iter().all(|x| x.is_finite());
     // A long text has no vectors at its end.

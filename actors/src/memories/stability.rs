@@ -1,5 +1,6 @@
-//! What the commits after a solve say of the memories that were used in it: from the traces of a workspace and the
-//! history of its repository to signals. The rule is `domain::stability`'s; reading a repository is the edge's work.
+//! Judging the memories that were used in a solve by the commits after it. The traces of a workspace and the history of
+//! its repository give the signals. `domain::evidence::stability` has the rule. Reading a repository is the edge's
+//! work.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,19 +18,20 @@ use crate::error::Error;
 use crate::ports::{Page, Record};
 use crate::runtime::Deadline;
 
-/// The newest traces that are looked at, used or not.
+/// Only so many of the newest traces are looked at, whether they used memories or not.
 const TRACES_MAX: usize = 2_000;
-/// Traces hold all that was tried: few fit into a page.
+/// So many traces are read at once. They hold all that was tried, so few fit into a page.
 const TRACES_AT_ONCE: usize = 50;
-/// Memories or signals in one question to the store, or in one commit.
+/// One question to the store, or one commit, has at most so many memories or signals.
 const AT_ONCE: usize = 500;
 
-/// Who says so, for the ids of the signals: another witness than the judge and every session that reports.
+/// The witness in the ids of the signals. It is another one than the judge and every session that reports.
 const WITNESS: &str = "repository";
 
 impl MemoriesHandle {
-    /// What became of what was made after the solves of a workspace that used memories and did not fail. With `apply`
-    /// what follows for these memories is stored; what is stored already is not stored again, however often this runs.
+    /// Judges what became of the work that was done after solves of a workspace which used memories and did not fail.
+    /// With `apply` the signals that follow for these memories are stored. A signal that is stored already is not
+    /// stored again, however often this runs.
     pub async fn stability(
         &self,
         history: &CommitHistory,
@@ -75,7 +77,7 @@ impl MemoriesHandle {
         Ok(Stability { solves, new_signals, truncated })
     }
 
-    /// The traces that count, newest first, and whether there are older ones that were not looked at.
+    /// Reads the traces that count, newest first, and tells whether there are older ones that were not looked at.
     async fn uses(&self, workspace: &Workspace, deadline: Deadline) -> Result<(Vec<Used>, bool), Error> {
         let (mut used, mut seen) = (Vec::new(), 0);
         let mut page = Some(Page::newest(TRACES_AT_ONCE));
@@ -88,7 +90,7 @@ impl MemoriesHandle {
         Ok((used, page.is_some()))
     }
 
-    /// Of the memories that were used and can be read.
+    /// Reads the titles of the memories that were used and that the workspace may read.
     async fn titles(
         &self,
         traces: &[Used],
@@ -132,19 +134,19 @@ impl MemoriesHandle {
     }
 }
 
-/// What is needed of a trace.
+/// A trace that used memories, as far as it is needed here.
 struct Used {
     trace_id: TraceId,
     task: String,
     at: Timestamp,
     commit: Option<String>,
     witness: Witness,
-    /// Each once.
+    /// The memories that it used, each once.
     memories: Vec<MemoryId>,
 }
 
 impl Used {
-    /// None where it used no memories, or failed: then nobody builds on it.
+    /// Takes what is needed of a trace. None where it used no memories, or failed, because nobody builds on a failure.
     fn of(trace: &Trace) -> Option<Self> {
         if trace.outcome == Outcome::Failure || trace.memories_used.is_empty() {
             return None;
@@ -174,7 +176,7 @@ fn judged(used: Used, history: &CommitHistory, titles: &HashMap<MemoryId, String
     JudgedWork { trace_id: used.trace_id, task: used.task, solved_at: used.at, standing, memories }
 }
 
-/// Whose work the signals come from.
+/// The work that the signals come from.
 #[derive(Clone)]
 struct Witness {
     trace_id: TraceId,
@@ -184,7 +186,7 @@ struct Witness {
 }
 
 impl Witness {
-    /// A commit that a session named for several of its tasks counts once.
+    /// Returns the id of a signal. A commit that a session named for several of its tasks counts once.
     fn id_of(&self, standing: &WorkStanding, memory: MemoryId, kind: SignalKind) -> SignalId {
         let commit = match standing {
             WorkStanding::Stable { last: commit, .. } | WorkStanding::Reverted { commit, .. } => Some(commit),

@@ -1,5 +1,5 @@
-//! Saying which newer memory takes the place of an older one, and taking that back. What then becomes of both is
-//! `domain::memory::Succession`'s rule.
+//! Saying which newer memory takes the place of an older one, and taking that back. `domain::memory::Succession` has
+//! the rule of what then becomes of both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -18,15 +18,15 @@ use crate::error::Error;
 use crate::ports::{Batch, MemoryFilter, MemoryRow, Record, StoreError};
 use crate::runtime::Deadline;
 
-/// Others who change the same memories at the same time.
+/// A change is tried at most so often while others change the same memories.
 const TRIES: usize = 5;
 
-/// The older memories of a report that were read for it at most.
+/// One call reads at most so many of the older memories that the given ones name.
 const SETTLED_MAX: usize = 500;
-/// Memories that are read at once.
+/// One read asks for at most so many memories.
 const AT_ONCE: usize = 500;
 
-/// Who says that a memory takes the place of another one.
+/// The one who says that a memory takes the place of another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SaidBy {
     Person,
@@ -34,16 +34,16 @@ pub enum SaidBy {
     Session(Option<String>),
 }
 
-/// The memories that others superseded or were linked to, after those changed.
+/// The memories that others superseded or were linked to, as they are after those others changed.
 #[derive(Debug, Default)]
 pub(super) struct LeftBehind {
     pub changed: Vec<Memory>,
-    /// Those that are back in search as they were before, with what superseded them.
+    /// The memories that are back in search, each as it was before, with the memory that superseded it.
     pub reinstated: Vec<(Memory, MemoryId)>,
 }
 
 impl LeftBehind {
-    /// Those that the workspace may read.
+    /// Names the memories back in search that the workspace may read.
     pub(super) fn reinstated(&self, workspace: &Workspace) -> Vec<MemoryId> {
         let visible = visible(workspace, Reach::Cascade);
         let readable = self.reinstated.iter().filter(|(memory, _)| visible.contains(memory));
@@ -61,7 +61,7 @@ impl SaidBy {
 }
 
 impl MemoriesHandle {
-    /// Takes `older` out of search, because `newer` says what holds now. Said again it changes nothing.
+    /// Takes `older` out of search, because `newer` says what holds now. A second call changes nothing.
     ///
     /// # Errors
     /// Another memory superseded it already, or `newer` cannot take its place.
@@ -102,8 +102,8 @@ impl MemoriesHandle {
         }
     }
 
-    /// Brings a memory back that was superseded, or takes the link to a newer one away; `newer` names a pair that was not
-    /// linked yet. The pair is never linked again by rules.
+    /// Brings back a memory that was superseded, or takes away its link to a newer one. `newer` names the newer one of
+    /// a pair that was not linked yet. Rules never link the pair again.
     pub async fn reinstate(
         &self,
         older: MemoryId,
@@ -133,8 +133,8 @@ impl MemoriesHandle {
         }
     }
 
-    /// The pairs of the workspace's memories that rules linked and nobody decided about, at most `most`, and how many there
-    /// are.
+    /// Lists the pairs of the workspace's memories that rules linked and nobody decided about, at most `most`, and
+    /// counts all of them.
     pub async fn open_links(
         &self,
         workspace: &WorkspaceRef,
@@ -172,7 +172,8 @@ impl MemoriesHandle {
         Ok((links, count))
     }
 
-    /// The memories of these ids, each of which `newer` may take the place of. `argument` is what a caller named them by.
+    /// Reads the memories of these ids, and checks that `newer` may take the place of each. `argument` is the name by
+    /// which errors call what the caller gave.
     pub(super) async fn replaceable(
         &self,
         older: &[MemoryId],
@@ -193,7 +194,7 @@ impl MemoriesHandle {
         rows.iter().find_map(problem).map_or(Ok(rows), Err)
     }
 
-    /// The memories with an open link to one of these, as many as `newer` has room for beside them.
+    /// Finds the memories with an open link to one of these, as many as `newer` has room for beside them.
     pub(super) async fn linked_to(
         &self,
         older: &[MemoryRow],
@@ -212,8 +213,8 @@ impl MemoriesHandle {
         Ok(rows.into_iter().map(|row| row.memory).filter(is_linked).take(room).collect())
     }
 
-    /// The records that make `older` superseded by `newer`, without those that are already, and link to it what was linked
-    /// to them.
+    /// Makes the records by which `older` is superseded by `newer`, without those that are already, and by which what
+    /// was linked to them is linked to `newer`.
     pub(super) async fn superseding(
         &self,
         older: &[MemoryRow],
@@ -231,7 +232,7 @@ impl MemoriesHandle {
         Ok(batch)
     }
 
-    /// The older memories as a caller is told of them, with their copies in wider scopes.
+    /// Describes the older memories for a caller, with their copies in wider scopes.
     pub(super) async fn replaced(
         &self,
         older: &[MemoryRow],
@@ -254,8 +255,8 @@ impl MemoriesHandle {
         Ok(older.iter().map(replaced).collect())
     }
 
-    /// What a report that these memories helped changes about links between them and others. Those that are
-    /// `revised_elsewhere` in the same batch stay as they are.
+    /// Makes the records of what a report that these memories helped changes about links between them and others.
+    /// Memories that are `revised_elsewhere` in the same batch stay as they are.
     pub(super) async fn settled(
         &self,
         reported: &[&Memory],
@@ -307,7 +308,7 @@ impl MemoriesHandle {
         Ok(left)
     }
 
-    /// The records of what was left behind.
+    /// Makes the records of what was left behind.
     pub(super) async fn leaving(&self, left: LeftBehind, deadline: Deadline) -> Result<Batch, Error> {
         let nobody = SaidBy::Session(None);
         let said = |(memory, newer): &(Memory, MemoryId)| {
@@ -318,7 +319,7 @@ impl MemoriesHandle {
         Ok(batch)
     }
 
-    /// These memories as their next revisions; their texts are unchanged.
+    /// Makes the next revisions of these memories, whose texts are unchanged.
     pub(super) async fn revisions(&self, changed: Vec<Memory>, deadline: Deadline) -> Result<Batch, Error> {
         if changed.is_empty() {
             return Ok(Batch::new());

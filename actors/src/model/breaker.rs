@@ -1,5 +1,5 @@
-//! A provider that keeps failing is left alone for a while. When, and who may try again first, is decided in
-//! `domain::system::breaker`. Who waits for its turn waits here, to be told at once when the provider is left alone
+//! A provider that keeps failing is left alone for a while. `domain::system::breaker` decides when, and who may try
+//! again first. Calls wait for their turn in here, so that they are told at once when the provider is left alone
 //! meanwhile.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,10 +18,10 @@ use crate::spans;
 pub(crate) struct Breaker {
     inner: Arc<dyn LanguageModel>,
     circuit: Mutex<Circuit>,
-    /// None where the rate is not limited.
+    /// The limit of the rate of requests. None where it is not limited.
     rate_limit: Option<RateLimit>,
     start: Instant,
-    /// Those who wait should ask again.
+    /// It tells those who wait to ask again.
     changed: Notify,
 }
 
@@ -31,7 +31,7 @@ impl Breaker {
         Self { inner, circuit, rate_limit, start: Instant::now(), changed: Notify::new() }
     }
 
-    /// How long calls are still refused.
+    /// Returns how long calls are still refused. None where they are not.
     pub(crate) fn pause(&self) -> Option<Duration> {
         self.circuit().pause(self.start.elapsed())
     }
@@ -40,7 +40,7 @@ impl Breaker {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
-            // From here on no change is missed.
+            // No change is missed from here on.
             changed.as_mut().enable();
             let admission = self.circuit().admit(self.start.elapsed());
             match admission {
@@ -66,7 +66,7 @@ impl Breaker {
     }
 }
 
-/// A call that was let through. Dropped with its caller, it has ended without a word about the provider.
+/// A call that was let through. Where it is dropped with its caller, it ends without a word about the provider.
 struct UnderWay<'a> {
     breaker: &'a Breaker,
     ticket: Ticket,

@@ -1,4 +1,4 @@
-//! What all decorators of a model share: they answer to the name of the model that they stand around.
+//! The parts that all decorators of a model share. A decorator answers to the name of the model that it stands around.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -12,7 +12,7 @@ use crate::runtime::Deadline;
 pub(crate) trait Decorator: Send + Sync + 'static {
     fn inner(&self) -> &dyn LanguageModel;
 
-    /// As [`LanguageModel::complete`].
+    /// Makes a call as [`LanguageModel::complete`] does.
     fn call(
         &self,
         request: Completion,

@@ -1,4 +1,4 @@
-//! Never more requests in a minute than the provider allows: a call waits for its turn, in the order of arrival.
+//! Lets out no more requests in a minute than the provider allows. A call waits for its turn, in the order of arrival.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -16,7 +16,7 @@ type Limiter = RateLimiter<NotKeyed, InMemoryState, TokioClock, NoOpMiddleware<D
 
 pub(crate) struct RateLimit {
     limiter: Limiter,
-    /// Held by the call whose turn is next.
+    /// The lock that the call whose turn is next holds.
     next: Mutex<()>,
 }
 
@@ -26,7 +26,7 @@ impl RateLimit {
         Self { limiter, next: Mutex::new(()) }
     }
 
-    /// Returns when a request may go out. A caller that drops it leaves the turn to the next.
+    /// Waits until a request may go out. A caller that drops the future leaves its turn to the next one.
     pub(super) async fn permit(&self) {
         let _next = self.next.lock().await;
         while let Err(not_yet) = self.limiter.check() {
@@ -35,7 +35,8 @@ impl RateLimit {
     }
 }
 
-/// A tenth may go out at once; the others are spread so that no minute, wherever it begins, has more than allowed.
+/// Makes the quota. A tenth of the requests may go out at once. The others are spread so that no minute, wherever it
+/// begins, has more than allowed.
 fn quota(requests_per_minute: NonZeroU32) -> Quota {
     let burst = requests_per_minute.get().div_ceil(10);
     let spread = requests_per_minute.get() - burst + 1;

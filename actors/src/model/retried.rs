@@ -1,5 +1,5 @@
-//! Another try for calls that failed for a reason that passes: after a pause that doubles, or later where the provider
-//! says how long to wait. What is asked for again counts against the rate and the circuit, which are inside.
+//! Tries calls again that failed for a reason that passes: after a pause that doubles, or later where the provider says
+//! how long to wait. Every try counts against the rate limit and the circuit breaker, which are inside.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -20,10 +20,11 @@ const FACTOR: f32 = 2.0;
 /// A pause is longer or shorter by up to this part of it, so that calls that failed together do not come back together.
 const JITTER: f64 = 0.25;
 
-/// One call and at most `max_retries` more, the first after about `base_delay`, each further one after twice as long.
+/// The rule of retries. One call is followed by at most `max_retries` more, the first after about `base_delay`, each
+/// further one after twice as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// 0 turns it off.
+    /// The most retries of a call. 0 turns them off.
     pub max_retries: u32,
     pub base_delay: Duration,
 }
@@ -38,7 +39,7 @@ pub(crate) struct RetriedModel {
     inner: Arc<dyn LanguageModel>,
     settings: RetryPolicy,
     meters: Meters,
-    /// In 0..=1.
+    /// It draws a number in 0..=1.
     chance: fn() -> f64,
 }
 
@@ -47,7 +48,8 @@ impl RetriedModel {
         Self { inner, settings, meters, chance: random }
     }
 
-    /// `earlier` becomes what the tries before the last one cost.
+    /// Makes the call, and repeats it while that may help and the deadline allows. `earlier` becomes what the tries
+    /// before the last one cost.
     async fn tries(
         &self,
         request: Completion,
@@ -98,7 +100,7 @@ impl RetriedModel {
     }
 }
 
-/// Keys of hash maps are the randomness that the standard library has.
+/// Draws a number in 0..=1. The keys of hash maps are the randomness that the standard library has.
 fn random() -> f64 {
     RandomState::new().hash_one(0) as f64 / u64::MAX as f64
 }
@@ -128,7 +130,7 @@ impl Decorator for RetriedModel {
     }
 }
 
-/// The reason of the last try, and why there is no further one.
+/// Adds to the reason of the last try why there is no further one.
 fn given_up(error: ModelError, why: &str) -> ModelError {
     error.map_text(|reason| format!("{reason} ({why})"))
 }

@@ -1,5 +1,5 @@
-//! A model that is no model: in-process, deterministic for a seed, with latency and failures to order. For the demo,
-//! tests and benches. Every answer says that it is simulated.
+//! A simulated model. It runs in-process, is deterministic for a seed, and has latency and failures to order. It is for
+//! the demo, tests and benches. Every answer says that it is simulated.
 //!
 //! It plays a model that profits from memory: it knows a few kinds of tasks (`subjects`), solves a task better when a
 //! strategy of its kind is in the prompt, and falls into the trap of a kind unless a warning of that kind is.
@@ -24,11 +24,11 @@ use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, Model
 use crate::runtime::Deadline;
 use subjects::Subject;
 
-/// How long a call takes: `base`, more or less by up to `jitter` of it, evenly.
+/// The latency of a call: `base`, more or less by up to `jitter` of it, evenly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimulatedLatency {
     pub base: Duration,
-    /// In 0..1.
+    /// The share of `base`, in 0..=1.
     pub jitter: f64,
 }
 
@@ -56,9 +56,9 @@ impl Simulated {
         Self { settings, calls: AtomicU64::new(0) }
     }
 
-    /// A number in 0..1 that the seed and `key` decide.
+    /// Returns a number in 0..1 that the seed and `key` decide.
     fn chance(&self, key: impl Hash) -> f64 {
-        // SipHash with fixed keys: the same on every run.
+        // This is SipHash with fixed keys, which gives the same on every run.
         let mut hasher = DefaultHasher::new();
         (self.settings.seed, key).hash(&mut hasher);
         (hasher.finish() >> 11) as f64 / (1u64 << 53) as f64
@@ -152,7 +152,7 @@ impl LanguageModel for Simulated {
     }
 }
 
-/// Four characters a token: a simulated model has no tokenizer.
+/// Counts four characters as a token, because a simulated model has no tokenizer.
 fn tokens(text: &str) -> u64 {
     text.chars().count().div_ceil(4) as u64
 }
@@ -193,7 +193,7 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// What stands in a fence around the whole of a section.
+/// Returns what stands in the fence around the whole of a section. A section without a fence stays as it is.
 fn unfenced(section: &str) -> &str {
     let (open, close) = (format!("<{TEXT_FENCE}>"), format!("</{TEXT_FENCE}>"));
     let inner = section.strip_prefix(&*open).map(|inner| inner.split(&*close).next().unwrap_or_default());
@@ -215,7 +215,7 @@ fn solution(subject: &Subject, quality: f64, strategy: bool, warning: bool) -> S
     )
 }
 
-/// What a simulated solution says of itself; 0.5 for any other text.
+/// Reads the quality, in 0..=1, that a simulated solution states of itself. It is 0.5 for any other text.
 fn quality(solution: &str) -> f64 {
     let at = solution.rfind(QUALITY).map(|at| &solution[at + QUALITY.len()..]);
     let number = at.and_then(|rest| rest.split_whitespace().next());

@@ -7,11 +7,11 @@ use crate::runtime::Deadline;
 /// Identifies the embedding space: vectors of different fingerprints are never compared.
 #[derive(Debug, Clone)]
 pub struct Fingerprint {
-    /// For people to read.
+    /// The name of the model, for people to read.
     pub name: String,
-    /// Numbers of a vector.
+    /// The number of values in a vector.
     pub dims: usize,
-    /// Hex; another one for every model that makes other vectors.
+    /// A hash in hex. Models that make other vectors have another one.
     pub hash: String,
 }
 
@@ -34,8 +34,8 @@ impl std::fmt::Display for Fingerprint {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chunk {
     pub text: String,
-    /// `dims` numbers, L2-normalised. None beyond the first chunks of a very long document: time is bounded, text is
-    /// not cut off, so that piece is found by its words alone.
+    /// The `dims` numbers of the vector, L2-normalised. None beyond the first chunks of a very long document, because
+    /// time is bounded and text is not cut off. Such a piece is found by its words alone.
     pub vector: Option<Vec<f32>>,
 }
 
@@ -43,7 +43,7 @@ pub struct Chunk {
 pub enum EmbedderState {
     Loading,
     Ready,
-    /// For good: what the model file or the runtime said.
+    /// The model failed for good. The text is what the model file or the runtime said.
     Failed(String),
 }
 
@@ -64,12 +64,13 @@ pub trait Embedder: Send + Sync + 'static {
 
     fn state(&self) -> EmbedderState;
 
-    /// One vector for a query. Never waits for the model to load: search is by keyword until then
-    /// ([`EmbedError::Loading`]). A query longer than the window is the normalised mean of its pieces.
+    /// Makes one vector for a query. It never waits for the model to load: until then it fails with
+    /// [`EmbedError::Loading`], and search is by keyword. A query longer than the window gets the normalised mean of
+    /// its pieces.
     fn embed_query(&self, text: String, deadline: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>>;
 
-    /// The chunks of every text, in order, none cut off; at least one for a text that is not blank, none for a blank
-    /// one. Waits for the model to load, to the deadline.
+    /// Makes the chunks of every text, in order, with nothing cut off. A text that is not blank has at least one, a
+    /// blank one has none. It waits for the model to load, until the deadline.
     fn embed_documents(
         &self,
         texts: Vec<String>,

@@ -12,20 +12,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::runtime::Deadline;
 
-/// One call of a model. What form the answer has follows from the purpose: [`Purpose::schema`].
+/// One call of a model. Its purpose decides the form of the answer: [`Purpose::schema`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     pub purpose: Purpose,
     pub task_id: TaskId,
-    /// 1..=k, for calls that belong to one attempt.
+    /// The number of the attempt, in 1..=k, for calls that belong to one attempt.
     pub attempt: Option<u32>,
     pub instructions: String,
     pub input: String,
-    /// In tokens, reasoning included.
+    /// The most tokens of the answer, reasoning included.
     pub max_output_tokens: u32,
 }
 
-/// What a call cost. Reasoning tokens are part of the output tokens.
+/// The cost of a call. Reasoning tokens are part of the output tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Usage {
     pub input_tokens: u64,
@@ -48,17 +48,18 @@ impl std::ops::AddAssign for Usage {
 pub struct CompletionReply {
     pub text: String,
     pub usage: Usage,
-    /// The answer came out of the cache: its usage was spent by an earlier call.
+    /// True where the answer came out of the cache. Then an earlier call spent its usage.
     pub cached: bool,
     pub ended: FinishReason,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    /// Worth another try: server error, connection, no answer in time. The provider is in trouble.
+    /// The call is worth another try: there was a server error, no connection or no answer in time. The provider is in
+    /// trouble.
     #[error("the model is not available: {message}")]
     Transient { message: String, retry_after: Option<Duration> },
-    /// Worth another try after a while (429). The provider is well: it answers that too much is asked.
+    /// The call is worth another try after a while (429). The provider is well, and answers that too much is asked.
     #[error("the provider limits the rate: {message}")]
     RateLimited { message: String, retry_after: Option<Duration> },
     /// The last try failed for this reason, and the next, after `wait`, would come after the caller's deadline.
@@ -84,7 +85,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// With what the provider said changed by `change`.
+    /// Returns the error with what the provider said changed by `change`.
     pub fn map_text(self, change: impl FnOnce(String) -> String) -> Self {
         match self {
             Self::Transient { message, retry_after } => Self::Transient { message: change(message), retry_after },
@@ -98,12 +99,12 @@ impl ModelError {
     }
 }
 
-/// A call that gave no answer, and what it cost all the same: a refusal is written, and paid for, like an answer.
+/// A call that gave no answer, and what it cost all the same. A refusal is written, and paid for, like an answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{error}")]
 pub struct FailedCall {
     pub error: ModelError,
-    /// Zero where the provider says nothing.
+    /// The cost of the call. It is zero where the provider says nothing.
     pub usage: Usage,
 }
 
@@ -120,15 +121,15 @@ impl From<ModelError> for FailedCall {
 }
 
 pub trait LanguageModel: Send + Sync + 'static {
-    /// Shown in traces and answers, for example `google/gemini-2.5-pro` or `simulated`.
+    /// Returns the name that traces and answers show, for example `google/gemini-2.5-pro` or `simulated`.
     fn name(&self) -> &str;
 
-    /// The model that answers calls of this purpose.
+    /// Returns the model that answers calls of this purpose.
     fn model_for(&self, _purpose: Purpose) -> &str {
         self.name()
     }
 
-    /// Ends early, with its connection closed, when `cancel` fires.
+    /// Makes a call. It ends early, with its connection closed, when `cancel` fires.
     fn complete(
         &self,
         request: Completion,

@@ -24,7 +24,7 @@ pub use self::reads::{Held, JobFilter, MemoryFilter, MemoryRow, Page, Recall, Su
 pub use self::records::{Batch, Committed, MemoryCommit, Passage, PassageKind, Record};
 use crate::runtime::Deadline;
 
-/// Why a store did not do what it was asked for.
+/// The reason why a store did not do what it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// The data directory cannot be used: it is no directory, has no space, or this user may not use it.
@@ -100,8 +100,7 @@ pub trait StoreReads: Send + Sync {
     /// once, whether it is stored or not.
     fn lineage(&self, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<(MemoryId, Vec<MemoryId>)>>;
 
-    /// Reads the passages of these memories, with their vectors. What is unknown or has none
-    /// is left out.
+    /// Reads the passages of these memories, with their vectors. Memories that are unknown or have none are left out.
     fn passages(&self, ids: Vec<MemoryId>, deadline: Deadline) -> StoreFuture<'_, BTreeMap<MemoryId, Vec<Passage>>>;
 
     /// Names the first memories of all workspaces that were stored without vectors, `limit` at most.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::runtime::Deadline;
 
-/// Why there is nothing to go by. That the solution does not pass is an observation, not an error.
+/// The reason why a check observed nothing. That the solution does not pass is an observation, not an error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
     #[error("the check could not be run: {0}")]
@@ -20,7 +20,7 @@ pub enum VerifyError {
 }
 
 pub trait Verifier: Debug + Send + Sync + 'static {
-    /// Ends early, with what it started, when `cancel` fires or the future is dropped.
+    /// Checks a solution. It ends early, with what it started, when `cancel` fires or the future is dropped.
     fn verify(
         &self,
         solution: String,

@@ -10,12 +10,12 @@ const FARTHEST: Duration = Duration::from_secs(365 * 24 * 3600);
 pub struct Deadline(Instant);
 
 impl Deadline {
-    /// At most a year from now.
+    /// Returns the deadline after this time, but at most a year from now.
     pub fn after(duration: Duration) -> Self {
         Self(Instant::now() + duration.min(FARTHEST))
     }
 
-    /// In the middle of what remains.
+    /// Returns the deadline in the middle of what remains.
     pub fn halfway(self) -> Self {
         Self::after(self.remaining() / 2)
     }
@@ -24,7 +24,7 @@ impl Deadline {
         self.0
     }
 
-    /// Zero once it has passed.
+    /// Returns the time that remains. It is zero once the deadline has passed.
     pub fn remaining(self) -> Duration {
         self.0.saturating_duration_since(Instant::now())
     }
@@ -33,12 +33,12 @@ impl Deadline {
         self.remaining().is_zero()
     }
 
-    /// This deadline, or one after `duration` where that is earlier.
+    /// Returns this deadline, or one after `duration` where that is earlier.
     pub fn at_most(self, duration: Duration) -> Self {
         self.min(Self::after(duration))
     }
 
-    /// Earlier by `reserve`, but by a tenth of what remains at the most.
+    /// Returns a deadline that is earlier by `reserve`, but at most by a tenth of what remains.
     pub fn leaving(self, reserve: Duration) -> Self {
         Self(self.0 - reserve.min(self.remaining() / 10))
     }

@@ -1,5 +1,5 @@
-//! What happens inside, told to who listens: tests wait on it instead of sleeping, statistics and progress read it.
-//! Not a log, and nothing depends on an event being received.
+//! Events of what happens inside, told to whoever listens. Tests wait on them instead of sleeping; statistics and
+//! progress read them. They are no log, and nothing depends on an event being received.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::time::timeout_at;
 
 use super::Deadline;
 
-/// Events a listener may be behind before it misses some.
+/// A listener may be behind by so many events before it misses some.
 const CAPACITY: usize = 1024;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -46,12 +46,12 @@ pub enum SystemEvent {
     TaskFinished {
         task: TaskId,
     },
-    /// What became of a background job was stored.
+    /// A new state of a background job was stored.
     JobStored {
         job: JobId,
         state: JobState,
     },
-    /// This listener was too slow: so many events are lost to it.
+    /// This listener was too slow, and so many events are lost to it.
     Missed {
         count: u64,
     },
@@ -69,14 +69,14 @@ impl Default for Events {
 }
 
 impl Events {
-    /// `event` is built only if someone listens.
+    /// Tells listeners of an event. It is built only if someone listens.
     pub fn emit(&self, event: impl FnOnce() -> SystemEvent) {
         if self.sender.receiver_count() > 0 {
             let _ = self.sender.send(event());
         }
     }
 
-    /// Everything from now on.
+    /// Subscribes to everything from now on.
     pub fn subscribe(&self) -> Subscription {
         Subscription { receiver: self.sender.subscribe() }
     }
@@ -87,7 +87,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// None when nothing can emit any more.
+    /// Waits for the next event. None when nothing can emit any more.
     pub async fn next(&mut self) -> Option<SystemEvent> {
         match self.receiver.recv().await {
             Ok(event) => Some(event),
@@ -96,7 +96,7 @@ impl Subscription {
         }
     }
 
-    /// The next event that satisfies `wanted`, skipping others; None at the deadline.
+    /// Waits for the next event that satisfies `wanted`, skipping others. None at the deadline.
     pub async fn wait_for(
         &mut self,
         mut wanted: impl FnMut(&SystemEvent) -> bool,
@@ -114,7 +114,7 @@ impl Subscription {
         timeout_at(deadline.instant(), found).await.ok().flatten()
     }
 
-    /// What has been emitted and not been read yet.
+    /// Takes the events that have been emitted and not been read yet.
     pub fn drain(&mut self) -> Vec<SystemEvent> {
         let mut events = Vec::new();
         loop {

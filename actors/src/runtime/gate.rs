@@ -13,7 +13,7 @@ use super::CallError;
 
 const FIRST_GUESS: Duration = Duration::from_secs(1);
 const SHORTEST_RETRY: Duration = Duration::from_millis(10);
-/// A solve may take longer, but who waits for longer is better told again.
+/// No caller is told to wait longer than this. A solve may take longer, but then the caller should rather ask again.
 const LONGEST_RETRY: Duration = Duration::from_secs(300);
 
 #[derive(Clone)]
@@ -24,24 +24,24 @@ pub struct Gate {
 struct GateState {
     limit: usize,
     places: Arc<Semaphore>,
-    /// How long a caller is taken to stay while none has left yet.
+    /// A caller is taken to stay so long while none has left yet.
     first_guess: Duration,
     refused: AtomicU64,
-    /// Callers that were told to come back since the last one was let in.
+    /// The number of callers that were told to come back since the last one was let in.
     waiting: AtomicU64,
     inside: Mutex<Inside>,
 }
 
 #[derive(Default)]
 struct Inside {
-    /// When each caller entered, and a number that tells those of one moment apart.
+    /// The moment at which each caller entered, and a number that tells those of one moment apart.
     entered: BTreeSet<(Instant, u64)>,
     last: u64,
-    /// Moving average of how long a caller stayed; none while no caller has left.
+    /// The moving average of how long a caller stayed. None while no caller has left.
     usual_stay: Option<Duration>,
 }
 
-/// A place inside; given back when dropped.
+/// A place inside. It is given back when dropped.
 pub struct Permit {
     shared: Arc<GateState>,
     entered: (Instant, u64),
@@ -49,12 +49,12 @@ pub struct Permit {
 }
 
 impl Gate {
-    /// At least one place, however small the limit.
+    /// Makes a gate with at least one place, however small the limit.
     pub fn new(limit: usize) -> Self {
         Self::expecting(limit, FIRST_GUESS)
     }
 
-    /// A gate whose callers are taken to stay for `first_guess` until the first of them has left.
+    /// Makes a gate whose callers are taken to stay for `first_guess` until the first of them has left.
     pub fn expecting(limit: usize, first_guess: Duration) -> Self {
         let limit = limit.clamp(1, Semaphore::MAX_PERMITS);
         Self {
@@ -69,8 +69,8 @@ impl Gate {
         }
     }
 
-    /// In at once, or [`CallError::Overloaded`] with the time after which a place is expected to be free;
-    /// [`CallError::Unavailable`] once closed.
+    /// Lets a caller in at once, or answers [`CallError::Overloaded`] with the time after which a place is expected to
+    /// be free. It answers [`CallError::Unavailable`] once the gate is closed.
     pub fn enter(&self) -> Result<Permit, CallError> {
         match Arc::clone(&self.shared.places).try_acquire_owned() {
             Ok(place) => {
@@ -87,7 +87,7 @@ impl Gate {
         }
     }
 
-    /// Lets nobody in any more; who is inside stays.
+    /// Lets nobody in any more. Those inside stay.
     pub fn close(&self) {
         self.shared.places.close();
     }
@@ -100,16 +100,17 @@ impl Gate {
         self.shared.limit
     }
 
-    /// How many were turned away since the start.
+    /// Returns how many callers were turned away since the start.
     pub fn refused(&self) -> u64 {
         self.shared.refused.load(Ordering::Relaxed)
     }
 }
 
 impl GateState {
-    /// With all places taken, one is given back every `stay / limit` on average, and those who were refused `before` come
-    /// for the next ones. No place is free before the first of those inside has stayed as long as usual. A caller that has
-    /// been inside for longer than usual shows that the average is out of date.
+    /// Estimates how long a refused caller waits for a place, between `SHORTEST_RETRY` and `LONGEST_RETRY`. While all
+    /// places are taken, one becomes free after each `limit`-th part of a usual stay, on average. Those who were
+    /// refused `before` come for the next ones. No place is free before the first of those inside has stayed as long as
+    /// usual. A caller that has been inside for longer than usual shows that the average is out of date.
     fn retry_after(&self, before: u64) -> Duration {
         let (usual, longest) = {
             let inside = self.inside();
@@ -121,7 +122,7 @@ impl GateState {
         by_rate.max(usual.saturating_sub(longest)).clamp(SHORTEST_RETRY, LONGEST_RETRY)
     }
 
-    /// Every change under the lock is a single one, so a poisoned lock still guards whole data.
+    /// Locks what is inside. Every change under the lock is a single one, so a poisoned lock still guards whole data.
     fn inside(&self) -> MutexGuard<'_, Inside> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -141,7 +142,7 @@ impl Inside {
         self.usual_stay = Some(self.usual_stay.map_or(stayed, |usual| usual - usual / 8 + stayed / 8));
     }
 
-    /// How long the first of those inside has been there.
+    /// Returns how long the first of those inside has been there. It is zero where nobody is inside.
     fn longest(&self) -> Duration {
         self.entered.first().map(|(entered, _)| entered.elapsed()).unwrap_or_default()
     }

@@ -1,5 +1,5 @@
-//! Work that a handler starts and does not wait for: handlers never await network or disk. The set lives in the actor's
-//! state, so it ends with the actor, killed or not. How many run at once is bounded by the gate in front of the actor.
+//! Work that a handler starts and does not wait for, because handlers never await network or disk. The set lives in the
+//! actor's state, so it ends with the actor, killed or not. The gate in front of the actor bounds how many run at once.
 //! Work runs in the span it was started in.
 
 use std::any::Any;
@@ -28,13 +28,13 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// `owner` names the actor in the log.
+    /// Makes an empty set. `owner` names the actor in the log.
     pub fn new(owner: &'static str) -> Self {
         Self { owner, running: JoinSet::new(), panicked: Arc::default() }
     }
 
-    /// A panic is logged and counted when it happens; a reply port inside `work` is dropped by it, so its caller is
-    /// answered.
+    /// Starts `work` and does not wait for it. A panic is logged and counted when it happens. It drops a reply port
+    /// inside `work`, so the caller there is answered.
     pub fn spawn(&mut self, work: impl Future<Output = ()> + Send + 'static) {
         while self.running.try_join_next().is_some() {}
         let reported = caught(self.owner, Arc::clone(&self.panicked), work);
@@ -44,15 +44,15 @@ impl Tasks {
         self.running.spawn(reported.in_current_span());
     }
 
-    /// As [`Tasks::spawn`]; `work` is dropped at its await point when `cancel` fires.
+    /// Starts `work` as [`Tasks::spawn`] does, and drops it at its await point when `cancel` fires.
     pub fn spawn_until(&mut self, cancel: CancellationToken, work: impl Future<Output = ()> + Send + 'static) {
         self.spawn(async move {
             let _ = cancel.run_until_cancelled_owned(work).await;
         });
     }
 
-    /// As [`Tasks::spawn`]; the outcome, a panic included, comes back to the actor as a message. An actor that is
-    /// draining takes none any more, so whoever waits for the work is answered from within it.
+    /// Starts `work` as [`Tasks::spawn`] does. Its outcome, a panic included, comes back to the actor as a message. An
+    /// actor that is draining takes none any more, so whoever waits for the work is answered from within it.
     pub fn pipe<T: Send + 'static, M: Message>(
         &mut self,
         to: &ActorRef<M>,
@@ -66,7 +66,7 @@ impl Tasks {
         });
     }
 
-    /// Those that have not ended.
+    /// Counts the pieces of work that have not ended.
     pub fn running(&mut self) -> usize {
         while self.running.try_join_next().is_some() {}
         self.running.len()
@@ -76,8 +76,8 @@ impl Tasks {
         self.panicked.load(Ordering::Relaxed)
     }
 
-    /// For `post_stop`: draining an actor waits for its messages, not for what they started. Returns how many had to
-    /// be aborted at the deadline.
+    /// Waits for the work until the deadline, and then aborts the rest. It is for `post_stop`, because draining an
+    /// actor waits for its messages and not for what they started. Returns how many pieces of work had to be aborted.
     pub async fn finish(&mut self, deadline: Deadline) -> usize {
         let all_ended = async { while self.running.join_next().await.is_some() {} };
         if timeout_at(deadline.instant(), all_ended).await.is_ok() {

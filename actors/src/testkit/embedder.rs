@@ -1,5 +1,5 @@
-//! An embedder without a model: a text is the sum of its words, each hashed to 64 numbers. Texts that share words
-//! are near to each other, which is all that tests of recall need; it knows no meaning.
+//! An embedder without a model. The vector of a text is the sum of its words, each hashed to 64 numbers. Texts that
+//! share words are near to each other, which is all that tests of recall need. It knows no meaning.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::ports::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
 use crate::runtime::Deadline;
 
 const DIMS: usize = 64;
-/// The window of the pretended model.
+/// The window of the pretended model, in words.
 const WORDS_PER_CHUNK: usize = 128;
 
 pub struct HashEmbedder {
@@ -40,17 +40,17 @@ impl HashEmbedder {
         Self::default()
     }
 
-    /// From now on; who waits for it to load goes on.
+    /// Sets the state from now on. Calls that wait for the model to load then go on.
     pub fn set_state(&self, state: EmbedderState) {
         self.state.send_replace(state);
     }
 
-    /// How long each call takes from now on.
+    /// Sets how long each call takes from now on.
     pub fn set_delay(&self, delay: Duration) {
         self.delay.send_replace(delay);
     }
 
-    /// Calls so far, whatever became of them.
+    /// Counts the calls so far, whatever became of them.
     pub fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }
@@ -112,7 +112,7 @@ fn chunks(text: &str) -> Vec<Chunk> {
     pieces.map(|text| Chunk { vector: Some(vector(&text)), text }).collect()
 }
 
-/// The mean of the pieces, normalised, as a real model does it.
+/// Makes the normalised mean of the pieces, as a real model does.
 fn query_vector(text: &str) -> Vec<f32> {
     let mut mean = vec![0.0; DIMS];
     for piece in chunks(text).into_iter().filter_map(|chunk| chunk.vector) {
@@ -121,8 +121,8 @@ fn query_vector(text: &str) -> Vec<f32> {
     normalised(mean)
 }
 
-/// A word is the first 64 bits of its hash, each +1 or -1: other words are nearly at right angles to it, and none
-/// cancels another out as in one bucket per word.
+/// Sums up the words of a text. A word is the first 64 bits of its hash, each +1 or -1. So other words are nearly at
+/// right angles to it, and none cancels another one out, as it would with one bucket per word.
 fn vector(text: &str) -> Vec<f32> {
     let mut sum = vec![0.0; DIMS];
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -134,7 +134,7 @@ fn vector(text: &str) -> Vec<f32> {
     normalised(sum)
 }
 
-/// A text without words still gets a unit vector.
+/// Scales a vector to length 1. A text without words still gets a unit vector.
 fn normalised(mut vector: Vec<f32>) -> Vec<f32> {
     let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if norm > 0.0 {

@@ -40,7 +40,7 @@ impl MemStore {
         Self::default()
     }
 
-    /// Every call answers with this error until it is set to `None` again.
+    /// Makes every call answer with this error, until it is set to `None` again.
     pub fn fail_with(&self, failure: Option<StoreError>) {
         self.before_each(move |_| failure.clone().map_or(Ok(()), Err));
     }
@@ -66,7 +66,8 @@ impl MemStore {
     }
 }
 
-/// A test that panicked while it held the lock has failed already; the others go on.
+/// Locks, even where the lock is poisoned. A test that panicked while it held the lock has failed already, and the
+/// others go on.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -249,7 +250,7 @@ fn counted<T: Ord>(things: impl Iterator<Item = T>) -> BTreeMap<T, u64> {
     counts
 }
 
-/// What a memory came from.
+/// Names the memories that a memory came from: its parent and its sources.
 fn sources(memory: &Memory) -> impl Iterator<Item = MemoryId> {
     memory.parent_memory_id.into_iter().chain(memory.derived_from.iter().copied())
 }

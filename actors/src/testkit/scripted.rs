@@ -66,19 +66,19 @@ impl Scripted {
         Self::default()
     }
 
-    /// The next call of this purpose that nothing is queued for yet is answered so.
+    /// Queues an answer for the next call of this purpose that nothing is queued for yet.
     pub fn reply(&self, purpose: Purpose, text: impl Into<String>) -> &Self {
         self.script().queued.entry(purpose).or_default().push_back(Ok(text.into()));
         self
     }
 
-    /// As [`Scripted::reply`], with a failure.
+    /// Queues a failure as [`Scripted::reply`] queues an answer.
     pub fn fail(&self, purpose: Purpose, error: ModelError) -> &Self {
         self.script().queued.entry(purpose).or_default().push_back(Err(error));
         self
     }
 
-    /// Every call of this purpose that nothing is queued for.
+    /// Answers every call of this purpose that nothing is queued for.
     pub fn answer(
         &self,
         purpose: Purpose,
@@ -88,38 +88,38 @@ impl Scripted {
         self
     }
 
-    /// How long each call takes from now on.
+    /// Sets how long each call takes from now on.
     pub fn latency(&self, latency: Duration) -> &Self {
         self.script().latency = latency;
         self
     }
 
-    /// Answers of this purpose end so, from now on.
+    /// Makes answers of this purpose end like this from now on.
     pub fn cut_off(&self, purpose: Purpose, ended: FinishReason) -> &Self {
         self.script().ended.insert(purpose, ended);
         self
     }
 
-    /// What each call costs from now on.
+    /// Sets what each call with an answer costs from now on, in USD.
     pub fn cost(&self, usd: f64) -> &Self {
         self.script().cost_usd = Some(usd);
         self
     }
 
-    /// What each call that fails costs from now on.
+    /// Sets what each call that fails costs from now on.
     pub fn failures_cost(&self, usage: Usage) -> &Self {
         self.script().failures_cost = usage;
         self
     }
 
-    /// Calls of this purpose begin, and then wait.
+    /// Lets calls of this purpose begin, and makes them wait until what is returned is released or dropped.
     pub fn hold(&self, purpose: Purpose) -> HeldCalls {
         let released = watch::Sender::new(false);
         self.script().held.insert(purpose, released.subscribe());
         HeldCalls { released }
     }
 
-    /// Every request so far, in the order of arrival.
+    /// Returns every request so far, in the order of arrival.
     pub fn requests(&self) -> Vec<Completion> {
         self.script().requests.clone()
     }
@@ -128,22 +128,22 @@ impl Scripted {
         self.script().requests.iter().filter(|request| request.purpose == purpose).count()
     }
 
-    /// Calls that ended without an answer because they were cancelled, dropped, or late.
+    /// Counts the calls that ended without an answer because they were cancelled, dropped, or late.
     pub fn abandoned(&self) -> usize {
         self.progress.borrow().abandoned
     }
 
-    /// The most calls that were running at the same time.
+    /// Returns the most calls that were running at the same time.
     pub fn most_at_once(&self) -> usize {
         self.progress.borrow().most_at_once
     }
 
-    /// Waits until so many calls have begun, over all purposes; false at the deadline.
+    /// Waits until so many calls have begun, over all purposes. Returns false at the deadline.
     pub async fn begun(&self, calls: usize, deadline: Deadline) -> bool {
         self.progressed(deadline, |progress| progress.begun >= calls).await
     }
 
-    /// Waits until no call is running; false at the deadline.
+    /// Waits until no call is running. Returns false at the deadline.
     pub async fn idle(&self, deadline: Deadline) -> bool {
         self.progressed(deadline, |progress| progress.begun == progress.ended).await
     }
@@ -221,7 +221,7 @@ impl LanguageModel for Scripted {
     }
 }
 
-/// One call that is running; a caller may drop it at any point.
+/// One call that is running. A caller may drop it at any point.
 struct ScriptedCall<'a> {
     progress: &'a watch::Sender<ScriptProgress>,
     answered: bool,

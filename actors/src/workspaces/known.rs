@@ -11,7 +11,7 @@ use super::WorkspaceRef;
 pub(super) struct KnownWorkspaces {
     by_id: BTreeMap<WorkspaceId, Workspace>,
     by_root: HashMap<String, WorkspaceId>,
-    /// None: never.
+    /// The moment at which they were read. None: never.
     pub(super) read_at: Option<Instant>,
 }
 
@@ -28,7 +28,8 @@ impl KnownWorkspaces {
         known
     }
 
-    /// Of two at one root the one that was moved there, which has the higher revision, is the one that is meant.
+    /// Adds a workspace. Of two at one root, the root means the one that was moved there, which has the higher
+    /// revision. Of two with the same revision it means the one with the lower id.
     fn add(&mut self, workspace: Workspace) {
         if workspace.root.is_empty() {
             self.by_id.insert(workspace.id.clone(), workspace);
@@ -53,7 +54,8 @@ impl KnownWorkspaces {
         self.by_id.get(id).cloned()
     }
 
-    /// The id of a root where nothing is registered: its own, unless a workspace that was moved away keeps it.
+    /// Returns the id for a root where nothing is registered. It is the root's own, unless a workspace that was moved
+    /// away keeps it.
     pub(super) fn free_id(&self, root: &str) -> WorkspaceId {
         let again = (1..).map(|n| WorkspaceId::of_root_again(root, n));
         let mut ids = std::iter::once(WorkspaceId::of_root(root)).chain(again);

@@ -1,5 +1,5 @@
-//! One search: candidates from the store, ranked, and looked for more widely while rules that the store does not know leave
-//! fewer of them than were asked for.
+//! One search. It ranks the candidates that the store finds. It looks more widely while rules that the store does not
+//! know leave fewer of them than were asked for.
 
 use std::collections::HashSet;
 
@@ -21,18 +21,18 @@ pub(super) struct Search<'a> {
     pub(super) asked: QueryContext,
     pub(super) profile: Profile,
     pub(super) min_confidence: Option<f64>,
-    /// The answer is to have so many.
+    /// The number of memories that the answer should have.
     pub(super) n: usize,
-    /// Only items of the best trace.
+    /// True where the answer has only items of the best trace.
     pub(super) one_trace: bool,
-    /// As if these were not stored.
+    /// The search answers as if these memories were not stored.
     pub(super) except: &'a HashSet<MemoryId>,
 }
 
 pub(super) struct Searched {
     pub(super) ranking: Ranking,
     pub(super) mode: SearchMode,
-    /// Fewer than were asked for only where there are no more.
+    /// True where the search found as many as were asked for, or there are no more.
     pub(super) complete: bool,
 }
 
@@ -72,7 +72,8 @@ impl MemoriesHandle {
         Ok(Searched { ranking, mode, complete })
     }
 
-    /// All that was learned from the trace of the best, whether the search found it or not, and nothing else.
+    /// Ranks all that was learned from the trace of the best candidate, whether the search found it or not, and nothing
+    /// else.
     async fn with_one_trace(
         &self,
         search: &Search<'_>,

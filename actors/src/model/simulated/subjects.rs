@@ -1,5 +1,5 @@
-//! What the simulated model knows: kinds of tasks, what works for them and what goes wrong. A task of no known kind
-//! gets lessons made of its own words, so that similar tasks find them again.
+//! The knowledge of the simulated model: kinds of tasks, what works for them and what goes wrong. A task of no known
+//! kind gets lessons made of its own words, so that similar tasks find them again.
 
 pub(super) struct Subject {
     pub(super) name: String,
@@ -11,7 +11,7 @@ pub(super) struct Subject {
     pub(super) error_type: String,
     pub(super) failure: String,
     pub(super) guidance: String,
-    /// Without the warning the first attempts fail.
+    /// True where the first attempts fail without the warning.
     pub(super) trap: bool,
 }
 

@@ -9,7 +9,7 @@ use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::note::{Code, Note};
 use serde::{Deserialize, Serialize};
 
-/// What an erasure erases.
+/// The things that an erasure erases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EraseScope {
@@ -25,7 +25,7 @@ pub enum EraseScope {
     Jobs { over_before: Timestamp },
 }
 
-/// How many records an erasure physically removed.
+/// The numbers of records that an erasure physically removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Erased {
     pub memories: u64,
@@ -46,14 +46,14 @@ impl AddAssign for Erased {
     }
 }
 
-/// What one slice of upkeep did.
+/// The outcome of one slice of upkeep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Maintained {
-    /// Another process was writing; nothing was done.
+    /// True where another process was writing, so that nothing was done.
     pub busy: bool,
     pub fragments_removed: u64,
     pub versions_removed: u64,
-    /// More is left to do.
+    /// True where more is left to do.
     pub more: bool,
 }
 
@@ -121,11 +121,11 @@ impl fmt::Display for ReadOnlyCause {
     }
 }
 
-/// What a store cannot do for now.
+/// The reason why a store cannot write for now, and how much it cannot show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limitation {
     pub cause: ReadOnlyCause,
-    /// How many journals of earlier processes could not be replayed. What they alone hold is not shown.
+    /// The number of journals of earlier processes that could not be replayed. What they alone hold is not shown.
     pub waiting: usize,
 }
 
@@ -135,7 +135,7 @@ impl Limitation {
         self.waiting > 0
     }
 
-    /// What is told beside an answer.
+    /// Makes the note that is told beside an answer.
     pub fn note(&self) -> Note {
         Note::new(Code::StoreUnavailable, self.to_string())
     }

@@ -12,8 +12,9 @@ use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope, Status};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
 use reasoning_bank_domain::system::statistics::ResidentStatistics;
 
-/// Whose memories a read may show. The server builds it, never a client. A memory is read by those whom its scope names
-/// and by nobody else: its workspace, its team or its organisation. With all three unset nothing is visible.
+/// The workspace, the team and the organisation whose memories a read may show. The server builds this, never a client.
+/// A memory is read by those whom its scope names and by nobody else: its workspace, its team or its organisation. With
+/// all three unset nothing is visible.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Visible {
     pub workspace: Option<WorkspaceId>,
@@ -83,13 +84,14 @@ pub struct JobFilter {
     pub due: Option<Timestamp>,
 }
 
-/// Which part of a list is read.
+/// The part of a list that is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// The last id of the page before. None for the first page.
     pub after: Option<uuid::Uuid>,
     pub limit: usize,
-    /// The list goes from the highest id to the lowest. Ids that hold the time of their making go from new to old so.
+    /// True where the list goes from the highest id to the lowest. Ids that hold the time of their making then go from
+    /// new to old.
     pub newest_first: bool,
 }
 
@@ -116,7 +118,7 @@ impl Page {
     }
 }
 
-/// How much a store holds.
+/// The amounts that a store holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
     pub traces: BTreeMap<Outcome, u64>,
@@ -130,11 +132,11 @@ pub struct Summary {
     pub bytes: u64,
     /// The rows that are searched one by one because no index has them yet.
     pub index_lag_rows: u64,
-    /// What this process searches in memory.
+    /// The parts that this process searches in memory.
     pub resident: ResidentStatistics,
 }
 
-/// How much a workspace has of its own, which counts memories of every scope and status and jobs of every state.
+/// The amounts that a workspace has of its own. They count memories of every scope and status, and jobs of every state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Held {
     pub memories: u64,

@@ -8,7 +8,7 @@ use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 
-/// What a passage was cut from.
+/// The text that a passage was cut from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PassageKind {
@@ -59,13 +59,13 @@ pub enum Record {
 /// The records that are committed together.
 pub type Batch = Vec<Record>;
 
-/// What became of the new memories of a batch, in their order. Revisions are not among them.
+/// The outcomes of the new memories of a batch, in their order. Revisions are not among them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Committed {
     pub memories: Vec<MemoryCommit>,
 }
 
-/// What became of a new memory.
+/// The outcome of a new memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryCommit {
     /// It was stored.

@@ -1,4 +1,4 @@
-//! The supervisor as an actor: events in, decisions of `domain::system::restart` carried out.
+//! The supervisor as an actor. It takes events, and carries out the decisions of `domain::system::restart`.
 
 mod stop;
 
@@ -17,7 +17,7 @@ use crate::runtime::{Events, SystemEvent, Tasks};
 pub(super) use stop::KILL_LIMIT;
 pub use stop::{StopOutcome, Stopped};
 
-/// Too many restarts within the window: the supervisor's own supervisor decides.
+/// A supervisor had too many restarts within the window. Its own supervisor decides what follows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{supervisor} gives up: more than {} restarts within {:?}, the last for {child}: {reason}", limits.max_restarts, limits.window)]
 pub struct GaveUp {
@@ -40,7 +40,7 @@ pub struct Supervisor;
 #[derive(Clone)]
 pub struct SupervisorArgs {
     pub name: &'static str,
-    /// Started in this order.
+    /// The children, which are started in this order.
     pub children: Arc<[ChildSpec]>,
     pub limits: RestartLimits,
     pub events: Events,
@@ -78,7 +78,7 @@ pub struct SupervisorState {
     children: Vec<Child>,
     history: RestartHistory,
     started: Instant,
-    /// What is told when the state is dropped.
+    /// The ending that is told when the state is dropped.
     ended: Ended,
     tasks: Tasks,
     stopping: Option<StopSequence>,
@@ -226,7 +226,8 @@ impl SupervisorState {
                 });
                 self.args.events.emit(|| SystemEvent::RestartScheduled { child: name, delay });
             }
-            // Those still to be stopped keep their chance to finish.
+            // The supervisor does not give up while it stops, so that children still to be stopped keep their chance to
+            // finish.
             Decision::Escalate if self.stopping.is_some() => child.end(),
             Decision::Escalate => {
                 let gave_up = GaveUp { supervisor, child: name, reason, limits };
@@ -241,8 +242,8 @@ impl SupervisorState {
 }
 
 impl Drop for SupervisorState {
-    /// However the supervisor ended, its children end with it: whoever calls them waits for the next incarnation.
-    /// ractor kills the children of an actor that ended, but for those that are draining.
+    /// Ends the children with the supervisor, however that ended, and clears their slots, so that callers wait for the
+    /// next incarnation. ractor kills the children of an actor that ended, except those that are draining.
     fn drop(&mut self) {
         for child in &self.children {
             if let Some(actor) = &child.running {
@@ -254,8 +255,8 @@ impl Drop for SupervisorState {
     }
 }
 
-/// Who ended and how; None for events that are no end. A clean end hands over the actor's state; a kill does so only
-/// between two messages, and says what it was.
+/// Finds who ended and how. None for events that are no end. A clean end hands over the actor's state. A kill does so
+/// only between two messages, and its reason says that it was a kill.
 fn exit_of(event: SupervisionEvent) -> Option<(ActorId, ActorExit, String)> {
     match event {
         SupervisionEvent::ActorTerminated(actor, state, reason) => {

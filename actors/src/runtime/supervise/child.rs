@@ -12,13 +12,13 @@ use tokio::time::timeout;
 
 use crate::runtime::{Gate, Slot};
 
-/// A start is a trivial `pre_start`; what takes longer is opened elsewhere and handed in.
+/// A start may take so long. It is a trivial `pre_start`; what takes longer is opened elsewhere and handed in.
 const START_LIMIT: Duration = Duration::from_secs(5);
 
 type StartFn = Arc<dyn Fn(ActorCell) -> BoxFuture<'static, Result<ActorCell, SpawnErr>> + Send + Sync>;
 type DrainFn = Arc<dyn Fn(&ActorCell) + Send + Sync>;
 
-/// How a child is started, any number of times; its slot follows it.
+/// The description of a child, which can be started any number of times. Its slot follows it.
 #[derive(Clone)]
 pub struct ChildSpec {
     pub(super) name: &'static str,
@@ -30,8 +30,8 @@ pub struct ChildSpec {
 }
 
 impl ChildSpec {
-    /// `make` gives the actor and its arguments for each incarnation. It is started without a ractor name: names are
-    /// global to the process and are freed late.
+    /// Describes a single actor. `make` gives the actor and its arguments for each incarnation. The actor is started
+    /// without a ractor name, because names are global to the process and are freed late.
     pub fn actor<A: Actor>(
         name: &'static str,
         restart: Restart,
@@ -44,8 +44,9 @@ impl ChildSpec {
         })
     }
 
-    /// A pool of workers. ractor's drain would throw away its queue; its own finishes queued jobs first. `start` links
-    /// the factory to the given supervisor; its workers' `pre_start` must not fail, that takes the factory down.
+    /// Describes a pool of workers. ractor's usual drain would throw away the queue of the pool. The factory's own
+    /// drain, which is used here, finishes queued jobs first. `start` links the factory to the given supervisor. The
+    /// `pre_start` of its workers must not fail, because that takes the factory down.
     pub fn factory<K: JobKey, M: Message>(
         name: &'static str,
         restart: Restart,
@@ -61,7 +62,7 @@ impl ChildSpec {
         Self { drain, ..Self::new(name, restart, slot, start) }
     }
 
-    /// Any other way to start an actor. `start` links what it starts to the given supervisor.
+    /// Describes an actor that is started in any other way. `start` links what it starts to the given supervisor.
     pub fn new<M: Message>(
         name: &'static str,
         restart: Restart,
@@ -84,7 +85,7 @@ impl ChildSpec {
         Self { name, restart, slot: Arc::new(slot.clone()), gate: None, start, drain }
     }
 
-    /// Callers come through this gate: its status says how many are inside.
+    /// Says that callers come through this gate. The status of the child then says how many are inside.
     pub fn behind(self, gate: &Gate) -> Self {
         Self { gate: Some(gate.clone()), ..self }
     }
@@ -128,9 +129,9 @@ impl<M: Message> AnySlot for Slot<M> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildPhase {
     Running,
-    /// Ended or not startable; it will be started again.
+    /// It ended or could not be started, and will be started again.
     Restarting,
-    /// For good.
+    /// It ended for good.
     Ended,
 }
 
@@ -138,11 +139,11 @@ pub enum ChildPhase {
 pub struct ChildStatus {
     pub name: &'static str,
     pub phase: ChildPhase,
-    /// Starts after the first one, failed ones included.
+    /// The number of starts after the first one, failed ones included.
     pub restarts: u64,
-    /// Callers inside its gate; 0 where it has none.
+    /// The number of callers inside its gate. It is 0 where it has none.
     pub inside: usize,
-    /// Why it last ended, or could not be started, other than normally.
+    /// The reason why it last ended, or could not be started, other than normally.
     pub last_failure: Option<String>,
 }
 
@@ -151,10 +152,10 @@ pub(super) struct Child {
     pub(super) spec: ChildSpec,
     pub(super) phase: ChildPhase,
     pub(super) running: Option<ActorCell>,
-    /// How often it was started, or tried to be. A timer for an earlier one is void.
+    /// The number of times that it was started, or that a start was tried. A timer for an earlier incarnation is void.
     pub(super) incarnation: u64,
     pub(super) last_failure: Option<String>,
-    /// Being stopped: not started again, whatever happens.
+    /// True where it is being stopped and is not started again, whatever happens.
     pub(super) retired: bool,
 }
 

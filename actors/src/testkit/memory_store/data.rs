@@ -1,4 +1,4 @@
-//! What the store holds, and what commits and erasures make of it.
+//! The contents of the store, and what commits and erasures make of them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,7 +17,7 @@ use crate::ports::{Batch, Committed, EraseScope, Erased, MemoryCommit, MemoryRow
 pub(super) struct Stored {
     pub(super) memory: Memory,
     pub(super) passages: Vec<Passage>,
-    /// Of each passage.
+    /// The search terms of each passage, in the order of `passages`.
     pub(super) terms: Vec<String>,
 }
 
@@ -177,7 +177,8 @@ impl Data {
     }
 }
 
-/// Whether a change follows what is stored or is it, and is the one change of its batch.
+/// Tells whether a change may be made: it follows what is stored or is the same, and its batch has no different change
+/// of the same thing.
 fn fits<T: PartialEq>(other: Option<&T>, stored: Option<&T>, change: &T, follows: fn(&T, &T) -> bool) -> bool {
     match other {
         Some(other) => other == change,
@@ -185,7 +186,7 @@ fn fits<T: PartialEq>(other: Option<&T>, stored: Option<&T>, change: &T, follows
     }
 }
 
-/// Of the records of one id the first of the highest revision.
+/// Keeps the first record of the highest revision of each id.
 fn keep_newest<K: Ord, V>(map: &mut BTreeMap<K, V>, id: K, record: V, revision: impl Fn(&V) -> u64) {
     if map.get(&id).is_none_or(|stored| revision(&record) > revision(stored)) {
         map.insert(id, record);
