@@ -14,13 +14,13 @@ use tokio::process::Command;
 
 use crate::settings::SECRET_VARIABLES;
 
-/// At most this many commits are read, the newest first.
+/// The largest number of commits that are read, the newest first.
 const COMMITS_MAX: usize = 20_000;
-/// The bound holds for all that git says, and for what one commit does.
+/// The first bound holds for all of the log that git writes, the second for one entry of it.
 const OUTPUT_MAX_BYTES: u64 = 64 * 1024 * 1024;
 const MESSAGE_MAX_BYTES: usize = 64 * 1024;
 const SUBJECT_MAX_CHARS: usize = 120;
-/// All commits together may name this many reverts. Where there are more, no further commits are read.
+/// The largest number of reverts that all commits together may name. Where there are more, no further commits are read.
 const REVERTS_MAX: usize = 100_000;
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -38,8 +38,9 @@ const SAFE: [&str; 10] = [
     "log.showSignature=false",
 ];
 
-/// Lists every branch, local and remote, the tags, and where the work trees are, but not what was put away. Each commit
-/// has its id, the dates of its author and of its committer, its parents, and its message, with a NUL at its end.
+/// The arguments that list the commits of every branch, local and remote, of the tags, and of the work trees, but not
+/// those of stashes and notes. Each commit has its id, the dates of its author and of its committer, its parents, and
+/// its message, with a NUL at its end.
 const LOG: [&str; 12] = [
     "log",
     "-z",
@@ -91,7 +92,7 @@ async fn read(directory: &Path, only_below: bool) -> Result<CommitHistory, GitEr
     let (log, complaint, is_shallow) = tokio::join!(log, complaint(stderr), is_shallow(directory));
     let log = log?;
     if log.is_cut {
-        // It would write on.
+        // Otherwise git would go on writing.
         child.kill().await?;
     } else if !child.wait().await?.success() {
         return Err(GitError::Refused(complaint));
@@ -100,7 +101,7 @@ async fn read(directory: &Path, only_below: bool) -> Result<CommitHistory, GitEr
     Ok(CommitHistory::new(log.commits, reaches_back_to))
 }
 
-/// Says whether commits were left out when the repository was cloned. Where git cannot say, it cannot read the commits
+/// Tells whether commits were left out when the repository was cloned. Where git cannot say, it cannot read the commits
 /// either.
 async fn is_shallow(directory: &Path) -> std::io::Result<bool> {
     let mut child = safe(directory).args(["rev-parse", "--is-shallow-repository"]).stderr(Stdio::null()).spawn()?;
@@ -124,7 +125,7 @@ fn command(directory: &Path, only_below: bool) -> Command {
 fn safe(directory: &Path) -> Command {
     let mut command = Command::new("git");
     command.args(SAFE);
-    // Another repository, other objects, other programs: none of it is this one's.
+    // These variables may name another repository, other objects or other programs.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
         command.env_remove(name);
     }
@@ -151,9 +152,9 @@ struct Log {
     /// The date at which the last commit that was read was committed. Commits come from new to old, and the oldest date
     /// of all may be one that somebody's clock made up.
     last: Option<Timestamp>,
-    /// The date of the last commit without parents. A shallow clone gives none to the commits at which it ends.
+    /// The newest date of the commits without parents. In a shallow clone, the commits at which it ends have none.
     newest_root: Option<Timestamp>,
-    /// There is more than was read.
+    /// True where there is more than was read.
     is_cut: bool,
 }
 
@@ -171,7 +172,7 @@ struct LogEntry {
     is_root: bool,
 }
 
-/// Reads commit by commit, so that no more of the messages is in memory than one.
+/// Reads the log commit by commit, so that no more than one message is in memory at a time.
 async fn commits(stdout: impl AsyncRead + Unpin) -> std::io::Result<Log> {
     let mut log = Log::default();
     let mut reverts = 0;
@@ -202,8 +203,8 @@ async fn commits(stdout: impl AsyncRead + Unpin) -> std::io::Result<Log> {
     }
 }
 
-/// Reads what is before the next NUL, or before the end, as much as one commit may say. It returns false where there is
-/// nothing.
+/// Reads the bytes before the next NUL, or before the end, and keeps as many as one commit may have. It returns false
+/// where there are none.
 async fn read_entry(stdout: &mut (impl AsyncBufRead + Unpin), entry: &mut Vec<u8>) -> std::io::Result<bool> {
     let mut any = false;
     loop {
@@ -224,7 +225,7 @@ async fn read_entry(stdout: &mut (impl AsyncBufRead + Unpin), entry: &mut Vec<u8
     }
 }
 
-/// Parses an entry of the log, or returns none for what is no commit.
+/// Parses an entry of the log. It returns `None` for what is no commit.
 fn parse(entry: &str) -> Option<LogEntry> {
     let (head, message) = entry.split_once('\n').unwrap_or((entry, ""));
     let mut head = head.split(' ');
@@ -239,7 +240,7 @@ fn parse(entry: &str) -> Option<LogEntry> {
     Some(LogEntry { commit, committed, is_root })
 }
 
-/// Returns the first line of what git complains of. All of it is read.
+/// Returns the first line of what git complains of. It reads all of it, so that git can go on.
 async fn complaint(stderr: Option<impl AsyncRead + Unpin>) -> String {
     const MOST: usize = 4 * 1024;
     let Some(mut stderr) = stderr else { return String::new() };

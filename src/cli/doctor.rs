@@ -22,7 +22,7 @@ mod key;
 const OPEN_LIMIT: Duration = Duration::from_secs(5);
 const STORE_LIMIT: Duration = Duration::from_secs(20);
 const EMBEDDER_LIMIT: Duration = Duration::from_secs(20);
-/// At most this many background jobs are named.
+/// The largest number of background jobs that are named.
 const MAX_GIVEN_UP: usize = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -18,9 +18,9 @@ use crate::git;
 use crate::project::{self, Identity};
 use crate::settings::Loaded;
 
-/// At most this many links between an older and a newer memory are listed.
+/// The largest number of links between an older and a newer memory that are listed.
 const LINKS_SHOWN: usize = 20;
-/// One run does this many slices of upkeep, and leaves more to the next.
+/// The largest number of slices of upkeep in one run, which leaves the others to the next run.
 const SLICES_MAX: u32 = 100;
 /// The first limit is for all slices, the second for one.
 const UPKEEP_LIMIT: std::time::Duration = std::time::Duration::from_secs(300);

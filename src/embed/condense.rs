@@ -1,7 +1,7 @@
 //! Cuts a long query down to the words that say most of it, so that it is embedded nearly as fast as a short one.
 //!
-//! A vocabulary lists its frequent tokens first (BERT's and those of SentencePiece do), so that a word is as rare as its
-//! rarest token is far down. docs/RETRIEVAL.md says what this costs and what other ways were tried.
+//! A vocabulary lists its frequent tokens first (BERT's and those of SentencePiece do), so the further down a word's
+//! rarest token stands, the rarer is the word. docs/RETRIEVAL.md says what this costs and what other ways were tried.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,9 +11,10 @@ use tokenizers::{Encoding, Tokenizer};
 
 use super::chunking;
 
-/// At most this many tokens of a query are embedded.
+/// The largest number of tokens of a query that are embedded.
 pub(crate) const QUERY_TOKENS: usize = 64;
-/// This many bytes of a query are read: three quarters of them at its start, the others at its end.
+/// The number of bytes that are read of a query that has more: three quarters of them at its start, the others at its
+/// end.
 const READ_BYTES: usize = 16 * 1024;
 /// A word of more tokens is a text without spaces, and each of its tokens counts as a word.
 const WORD_TOKENS: usize = 16;
@@ -36,7 +37,7 @@ pub(crate) fn condensed<'t>(tokenizer: &Tokenizer, text: &'t str, window: usize)
     let mut room = most;
     loop {
         let short = joined(&best(&words, room, vocabulary));
-        // Words may have more tokens beside each other than where they stood.
+        // Words that are put beside each other may have more tokens than where they stood.
         let tokens = tokenizer.encode(short.as_str(), false).map_err(|error| error.to_string())?.len();
         if tokens <= most || room == 0 {
             return Ok(Cow::Owned(short));
@@ -45,7 +46,8 @@ pub(crate) fn condensed<'t>(tokenizer: &Tokenizer, text: &'t str, window: usize)
     }
 }
 
-/// Returns the ranges of a query that are read: the whole text and nothing, or its start and its end.
+/// Returns the two ranges of a query that are read: its start and its end, or the whole text and an empty range where
+/// it is short enough.
 fn read(text: &str) -> [Range<usize>; 2] {
     if text.len() <= READ_BYTES {
         return [0..text.len(), text.len()..text.len()];
@@ -91,7 +93,7 @@ fn best<'w, 't>(words: &'w [QueryWord<'t>], mut room: usize, vocabulary: usize) 
     words.iter().for_each(|word| *counts.entry(word.text.to_lowercase()).or_default() += 1);
     let mut best: Vec<(f64, &QueryWord<'t>)> = Vec::new();
     for word in words {
-        // The first of each.
+        // Each word is taken once, at its first place.
         if let Some(count) = counts.remove(&word.text.to_lowercase()) {
             best.push((worth(word, count, vocabulary), word));
         }

@@ -5,13 +5,15 @@ use tokio::sync::oneshot;
 
 use super::encoder::{Encoder, TextPiece};
 
-/// At most this many texts are embedded at once. With [`SHORT_TOKENS`] that is about 0.1 s of work on one core.
+/// The largest number of texts that are embedded at once. With [`SHORT_TOKENS`] that is about 0.1 s of work on one
+/// core.
 pub(crate) const BATCH_TEXTS: usize = 16;
 /// Pieces with more tokens are embedded one by one: batches of longer texts gain nothing.
 pub(crate) const SHORT_TOKENS: usize = 32;
-/// This many pieces of one document get a vector. 64 are some 16,000 tokens, and seconds of work.
+/// The largest number of pieces of one document that get a vector. 64 pieces are some 16,000 tokens, and seconds of
+/// work.
 pub(crate) const EMBEDDED_PIECES: usize = 64;
-/// One slice cuts this many bytes, unless a single text has more.
+/// One slice of work cuts no further text once it has cut this many bytes.
 const CUT_BYTES: usize = 256 * 1024;
 
 type EmbedReply<T> = oneshot::Sender<Result<T, EmbedError>>;
@@ -22,7 +24,7 @@ pub(crate) enum EmbedJob {
 }
 
 impl EmbedJob {
-    /// Says that nobody waits for the job: the caller gave up, or its deadline passed.
+    /// Tells whether nobody waits for the job any more: the caller gave up, or its deadline passed.
     pub(crate) fn abandoned(&self) -> bool {
         match self {
             Self::Query(query) => query.abandoned(),
@@ -69,11 +71,12 @@ pub(crate) struct DocumentsJob {
     /// The chunks of the texts that have been cut.
     chunks: Vec<Vec<Chunk>>,
     to_embed: Vec<ChunkPlace>,
-    /// The batches, the longest first, because they are taken from the end.
+    /// The batches that are still to be embedded, those of the longest pieces first, because they are taken from the
+    /// end.
     batches: Vec<Vec<ChunkPlace>>,
 }
 
-/// A chunk without a vector.
+/// The place of a chunk that gets a vector, and its length in tokens.
 struct ChunkPlace {
     document: usize,
     chunk: usize,

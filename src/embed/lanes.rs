@@ -8,7 +8,7 @@ use reasoning_bank_actors::ports::{EmbedError, EmbedderState};
 
 use super::job::{DocumentsJob, EmbedJob, QueryJob};
 
-/// At most this many jobs wait in each lane.
+/// The largest number of jobs that wait in each lane.
 pub(crate) const LANE_JOBS: usize = 256;
 
 pub(crate) struct Lanes {
@@ -69,11 +69,11 @@ impl Lanes {
     /// Puts documents back to the front: what was begun is finished before the next documents.
     pub(crate) fn resume(&self, documents: DocumentsJob) {
         self.lock().documents.push_front(documents);
-        // Whoever gives it back may take a query next.
+        // The thread that gives the documents back may take a query next.
         self.wake.notify_one();
     }
 
-    /// Waits for the next job that somebody waits for. It returns none once the lanes are closed.
+    /// Waits for the next job whose caller still waits, and returns it. It returns `None` once the lanes are closed.
     pub(crate) fn next(&self) -> Option<EmbedJob> {
         let mut inner = self.lock();
         loop {
@@ -98,7 +98,7 @@ impl Lanes {
         self.lock().state = EmbedderState::Ready;
     }
 
-    /// Ends the lanes for good: whoever waits is told the reason, and so is whoever comes.
+    /// Ends the lanes for good. Callers that wait are told the reason, and so are those that come later.
     pub(crate) fn fail(&self, reason: &str) {
         let mut inner = self.lock();
         inner.state = EmbedderState::Failed(reason.to_owned());
@@ -110,13 +110,14 @@ impl Lanes {
         }
     }
 
-    /// Ends each thread after its present slice.
+    /// Closes the lanes. Each thread ends after its present slice.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.wake.notify_all();
     }
 
-    /// Every change under the lock is a single assignment or push, so a poisoned lock still guards whole data.
+    /// Locks the state. Every change under the lock is a single assignment or push, so a poisoned lock still guards
+    /// whole data.
     fn lock(&self) -> MutexGuard<'_, LaneState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }

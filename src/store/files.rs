@@ -24,7 +24,7 @@ pub(crate) fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
     sync_dir(dir)
 }
 
-/// What the system answered, or none where it says that the file or directory is not there.
+/// Returns what the system answered, or `None` where it says that the file or directory is not there.
 pub(super) fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -38,12 +38,12 @@ pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     unless_gone(fs::remove_file(path)).map(|_removed| ())
 }
 
-/// What is in the directory under which name is on the disk when it returns.
+/// Syncs a directory: the names of what is in it are on the disk when this returns.
 pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
     sync(dir, &File::open(dir)?)
 }
 
-/// The content of the file is on the disk when it returns.
+/// Syncs a file: its content is on the disk when this returns.
 pub(super) fn sync(path: &Path, file: &File) -> io::Result<()> {
     #[cfg(test)]
     faults::on_sync(path)?;
@@ -51,7 +51,7 @@ pub(super) fn sync(path: &Path, file: &File) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The same for a file of which nothing but the content matters.
+/// Syncs the content of a file alone, for files of which nothing else matters.
 pub(super) fn sync_data(path: &Path, file: &File) -> io::Result<()> {
     #[cfg(test)]
     faults::on_sync(path)?;
@@ -63,7 +63,7 @@ fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Syncs that fail, and a record of those that were done, for tests.
+/// Lets syncs fail, and records those that were done, for tests.
 #[cfg(test)]
 pub(super) mod faults {
     use std::io;
@@ -77,12 +77,12 @@ pub(super) mod faults {
         paths.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next sync of something below this path fails, once, as a disk tells of it.
+    /// Makes the next sync of something below this path fail, once, with the error that a bad disk gives.
     pub(crate) fn fail_next_sync_below(path: &Path) {
         lock(&FAILING).push(path.to_owned());
     }
 
-    /// Whether this very path was synced.
+    /// Tells whether this very path was synced.
     pub(crate) fn was_synced(path: &Path) -> bool {
         lock(&SYNCED).iter().any(|synced| synced == path)
     }

@@ -2,12 +2,12 @@
 //! the journal, the write lock and the recovery beside it make up for both. No LanceDB or arrow type leaves this
 //! module.
 //!
-//! The rooms, in reading order: `tables` is what the tables hold and how rows are read and written. `commit` has the
-//! parts of a commit, which are the queue, the write lock, the journal, the checkpoint and the replay. `vectors` says
-//! whose vectors there are. `resident` searches in memory. `shared` is what all handles of an open directory share.
-//! `repair` brings a directory into order, `erase` erases, `upkeep` compacts and indexes, `writer` commits, and
-//! `search` reads. `access` opens the directory, for writing where it can. Below all of them are the paths of the
-//! directory (`layout`), errors (`errors`) and threads (`threads`).
+//! The modules, in reading order: `tables` is what the tables hold and how rows are read and written. `commit` has the
+//! parts of a commit, which are the queue, the write lock, the journal, the checkpoint and the replay. `vectors` knows
+//! which embedder made the vectors, and which memories have none. `resident` searches in memory. `shared` is what all
+//! handles of an open directory share. `repair` brings a directory into order, `erase` erases, `upkeep` compacts and
+//! indexes, `writer` commits, and `search` reads. `access` opens the directory, for writing where it can. Below all of
+//! them are the paths of the directory (`layout`), errors (`errors`) and threads (`threads`).
 //!
 //! The directory on disk:
 //!
@@ -74,7 +74,7 @@ pub use self::resident::ResidentUse;
 pub use self::shared::Options;
 pub use self::threads::use_all_cores;
 
-/// A change of the embedder waits so long for a directory that could not be written to before.
+/// A change of the embedder waits this long at most for a directory that could not be written to before.
 const WRITABLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A data directory that is open. Several processes, and several instances in one process, may have the same one open.
@@ -95,12 +95,12 @@ impl LanceStore {
         Ok(Self { access: Arc::new(access) })
     }
 
-    /// Gives what a read works on, and looks now and then whether the directory can be written to.
+    /// Returns what a read works on, and looks now and then whether the directory can be written to again.
     fn for_reading(&self) -> Arc<SharedStore> {
         self.access.for_reading()
     }
 
-    /// Tries whether anything can be stored. What is in the way is known afterwards, as [`MemoryStore::limitation`].
+    /// Tries whether anything can be stored. Afterwards [`MemoryStore::limitation`] says what is in the way.
     ///
     /// # Errors
     /// [`StoreError::ReadOnly`], or an error of what comes before a write.
@@ -108,12 +108,12 @@ impl LanceStore {
         self.access.look(deadline).await
     }
 
-    /// How much of the directory is searched in memory.
+    /// Returns how much of the directory is searched in memory.
     pub fn resident(&self) -> ResidentUse {
         self.access.shared().resident.in_use()
     }
 
-    /// The embedder whose vectors the directory holds; `None` where there is no bank in it yet.
+    /// Returns the embedder whose vectors the directory holds; `None` where there is no bank in it yet.
     ///
     /// # Errors
     /// [`StoreError::Unusable`].
@@ -123,9 +123,9 @@ impl LanceStore {
     }
 
     /// Makes the vectors of all passages again with this embedder. The old ones are searched until all are made, and
-    /// what is written meanwhile is made as well; then the directory belongs to the new embedder, and every instance of
-    /// the old one, this one included, is refused. The next call goes on with what breaks off. `progress` is told how
-    /// many passages are done, and of how many. Answers with how many there are.
+    /// what is written meanwhile is made as well. Then the directory belongs to the new embedder, and every instance of
+    /// the old one, this one included, is refused. Where the work breaks off, the next call goes on with it. `progress`
+    /// is told how many passages are done, and of how many. Returns how many passages there are.
     ///
     /// # Errors
     /// The store or the embedder fails, or another process is at the same work.
@@ -175,7 +175,7 @@ impl MemoryStore for LanceStore {
     }
 
     fn maintain(&self, deadline: Deadline) -> StoreFuture<'_, Maintained> {
-        // it gives way to whoever writes, so that it went well says little of whether others can
+        // upkeep gives way to whoever writes, so its success says little of whether others can write
         async move { upkeep::maintain(&self.access.writable(deadline).await?, deadline).await }.boxed()
     }
 

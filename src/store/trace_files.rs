@@ -1,6 +1,6 @@
-//! Trace files: a copy of every trace as a file of its own, for people and other programs to read, kept by whatever store
-//! is below. The store's own rows are what counts: a file that cannot be written fails no commit. Files go when their
-//! traces are erased, and when they are older than traces are kept.
+//! Trace files: each is a copy of one trace, for people and other programs to read. They are kept whatever store is
+//! below. The store's own rows are what counts: a file that cannot be written fails no commit. Files are removed when
+//! their traces are erased, and when they are older than traces are kept.
 
 use std::fs;
 use std::io;
@@ -24,14 +24,15 @@ use super::files::{create_dir, remove_if_there, unless_gone, write_synced};
 const EXTENSION: &str = "json";
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// Which files there are.
+/// The settings of the trace files: where they are, whether they are written, and how long traces are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceFileOptions {
-    /// Created by the first file. Files of other kinds in it are left alone.
+    /// The directory of the files, which the first file creates. Files of other kinds in it are left alone.
     pub dir: PathBuf,
-    /// Whether new traces get a file. Files that are there are removed with their traces in any case.
+    /// True where new traces get a file. Files that are there are removed with their traces in any case.
     pub write: bool,
-    /// Traces are kept for this many whole days at least and a day more at most, in the store as well; 0: for good.
+    /// Traces are kept for this many whole days at least and for a day more at most, in the store as well. Where it is
+    /// 0, they are kept for good.
     pub retention_days: u32,
 }
 
@@ -39,7 +40,7 @@ pub struct TraceFileOptions {
 pub struct TraceFiles {
     store: Arc<dyn MemoryStore>,
     options: TraceFileOptions,
-    /// What is older was removed by this process.
+    /// The time before which this process has removed all traces; `None` while it has removed none.
     removed_before: Mutex<Option<Timestamp>>,
 }
 
@@ -63,7 +64,8 @@ impl TraceFiles {
         if !traces.is_empty() {
             let dir = self.options.dir.clone();
             let writing = tokio::task::spawn_blocking(move || write(&dir, &traces));
-            // the traces are stored: what becomes of their files is not the caller's matter, nor is how long it takes
+            // the traces are stored: what becomes of their files does not concern the caller, nor does how long it
+            // takes
             if tokio::time::timeout_at(deadline.instant(), writing).await.is_err() {
                 tracing::warn!("writing trace files takes longer than the request may; it goes on by itself");
             }
@@ -71,9 +73,9 @@ impl TraceFiles {
         Ok(committed)
     }
 
-    /// Rows first: they are what counts, and however many files there are, they take none of the rows' time. An erasure
-    /// that fails may still be finished by whoever writes next, and a workspace that is gone cannot be erased again: its
-    /// files go in any case.
+    /// Erases the rows, and then removes the files. The rows come first because they are what counts: the files take
+    /// none of their time, however many there are. An erasure that fails may still be finished by whoever writes next,
+    /// and a workspace that is gone cannot be erased again, so the files of a workspace are removed in any case.
     async fn erase_and_remove(&self, scope: EraseScope, deadline: Deadline) -> Result<Erased, StoreError> {
         let erased = self.store.erase(scope.clone(), deadline).await;
         if erased.is_ok() || matches!(scope, EraseScope::Workspace(_)) {
@@ -83,7 +85,8 @@ impl TraceFiles {
         erased
     }
 
-    /// Goes on by itself after the deadline: a workspace that is erased cannot be erased again.
+    /// Removes the files of what is erased. The work goes on by itself after the deadline, because a workspace that is
+    /// erased cannot be erased again.
     async fn remove(&self, scope: EraseScope, deadline: Deadline) -> Result<(), StoreError> {
         if matches!(scope, EraseScope::Memory(_) | EraseScope::Jobs { .. }) {
             return Ok(());
@@ -96,7 +99,7 @@ impl TraceFiles {
         removed.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))
     }
 
-    /// Once a day: the limit moves at midnight UTC.
+    /// Removes the traces that were kept long enough. This is done once a day, because the limit moves at midnight UTC.
     async fn remove_old(&self, deadline: Deadline) -> Result<(), StoreError> {
         let Some(before) = limit(self.options.retention_days, Timestamp::now()) else { return Ok(()) };
         if *self.removed_before.lock().unwrap_or_else(PoisonError::into_inner) == Some(before) {
@@ -140,7 +143,7 @@ impl MemoryStore for TraceFiles {
     }
 }
 
-/// What was made before goes; `None`: nothing does.
+/// Returns the time before which traces are removed; `None` where they are kept for good.
 fn limit(retention_days: u32, now: Timestamp) -> Option<Timestamp> {
     if retention_days == 0 {
         return None;
@@ -159,7 +162,8 @@ fn write(dir: &Path, traces: &[Trace]) {
     }
 }
 
-/// A later revision, which another request or another process may have written meanwhile, stays.
+/// Writes the file of a trace. It leaves a later revision, which another request or another process may have written
+/// meanwhile.
 fn write_one(dir: &Path, path: &Path, trace: &Trace) -> io::Result<()> {
     create_dir(dir)?;
     let locked = fs::File::open(dir)?;
@@ -174,7 +178,7 @@ fn path_of(dir: &Path, id: TraceId) -> PathBuf {
     dir.join(format!("{id}.{EXTENSION}"))
 }
 
-/// As much of a trace as says whether it goes, and which revision it is.
+/// The part of a trace that says whether it is removed, and which revision it is.
 #[derive(Deserialize)]
 struct TraceHead {
     trace_id: TraceId,
@@ -202,8 +206,8 @@ impl TraceHead {
     }
 }
 
-/// Goes by what the files say, so those that earlier runs or other processes wrote are found, too. One that cannot be
-/// removed keeps none of the others.
+/// Removes the files of the traces in this scope. It goes by what the files say, so it also finds those that earlier
+/// runs or other processes wrote. A file that cannot be removed does not keep it from removing the others.
 fn remove(dir: &Path, scope: &EraseScope) -> io::Result<()> {
     let Some(entries) = unless_gone(fs::read_dir(dir))? else { return Ok(()) };
     let mut result = Ok(());
@@ -223,20 +227,21 @@ fn remove_one(dir: &Path, path: &Path, scope: &EraseScope) -> io::Result<()> {
     Ok(())
 }
 
-/// `None` when it is no trace file by its name.
+/// Returns the id of the trace that a file is for, by its name; `None` where the name is not that of a trace file.
 fn id_of(dir: &Path, path: &Path) -> Option<TraceId> {
     let id = path.file_stem()?.to_str()?.parse().ok()?;
     (path == path_of(dir, id)).then_some(id)
 }
 
-/// A trace gets its id, and with it the time in it, before it is made: the files of younger ones need not be read.
+/// Tells whether a trace may be in this scope, by its id. A trace gets its id, which holds the time, before it is made,
+/// so the files of younger traces need not be read.
 fn may_be_in(id: TraceId, scope: &EraseScope) -> bool {
     let EraseScope::Traces { before, .. } = scope else { return true };
     let begun = id.uuid().get_timestamp().map(|time| i128::from(time.to_unix().0));
     begun.is_none_or(|begun| begun <= i128::from(before.as_second()))
 }
 
-/// `None` when it is no trace file.
+/// Reads the head of a trace from its file; `None` where the file is not there or does not hold this trace.
 fn head_of(path: &Path, id: TraceId) -> io::Result<Option<TraceHead>> {
     let Some(json) = unless_gone(fs::read(path))? else { return Ok(None) };
     Ok(serde_json::from_slice::<TraceHead>(&json).ok().filter(|head| head.trace_id == id))

@@ -33,8 +33,8 @@ const PAGE_OF_MEMORIES: usize = 4_096;
 /// One page may take this long.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Writes the lines to `out`, or one array of them with `as_array`, of all workspaces where none is named. That nobody
-/// reads on is no failure.
+/// Writes the lines to `out`, or one array of them with `as_array`. Where no workspace is named, it writes those of
+/// all. It is no failure when the reader goes away.
 ///
 /// # Errors
 /// Until the first line is read, nothing is written. A later failure says that the answer has begun.
@@ -100,7 +100,7 @@ struct ExportLine {
     passages: Option<Vec<Passage>>,
 }
 
-/// What a stream writes.
+/// The kind of things that a stream writes.
 #[derive(Clone, Copy)]
 enum ExportedKind {
     Memories { vectors: bool },
@@ -118,7 +118,7 @@ impl ExportedKind {
         }
     }
 
-    /// A page of one workspace, or of all.
+    /// Reads a page of one workspace, or of all.
     async fn read(
         self,
         workspace: Option<WorkspaceId>,
@@ -160,7 +160,7 @@ async fn memory_lines(
         let mut line = line("memory", memory.id.uuid(), &memory.workspace_id, &memory)?;
         line.passages = passages.as_mut().map(|passages| passages.remove(&memory.id).unwrap_or_default());
         if line.passages.is_none() {
-            // it only makes sense beside them
+            // the name of the embedder only makes sense beside its vectors
             line.fields.remove("embedder");
         }
         Ok(line)
@@ -168,7 +168,7 @@ async fn memory_lines(
     rows.into_iter().map(with_passages).collect()
 }
 
-/// One kind of things, read a page at a time.
+/// A stream of things of one kind, which are read a page at a time.
 struct Stream {
     kind: ExportedKind,
     workspace: Option<WorkspaceId>,

@@ -30,7 +30,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     call: |calling| call(calling).boxed(),
 };
 
-/// A memory itself says what is missing in these fields or too long, all of it at once.
+/// The fields that a memory checks itself. It says all at once what is missing in them or too long.
 pub(super) const JUDGED_BY_THE_MEMORY: [&str; 7] =
     ["title", "description", "content", "error_context", "pattern_tags", "domain_category", "difficulty_level"];
 

@@ -31,7 +31,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     call: |calling| call(calling).boxed(),
 };
 
-/// Lessons themselves say what is missing in them or too long, all of it at once.
+/// The fields that lessons check themselves. They say all at once what is missing in them or too long.
 const JUDGED_BY_THE_MEMORY: [&str; 1] = ["learnings"];
 
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {

@@ -35,7 +35,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let request = arguments.into_request(workspace);
-    // What is not there, or not to be changed like this, the change itself says.
+    // The change itself says what is not there, or cannot be changed like this.
     match calling.may_change(request.id, &request.workspace, calling.deadline).await {
         Ok(_) | Err(Error::NotFound(_)) => {}
         Err(error) => return Err(error.into()),

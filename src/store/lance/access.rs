@@ -20,11 +20,11 @@ use super::shared::{Options, SharedStore};
 use super::threads::blocking;
 use crate::store::files::write_synced;
 
-/// A read looks so often whether the directory can be written to again,
+/// The time between two looks, while the directory is read, whether it can be written to again.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// waits no longer for the write lock then,
+/// The longest time that such a look waits for the write lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
-/// and writes so much to see whether there is room.
+/// The number of bytes that such a look writes, to see whether there is room.
 const PROBE_BYTES: usize = 64 << 10;
 
 /// An open directory, and what stood in the way of the last write.
@@ -34,17 +34,19 @@ pub(super) struct Access {
     options: Options,
     shared: RwLock<Arc<SharedStore>>,
     trouble: Mutex<Option<Trouble>>,
-    /// The one that opens the directory again holds this.
+    /// Whoever opens the directory again holds this lock.
     opening: tokio::sync::Mutex<()>,
 }
 
-/// Why the last write failed.
+/// The thing that stood in the way of the last write, and when somebody last looked whether it still does.
 struct Trouble {
     cause: ReadOnlyCause,
     looked: Instant,
 }
 
 impl Access {
+    /// Opens the directory for writing, or for reading alone where it cannot be written to.
+    ///
     /// # Errors
     /// Those of [`open_for_writing`], where what is there cannot be read either.
     pub(super) async fn open(dir: PathBuf, fingerprint: &Fingerprint, options: Options) -> Result<Self, StoreError> {
@@ -91,7 +93,7 @@ impl Access {
         }
     }
 
-    /// What is open now, without a look whether it can be written to.
+    /// Returns what is open now, without a look whether it can be written to.
     pub(super) fn shared(&self) -> Arc<SharedStore> {
         Arc::clone(&self.shared.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -100,13 +102,14 @@ impl Access {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What cannot be done or shown for now.
+    /// Returns what cannot be done or shown for now; `None` where nothing is known to stand in the way of a write.
     pub(super) fn limitation(&self) -> Option<Limitation> {
         let cause = self.trouble().as_ref()?.cause;
         Some(self.shared().limitation(cause))
     }
 
-    /// What a read works on. Now and then this looks, beside the read, whether what could not be written can be by now.
+    /// Returns what a read works on. Where something stood in the way of the last write, this looks now and then,
+    /// beside the read, whether the directory can be written to again.
     pub(super) fn for_reading(self: &Arc<Self>) -> Arc<SharedStore> {
         let is_due = {
             let mut trouble = self.trouble();
@@ -124,8 +127,8 @@ impl Access {
         self.shared()
     }
 
-    /// Tries whether the directory can be written to by now: what would come before a write is done, and as much is
-    /// written as shows that there is room.
+    /// Tries whether the directory can be written to by now. It does what comes before a write, and writes enough to
+    /// show that there is room.
     pub(super) async fn look(self: &Arc<Self>, deadline: Deadline) -> Result<(), StoreError> {
         self.write(deadline, move |shared| async move {
             let guard = shared.lock.acquire_in_turn(to_answer(deadline)).await?;
@@ -141,12 +144,12 @@ impl Access {
         .await
     }
 
-    /// The directory, opened for writing.
+    /// Returns the directory, opened for writing.
     pub(super) async fn writable(self: &Arc<Self>, deadline: Deadline) -> Result<Arc<SharedStore>, StoreError> {
         self.noted(within(deadline, self.for_writing(to_answer(deadline))).await)
     }
 
-    /// Does the work, which writes, and notes whether that went well.
+    /// Does work that writes, and notes whether that went well.
     pub(super) async fn write<T, F>(
         self: &Arc<Self>,
         deadline: Deadline,
@@ -193,7 +196,7 @@ impl Access {
     }
 }
 
-/// Opens the directory: creates what is missing, repairs what a crash or a power loss left behind.
+/// Opens the directory for writing: creates what is missing, and repairs what a crash or a power loss left behind.
 async fn open_for_writing(dir: &Path, fingerprint: &Fingerprint, options: Options) -> Result<SharedStore, StoreError> {
     let layout = Layout::prepare(dir).await?;
     let lock = WriteLock::of(&layout);

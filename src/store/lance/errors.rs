@@ -1,5 +1,5 @@
-//! How what fails below becomes an error of the port: which error it is, in time, and whether it is the reason why
-//! nothing can be written.
+//! The errors of the port, made from what fails below: which error it is, that it comes before the caller's time is
+//! over, and whether it is the reason why nothing can be written.
 
 use std::io;
 use std::path::Path;
@@ -8,26 +8,26 @@ use std::time::Duration;
 use reasoning_bank_actors::ports::{ReadOnlyCause, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 
-/// This much time is left to whoever waits, so that the answer says why.
+/// The time that is left before a deadline, so that the answer to whoever waits can say why.
 const TO_ANSWER: Duration = Duration::from_millis(500);
 
-/// The error of a layer below, by its text. The remedy is the same for all of them.
+/// Makes an error from the text of an error of a layer below. The remedy is the same for all of them.
 pub(super) fn failed(error: impl std::fmt::Display) -> StoreError {
     StoreError::Failed(error.to_string())
 }
 
-/// "no permission" and the like, with the path that it is about.
+/// Makes the error of a path that cannot be used: "no permission" and the like, with the path.
 pub(super) fn unusable(path: &Path, error: &io::Error) -> StoreError {
     StoreError::Unusable(format!("{}: {error}", path.display()))
 }
 
-/// The error for a file of the store that does not say what it should.
+/// Makes the error of a file of the store that does not say what it should.
 pub(super) fn unreadable(path: &Path, error: &serde_json::Error) -> StoreError {
     StoreError::Unusable(format!("{} cannot be read: {error}", path.display()))
 }
 
-/// Why nothing could be written, where that is the reason for the error. Whatever layer it comes through, an error of
-/// the system is told with its number.
+/// Returns the reason why nothing could be written; `None` where the error has another reason. An error of the system
+/// is recognised by its number, whatever layer it comes through.
 pub(super) fn read_only_cause(error: &StoreError) -> Option<ReadOnlyCause> {
     let text = match error {
         StoreError::ReadOnly(cause) => return Some(*cause),
@@ -39,7 +39,7 @@ pub(super) fn read_only_cause(error: &StoreError) -> Option<ReadOnlyCause> {
     ReadOnlyCause::of(io::Error::from_raw_os_error(number).kind())
 }
 
-/// What the work comes to, or that it timed out.
+/// Returns what the work comes to, or [`StoreError::TimedOut`] where the deadline passes first.
 pub(super) async fn within<T>(
     deadline: Deadline,
     work: impl Future<Output = Result<T, StoreError>>,
@@ -50,7 +50,7 @@ pub(super) async fn within<T>(
     tokio::time::timeout_at(deadline.instant(), work).await.unwrap_or(Err(StoreError::TimedOut))
 }
 
-/// A little before the deadline, so that whoever waits is told what stood in the way.
+/// Returns a time a little before the deadline, so that whoever waits is told what stood in the way.
 pub(super) fn to_answer(deadline: Deadline) -> Deadline {
     deadline.leaving(TO_ANSWER)
 }

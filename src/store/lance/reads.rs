@@ -27,7 +27,7 @@ use super::vectors::unembedded;
 use super::{LanceStore, resident};
 
 impl LanceStore {
-    /// A read that sees each commit whole or not at all.
+    /// Does a read that sees each commit whole or not at all.
     fn whole<T>(
         &self,
         deadline: Deadline,
@@ -37,8 +37,8 @@ impl LanceStore {
         within(deadline, async move { view::whole(&shared, read).await })
     }
 
-    /// Such a read, which fails where the directory has come to belong to another embedder: its vectors are not those
-    /// that the caller can compare with.
+    /// Does such a read, and fails where the directory has come to belong to another embedder: then its vectors are not
+    /// those that the caller can compare with.
     fn of_own_vectors<T>(
         &self,
         deadline: Deadline,

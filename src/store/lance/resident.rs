@@ -43,22 +43,22 @@ use crate::store::lance::threads::{self, blocking};
 pub(super) use self::cache::Resident;
 pub use self::cache::ResidentUse;
 
-/// An owner index of so many passages is made before the search that wants it is answered.
+/// An owner index of at most this many passages is made before the search that wants it is answered.
 const PASSAGES_AT_ONCE: usize = 2_000;
-/// So many rows are added to an owner index before the search that finds it behind is answered.
+/// The largest number of rows that are added to an owner index before the search that finds it behind is answered.
 const ROWS_AT_ONCE: usize = 2_000;
-/// An owner index that is more commits behind is brought up to date in the background: each commit left files of its
-/// own to open.
+/// An owner index that is more than this many commits behind is brought up to date in the background, because each
+/// commit left files of its own to open.
 const COMMITS_AT_ONCE: u64 = 32;
-/// How long a search waits for another one that adds rows or makes an owner index.
+/// The longest time that a search waits for another one that adds rows or makes an owner index.
 const TIMEOUT: Duration = Duration::from_millis(50);
-/// Owner indexes that were used within the other time are brought up to date so often. Upkeep prunes versions when they
-/// are some seconds old.
+/// Owner indexes that were used within [`UNUSED_AFTER`] are brought up to date at this interval. It is shorter than the
+/// age at which upkeep prunes versions.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 const UNUSED_AFTER: Duration = Duration::from_secs(300);
 
-/// The candidates of a search, or `None` where not all that it reads is here: then the tables have to be searched.
-/// `terms` are those of the text of the query; they are `None` when there is no text.
+/// Returns the candidates of a search. Returns `None` where not all that it reads is in memory: then the tables have to
+/// be searched. `terms` are those of the text of the query; they are `None` when there is no text.
 pub(super) async fn candidates(
     resident: &Arc<Resident>,
     recall: &Recall,
@@ -84,7 +84,7 @@ pub(super) async fn candidates(
     }
 }
 
-/// The memories of these whose row ids are known here, as they are now.
+/// Reads those of these memories whose row ids are known here, as they are now.
 pub(super) async fn rows(resident: &Resident, ids: &[MemoryId]) -> HashMap<MemoryId, MemoryRow> {
     let found = row_lookup::get(resident, ids).await.unwrap_or_else(|error| {
         tracing::debug!(%error, "memories are looked up instead of being read where they were");
@@ -94,7 +94,8 @@ pub(super) async fn rows(resident: &Resident, ids: &[MemoryId]) -> HashMap<Memor
     found
 }
 
-/// The owner indexes of all owners whose memories are visible, at the newest version.
+/// Returns the owner indexes of all owners whose memories are visible, at the newest version; `None` where one of them
+/// is not there.
 async fn indexes(resident: &Arc<Resident>, visible: &Visible) -> Result<Option<Vec<Arc<CachedIndex>>>, StoreError> {
     let newest = resident.newest.read().map_err(failed)?;
     let mut indexes = Vec::new();
@@ -132,7 +133,7 @@ async fn index(
     Ok(cached.filter(|cached| cached.is_at(newest)))
 }
 
-/// Whether an owner index for this owner takes little to be made.
+/// Tells whether an owner index for this owner takes little to be made.
 async fn has_few(resident: &Resident, owner: &Owner) -> Result<bool, StoreError> {
     let passages = dataset::newest(&resident.tables.passages).await?;
     let all = passages.count_rows(None).await.map_err(failed)?;
@@ -199,8 +200,8 @@ async fn make(resident: Arc<Resident>, owner: Owner, guard: BuildGuard, at_once:
     }
 }
 
-/// Adds what came since to the owner index, and says whether it stands for the newest version then. If not, it is
-/// thrown away, or much has come and is added in the background.
+/// Adds what came since to the owner index, and tells whether it then stands for the newest version. If not, it is
+/// thrown away, somebody else is at work on it, or much has come and is added in the background.
 async fn is_current(
     resident: &Arc<Resident>,
     cached: &Arc<CachedIndex>,
@@ -232,8 +233,8 @@ async fn is_current(
     Ok(at_once && adding.await.map_err(failed)? && cached.is_at(newest))
 }
 
-/// The newest version of the tables, and what came to it since `versions`. `None` where an owner index has to be filled
-/// anew.
+/// Takes the newest version of the tables, and finds what came to it since `versions`. Returns `None` where an owner
+/// index has to be filled anew.
 async fn what_came(resident: &Resident, versions: &TableVersions) -> Result<Option<(Snapshot, Deltas)>, StoreError> {
     let snapshot = Snapshot::take(&resident.layout, &resident.tables).await?;
     Ok(fill::deltas(versions, &snapshot).await?.map(|deltas| (snapshot, deltas)))

@@ -1,4 +1,4 @@
-//! What all clones of a handle share, and whatever works on by itself after its caller has gone.
+//! The state that all clones of a handle share. Work that goes on by itself after its caller has gone holds it, too.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,24 +16,25 @@ use super::layout::Layout;
 use super::resident::Resident;
 use super::tables::{Tables, Versions};
 
-/// How long after a commit of many records upkeep waits for the next one.
+/// After a commit of many records, upkeep waits this long for the next one.
 const WAY_FOR_BULK: Duration = Duration::from_secs(1);
 
-/// When the store does its background work by itself.
+/// The settings of a store: how long opening waits, when background work is done, and how much is kept in memory.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Opening waits this long for another process that holds the write lock; then it opens for reading alone.
     pub open_timeout: Duration,
-    /// It waits this long while several others take turns, and where what is there cannot be read as it is: whoever
-    /// holds the lock may be making the bank, or upgrading it.
+    /// Opening waits this long while several others take turns, and where what is there cannot be read as it is:
+    /// whoever holds the lock may be making the bank, or upgrading it.
     pub open_turns_timeout: Duration,
-    /// The first commit after this time syncs the tables and empties the journal,
+    /// The first commit after this time syncs the tables and empties the journal.
     pub checkpoint_after: Duration,
-    /// or the commit that gives the journal this many bytes.
+    /// A commit that gives the journal this many bytes does the same at once.
     pub checkpoint_bytes: u64,
     /// A table with this many fragments is compacted in the background.
     pub compact_at_fragments: usize,
-    /// Memories that searches ask for are kept in memory, in as many bytes at most; none are where it is 0.
+    /// The largest number of bytes in which memories that searches ask for are kept in memory. Where it is 0, none are
+    /// kept.
     pub resident_bytes: usize,
 }
 
@@ -65,7 +66,8 @@ pub(super) struct SharedStore {
     pub(super) resident: Arc<Resident>,
     /// Tables at the versions before a commit that is under way, or broke off.
     pub(super) pinned: Mutex<Option<(Versions, Tables)>>,
-    /// The directory was opened without what opening repairs, and so many journals wait to be replayed.
+    /// The number of journals that wait to be replayed, where the directory was opened without what opening repairs;
+    /// `None` where it was opened for writing.
     read_only: Option<usize>,
 }
 
@@ -106,13 +108,13 @@ impl SharedStore {
     }
 }
 
-/// Whether upkeep runs, and what it waits for.
+/// The state of upkeep: whether it runs, and what it waits for.
 pub(super) struct UpkeepState {
     pub(super) commits: AtomicU64,
     pub(super) running: AtomicBool,
-    /// One process of all that have the directory open does upkeep.
+    /// The lock of the one process that does upkeep, of all that have the directory open.
     pub(super) lock: FileLock,
-    /// When many records were last being written at once.
+    /// The time at which many records were last being written at once; `None` where that has not happened yet.
     bulk: Mutex<Option<Instant>>,
 }
 
@@ -126,8 +128,8 @@ impl UpkeepState {
         }
     }
 
-    /// Indexes that are extended while rows stream in slow them down and are extended many times: upkeep waits for the
-    /// end.
+    /// Notes that many records are being written, so that upkeep waits for the end. Indexes that are extended while
+    /// rows stream in slow them down, and are extended many times.
     pub(super) fn make_way(&self) {
         *self.bulk.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
@@ -136,7 +138,8 @@ impl UpkeepState {
         self.bulk.lock().unwrap_or_else(PoisonError::into_inner).map(|last| last + WAY_FOR_BULK)
     }
 
-    /// Whether no more records came in bulk for a while.
+    /// Waits until no more records have come in bulk for a while, and tells whether that was so. It is false where more
+    /// came, or where the deadline passed first.
     pub(super) async fn is_quiet(&self, deadline: Deadline) -> bool {
         let Some(quiet) = self.quiet_from() else { return true };
         tokio::time::sleep_until(quiet.min(deadline.instant())).await;

@@ -20,7 +20,7 @@ use crate::store::lance::errors::failed;
 use crate::store::lance::tables::rows::{self, TableRows};
 use crate::store::lance::tables::{TableName, Tables, Versions, dataset, filter};
 
-/// The passages of so many memories are looked through at once.
+/// The number of memories whose passages are looked through at once.
 const REVISED_AT_ONCE: usize = 256;
 
 /// The tables whose rows are replaced by later revisions, in the order in which they are replaced.
@@ -60,8 +60,8 @@ impl RevisedMemory {
 }
 
 impl WritePlan {
-    /// Makes the plan for records of which it is known what is stored, because the write lock has been held since it
-    /// was looked up.
+    /// Makes the plan for records of which the stored state is known: it was looked up, and the write lock has been
+    /// held since then.
     pub(in crate::store::lance) fn new(batch: &[Record], dims: usize) -> Result<Self, StoreError> {
         let all: Vec<&Record> = batch.iter().collect();
         let (changed, new): (Vec<&Record>, Vec<&Record>) = batch.iter().partition(|record| may_be_stored(record));
@@ -106,7 +106,7 @@ impl Appended {
 }
 
 impl Written {
-    /// The versions that the tables have before the plan changes them. The write lock must be held.
+    /// Returns the versions that the tables have before the plan changes them. The write lock must be held.
     pub(in crate::store::lance) async fn before(&self, tables: &Tables) -> Result<Versions, StoreError> {
         let known = self.appended.iter().map(|appended| (appended.table, appended.dataset.version_id()));
         let mut before: Versions = known.collect();
@@ -130,7 +130,7 @@ impl Written {
         }
         for Appended { table, dataset, transaction } in self.appended {
             let newest = CommitBuilder::new(dataset).execute(transaction).await.map_err(failed)?;
-            // saves the next read a look at the disk
+            // the next read need not look at the disk
             if let Some(known) = tables.get(table).dataset() {
                 known.update(newest);
             }
@@ -139,7 +139,7 @@ impl Written {
     }
 }
 
-/// Whether an earlier revision may be in the tables.
+/// Tells whether an earlier revision of the record may be in the tables.
 fn may_be_stored(record: &Record) -> bool {
     match record {
         Record::Revision { .. } | Record::Verdict(_) => true,
@@ -153,7 +153,7 @@ fn revised(records: &[&Record]) -> Vec<RevisedMemory> {
     memories.map(|(memory, passages)| RevisedMemory::of(memory, passages)).collect()
 }
 
-/// Applies records of which some may be in some of the tables. Where all are there, nothing changes. It is several
+/// Applies records of which some may be in some of the tables. Where all are there, nothing changes. This takes several
 /// times the work of a plan.
 pub(super) async fn apply_again(tables: &Tables, batch: &[Record], dims: usize) -> Result<(), StoreError> {
     let stored = StoredRevisions::read(tables, &REVISED, batch.iter()).await?;
@@ -188,8 +188,8 @@ pub(in crate::store::lance) async fn replace(tables: &Tables, rows: TableRows) -
     run(merge, rows).await
 }
 
-/// Replaces rows of which it is known that they are there. Nothing is inserted that another writer could insert as
-/// well, so the rows are found by the index on the key: in 9 ms among a million rows, where reading all keys takes 60.
+/// Replaces rows that are known to be there. Nothing is inserted that another writer could insert as well, so the rows
+/// are found by the index on the key: in 9 ms among a million rows, where reading all keys takes 60.
 async fn replace_stored(tables: &Tables, rows: TableRows) -> Result<(), StoreError> {
     let mut merge = tables.get(rows.table).merge_insert(&["id"]);
     merge.when_matched_update_all(None).use_index(true);
@@ -197,7 +197,7 @@ async fn replace_stored(tables: &Tables, rows: TableRows) -> Result<(), StoreErr
 }
 
 async fn run(mut merge: MergeInsertBuilder, rows: TableRows) -> Result<(), StoreError> {
-    // through an index on the key the check against a writer that inserts the same key at the same time is skipped
+    // a merge through an index on the key skips the check against a writer that inserts the same key at the same time
     merge.use_index(false);
     execute(merge, rows).await
 }
@@ -242,7 +242,7 @@ mod tests {
         LanceStore::open(dir, &fingerprint, Options::default()).await.unwrap()
     }
 
-    /// Records of two tables.
+    /// Makes records of two tables.
     fn batch() -> Vec<Record> {
         let workspace_id = WorkspaceId::of_root("/here");
         let signal = Signal {
@@ -262,7 +262,7 @@ mod tests {
         vec![Record::Signal(signal), Record::Job(job)]
     }
 
-    /// How many signals and jobs a reader is shown.
+    /// Returns how many signals and jobs a reader is shown.
     async fn shown(store: &LanceStore) -> (usize, usize) {
         let signals = store.signals(None, Page::first(10), soon()).await.unwrap();
         let jobs = store.jobs(JobFilter::default(), Page::first(10), soon()).await.unwrap();
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(shown(&reader).await, (2, 2), "whoever writes next finishes it");
     }
 
-    /// Opened while the lock is held.
+    /// Opens the directory while the lock is held, for reading alone.
     async fn open_reading(dir: &std::path::Path) -> LanceStore {
         let fingerprint = Fingerprint { name: "test".into(), dims: 4, hash: "0123456789abcdef0123".into() };
         let options = Options { open_timeout: Duration::from_millis(20), ..Options::default() };

@@ -24,26 +24,27 @@ use crate::store::files::unless_gone;
 use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::{TableName, Versions};
 
-/// The file of a journal and six tables is far smaller.
+/// The largest number of bytes that are read of a file. A file that names a journal and six tables is far smaller.
 const MAX_BYTES: u64 = 1_024;
 
-/// What the file says. A file with anything else in it is read as empty.
+/// The content of the file. Lines of any other form are skipped, and a file that is not UTF-8 is read as empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::store::lance) struct Applying {
     pub(in crate::store::lance) journal: Option<String>,
     /// The versions that readers keep to, for the tables that are being changed.
     pub(in crate::store::lance) before: Versions,
-    /// When the file was changed last, which tells one commit from the next.
+    /// The time at which the file was last changed, which tells one commit from the next; `None` where it is not known.
     changed: Option<SystemTime>,
 }
 
 impl Applying {
-    /// Whether nothing is being written.
+    /// Tells whether nothing is being written.
     pub(in crate::store::lance) fn is_over(&self) -> bool {
         self.journal.is_none() && self.before.is_empty()
     }
 
-    /// Reads what is being written. A commit of many records has its versions in the file that it can be taken back by.
+    /// Reads what is being written. A commit of many records notes its versions in a file of its own, by which it can
+    /// be taken back.
     pub(in crate::store::lance) fn read(layout: &Layout) -> io::Result<Self> {
         let (text, changed) = read_bounded(&layout.write_owner())?;
         let (journal, before) = parse(&text);
@@ -52,7 +53,7 @@ impl Applying {
     }
 }
 
-/// The content of a file and when it was changed last; both are empty where there is no file.
+/// Reads the content of a file and the time at which it was last changed; both are empty where there is no file.
 fn read_bounded(path: &Path) -> io::Result<(Vec<u8>, Option<SystemTime>)> {
     let Some(file) = unless_gone(File::open(path))? else { return Ok((Vec::new(), None)) };
     let mut text = Vec::new();
@@ -76,7 +77,7 @@ fn parse(text: &[u8]) -> (Option<String>, Versions) {
     (journal, before)
 }
 
-/// The versions to which a commit of many records can be taken back.
+/// Reads the versions to which a commit of many records can be taken back.
 fn of_bulk(path: &Path) -> io::Result<Versions> {
     let (json, _) = read_bounded(path)?;
     let noted: BTreeMap<String, u64> = serde_json::from_slice(&json).unwrap_or_default();
@@ -105,7 +106,7 @@ pub(super) fn finish(layout: &Layout) -> io::Result<()> {
     fs::write(layout.write_owner(), "")
 }
 
-/// The name of a journal, where an earlier version wrote one into the lock file itself.
+/// Reads the name of a journal that an earlier version wrote into the lock file itself; `None` where there is none.
 pub(super) fn named_in(mut lock: &File) -> io::Result<Option<String>> {
     use std::io::Seek;
 

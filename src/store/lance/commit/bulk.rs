@@ -20,17 +20,18 @@ use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::{TableName, Tables, dataset};
 use crate::store::lance::threads::blocking;
 
-/// A batch of so many records goes straight into the tables: two syncs of the tables take some 20 ms, which is less
-/// than a frame of megabytes takes.
+/// A batch of at least this many records goes straight into the tables: two syncs of the tables take some 20 ms, which
+/// is less than a frame of megabytes takes.
 const RECORDS_WORTH_IT: usize = 1_024;
 
-/// Whether a batch has so many records that it goes straight into the tables.
+/// Tells whether a batch has so many records that it goes straight into the tables.
 pub(in crate::store::lance) fn is_worth_it(batch: &[Record]) -> bool {
     batch.len() >= RECORDS_WORTH_IT
 }
 
-/// Makes the plan for a batch that goes straight into the tables, for the case that all of it is to be written: whether
-/// it is, nobody knows before the write lock is had. There is no plan where a record may come to be another one.
+/// Makes the plan for a batch that goes straight into the tables. The plan is for the case that all of the batch is to
+/// be written, which nobody knows before the write lock is taken. There is no plan for a smaller batch, nor where a
+/// record may turn out to confirm a memory that is stored.
 pub(in crate::store::lance) async fn planned(
     batch: Batch,
     dims: usize,
@@ -55,11 +56,12 @@ pub(in crate::store::lance) async fn apply(
     checkpoints.sync_tables().await?;
     let path = layout.bulk();
     blocking(move || remove_synced(&path)).await?.map_err(failed)?;
-    // readers learn from this that what they read meanwhile may be of before and of after
+    // this tells readers that they may have read some tables before the commit and others after it
     guard.finish()
 }
 
-/// Writes the marker: from now on the commit can be taken back. What was stored before survives whatever becomes of it.
+/// Writes the marker, by which the commit can be taken back from now on. What was stored before survives whatever
+/// becomes of the commit.
 async fn mark(
     layout: &Layout,
     tables: &Tables,
@@ -96,7 +98,8 @@ pub(in crate::store::lance) async fn take_back(layout: &Layout) -> Result<(), St
     .map_err(failed)
 }
 
-/// Puts a table back to a version. Damage may have thrown the table back behind that version already, or to it.
+/// Puts a table back to a version. Damage may already have put it back to that version or an earlier one: then nothing
+/// is done.
 async fn put_back(table: &Path, version: u64) -> Result<(), StoreError> {
     let open = || DatasetBuilder::from_uri(table.to_string_lossy());
     if open().load().await.map_err(failed)?.version_id() <= version {

@@ -1,4 +1,4 @@
-//! `journal/erasures.json`: how many erasures there were, and the one that is under way.
+//! The file `journal/erasures.json`. It says how many erasures there were, and which one is under way.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::store::lance::errors::{failed, unreadable};
 use crate::store::lance::layout::Layout;
 use crate::store::lance::threads::blocking;
 
-/// How many erasures there were, and the one that is under way. Whoever writes next finishes that one.
+/// The number of erasures so far, and the one that is under way. Whoever writes next finishes that one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(in crate::store::lance) struct Erasures {
     pub(in crate::store::lance) count: u64,

@@ -8,16 +8,17 @@ use serde::{Deserialize, Serialize};
 use crate::store::lance::errors::failed;
 
 const HEADER_BYTES: usize = 8;
-/// This is far above any batch: one of more records goes past the journal.
+/// The largest body of a frame. No batch comes near it, because a batch of many records goes past the journal.
 const MAX_BODY_BYTES: usize = 512 << 20;
-/// A length that is wrong makes the reader compute a checksum in vain. Damage hardly ever looks like a length; an
-/// attacker who plants lengths gets no more bytes read in vain than this, and what is behind them is not looked for any
-/// more.
+/// The number of bytes after which the reader stops computing checksums in vain. A wrong length makes it compute one in
+/// vain. Damage hardly ever looks like a length, but an attacker may plant lengths: once they have used up these bytes,
+/// no further frame is looked for.
 const READ_IN_VAIN: usize = 64 << 20;
 
 #[derive(Serialize, Deserialize)]
 pub(in crate::store::lance) struct Frame {
-    /// How many erasures had been asked for when the frame was written: later ones apply to it, earlier ones do not.
+    /// The number of erasures that had been asked for when the frame was written: later ones apply to it, earlier ones
+    /// do not.
     pub(in crate::store::lance) erasures: u64,
     pub(in crate::store::lance) batch: Batch,
 }
@@ -35,21 +36,21 @@ impl Frame {
     }
 }
 
-/// A body with the header that belongs to it.
+/// Returns the body behind the header that belongs to it.
 pub(super) fn framed(body: &[u8]) -> Vec<u8> {
     // the length of what was read or encoded is bounded far below
     let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
     [&length.to_le_bytes(), &crc32fast::hash(body).to_le_bytes(), body].concat()
 }
 
-/// What was found in the bytes of a journal.
+/// The bodies that were found in the bytes of a journal, and how many bytes belong to none.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Bodies<'a> {
     /// The bodies of whole frames.
     pub(super) whole: Vec<&'a [u8]>,
-    /// How many bytes were part of a frame once and are not any more.
+    /// The number of bytes that were part of a frame once and are not any more.
     pub(super) damaged: usize,
-    /// How many bytes there are of a last frame that was not written to its end. Nobody was told that it is stored.
+    /// The number of bytes of a last frame that was not written to its end. Nobody was told that it is stored.
     pub(super) torn: usize,
 }
 
@@ -78,14 +79,15 @@ fn read(bytes: &[u8], mut in_vain: usize) -> Bodies<'_> {
     found
 }
 
-/// The length and the checksum of a frame, as they are written.
+/// Reads the length and the checksum of a frame; `None` where there are too few bytes for a header.
 fn header(bytes: &[u8]) -> Option<(usize, u32)> {
     let (header, _) = bytes.split_first_chunk::<HEADER_BYTES>()?;
     let [a, b, c, d, e, f, g, h] = *header;
     Some((u32::from_le_bytes([a, b, c, d]) as usize, u32::from_le_bytes([e, f, g, h])))
 }
 
-/// The bytes that the header says are the body. Zeros, which a power loss leaves in a file, are no header.
+/// Returns the bytes that the header says are the body, and their checksum. Zeros, which a power loss leaves in a file,
+/// are no header.
 fn announced(bytes: &[u8]) -> Option<(&[u8], u32)> {
     let (length, checksum) = header(bytes)?;
     let body = bytes[HEADER_BYTES..].get(..length).filter(|body| !body.is_empty())?;
@@ -101,22 +103,22 @@ fn whole_body<'a>(bytes: &'a [u8], in_vain: &mut usize) -> Option<&'a [u8]> {
     None
 }
 
-/// Whether a whole frame begins here, somewhere in what may be anything. The length of a frame has bytes that no JSON
-/// has, so none is found within a body.
+/// Tells whether a whole frame begins here, in bytes that may be anything. The length of a frame has bytes that no JSON
+/// has, so no frame is found within a body.
 fn begins_frame(bytes: &[u8], in_vain: &mut usize) -> bool {
     let is_object = |body: &[u8]| body.starts_with(b"{") && body.ends_with(b"}");
     announced(bytes).is_some_and(|(body, _)| is_object(body)) && whole_body(bytes, in_vain).is_some()
 }
 
-/// The body of a frame of which only the length was spoilt: the checksum still tells that the body, up to the next
-/// frame, is whole.
+/// Returns the body of a frame of which only the length was spoilt: the checksum still tells that the body, up to the
+/// next frame, is whole.
 fn body_of_wrong_length(region: &[u8]) -> Option<&[u8]> {
     let (_, checksum) = header(region)?;
     let body = &region[HEADER_BYTES..];
     (!body.is_empty() && crc32fast::hash(body) == checksum).then_some(body)
 }
 
-/// Whether the end of a journal looks like a write that broke off, or like zeros that a power loss left.
+/// Tells whether the end of a journal looks like a write that broke off, or like zeros that a power loss left.
 fn is_torn(end: &[u8]) -> bool {
     let breaks_off = header(end).is_none_or(|(length, _)| length > end.len() - HEADER_BYTES);
     breaks_off || end.iter().all(|byte| *byte == 0)

@@ -26,17 +26,17 @@ const LOCK_EXTENSION: &str = "lock";
 const FAILED_EXTENSION: &str = "failed";
 const HISTORY: &str = "history.log";
 const OLDER_HISTORY: &str = "history.1.log";
-/// Each of the two history files has so many bytes at most, and one journal more.
+/// The size from which on a history file is full. A file has at most this many bytes and one journal more.
 const HISTORY_BYTES: u64 = 8 << 20;
-/// No store writes a larger journal: a checkpoint follows 8 MiB, and frames are bounded.
+/// The largest size of a journal. No store writes a larger one: a checkpoint follows 8 MiB, and frames are bounded.
 const MAX_JOURNAL_BYTES: u64 = 1 << 30;
 
-/// What a journal holds. A torn end, which nobody was promised, is left out.
+/// The frames of a journal, and how much of it cannot be read. A torn end, which nobody was promised, is left out.
 struct Contents {
     frames: Vec<Frame>,
-    /// How many whole frames with the right checksum this version cannot decode.
+    /// The number of whole frames with the right checksum that this version cannot decode.
     undecodable: usize,
-    /// How many bytes of frames are not whole any more.
+    /// The number of bytes of frames that are not whole any more.
     damaged: usize,
 }
 
@@ -46,7 +46,8 @@ impl Contents {
     }
 }
 
-/// Reads all frames that are whole. A journal that has others as well is kept in `set-aside/`.
+/// Reads all frames that are whole. Where a journal has others as well, a copy of it is kept in `set-aside/`. A file
+/// that is too large for a journal is moved there and has no frames.
 pub(in crate::store::lance) fn read(layout: &Layout, path: &Path) -> io::Result<Vec<Frame>> {
     if fs::metadata(path)?.len() > MAX_JOURNAL_BYTES {
         let moved = set_aside::place(&layout.set_aside(), None, path)?;
@@ -99,9 +100,9 @@ pub(in crate::store::lance) struct JournalSlot(Arc<Mutex<Journals>>);
 #[derive(Default)]
 struct Journals {
     current: Option<Journal>,
-    /// The journals that a sync failed for, of themselves or of tables that they are applied to. The system may have
-    /// dropped what was to be written and say of the next sync that all is well, so these journals are neither written
-    /// to nor emptied any more: whoever opens the directory after this process replays them.
+    /// The journals for which a sync failed, of the journal itself or of the tables that it is applied to. The system
+    /// may have dropped what was to be written, and say of the next sync that all is well. So these journals are
+    /// neither written to nor emptied any more: whoever opens the directory after this process replays them.
     failed: Vec<Journal>,
 }
 
@@ -128,7 +129,7 @@ impl JournalSlot {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file name of the journal, which is created when there is none.
+    /// Returns the file name of the journal, which is created when there is none.
     pub(in crate::store::lance) async fn name(&self, layout: &Layout) -> Result<String, StoreError> {
         let (slot, dir) = (self.clone(), layout.journals());
         blocking(move || {
@@ -165,7 +166,7 @@ impl JournalSlot {
         .await?
     }
 
-    /// Gives up the journal because the tables could not be synced: the journal of what is in them stays as it is.
+    /// Gives up the journal because the tables could not be synced: it holds what is in them, so it stays as it is.
     pub(super) fn give_up(&self) {
         let mut journals = self.lock();
         if let Some(applied) = journals.current.take_if(|journal| journal.bytes > 0) {
@@ -174,12 +175,12 @@ impl JournalSlot {
         }
     }
 
-    /// How many bytes of frames the journal has.
+    /// Returns the number of bytes of frames that the journal has.
     pub(in crate::store::lance) fn bytes(&self) -> u64 {
         self.lock().current.as_ref().map_or(0, |journal| journal.bytes)
     }
 
-    /// Moves the frames to the history. The tables must have been synced.
+    /// Empties the journal: moves its frames to the history. The tables must have been synced.
     pub(super) fn empty(&self, layout: &Layout) -> io::Result<()> {
         let mut journals = self.lock();
         if let Some(journal) = journals.current.as_mut().filter(|journal| journal.bytes > 0) {
@@ -191,8 +192,8 @@ impl JournalSlot {
         Ok(())
     }
 
-    /// Removes a journal that has nothing in it, and leaves nothing to whoever opens the directory next. The next write
-    /// begins a new journal.
+    /// Removes the journal if nothing is in it, so that nothing is left to whoever opens the directory next. The next
+    /// write begins a new journal.
     pub(in crate::store::lance) fn remove_empty(&self) -> io::Result<()> {
         match self.lock().current.take_if(|journal| journal.bytes == 0) {
             Some(journal) => remove_with_lock(&journal.path, &journal.lock),
@@ -200,8 +201,8 @@ impl JournalSlot {
         }
     }
 
-    /// Refuses to remove anything after a sync failed. A journal whose process is no more is replayed before anything
-    /// is removed, so the failure is one of a process that lives: this one, or another.
+    /// Refuses to remove anything after a sync failed. A journal whose process has ended is replayed before anything is
+    /// removed, so the failure belongs to a process that lives: this one, or another.
     fn refuse_after_a_failure(&self, journals: &[PathBuf]) -> io::Result<()> {
         let of_another = || journals.iter().any(|journal| journal.with_extension(FAILED_EXTENSION).exists());
         if self.lock().failed.is_empty() && !of_another() {
@@ -213,7 +214,7 @@ impl JournalSlot {
     }
 }
 
-/// What became of a frame that could not be appended.
+/// The error of a frame that could not be appended, by what is left of the frame.
 enum Broken {
     /// Nothing of the frame is left.
     Undone(io::Error),
@@ -229,7 +230,7 @@ impl Journal {
         let locked = OpenOptions::new().write(true).create_new(true).open(&lock)?;
         locked.lock()?;
         let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
-        // earlier versions look for the lock on the journal itself; there are none where a lock keeps others from
+        // earlier versions look for the lock on the journal itself; none of them ran where a lock keeps others from
         // reading
         #[cfg(unix)]
         file.lock()?;
@@ -253,8 +254,8 @@ impl Journal {
     }
 }
 
-/// The journals that dead processes left behind. Their locks are held until the list is dropped. The write lock must be
-/// held, as it is by whoever begins a journal.
+/// Finds the journals that dead processes left behind, and removes those that are empty. Their locks are held until the
+/// list is dropped. The write lock must be held, as it is by whoever begins a journal.
 pub(in crate::store::lance) fn orphans(layout: &Layout) -> io::Result<Vec<Orphan>> {
     let mut orphans = Vec::new();
     for path in journals(layout)? {
@@ -274,7 +275,7 @@ pub(in crate::store::lance) fn orphans(layout: &Layout) -> io::Result<Vec<Orphan
     Ok(orphans)
 }
 
-/// How many journals with something in them dead processes left behind, as far as this process may look.
+/// Counts the journals with something in them that dead processes left behind, as far as this process may look.
 pub(in crate::store::lance) fn waiting(layout: &Layout) -> usize {
     let is_waiting = |path: &PathBuf| {
         fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0) && matches!(lock_of_dead(path), Ok(Some(_)))
@@ -282,8 +283,8 @@ pub(in crate::store::lance) fn waiting(layout: &Layout) -> usize {
     journals(layout).unwrap_or_default().iter().filter(|path| is_waiting(path)).count()
 }
 
-/// The lock of a journal, if nobody holds it. Journals of earlier versions have no file beside them and are locked
-/// themselves. There is no lock, either, where its owner removed it just now.
+/// Takes the lock of a journal; `None` where somebody holds it, or its owner removed it just now. Journals of earlier
+/// versions have no file beside them and are locked themselves.
 fn lock_of_dead(journal: &Path) -> io::Result<Option<File>> {
     let opened = match unless_gone(File::open(journal.with_extension(LOCK_EXTENSION)))? {
         None => unless_gone(File::open(journal))?,
@@ -319,13 +320,13 @@ impl Orphan {
     }
 }
 
-/// Whether a file of this name is a journal.
+/// Tells whether a file of this name is a journal.
 pub(super) fn is_name(name: &str) -> bool {
     let stem = name.strip_suffix(EXTENSION).and_then(|stem| stem.strip_suffix('.'));
     stem.is_some_and(|stem| Uuid::parse_str(stem).is_ok())
 }
 
-/// The journals of living and dead processes, the oldest first.
+/// Lists the journals of living and dead processes, the oldest first.
 pub(in crate::store::lance) fn journals(layout: &Layout) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(layout.journals())? {
@@ -338,15 +339,15 @@ pub(in crate::store::lance) fn journals(layout: &Layout) -> io::Result<Vec<PathB
     Ok(paths)
 }
 
-/// The files with frames that are in the tables for certain, the oldest first. They are kept to repair tables that were
-/// damaged on disk.
+/// Lists the files with frames that are in the tables for certain, the oldest first. They are kept to repair tables
+/// that were damaged on disk.
 pub(in crate::store::lance) fn history(layout: &Layout) -> Vec<PathBuf> {
     let paths = [OLDER_HISTORY, HISTORY].map(|name| layout.journals().join(name));
     paths.into_iter().filter(|path| path.exists()).collect()
 }
 
 fn move_to_history(layout: &Layout, journal: &Path) -> io::Result<()> {
-    // only what is whole: neither a torn end nor what was damaged is worth a search when it is read
+    // only whole frames are moved: neither a torn end nor what was damaged is worth a search when the history is read
     let bytes = bytes(journal)?;
     let whole: Vec<u8> = frames::bodies(&bytes).whole.into_iter().flat_map(frames::framed).collect();
     append_to_history(layout, &whole[..])
@@ -374,8 +375,9 @@ pub(in crate::store::lance) fn scrub(layout: &Layout, own: &JournalSlot) -> io::
     empty(journals.into_iter().chain(history(layout)), own)
 }
 
-/// Removes these records from the history, and moves what is left of every journal to it. Frames that cannot be decoded
-/// go, because nobody knows what they hold. The tables must have been synced and the write lock be held.
+/// Removes the records that are `doomed` from the history, and moves what is left of every journal to it. Frames that
+/// cannot be decoded are removed as well, because nobody knows what they hold. The tables must have been synced and the
+/// write lock be held.
 pub(in crate::store::lance) fn remove_records(
     layout: &Layout,
     own: &JournalSlot,

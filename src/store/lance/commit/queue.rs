@@ -11,9 +11,9 @@ use super::apply::WritePlan;
 use super::resolve::CommitResult;
 use crate::store::lance::errors::failed;
 
-/// So many commits wait at most; further callers wait for a place, to their deadlines.
+/// The largest number of commits that wait. Further callers wait for a place until their deadlines.
 const WAITING: usize = 1024;
-/// A batch has so many records at most, unless a single commit has more.
+/// The largest number of records in a batch, unless a single commit has more.
 const BATCH_RECORDS: usize = 2048;
 
 /// The commits that wait, and whether a task takes them out.
@@ -25,14 +25,14 @@ pub(in crate::store::lance) struct Queue {
 #[derive(Default)]
 struct QueueState {
     waiting: VecDeque<WaitingCommit>,
-    /// Whether a task is at work that will take what is put into `waiting`.
+    /// True while a task is at work that will take what is put into `waiting`.
     served: bool,
 }
 
 /// A commit that waits, and the channel to its caller.
 pub(in crate::store::lance) struct WaitingCommit {
     pub(in crate::store::lance) batch: Batch,
-    /// The plan for all of the batch, where the batch is large: it is made while others write.
+    /// The plan for all of the batch, where the batch is large. It is made while others write.
     pub(in crate::store::lance) plan: Option<WritePlan>,
     deadline: Deadline,
     reply: oneshot::Sender<CommitResult>,
@@ -41,7 +41,7 @@ pub(in crate::store::lance) struct WaitingCommit {
 
 impl WaitingCommit {
     pub(in crate::store::lance) fn answer(self, result: CommitResult) {
-        // a caller that went away does not want it
+        // a caller that went away does not want the result
         let _ = self.reply.send(result);
     }
 }
@@ -60,7 +60,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether no commit waits or is under way.
+    /// Tells whether no commit waits or is under way.
     pub(in crate::store::lance) fn is_idle(&self) -> bool {
         !self.state().served
     }
@@ -85,8 +85,8 @@ impl Queue {
         (result, !std::mem::replace(&mut state.served, true))
     }
 
-    /// How long it is worth to wait for the lock. When nothing waits there is no such time, and the queue is no longer
-    /// served.
+    /// Returns the last deadline of the commits that wait, which is how long it is worth to wait for the lock. Where
+    /// none waits, it returns `None`, and the queue is no longer served.
     pub(in crate::store::lance) fn last_deadline(&self) -> Option<Deadline> {
         let mut state = self.state();
         let last = state.waiting.iter().map(|waiting| waiting.deadline).max();

@@ -17,7 +17,7 @@ use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::Tables;
 use crate::store::lance::threads::blocking;
 
-/// Applies all frames of these journals, except what was erased after they were written. Answers how many frames there
+/// Applies all frames of these journals, except what was erased after they were written. Returns how many frames there
 /// were.
 pub(in crate::store::lance) async fn replay(
     layout: &Layout,
@@ -47,8 +47,8 @@ async fn read_if_there(layout: &Layout, path: PathBuf) -> Result<Vec<Frame>, Sto
     blocking(read).await?.map_err(failed)
 }
 
-/// The jobs that an erasure by age removes, by their last revision. Earlier revisions of them, which were not over, are
-/// not to come back instead.
+/// Finds the jobs that an erasure by age removes, by their last revision. Earlier revisions of these jobs, which were
+/// not over, must not come back instead.
 async fn erased_jobs(layout: &Layout, scope: &EraseScope, journals: &[PathBuf]) -> Result<HashSet<JobId>, StoreError> {
     let mut last: HashMap<JobId, (u32, bool)> = HashMap::new();
     let mut all = journal::history(layout);
@@ -68,14 +68,14 @@ fn is_one_of(record: &Record, jobs: &HashSet<JobId>) -> bool {
     matches!(record, Record::Job(job) if jobs.contains(&job.id))
 }
 
-/// The records of a frame that were not erased after it was written.
+/// Returns the records of a frame that were not erased after it was written.
 fn surviving(frame: Frame, erasures: &Erasures) -> Batch {
     let erased = erasures.pending.as_ref().filter(|_| frame.erasures < erasures.count);
     let survives = |record: &Record| erased.is_none_or(|scope| !concerns(scope, record));
     frame.batch.into_iter().filter(survives).collect()
 }
 
-/// Whether an erasure removes this record.
+/// Tells whether an erasure removes this record.
 pub(in crate::store::lance) fn concerns(scope: &EraseScope, record: &Record) -> bool {
     match (scope, record) {
         (EraseScope::Memory(id), Record::Memory { memory, .. } | Record::Revision { memory, .. }) => memory.id == *id,

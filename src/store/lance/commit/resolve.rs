@@ -1,7 +1,7 @@
-//! What becomes of the records of a batch: a record is new, changes what is stored, is stored already, or says the same
-//! as a memory that is stored. This is decided while the write lock is held, over the batches and the newest version of
-//! the tables, so that two writers never both add the same, and a change never overwrites another one that its author
-//! did not know.
+//! Decides what becomes of the records of a batch: a record is new, changes what is stored, is stored already, or says
+//! the same as a memory that is stored. This is decided while the write lock is held, over the batches and the newest
+//! version of the tables. So two writers never both add the same, and a change never overwrites another one that its
+//! author did not know.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -16,13 +16,13 @@ use super::revisions::{StoredRevisions, newest};
 use crate::store::lance::errors::failed;
 use crate::store::lance::tables::{TableName, Tables, read, rows};
 
-/// What one batch comes to. Nothing is stored of a batch that is refused.
+/// The result of one batch. Nothing is stored of a batch that is refused.
 pub(in crate::store::lance) type CommitResult = Result<Committed, StoreError>;
 
-/// Tables in which nothing but the revision decides, and no change is refused.
+/// The tables in which the revision alone decides what is written, and no change is refused.
 const DECIDED_BY_REVISION: [TableName; 2] = [TableName::Workspaces, TableName::Signals];
 
-/// The result of every batch, and all that has to be written, with one record of each id.
+/// Returns the result of every batch, and all records that have to be written, one for each id.
 pub(in crate::store::lance) async fn resolve(
     tables: &Tables,
     batches: Vec<Batch>,
@@ -88,7 +88,8 @@ pub(in crate::store::lance) async fn resolve(
     Ok((answers, newest(records)))
 }
 
-/// Whether a change follows what is stored or is it, and is the one change of its batch.
+/// Tells whether a change follows what is stored or equals it. Where `other` is an earlier change of the same batch to
+/// the same record, the change must equal that one instead.
 fn fits<T: PartialEq>(other: Option<&T>, stored: Option<&T>, change: &T, follows: fn(&T, &T) -> bool) -> bool {
     match other {
         Some(other) => other == change,
@@ -103,9 +104,9 @@ struct KnownMemories {
     memories: HashMap<MemoryId, Option<String>>,
     /// The active memories by their duplicate keys.
     by_duplicate_key: HashMap<String, BTreeSet<MemoryId>>,
-    /// Whether one of the batches may confirm what is stored. Otherwise nobody asks what memories say.
+    /// True where one of the batches may confirm what is stored. Only then does it matter what memories say.
     is_compared: bool,
-    /// The ids that a revision is asked for, with the whole memory where there is one.
+    /// The ids of the memories that the batches revise, each with the whole memory where one is stored.
     revised: HashMap<MemoryId, Option<Memory>>,
 }
 
@@ -157,7 +158,7 @@ impl KnownMemories {
         }
     }
 
-    /// What comes of a new memory, and whether the memory has to be written.
+    /// Decides what comes of a new memory, and whether the memory has to be written.
     fn decide(&mut self, memory: &Memory, may_confirm: bool) -> (MemoryCommit, bool) {
         if self.memories.contains_key(&memory.id) {
             return (MemoryCommit::Created(memory.id), false);
@@ -172,12 +173,13 @@ impl KnownMemories {
         (MemoryCommit::Created(memory.id), true)
     }
 
-    /// The memory as stored before this batch, if a revision of it is asked for.
+    /// Returns the memory as it is before this batch, if a revision of it is asked for.
     fn whole(&self, id: MemoryId) -> Option<&Memory> {
         self.revised.get(&id)?.as_ref()
     }
 
-    /// Refuses revisions that neither follow what is stored nor are it. A batch may hold one revision of a memory only.
+    /// Refuses revisions that neither follow what is stored nor equal it. A batch may hold one revision of a memory
+    /// only.
     fn check_revisions(&self, batch: &[Record]) -> Result<(), StoreError> {
         let mut seen: HashMap<MemoryId, &Memory> = HashMap::new();
         for record in batch {
@@ -189,7 +191,7 @@ impl KnownMemories {
         Ok(())
     }
 
-    /// Whether there is something to write.
+    /// Takes a revision that was checked, and tells whether there is something to write.
     fn revise(&mut self, memory: &Memory) -> bool {
         let is_new = self.whole(memory.id) != Some(memory);
         if is_new {
@@ -210,7 +212,7 @@ impl KnownJobs {
         Ok(Self(rows::decode_bodies::<Job>(&found)?.into_iter().map(|job| (job.id, job)).collect()))
     }
 
-    /// Refuses revisions as for memories. A new job changes nothing that is stored.
+    /// Refuses revisions as for memories. A new job is not checked, because it changes nothing that is stored.
     fn check_revisions(&self, batch: &[Record]) -> Result<(), StoreError> {
         let mut seen: HashMap<JobId, &Job> = HashMap::new();
         for record in batch {
@@ -225,7 +227,7 @@ impl KnownJobs {
         Ok(())
     }
 
-    /// Whether there is something to write.
+    /// Takes a job, and tells whether there is something to write.
     fn take(&mut self, job: &Job) -> bool {
         let is_new = self.0.get(&job.id).is_none_or(|stored| job.follows(stored));
         if is_new {
@@ -261,7 +263,7 @@ impl KnownTraces {
         Ok(())
     }
 
-    /// Whether there is something to write.
+    /// Takes a new trace, and tells whether there is something to write.
     fn add(&mut self, trace: &Trace) -> bool {
         let is_new = !self.0.contains_key(&trace.trace_id);
         if is_new {
@@ -270,7 +272,7 @@ impl KnownTraces {
         is_new
     }
 
-    /// Whether there is something to write of a revision that was checked.
+    /// Takes a revision that was checked, and tells whether there is something to write.
     fn revise(&mut self, trace: &Trace) -> bool {
         let is_new = self.0.get(&trace.trace_id) != Some(trace);
         if is_new {
@@ -280,8 +282,8 @@ impl KnownTraces {
     }
 }
 
-/// The stored memories that have the id of one of these, or the text of one that may confirm another, with the
-/// duplicate keys of those that are active and say the same.
+/// Finds the stored memories that have the id of one of these, or the text of one that may confirm another. Each comes
+/// with its duplicate key where it is active and says the same.
 async fn similar(tables: &Tables, memories: &[(&Memory, bool)]) -> Result<Vec<(MemoryId, Option<String>)>, StoreError> {
     let ids: Vec<String> = memories.iter().map(|(memory, _)| memory.id.to_string()).collect();
     let confirming = memories.iter().filter(|(_, may_confirm)| *may_confirm);
@@ -296,7 +298,7 @@ async fn similar(tables: &Tables, memories: &[(&Memory, bool)]) -> Result<Vec<(M
         let active = status == Status::Active.as_str();
         (id, active.then(|| key.to_owned()))
     });
-    // the key of a memory that is in both counts
+    // a memory that is in both counts with its key
     let similar = same_id.iter().map(|id| (id.as_str(), None)).chain(same_text);
     similar.map(|(id, key)| Ok((id.parse().map_err(failed)?, key))).collect()
 }

@@ -1,4 +1,5 @@
-//! Which record of an id counts: the record of the highest revision, within a batch and against the tables.
+//! The rule that says which record of an id counts: the record of the highest revision, within a batch and against the
+//! tables.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use crate::store::lance::errors::failed;
 use crate::store::lance::tables::{TableName, Tables, read, rows};
 
-/// A record is known by its table and its id, which is unique within the table.
+/// The key of a record: its table and its id, which is unique within the table.
 type RecordKey = (TableName, String);
 
 fn key(record: &Record) -> RecordKey {
@@ -34,7 +35,7 @@ fn revision(record: &Record) -> u64 {
     }
 }
 
-/// The record of the highest revision for each id, and the first of equal ones.
+/// Keeps the record of the highest revision for each id, and the first of equal ones.
 pub(super) fn newest(batch: Batch) -> Batch {
     let mut places: HashMap<RecordKey, usize> = HashMap::new();
     let mut kept: Batch = Vec::with_capacity(batch.len());
@@ -55,7 +56,7 @@ pub(super) fn newest(batch: Batch) -> Batch {
     kept
 }
 
-/// How a record that is replayed stands to the tables.
+/// The order between a record that is replayed and what the tables have of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RevisionOrder {
     /// A later revision is stored.
@@ -66,7 +67,7 @@ pub(super) enum RevisionOrder {
     Ahead,
 }
 
-/// Which revisions of some records are stored.
+/// The revisions of some records that are stored.
 pub(super) struct StoredRevisions(HashMap<RecordKey, u64>);
 
 /// The part of a body that says which revision it is. A body without a revision is never revised.
@@ -104,7 +105,7 @@ impl StoredRevisions {
         Ok(Self(try_join_all(asked.into_iter().map(find)).await?.into_iter().flatten().collect()))
     }
 
-    /// Whether nothing of the record is stored, or an earlier revision.
+    /// Tells whether nothing of the record is stored, or only an earlier revision.
     pub(super) fn lacks(&self, record: &Record) -> bool {
         self.0.get(&key(record)).is_none_or(|stored| *stored < revision(record))
     }

@@ -18,7 +18,8 @@ use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::Versions;
 use crate::store::lance::threads::blocking;
 
-/// This is short against the few milliseconds of a commit; a try costs one system call.
+/// The time between two tries to get the lock. It is short against the few milliseconds of a commit, and a try costs
+/// one system call.
 const RETRY: Duration = Duration::from_millis(1);
 
 /// A lock file. It is opened when it is first wanted, because a directory that cannot be written to can be read all the
@@ -92,8 +93,8 @@ impl WriteLock {
         Ok(WriteGuard { held: self.file.acquire(deadline).await?, layout: self.layout.clone() })
     }
 
-    /// Acquires the lock as well, but the answer is [`ReadOnlyCause::LockHeld`] where the holder was the same all the
-    /// while: it is not busy but has stopped.
+    /// Acquires the lock like [`Self::acquire`], but fails with [`ReadOnlyCause::LockHeld`] where the holder was the
+    /// same all the while: it is not busy but has stopped.
     pub(in crate::store::lance) async fn acquire_in_turn(&self, deadline: Deadline) -> Result<WriteGuard, StoreError> {
         let (taken, is_late) = (self.last_taken(), deadline.passed());
         match self.acquire(deadline).await {
@@ -104,8 +105,8 @@ impl WriteLock {
         }
     }
 
-    /// Acquires the lock as well, waiting until `deadline` while others take turns, but no longer than `stalled` for
-    /// one of them.
+    /// Acquires the lock like [`Self::acquire`]. It waits until `deadline` while others take turns, but no longer than
+    /// `stalled` for one of them.
     pub(in crate::store::lance) async fn acquire_unless_stalled(
         &self,
         stalled: Duration,
@@ -122,7 +123,7 @@ impl WriteLock {
         }
     }
 
-    /// When somebody last got the lock.
+    /// Returns the time at which somebody last got the lock; `None` where the file does not tell.
     fn last_taken(&self) -> Option<SystemTime> {
         self.layout.write_lock().metadata().and_then(|metadata| metadata.modified()).ok()
     }
@@ -135,8 +136,8 @@ fn open(path: &Path) -> Result<File, StoreError> {
 }
 
 impl WriteGuard {
-    /// What the last holder began and did not finish. An earlier version wrote the name of its journal into the lock
-    /// file, which is read here by the only process that may: the one that holds it.
+    /// Reads what the last holder began and did not finish. An earlier version wrote the name of its journal into the
+    /// lock file. Only the process that holds the file may read it, so it is read here.
     pub(in crate::store::lance) fn unfinished(&self) -> Result<Applying, StoreError> {
         let mut unfinished = Applying::read(&self.layout).map_err(failed)?;
         if let (None, Some(lock)) = (&unfinished.journal, &*self.held.0) {
@@ -150,12 +151,12 @@ impl WriteGuard {
         applying::begin(&self.layout, journal).map_err(failed)
     }
 
-    /// Notes that tables are about to change, which have these versions.
+    /// Notes the versions of the tables that are about to change.
     pub(in crate::store::lance) fn note_versions(&self, before: &Versions) -> Result<(), StoreError> {
         applying::note_versions(&self.layout, before).map_err(failed)
     }
 
-    /// Notes that the tables have all of it.
+    /// Notes that the tables have all that was begun. It also empties a lock file that an earlier version wrote to.
     pub(in crate::store::lance) fn finish(&self) -> Result<(), StoreError> {
         applying::finish(&self.layout).map_err(failed)?;
         let Some(lock) = &*self.held.0 else { return Ok(()) };

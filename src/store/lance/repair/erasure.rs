@@ -1,5 +1,5 @@
-//! Carrying out an erasure that was written down: it takes rows, index terms, old versions and journals. An erasure
-//! that breaks off is finished by whoever writes next.
+//! Carries out an erasure that was written down: removes rows, index terms, old versions, and what journals hold. An
+//! erasure that breaks off is finished by whoever writes next.
 
 use std::collections::HashSet;
 use std::io;
@@ -23,8 +23,9 @@ use crate::store::lance::tables::{TableName, Tables, compaction, filter, indexes
 use crate::store::lance::threads::blocking;
 use crate::store::lance::vectors::next_passages;
 
-/// The table that an erasure by age is about, and the time before which its rows go; what damage made the store set
-/// aside goes only where it is as old. `None` where somebody asked for the erasure: then nothing is to be left.
+/// Returns the table that an erasure by age is about, and the time before which its rows go. What was set aside because
+/// of damage goes only where it is as old. Returns `None` where somebody asked for the erasure: then nothing is to be
+/// left.
 fn by_age(scope: &EraseScope) -> Option<(TableName, Timestamp)> {
     match scope {
         EraseScope::Jobs { over_before } => Some((TableName::Jobs, *over_before)),
@@ -87,7 +88,7 @@ pub(in crate::store::lance) async fn finish(
     Ok((erased, erasures))
 }
 
-/// The condition for the rows of a table that go; `None` where none do.
+/// Returns the condition for the rows of a table that go; `None` where none do.
 fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
     match scope {
         EraseScope::Memory(id) => match table {
@@ -119,8 +120,8 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
     }
 }
 
-/// Whether no row of these tables is concerned. Where no row of any table is, there is nothing to rewrite and no
-/// journal to empty.
+/// Tells whether the erasure concerns no row of these tables. Where it concerns no row of any table, there is nothing
+/// to rewrite and no journal to empty.
 pub(in crate::store::lance) async fn nothing_of(
     tables: impl Iterator<Item = (TableName, &Table)>,
     scope: &EraseScope,

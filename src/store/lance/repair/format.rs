@@ -12,14 +12,14 @@ use crate::store::lance::threads::blocking;
 use crate::store::lance::vectors::fingerprint::{Stamp, check_embedder};
 use crate::store::lance::vectors::next_passages;
 
-/// A change that older versions would misread raises this number. Since 2, traces and memories have their outcome in a
-/// column, traces their time, and passages the revision of their memory in their id. Since 3, memories have the
-/// signature of their error and their readers in columns, traces have revisions, and there are jobs. Since 4, passages
-/// have their index terms in a column, over which the text index is built, and time, outcome, source and difficulty of
-/// their memory in others.
+/// The number of the format, which is raised by a change that older versions would misread. Since 2, traces and
+/// memories have their outcome in a column, traces their time, and passages the revision of their memory in their id.
+/// Since 3, memories have the signature of their error and their readers in columns, traces have revisions, and there
+/// are jobs. Since 4, passages have their index terms in a column, over which the text index is built, and time,
+/// outcome, source and difficulty of their memory in others.
 pub(super) const FORMAT_VERSION: u32 = 4;
 
-/// At most this much is shown of what should be a number and is not.
+/// The largest number of characters that are shown of a text that should be a number and is not.
 const SHOWN_CHARS: usize = 40;
 
 /// Stamps a new directory, and refuses one of a newer format or of another embedder. Returns the format, which may be

@@ -1,4 +1,5 @@
-//! The owner indexes that are kept: for whom, how many bytes of them, and which go when there is no room for all.
+//! The owner indexes that are kept: for whom they are, how many bytes they take, and which go when there is no room for
+//! all.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -13,14 +14,15 @@ use super::versions::{CommittedVersions, NewestVersions};
 use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::Tables;
 
-/// A large owner index, which takes long to be made, takes the place of another one only when that was not used for so
-/// long. Otherwise a client who asks for both in turn would wait for one of them for ever.
+/// A large owner index, which takes long to be made, takes the place of another one only when that was not used for
+/// this long. Otherwise a client who asks for both in turn would wait for one of them for ever.
 const HELD_FOR: Duration = Duration::from_secs(60);
-/// A large owner index does not go sooner either for one that is so many times smaller.
+/// A large owner index has the same protection from one that is this many times smaller.
 const MUCH_SMALLER: usize = 16;
 /// An owner index that had no room is tried again after this time.
 const ROOM_AGAIN_AFTER: Duration = Duration::from_secs(300);
-/// So many owners are remembered for having asked; beyond that all but those with an owner index are forgotten.
+/// The largest number of owners that are remembered for having asked. Beyond it, all are forgotten but those whose
+/// owner index is there or under way.
 const MOST_ENTRIES: usize = 10_000;
 
 pub(in crate::store::lance) struct Resident {
@@ -30,14 +32,14 @@ pub(in crate::store::lance) struct Resident {
     /// The bytes that all owner indexes may take; none are kept when it is 0.
     budget: usize,
     pub(super) newest: NewestVersions,
-    /// The one who reads an owner index holds the first, so that no more than one at a time is beyond the budget; the
-    /// one who reads an owner index that takes little holds the second.
+    /// Whoever reads a large owner index holds the first lock, so that no more than one at a time is beyond the budget.
+    /// Whoever reads an owner index that takes little holds the second.
     pub(super) reading: tokio::sync::Mutex<()>,
     pub(super) reading_little: tokio::sync::Mutex<()>,
     state: Mutex<CacheState>,
     pub(super) answered: AtomicU64,
     pub(super) read: AtomicU64,
-    /// Whether somebody brings the owner indexes up to date now and then.
+    /// True once somebody brings the owner indexes up to date now and then.
     pub(super) watched: AtomicBool,
     opened: Instant,
 }
@@ -45,32 +47,32 @@ pub(in crate::store::lance) struct Resident {
 #[derive(Default)]
 struct CacheState {
     entries: HashMap<Owner, EntryState>,
-    /// How often all owner indexes were thrown away because something was erased: what was read before must not come
-    /// back.
+    /// The number of times that all owner indexes were thrown away because something was erased: what was read before
+    /// must not come back.
     erasures: u64,
 }
 
-/// What there is for an owner who was asked for.
+/// The state of the owner index of an owner who was asked for.
 enum EntryState {
     /// There is nothing yet. A large owner index is made for an owner who asks again: a command asks once and ends.
     Asked,
     /// An owner index is being made, or much is being added to one.
     UnderWay,
     TooLarge,
-    /// Others that are in use left no room when it was tried, at this time by [`Resident::now`].
+    /// Others that are in use left no room when it was last tried, at this time by [`Resident::now`].
     NoRoom {
         since: u64,
     },
     Cached(Arc<CachedIndex>),
 }
 
-/// Why there is no owner index.
+/// The reason why there is no owner index.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum NotCached {
     TooLarge,
-    /// Others are in use.
+    /// Others are in use and leave no room.
     NoRoom,
-    /// What was read for it may have been erased.
+    /// The rows that were read for it may have been erased since.
     Outdated,
     /// Others are being read.
     Busy,
@@ -85,9 +87,9 @@ pub(super) struct VersionedIndex {
 pub(super) struct CachedIndex {
     pub(super) owner: Owner,
     versioned: RwLock<VersionedIndex>,
-    /// The one who brings the owner index up to date holds this.
+    /// Whoever brings the owner index up to date holds this lock.
     pub(super) updating: Arc<tokio::sync::Mutex<()>>,
-    /// When it was searched last, by [`Resident::now`].
+    /// The time at which it was last searched, by [`Resident::now`].
     used: AtomicU64,
     bytes: AtomicUsize,
 }
@@ -116,14 +118,14 @@ impl CachedIndex {
     }
 }
 
-/// How much is answered from memory.
+/// The use of the owner indexes: how many are kept, the bytes that they take, and what was answered from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ResidentUse {
     pub indexes: usize,
     pub bytes: usize,
-    /// How many searches were answered from owner indexes alone.
+    /// The number of searches that were answered from owner indexes alone.
     pub answered: u64,
-    /// How many memories were read where an owner index said that they are.
+    /// The number of memories that were read where an owner index said that they are.
     pub read: u64,
 }
 
@@ -132,7 +134,7 @@ pub(super) enum Look {
     Nothing {
         asked_before: bool,
     },
-    /// Somebody is at work on it, or it cannot be kept.
+    /// Somebody is at work on the owner index, or it cannot be kept.
     NotNow,
 }
 
@@ -177,7 +179,7 @@ impl Resident {
         state.entries.clear();
     }
 
-    /// Microseconds since the store was opened.
+    /// Returns the microseconds since the store was opened.
     pub(super) fn now(&self) -> u64 {
         self.opened.elapsed().as_micros() as u64
     }
@@ -186,7 +188,7 @@ impl Resident {
         self.state().indexes().cloned().collect()
     }
 
-    /// The owner indexes that were searched within this time.
+    /// Returns the owner indexes that were searched within this time.
     pub(super) fn in_use_since(&self, time: Duration) -> Vec<Arc<CachedIndex>> {
         let since = self.now().saturating_sub(time.as_micros() as u64);
         let in_use = |cached: &&Arc<CachedIndex>| cached.used.load(Ordering::Relaxed) >= since;
@@ -215,8 +217,8 @@ impl Resident {
         }
     }
 
-    /// Makes room for an owner index of so many bytes. Others go that were not used for this long, those first that
-    /// were not for longest.
+    /// Makes room for an owner index of this many bytes. Others that were not used for `unused_for` go, and the one
+    /// that was unused longest goes first.
     fn make_room(&self, owner: &Owner, bytes: usize, unused_for: Duration) -> Result<(), NotCached> {
         if bytes > self.budget {
             return Err(NotCached::TooLarge);
@@ -250,23 +252,23 @@ impl CacheState {
     }
 }
 
-/// Work on an owner index. Where it does not end well there is none, and the next search begins anew.
+/// The work on an owner index. Where it does not end well, there is no owner index, and the next search begins anew.
 pub(super) struct BuildGuard {
     resident: Arc<Resident>,
     owner: Owner,
-    /// How many erasures there were when the work began, which is before anything was read.
+    /// The number of erasures when the work began, which is before anything was read.
     erasures: u64,
     end: Option<EntryState>,
 }
 
 impl BuildGuard {
-    /// Work on an owner index that is searched meanwhile, once it is up to date.
+    /// Begins work on an owner index that searches go on to use, once it is up to date.
     pub(super) fn of(resident: &Arc<Resident>, owner: &Owner) -> Self {
         let erasures = resident.state().erasures;
         Self { resident: Arc::clone(resident), owner: owner.clone(), erasures, end: Some(EntryState::Asked) }
     }
 
-    /// Work on a new owner index; `None` when somebody else is at work.
+    /// Begins work on a new owner index; returns `None` when there is one, or somebody else is at work on it.
     pub(super) fn begin(resident: &Arc<Resident>, owner: &Owner) -> Option<Self> {
         let mut state = resident.state();
         if matches!(state.entries.get(owner), Some(EntryState::UnderWay | EntryState::Cached(_))) {
@@ -289,8 +291,8 @@ impl BuildGuard {
         }
     }
 
-    /// Makes room for an owner index that has so many bytes by now, or says why there is none. `at_once` says that it
-    /// takes little to make it again.
+    /// Makes room for an owner index that has this many bytes by now, or returns why there is none. `at_once` says that
+    /// it takes little to make it again.
     pub(super) fn make_room(&self, bytes: usize, at_once: bool) -> Result<(), NotCached> {
         if self.resident.state().erasures != self.erasures {
             return Err(NotCached::Outdated);
@@ -299,7 +301,7 @@ impl BuildGuard {
         self.resident.make_room(&self.owner, bytes, unused_for)
     }
 
-    /// Ends the work with an owner index that is up to date, and says whether it is kept.
+    /// Ends the work with an owner index that is up to date, and tells whether it is kept.
     pub(super) fn end_with(mut self, cached: &Arc<CachedIndex>) -> bool {
         let (bytes, worn) = {
             let index = &cached.versioned().index;

@@ -19,19 +19,20 @@ use crate::store::lance::errors::failed;
 use crate::store::lance::tables::rows::on_all_cores;
 use crate::store::lance::threads::{self, blocking};
 
-/// The size of an owner index is looked at once in so many batches.
+/// The size of an owner index is looked at once in this many batches.
 const BATCHES_BETWEEN_LOOKS: usize = 16;
-/// Where more rows came, which are all in memory at once, the owner index is filled anew.
+/// The largest number of rows that are added to an owner index. They are all in memory at once; where more came, the
+/// owner index is filled anew.
 const MOST_NEW_ROWS: usize = 50_000;
-/// More memories than these are not looked up one by one.
+/// The largest number of memories that are looked up one by one.
 const LOOKED_UP: usize = 500;
-/// The signals about an owner index of no more memories than this are looked up where there are so many times more of
-/// them in all.
+/// An owner index of at most this many memories looks up their signals, where the table has more than
+/// [`SIGNALS_A_MEMORY`] signals for each of them. Otherwise it reads the whole table of signals.
 const FEW_MEMORIES: usize = 2_000;
 const SIGNALS_A_MEMORY: usize = 20;
 
 /// Makes an owner index with all that its owner has. There is none where `room`, which is asked now and then, refuses
-/// its bytes.
+/// the bytes that it takes.
 pub(super) async fn load(
     snapshot: &Snapshot,
     owner: &Owner,
@@ -114,7 +115,7 @@ fn add_passages(
     Ok(())
 }
 
-/// What came since an owner index was last filled.
+/// The rows that came since an owner index was last filled.
 pub(super) struct Deltas {
     memories: TableDelta,
     passages: TableDelta,
@@ -127,8 +128,8 @@ impl Deltas {
     }
 }
 
-/// What came since these versions. `None` where the owner index has to be filled anew: memories or signals were erased,
-/// too much came, or nobody knows.
+/// Finds what came since these versions. Returns `None` where the owner index has to be filled anew: memories or
+/// signals were erased, too much came, or the tables do not tell.
 pub(super) async fn deltas(before: &TableVersions, now: &Snapshot) -> Result<Option<Deltas>, StoreError> {
     // passages are deleted with their memory, or when others take their place
     let (memories, passages, signals) = tokio::try_join!(
@@ -141,7 +142,7 @@ pub(super) async fn deltas(before: &TableVersions, now: &Snapshot) -> Result<Opt
     Ok(deltas.filter(|deltas| deltas.rows() <= MOST_NEW_ROWS))
 }
 
-/// Brings an owner index to the versions of `now`, and says whether that could be done. Nobody else may do so at the
+/// Brings an owner index to the versions of `now`, and tells whether that could be done. Nobody else may do so at the
 /// same time. After an error the owner index is of no use.
 pub(super) async fn catch_up(cached: &Arc<CachedIndex>, now: &Snapshot, deltas: Deltas) -> Result<bool, StoreError> {
     let Deltas { memories, passages, signals } = deltas;
@@ -162,7 +163,8 @@ pub(super) async fn catch_up(cached: &Arc<CachedIndex>, now: &Snapshot, deltas: 
     if changed.len() > LOOKED_UP {
         return Ok(false);
     }
-    // those signals are counted again that the owner index knows already, or that it forgot as it had not the memory
+    // the signals of these memories are counted again: the owner index knows some of them already, or it dropped them
+    // while it did not have the memory
     let mut recounted: BTreeSet<MemoryId> = newcomers(cached, &memories);
     if known_signals {
         recounted.extend(rows::signals(&signals)?.into_iter().map(|(memory, ..)| memory));
@@ -206,7 +208,7 @@ pub(super) async fn catch_up(cached: &Arc<CachedIndex>, now: &Snapshot, deltas: 
     Ok(true)
 }
 
-/// The memories of these passages of which the owner index has the passages of the same revision.
+/// Finds the memories of these passages for which the owner index already has the passages of that revision.
 fn passages_here(cached: &CachedIndex, passages: &[RecordBatch]) -> Result<BTreeSet<MemoryId>, StoreError> {
     let mut revisions: BTreeMap<MemoryId, u64> = BTreeMap::new();
     for batch in passages {
@@ -220,7 +222,7 @@ fn passages_here(cached: &CachedIndex, passages: &[RecordBatch]) -> Result<BTree
     Ok(revisions.into_iter().filter_map(here).collect())
 }
 
-/// The memories that the owner index does not have.
+/// Returns those of these memories that the owner index does not have.
 fn newcomers(cached: &CachedIndex, memories: &[(Memory, u64)]) -> BTreeSet<MemoryId> {
     let versioned = cached.versioned();
     memories.iter().map(|(memory, _)| memory.id).filter(|id| !versioned.index.contains(*id)).collect()

@@ -16,7 +16,7 @@ pub(super) enum Owner {
 }
 
 impl Owner {
-    /// The owners whose memories may be read.
+    /// Returns the owners whose memories may be read.
     pub(super) fn all(visible: &Visible) -> Vec<Self> {
         let workspace = visible.workspace.clone().map(Self::Workspace);
         let team = visible.team.clone().map(Self::Team);
@@ -33,12 +33,12 @@ impl Owner {
         }
     }
 
-    /// Whether a memory belongs to this owner's index.
+    /// Tells whether a memory belongs to this owner's index.
     pub(super) fn holds(&self, memory: &Memory) -> bool {
         memory.status == Status::Active && self.visible().contains(memory)
     }
 
-    /// The condition for the rows of such memories, and for those of their passages.
+    /// Returns the condition for the rows of such memories, which also holds for those of their passages.
     pub(super) fn condition(&self) -> Option<DfExpr> {
         filter::all([filter::readable(&self.visible()), Some(filter::equals("status", Status::Active.as_str()))])
     }

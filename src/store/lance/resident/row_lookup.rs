@@ -20,7 +20,7 @@ use super::rows;
 use crate::store::lance::errors::failed;
 use crate::store::lance::tables::{dataset, rows as records};
 
-/// The memories of these that are found so, as they are at the newest version.
+/// Reads those of these memories that are found by their row ids, as they are at the newest version.
 pub(super) async fn get(resident: &Resident, ids: &[MemoryId]) -> Result<HashMap<MemoryId, MemoryRow>, StoreError> {
     let mut known = known(resident, ids)?;
     if known.is_empty() {
@@ -32,7 +32,7 @@ pub(super) async fn get(resident: &Resident, ids: &[MemoryId]) -> Result<HashMap
     let mut row_ids: Vec<u64> = row_ids.filter(|row_id| is_there(*row_id)).collect();
     row_ids.sort_unstable();
     row_ids.dedup();
-    // what a fragment costs is time of the processor, not of the disk
+    // a fragment costs time of the processor, not of the disk, so another task reads half of the rows
     let (some, others) = row_ids.split_at(row_ids.len() / 2);
     let others = AbortOnDropHandle::new(tokio::spawn(read(Arc::clone(&memories), others.to_vec())));
     let some = read(memories, some.to_vec()).await?;
@@ -44,14 +44,14 @@ pub(super) async fn get(resident: &Resident, ids: &[MemoryId]) -> Result<HashMap
     Ok(found.collect())
 }
 
-/// The memories with these row ids, in their order.
+/// Reads the memories with these row ids, in their order.
 async fn read(memories: Arc<Dataset>, row_ids: Vec<u64>) -> Result<Vec<Memory>, StoreError> {
     let body = ProjectionRequest::from_columns(["body"], memories.schema());
     let bodies = memories.take_rows(&row_ids, body).await.map_err(failed)?;
     records::decode_bodies(&[bodies])
 }
 
-/// What the owner indexes that stand for the newest version say of these memories.
+/// Returns where these memories are, and their evidence, by the owner indexes that stand for the newest version.
 fn known(resident: &Resident, ids: &[MemoryId]) -> Result<HashMap<MemoryId, (RowLocation, Evidence)>, StoreError> {
     let indexes = resident.indexes();
     if indexes.is_empty() {

@@ -24,19 +24,20 @@ use crate::store::lance::errors::failed;
 use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::{TableName, Tables, Versions, dataset, filter, read, rows};
 
-/// LanceDB gives where a row is in a column of this name.
+/// The name of the column in which LanceDB says where a row is.
 const ROW_ID: &str = "_rowaddr";
 pub(super) const OF_MEMORIES: &[&str] = &["body", ROW_ID];
 pub(super) const ROW_IDS_OF_MEMORIES: &[&str] = &["id", ROW_ID];
 pub(super) const OF_PASSAGES: &[&str] = &["id", "memory_id", "terms", "vector"];
 pub(super) const OF_SIGNALS: &[&str] = &["memory_id", "kind", "at"];
 
-/// A snapshot is taken so often at most: where one commit follows the other all the while, the last one counts.
+/// The largest number of times that a snapshot is taken: where one commit follows the other all the while, the last one
+/// counts.
 const TRIES: usize = 4;
-/// So many rows are in memory at once while a table is read.
+/// The number of rows in a batch. A table is read batch by batch, so that few rows are in memory at once.
 const BATCH_ROWS: usize = 1_024;
 const BATCHES_AHEAD: usize = 2;
-/// So much is read before it is looked at; LanceDB's own bound is 2 GiB.
+/// The number of bytes that are read before they are looked at; LanceDB's own bound is 2 GiB.
 const READ_AHEAD_BYTES: u64 = 64 << 20;
 
 /// The tables that owner indexes are filled from, each at one version.
@@ -62,7 +63,7 @@ impl Snapshot {
         }
     }
 
-    /// Reads the tables in the order against that of a commit, so that what refers to a memory never comes without it.
+    /// Opens the tables in the reverse order of a commit, so that what refers to a memory never comes without it.
     async fn at(tables: &Tables, versions: &Versions) -> Result<Self, StoreError> {
         let at = async |name| {
             let newest = dataset::newest(tables.get(name)).await?;
@@ -89,7 +90,7 @@ impl From<&Snapshot> for TableVersions {
     }
 }
 
-/// How many rows there are for which the condition holds.
+/// Counts the rows for which the condition holds.
 pub(super) async fn count(dataset: &Dataset, condition: Option<DfExpr>) -> Result<usize, StoreError> {
     let mut scanner = dataset.scan();
     scanner.empty_project().map_err(failed)?;
@@ -100,7 +101,7 @@ pub(super) async fn count(dataset: &Dataset, condition: Option<DfExpr>) -> Resul
     Ok(scanner.count_rows().await.map_err(failed)? as usize)
 }
 
-/// The columns of the rows for which the condition holds, of these fragments or of all.
+/// Reads these columns of the rows for which the condition holds, of these fragments or of all.
 pub(super) async fn read(
     dataset: &Dataset,
     columns: &[&str],
@@ -123,7 +124,7 @@ pub(super) async fn read(
     Ok(scanner.try_into_stream().await.map_err(failed)?.map_err(failed).boxed())
 }
 
-/// The columns of the rows for which the condition holds, all at once.
+/// Reads these columns of the rows for which the condition holds, all at once.
 pub(super) async fn read_all(
     dataset: &Dataset,
     columns: &[&str],
@@ -136,7 +137,7 @@ pub(super) async fn read_all(
     read(dataset, columns, condition, fragments).await?.try_collect().await
 }
 
-/// The rows about these memories.
+/// Reads the rows about these memories.
 pub(super) async fn about(
     dataset: &Dataset,
     columns: &[&str],
@@ -149,7 +150,7 @@ pub(super) async fn about(
     read_all(dataset, columns, Some(these), None).await
 }
 
-/// The memories of batches, which have [`OF_MEMORIES`], and where they are.
+/// Decodes the memories of batches, which have the columns [`OF_MEMORIES`], each with its row id.
 pub(super) fn memories(batches: &[RecordBatch]) -> Result<Vec<(Memory, u64)>, StoreError> {
     let row_lookup = rows::decode_bodies(batches)?;
     let mut entries = Vec::with_capacity(row_lookup.len());
@@ -159,7 +160,7 @@ pub(super) fn memories(batches: &[RecordBatch]) -> Result<Vec<(Memory, u64)>, St
     Ok(row_lookup.into_iter().zip(entries).collect())
 }
 
-/// The row ids of the memories of a batch, which has the columns [`ROW_IDS_OF_MEMORIES`].
+/// Returns the row ids of the memories of a batch, which has the columns [`ROW_IDS_OF_MEMORIES`].
 pub(super) fn row_ids(batch: &RecordBatch) -> Result<BTreeMap<MemoryId, u64>, StoreError> {
     let ids = rows::text_column(std::slice::from_ref(batch), "id");
     ids.zip(row_id_column(batch)?).map(|(id, row_id)| Ok((id.parse().map_err(failed)?, *row_id))).collect()
@@ -178,7 +179,7 @@ pub(super) struct SearchedPassage<'a> {
     pub(super) vector: Option<&'a [f32]>,
 }
 
-/// The passages of a batch, which has [`OF_PASSAGES`].
+/// Decodes the passages of a batch, which has the columns [`OF_PASSAGES`].
 pub(super) fn passages(batch: &RecordBatch) -> Result<Vec<SearchedPassage<'_>>, StoreError> {
     let missing = || StoreError::Failed("the passages table lacks a column".into());
     let text = |name| batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing);
@@ -198,7 +199,7 @@ pub(super) fn passages(batch: &RecordBatch) -> Result<Vec<SearchedPassage<'_>>, 
         .collect()
 }
 
-/// The signals of batches, which have [`OF_SIGNALS`].
+/// Decodes the signals of batches, which have the columns [`OF_SIGNALS`].
 pub(super) fn signals(batches: &[RecordBatch]) -> Result<Vec<(MemoryId, SignalKind, Timestamp)>, StoreError> {
     let kinds = rows::text_column(batches, "kind").zip(rows::time_column(batches, "at"));
     let signals = rows::text_column(batches, "memory_id").zip(kinds);
@@ -211,7 +212,7 @@ pub(super) fn signals(batches: &[RecordBatch]) -> Result<Vec<(MemoryId, SignalKi
         .collect()
 }
 
-/// The evidence of each memory that these signals add up to.
+/// Adds up these signals to the evidence of each memory.
 pub(super) fn evidence(batches: &[RecordBatch]) -> Result<HashMap<MemoryId, Evidence>, StoreError> {
     let mut evidence: HashMap<MemoryId, Evidence> = HashMap::new();
     for (memory, kind, at) in signals(batches)? {

@@ -32,7 +32,7 @@ pub(super) struct TableVersions {
 }
 
 impl TableVersions {
-    /// How many versions the table is ahead of these that is farthest ahead.
+    /// Returns how many versions these are behind the newest ones, in the table that is farthest behind.
     pub(super) fn commits_behind(&self, newest: &CommittedVersions) -> u64 {
         let behind = |own: &TableVersion, newest: u64| newest.saturating_sub(own.version);
         let memories = behind(&self.memories, newest.memories);
@@ -50,9 +50,9 @@ pub(super) struct TableDelta {
     pub(super) fragments: Vec<Fragment>,
     /// The fragments that hold nothing else but rows that were only moved.
     pub(super) moved: Vec<Fragment>,
-    /// Whether some of their rows may have been there before, and were only moved.
+    /// True where some of their rows may have been there before, and were only moved.
     pub(super) with_moved: bool,
-    /// Whether some of their rows may be in the place of others.
+    /// True where some of their rows may be in the place of others.
     pub(super) with_changed: bool,
 }
 
@@ -62,11 +62,12 @@ impl TableDelta {
     }
 }
 
-/// Every version is looked at; after so many it is cheaper to begin anew.
+/// The largest number of versions that are looked at. Each one is looked at, so beyond this it is cheaper to begin
+/// anew.
 const VERSIONS: u64 = 1_000;
 
-/// What came to a table since a version; `None` where it cannot be told. `deletions` says whether rows matter that were
-/// deleted and not replaced by others.
+/// Finds what came to a table since a version; returns `None` where it cannot be told. `deletions` says whether rows
+/// matter that were deleted and not replaced by others.
 pub(super) async fn since(before: &TableVersion, now: &Dataset, deletions: bool) -> lance::Result<Option<TableDelta>> {
     let version = now.version_id();
     if version < before.version || version - before.version > VERSIONS {

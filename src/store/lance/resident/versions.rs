@@ -1,6 +1,6 @@
 //! The newest versions of the tables, found so cheaply that every search can ask for them: by the names and the time of
 //! the directory of manifests, to which LanceDB adds a file for every commit. No manifest is opened. While the tables
-//! of a commit change, those versions count that it began with.
+//! of a commit change, the versions from before it count.
 
 use std::fs;
 use std::io;
@@ -38,7 +38,8 @@ impl NewestVersions {
         }
     }
 
-    /// The versions that the last commits left, of whichever process, each commit whole.
+    /// Reads the versions that the last commits left, whichever process made them. Each commit is seen whole or not at
+    /// all.
     pub(super) fn read(&self) -> io::Result<CommittedVersions> {
         let before = Applying::read(&self.layout)?.before;
         let version = |table, newest: &Newest| match before.get(&table) {
@@ -60,7 +61,7 @@ struct Newest {
     seen: Mutex<Option<SeenVersion>>,
 }
 
-/// What was found when the directory was last read, and when it had changed last before.
+/// The version that was found when the directory was last read, and the time at which it had last changed by then.
 #[derive(Clone, Copy)]
 struct SeenVersion {
     version: u64,
@@ -73,7 +74,7 @@ impl Newest {
         Self { table, manifests, seen: Mutex::default() }
     }
 
-    /// The version of the last commit that any process has made.
+    /// Returns the version of the last commit that any process has made.
     fn version(&self) -> io::Result<u64> {
         let changed = fs::metadata(&self.manifests)?.modified()?;
         let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,7 +91,7 @@ impl Newest {
     }
 }
 
-/// The path of a manifest. The names count down, so that newer versions sort first.
+/// Returns the path of a manifest. The names count down, so that newer versions sort first.
 fn manifest(manifests: &Path, version: u64) -> PathBuf {
     manifests.join(format!("{:020}.manifest", u64::MAX - version))
 }

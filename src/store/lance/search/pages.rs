@@ -36,7 +36,7 @@ pub(in crate::store::lance) async fn memories(
     }
 }
 
-/// The records of one workspace, or of all.
+/// Reads a page of the records of one workspace, or of all.
 pub(in crate::store::lance) async fn records<T: DeserializeOwned>(
     table: &Table,
     workspace: Option<&WorkspaceId>,
@@ -81,7 +81,8 @@ pub(in crate::store::lance) async fn jobs(
     page_of(jobs, condition, page).await
 }
 
-/// Found by its short columns: one body is read, however many wait.
+/// Finds the job that has been due longest, by its short columns: one body is read, however many jobs wait. Returns
+/// `None` where none is due.
 pub(in crate::store::lance) async fn next_job(jobs: &Table, now: Timestamp) -> Result<Option<Job>, StoreError> {
     let is_due = col("due").lt_eq(lit(now.as_microsecond()));
     let queued = filter::equals("state", JobState::Queued.as_str()).and(is_due);
@@ -98,13 +99,13 @@ fn of_workspace(id: &WorkspaceId) -> DfExpr {
     filter::equals("workspace", id.as_str())
 }
 
-/// What the pages before did not have.
+/// Returns the condition for what the pages before did not have; `None` for the first page.
 fn beyond(page: &Page, id: &str) -> Option<DfExpr> {
     let after = lit(page.after?.to_string());
     Some(if page.newest_first { col(id).lt(after) } else { col(id).gt(after) })
 }
 
-/// Memories by what their passages know of them.
+/// Reads a page of memories, chosen by what their passages know of them.
 async fn matching(tables: &Tables, condition: Option<DfExpr>, page: &Page) -> Result<Vec<Memory>, StoreError> {
     let condition = filter::all([condition, beyond(page, "memory_id")]);
     let found = select(&tables.passages, condition, &["memory_id"]).await?;
@@ -127,7 +128,7 @@ async fn page_of<T: DeserializeOwned>(
     in_order(&found, &ids)
 }
 
-/// The ids of the page, in its order.
+/// Returns the ids of the page, in its order.
 fn cut<'a>(ids: impl Iterator<Item = &'a str>, page: &Page) -> Vec<String> {
     let mut ids: Vec<&str> = ids.collect();
     ids.sort_unstable();
@@ -137,7 +138,7 @@ fn cut<'a>(ids: impl Iterator<Item = &'a str>, page: &Page) -> Vec<String> {
     ids.into_iter().take(page.limit).map(str::to_owned).collect()
 }
 
-/// The records with these ids, in this order; those that are gone meanwhile are left out.
+/// Decodes the records with these ids, in this order; those that are gone meanwhile are left out.
 fn in_order<T: DeserializeOwned>(found: &[RecordBatch], ids: &[String]) -> Result<Vec<T>, StoreError> {
     let bodies = rows::text_column(found, "id").zip(rows::text_column(found, "body"));
     let bodies: HashMap<&str, &str> = bodies.collect();
@@ -145,7 +146,7 @@ fn in_order<T: DeserializeOwned>(found: &[RecordBatch], ids: &[String]) -> Resul
     asked.map(|body| serde_json::from_str(body).map_err(failed)).collect()
 }
 
-/// All in one pass, however many sources are asked for.
+/// Reads a page of the memories that came from these sources, in one pass, however many sources are asked for.
 pub(in crate::store::lance) async fn derived_from(
     memories: &Table,
     sources: &[MemoryId],
@@ -181,7 +182,7 @@ async fn with_sources(memories: &Table, page: &Page) -> Result<Vec<RecordBatch>,
     select(memories, filter::all([Some(has_source), beyond(page, "id")]), &["id", "parent", "derived_from"]).await
 }
 
-/// Each memory, with its parent and its other sources.
+/// Returns each memory with its parent and its other sources.
 fn sources_of(found: &[RecordBatch]) -> impl Iterator<Item = (&str, BTreeSet<&str>)> {
     let parents = rows::text_column(found, "parent").map(|parent| Some(parent).filter(|parent| !parent.is_empty()));
     let sources = parents.zip(rows::text_column(found, "derived_from"));

@@ -47,12 +47,12 @@ pub(in crate::store::lance) async fn summary(shared: &SharedStore, tables: &Tabl
     Ok(summary)
 }
 
-/// How many jobs there are in each state.
+/// Counts the jobs in each state.
 pub(in crate::store::lance) async fn backlog(tables: &Tables) -> Result<BTreeMap<JobState, u64>, StoreError> {
     counts(&read::select(&tables.jobs, None, &["state"]).await?, "state")
 }
 
-/// How often each word stands in a column.
+/// Counts how often each word stands in a column.
 fn counts<T: for<'de> Deserialize<'de> + Ord>(
     batches: &[RecordBatch],
     column: &'static str,
@@ -65,7 +65,7 @@ fn counts<T: for<'de> Deserialize<'de> + Ord>(
     counts.into_iter().map(parsed).collect()
 }
 
-/// The bytes of all files below a path, those of old versions included as long as they are there.
+/// Returns the bytes of all files below a path, those of old versions included as long as they are there.
 fn size_of(path: &Path) -> io::Result<u64> {
     let Some(entries) = unless_gone(fs::read_dir(path))? else { return Ok(0) };
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! What the terms of a query are worth where the tables are searched. The text index keeps to itself how many passages
+//! The worth of the terms of a query where the tables are searched. The text index keeps to itself how many passages
 //! have a term, so the rarity of each term is bounded from above by what the search brought: the passages that have it
 //! are at least those that were found, and no passage that has it scores less than the term alone adds.
 
@@ -24,8 +24,8 @@ struct FoundPassage {
     length: f64,
 }
 
-/// What the terms are worth, by passages that a text search found, with their columns `memory_id`, `terms` and
-/// `_score`. `all` is how many passages were searched.
+/// Computes what the terms are worth by the passages that a text search found, which have the columns `memory_id`,
+/// `terms` and `_score`. `all` is the number of passages that were searched.
 pub(in crate::store::lance) fn of(
     batches: &[RecordBatch],
     query: &[String],

@@ -21,7 +21,7 @@ const FULL_FRAGMENT_ROWS: usize = 8_192;
 const FRAGMENTS_WORTH_A_FULL_ONE: usize = 24;
 const SLICE_BYTES: u64 = 128 << 20;
 
-/// How many fragments of the table are so small that they are worth merging once there are enough of them.
+/// Counts the fragments of the table that are so small that they are worth merging once there are enough of them.
 pub(in crate::store::lance) async fn small_fragments(table: &Table) -> Result<usize, StoreError> {
     match table.as_native() {
         Some(table) => table.num_small_files(FRAGMENT_ROWS).await.map_err(failed),
@@ -35,8 +35,8 @@ pub(in crate::store::lance) struct Compacted {
     options: CompactionOptions,
 }
 
-/// Merges fragments on a snapshot of the table, until there are no more to be merged or the deadline passes. `None`
-/// where the table is not on this machine.
+/// Merges fragments on a snapshot of the table, until there are no more to be merged or the deadline passes. Returns
+/// `None` where the table is not on this machine.
 pub(in crate::store::lance) async fn prepare(
     table: &Table,
     deadline: Deadline,
@@ -60,7 +60,7 @@ pub(in crate::store::lance) async fn prepare(
 
 impl Compacted {
     /// Makes the merged fragments a version of the table. The write lock must be held, and nothing may have been erased
-    /// since they were prepared. Answers how many fragments fewer there are; `None` when the rows were moved meanwhile.
+    /// since they were prepared. Returns how many fragments fewer there are; `None` when the rows were moved meanwhile.
     pub(in crate::store::lance) async fn publish(self, table: &Table) -> Result<Option<u64>, StoreError> {
         let mut newest = dataset::snapshot(table).await?;
         let remap = Arc::new(DatasetIndexRemapperOptions::default());
@@ -87,8 +87,9 @@ pub(in crate::store::lance) async fn prune_all(table: &Table) -> Result<(), Stor
     prune(table, Duration::ZERO).await.map(drop)
 }
 
-/// Removes versions that are older, and files that no version has, however young: what was never published holds rows
-/// as well. Answers how many versions went. Nobody else may be writing, or be making what is to be published.
+/// Removes versions that are older than this, and files that no version has, however young: what was never published
+/// holds rows as well. Returns how many versions were removed. Nobody else may be writing, or be making what is to be
+/// published.
 pub(in crate::store::lance) async fn prune(table: &Table, older_than: Duration) -> Result<u64, StoreError> {
     let older_than = lancedb::table::Duration::from_std(older_than).map_err(failed)?;
     let prune = OptimizeAction::Prune {

@@ -16,17 +16,17 @@ pub(in crate::store::lance) fn one_of(column: &str, values: impl IntoIterator<It
     is_in(col(column), values.into_iter().map(lit).collect())
 }
 
-/// Whether a list column ([`list_text`]) has this entry.
+/// Returns the condition that a list column ([`list_text`]) has this entry.
 pub(super) fn has(column: &str, entry: impl Serialize) -> DfExpr {
     contains(col(column), lit(list_text([entry])))
 }
 
-/// A condition that holds where all of these hold; `None` when there are none.
+/// Returns a condition that holds where all of these hold; `None` when there are none.
 pub(in crate::store::lance) fn all(conditions: impl IntoIterator<Item = Option<DfExpr>>) -> Option<DfExpr> {
     conditions.into_iter().flatten().reduce(DfExpr::and)
 }
 
-/// The condition for memories, or passages of memories, that may be read; `None` when nobody's are visible.
+/// Returns the condition for memories, or passages of memories, that may be read; `None` when nobody's are visible.
 pub(in crate::store::lance) fn readable(visible: &Visible) -> Option<DfExpr> {
     let readable = |scope: Scope, column: &str, reader: Option<&str>| {
         reader.map(|reader| equals("scope", scope.as_str()).and(equals(column, reader)))
@@ -39,17 +39,17 @@ pub(in crate::store::lance) fn readable(visible: &Visible) -> Option<DfExpr> {
     readable.into_iter().flatten().reduce(DfExpr::or)
 }
 
-/// The condition for passages that a search may find; `None` when nobody's memories are visible.
+/// Returns the condition for passages that a search may find; `None` when nobody's memories are visible.
 pub(in crate::store::lance) fn searched(recall: &Recall) -> Option<DfExpr> {
     all([Some(readable(&recall.visible)?), of_status(recall.statuses()), holding(&recall.conditions)])
 }
 
-/// The condition that the status is one of these.
+/// Returns the condition that the status is one of these; `None` when there are none.
 pub(in crate::store::lance) fn of_status(statuses: &[Status]) -> Option<DfExpr> {
     statuses.iter().map(|status| equals("status", status.as_str())).reduce(DfExpr::or)
 }
 
-/// The condition for passages of memories of which the conditions hold; `None` when there are no conditions.
+/// Returns the condition for passages of memories of which these conditions hold; `None` when there are none.
 pub(in crate::store::lance) fn holding(conditions: &Conditions) -> Option<DfExpr> {
     let label = |column: &str, label: &Option<String>| label.as_deref().map(|label| equals(column, label_key(label)));
     let given = [

@@ -33,26 +33,27 @@ pub(in crate::store::lance) const TEXT_INDEX: &str = "passages_terms";
 /// Earlier formats have this index in its place, over the texts themselves.
 const FORMER_TEXT_INDEX: &str = "passages_text";
 const VECTOR_INDEX: &str = "passages_vector";
-/// The build of the whole text index takes so much memory; LanceDB's own default is 2 GiB a worker.
+/// The memory that the build of the whole text index may take, in MB; LanceDB's own default is 2 GiB a worker.
 const TEXT_INDEX_BUILD_MB: u64 = 128;
 
-/// Ten ids among a million rows are found in 2 ms by the index and in 48 ms without; below this many rows the column is
-/// read in less than a millisecond.
+/// A table of this many rows has indexes of its ids and labels. Ten ids among a million rows are found in 2 ms by the
+/// index and in 48 ms without; below this many rows the column is read in less than a millisecond.
 const ROWS_WORTH_A_KEY: usize = 10_000;
-/// With fewer rows, comparing with every vector takes a few milliseconds.
+/// A table of this many rows has a vector index. With fewer, comparing with every vector takes a few milliseconds.
 const ROWS_WORTH_A_VECTOR_INDEX: usize = 5_000;
-/// From here on whole vectors of 384 numbers, 77 MB, do not fit the cache of indexes. Measured at 100,000 rows with a
-/// cache of 40 MiB, the quantised index answers in 5 ms and finds 0.99 of the ten best; the exact one takes 33 ms.
+/// From this many rows on, vectors are quantised: whole vectors of 384 numbers, 77 MB, do not fit the cache of indexes.
+/// Measured at 100,000 rows with a cache of 40 MiB, the quantised index answers in 5 ms and finds 0.99 of the ten best;
+/// the exact one takes 33 ms.
 const ROWS_WORTH_QUANTISING: usize = 50_000;
-/// A partition has so many rows at least. Its centre is the mean of vectors that were in it: with fewer left, it tells
-/// what the others were.
+/// The smallest number of rows that a partition may have. Its centre is the mean of vectors that were in it: with fewer
+/// left, the centre tells what the others were.
 const ROWS_THAT_HIDE_ONE: usize = 16;
-/// A vector index is trained again when it has grown to as many times the rows that it was trained on.
+/// A vector index is trained again when it has grown to this many times the rows that it was trained on.
 const GROWTH_WORTH_TRAINING: usize = 2;
-/// A page of an index of keys has so many rows. The default, 4,096, makes a page 200 kB, so a hundred ids that are
+/// The number of rows in a page of an index of keys. The default, 4,096, makes a page 200 kB, so a hundred ids that are
 /// looked up through a small cache read 20 MB: 48 ms among a million rows, against 10 ms.
 const KEY_PAGE_ROWS: u64 = 256;
-/// So many segments that are not full yet become one.
+/// Segments that are not full yet become one when there are this many of them.
 const SEGMENTS_WORTH_MERGING: usize = 8;
 
 /// An index, and the column that it is over.
@@ -105,8 +106,8 @@ impl IndexKind {
         }
     }
 
-    /// How many rows without the index are worth extending it. Words and vectors of a row cost more to compare than a
-    /// short value.
+    /// Returns how many rows without the index are worth extending it. Words and vectors of a row cost more to compare
+    /// than a short value.
     fn lag_worth_it(self) -> usize {
         match self {
             Self::Text | Self::Vector => 256,
@@ -114,7 +115,8 @@ impl IndexKind {
         }
     }
 
-    /// How many rows are indexed at once, which bounds the memory it takes, and how many rows a full segment has.
+    /// Returns how many rows are indexed at once, which bounds the memory it takes, and how many rows a full segment
+    /// has.
     fn bounds(self) -> (u64, u64) {
         match self {
             Self::Text => (1 << 16, 1 << 18),
@@ -124,17 +126,17 @@ impl IndexKind {
     }
 }
 
-/// How vectors are kept in their index.
+/// The form in which vectors are kept in their index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Vectors {
     /// Vectors are kept as they are, and compared exactly within the partitions that are looked at.
     Whole,
-    /// Vectors are kept in a byte a number.
+    /// Vectors are kept in one byte for each number.
     Quantised,
 }
 
-/// How the vectors of so many rows are to be indexed anew. `None` where the present index, and the most rows that one
-/// of its segments has, still do.
+/// Decides how the vectors of this many rows are to be indexed anew. `current` is the form of the present index, and
+/// the most rows that one of its segments has. Returns `None` where that index still does.
 fn training(rows: usize, current: Option<(Vectors, usize)>) -> Option<Vectors> {
     let wanted = if rows >= ROWS_WORTH_QUANTISING { Vectors::Quantised } else { Vectors::Whole };
     match current {
@@ -148,7 +150,7 @@ fn training(rows: usize, current: Option<(Vectors, usize)>) -> Option<Vectors> {
     }
 }
 
-/// What is to be done for an index.
+/// The work that is to be done for an index.
 enum IndexWork {
     Make(Box<dyn IndexParams>, IndexType),
     Extend(OptimizeOptions),
@@ -166,12 +168,12 @@ enum Built {
     Extended(Box<IndexSegmentResult>, OptimizeOptions),
 }
 
-/// The indexes that a table of so many rows has.
+/// Returns the indexes that a table of this many rows has.
 fn worth_it(name: TableName, rows: usize) -> impl Iterator<Item = &'static Index> {
     INDEXES.iter().filter(move |index| index.table == name && rows >= index.kind.rows_worth_it())
 }
 
-/// Whether an index of this table is to be made or extended.
+/// Tells whether an index of this table is to be made or extended.
 pub(in crate::store::lance) async fn are_due(name: TableName, table: &Table) -> Result<bool, StoreError> {
     let dataset = snapshot(table).await?;
     for index in worth_it(name, rows_of(dataset.fragments().iter())) {
@@ -182,7 +184,7 @@ pub(in crate::store::lance) async fn are_due(name: TableName, table: &Table) -> 
     Ok(false)
 }
 
-/// Does the next piece of work on a snapshot of the table; `None` when all indexes are fresh.
+/// Does the next piece of work on a snapshot of the table; returns `None` when all indexes are fresh.
 pub(in crate::store::lance) async fn prepare(name: TableName, table: &Table) -> Result<Option<Prepared>, StoreError> {
     let mut dataset = snapshot(table).await?;
     for index in worth_it(name, rows_of(dataset.fragments().iter())) {
@@ -207,7 +209,7 @@ pub(in crate::store::lance) async fn prepare(name: TableName, table: &Table) -> 
 
 impl Prepared {
     /// Makes the piece a part of the table. The write lock must be held, and nothing may have been erased since it was
-    /// prepared. False when the rows were moved meanwhile: then it is to be prepared again.
+    /// prepared. Returns false when the rows were moved meanwhile: then it is to be prepared again.
     pub(in crate::store::lance) async fn publish(mut self) -> Result<bool, StoreError> {
         let published = match self.built {
             Built::Made(segment) => {
@@ -226,7 +228,7 @@ impl Prepared {
     }
 }
 
-/// Whether somebody else published first what does not go together with it.
+/// Tells whether somebody else first published what does not go together with this work.
 pub(super) fn is_conflict(error: &lance::Error) -> bool {
     matches!(
         error,
@@ -236,7 +238,7 @@ pub(super) fn is_conflict(error: &lance::Error) -> bool {
     )
 }
 
-/// The rows of each segment of an index; none where there is no such index.
+/// Returns how many rows each segment of an index has; there are no segments where there is no such index.
 async fn segments(dataset: &Dataset, index: &Index) -> Result<Vec<usize>, StoreError> {
     let covered = dataset.indexed_fragments(index.name).await.map_err(failed)?;
     Ok(covered.iter().map(rows_of).collect())
@@ -260,7 +262,7 @@ async fn work(dataset: &Dataset, table: &Table, index: &Index) -> Result<Option<
     Ok(lags.then(|| IndexWork::Extend(extension(index, &segments))))
 }
 
-/// How an index is to be made that is missing, or does not do any more; `None` where it does.
+/// Returns how to make an index that is missing or no longer good enough; `None` where nothing is to be made.
 async fn to_make(
     dataset: &Dataset,
     table: &Table,
@@ -273,7 +275,7 @@ async fn to_make(
         segments.is_empty().then(|| (Box::new(params) as Box<dyn IndexParams>, IndexType::Scalar))
     };
     Ok(match index.kind {
-        // it is there from the start
+        // the text index is there from the start
         IndexKind::Text => None,
         IndexKind::Label => scalar(BuiltinIndexType::Bitmap, None),
         IndexKind::Key => scalar(BuiltinIndexType::BTree, Some(json!({ "zone_size": KEY_PAGE_ROWS }))),
@@ -298,7 +300,7 @@ async fn current_kind(table: &Table, index: &Index) -> Result<Option<Vectors>, S
     }))
 }
 
-/// Whether enough passages have vectors: those that were stored without an embedder have none.
+/// Tells whether enough passages have vectors: those that were stored without an embedder have none.
 async fn has_vectors(dataset: &Dataset, index: &Index) -> Result<bool, StoreError> {
     let present = format!("{} IS NOT NULL", index.column);
     Ok(dataset.count_rows(Some(present)).await.map_err(failed)? >= ROWS_WORTH_A_VECTOR_INDEX)
@@ -312,7 +314,8 @@ fn vector_params(vectors: Vectors) -> Box<dyn IndexParams> {
     })
 }
 
-/// How the rows that the index lacks are added. Segments that are not full become one with them once there are many.
+/// Returns how the rows that the index lacks are added. Segments that are not full become one with them once there are
+/// many.
 fn extension(index: &Index, segments: &[usize]) -> OptimizeOptions {
     let (at_once, full) = index.kind.bounds();
     let small = segments.iter().filter(|rows| **rows as u64 <= full / 2).count();
@@ -339,7 +342,8 @@ async fn extend(dataset: &Dataset, options: &OptimizeOptions) -> Result<Option<I
     Ok(None)
 }
 
-/// How many rows of the table are searched one by one, because the index of their words or vectors does not have them.
+/// Counts the rows of the table that are searched one by one, because the index of their words or vectors does not have
+/// them.
 pub(in crate::store::lance) async fn lag(name: TableName, table: &Table) -> Result<u64, StoreError> {
     let dataset = snapshot(table).await?;
     let mut most = 0;
@@ -368,7 +372,7 @@ pub(super) async fn build_text_index(passages: &Table) -> Result<(), StoreError>
     index.execute().await.map_err(failed)
 }
 
-/// Builds the text index in the place of that of an earlier format. Does nothing where it was done before.
+/// Builds the text index in the place of that of an earlier format. It does nothing where that was done before.
 pub(in crate::store::lance) async fn replace_former_text_index(passages: &Table) -> Result<(), StoreError> {
     let there = snapshot(passages).await?.load_indices().await.map_err(failed)?;
     let has = |name| there.iter().any(|index| index.name == name);
@@ -381,9 +385,9 @@ pub(in crate::store::lance) async fn replace_former_text_index(passages: &Table)
     Ok(())
 }
 
-/// Takes out of the indexes what they still hold of rows that are gone. Compaction writes the segments of a fragment
-/// that has deleted rows again, without those. A fragment that has lost all of its rows is not compacted, it goes, and
-/// segments keep what they have of it, so they are dropped. Upkeep makes them again, and until then their rows are
+/// Takes out of the indexes what they still hold of rows that are gone. Where a fragment has deleted rows, compaction
+/// writes its segments again without them. Where a fragment has lost all of its rows, compaction only removes it, and
+/// segments keep what they have of it, so these are dropped. Upkeep makes them again, and until then their rows are
 /// compared one by one. The write lock must be held, and no fragment may have deleted rows.
 pub(in crate::store::lance) async fn forget_removed_rows(name: TableName, table: &Table) -> Result<(), StoreError> {
     let dataset = snapshot(table).await?;
@@ -412,8 +416,8 @@ pub(in crate::store::lance) async fn forget_removed_rows(name: TableName, table:
     Ok(())
 }
 
-/// Whether all partitions of the vector index, if there is one among these segments, have so many rows that their
-/// centres hide each of them.
+/// Tells whether all partitions of the vector index, if there is one among these segments, have so many rows that their
+/// centres hide each of them. It is false where the index cannot be opened.
 async fn centres_hide_rows(dataset: &Dataset, segments: &[IndexMetadata]) -> bool {
     let mut rows: Vec<usize> = Vec::new();
     for segment in segments.iter().filter(|segment| segment.name == VECTOR_INDEX) {

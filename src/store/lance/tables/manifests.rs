@@ -22,7 +22,7 @@ pub(in crate::store::lance) struct Manifest {
     version: u64,
 }
 
-/// All manifests of a table, the newest first.
+/// Lists all manifests of a table, the newest first.
 pub(in crate::store::lance) fn all(table: &Path) -> io::Result<Vec<Manifest>> {
     let Some(entries) = unless_gone(fs::read_dir(table.join("_versions")))? else { return Ok(Vec::new()) };
     let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
@@ -36,13 +36,13 @@ pub(in crate::store::lance) fn all(table: &Path) -> io::Result<Vec<Manifest>> {
     Ok(manifests)
 }
 
-/// The newest version of a table, by the names of its manifests alone.
+/// Returns the newest version of a table, by the names of its manifests alone.
 pub(in crate::store::lance) fn newest_version(table: &Path) -> io::Result<u64> {
     let newest = all(table)?.into_iter().next();
     newest.map(|manifest| manifest.version).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
 }
 
-/// Whether the newest version of a table can be read with all that it needs.
+/// Tells whether the newest version of a table can be read with all that it needs.
 pub(in crate::store::lance) async fn newest_is_whole(table: &Path) -> Result<bool, StoreError> {
     let Some(newest) = all(table).map_err(failed)?.into_iter().next() else { return Ok(false) };
     match load(table, &newest).await? {
@@ -51,7 +51,7 @@ pub(in crate::store::lance) async fn newest_is_whole(table: &Path) -> Result<boo
     }
 }
 
-/// Opens the version that a manifest makes; `None` when the manifest is torn or spoilt.
+/// Opens the version that a manifest makes; returns `None` when the manifest is torn or spoilt.
 pub(in crate::store::lance) async fn load(
     table: &Path,
     Manifest { path, version }: &Manifest,
@@ -78,7 +78,8 @@ pub(in crate::store::lance) async fn load(
     }
 }
 
-/// Whether the error is about what a manifest says; not about how it is read, nor about features of newer versions.
+/// Tells whether the error is about what a manifest says, and neither about how it is read nor about features of newer
+/// versions.
 fn is_spoilt(error: &lance::Error) -> bool {
     let mut causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
     match error {
@@ -102,7 +103,7 @@ fn ends_with_magic(path: &Path) -> io::Result<bool> {
     Ok(end == *MAGIC)
 }
 
-/// The first file that a version needs and that is not whole.
+/// Returns the first file that a version needs and that is not whole; `None` where all are whole.
 pub(in crate::store::lance) fn broken_file(table: &Path, dataset: &Dataset) -> Result<Option<PathBuf>, StoreError> {
     for fragment in dataset.fragments().iter() {
         if let Some(file) = broken_file_of(table, fragment).map_err(failed)? {
@@ -112,7 +113,7 @@ pub(in crate::store::lance) fn broken_file(table: &Path, dataset: &Dataset) -> R
     Ok(None)
 }
 
-/// The first file of a fragment that is not whole.
+/// Returns the first file of a fragment that is not whole; `None` where all are whole.
 pub(in crate::store::lance) fn broken_file_of(table: &Path, fragment: &Fragment) -> io::Result<Option<PathBuf>> {
     for file in &fragment.files {
         let path = table.join("data").join(&file.path);
@@ -132,7 +133,7 @@ pub(in crate::store::lance) fn broken_file_of(table: &Path, fragment: &Fragment)
     Ok(None)
 }
 
-/// Whether the file is there with at least so many bytes.
+/// Tells whether the file is there with at least this many bytes.
 pub(in crate::store::lance) fn is_whole(path: &Path, bytes: u64) -> io::Result<bool> {
     Ok(unless_gone(fs::metadata(path))?.is_some_and(|metadata| metadata.len() >= bytes))
 }

@@ -20,9 +20,11 @@ use super::handles::Tables;
 use super::{filter, rows};
 use crate::store::lance::errors::failed;
 
-/// A condition compares with so many values at once: planning a long list takes longer than reading the rows again.
+/// The largest number of values that a condition compares with: planning a long list takes longer than reading the rows
+/// again.
 const COMPARED_AT_ONCE: usize = 1_000;
-/// Looking up this many ids by their index takes as long as reading all ids of a million rows.
+/// The number of ids from which on all ids of the table are read: looking up this many by their index takes as long as
+/// reading all ids of a million rows.
 const IDS_WORTH_READING_ALL: usize = 2_000;
 
 /// Runs a read, and once more on the newest version when it fails: files of an older version may have been compacted
@@ -41,7 +43,7 @@ where
     }
 }
 
-/// The columns of all rows for which the condition holds.
+/// Reads these columns of all rows for which the condition holds.
 pub(in crate::store::lance) async fn select(
     table: &Table,
     condition: Option<DfExpr>,
@@ -57,7 +59,7 @@ pub(in crate::store::lance) async fn select(
     .await
 }
 
-/// All columns of all rows for which the condition holds.
+/// Reads all columns of all rows for which the condition holds.
 pub(in crate::store::lance) async fn select_all(
     table: &Table,
     condition: DfExpr,
@@ -66,7 +68,7 @@ pub(in crate::store::lance) async fn select_all(
         .await
 }
 
-/// The columns of all rows whose `key` is one of these.
+/// Reads these columns of all rows whose `key` is one of these values.
 pub(in crate::store::lance) async fn select_these(
     table: &Table,
     key: &str,
@@ -81,7 +83,7 @@ pub(in crate::store::lance) async fn select_these(
     Ok(found)
 }
 
-/// Which of these ids are in the table.
+/// Returns those of these ids that are in the table.
 pub(in crate::store::lance) async fn present(table: &Table, ids: Vec<String>) -> Result<HashSet<String>, StoreError> {
     if ids.len() < IDS_WORTH_READING_ALL {
         let found = select_these(table, "id", ids, &["id"]).await?;
@@ -100,7 +102,7 @@ pub(in crate::store::lance) async fn present(table: &Table, ids: Vec<String>) ->
     .await
 }
 
-/// Which of these are ids of memories, traces or signals.
+/// Returns those of these ids that belong to memories, traces or signals.
 pub(in crate::store::lance) async fn existing(tables: &Tables, ids: &[Uuid]) -> Result<HashSet<Uuid>, StoreError> {
     let ids: Vec<String> = ids.iter().map(Uuid::to_string).collect();
     let (memories, traces, signals) = tokio::try_join!(
@@ -111,7 +113,7 @@ pub(in crate::store::lance) async fn existing(tables: &Tables, ids: &[Uuid]) -> 
     memories.iter().chain(&traces).chain(&signals).map(|id| id.parse().map_err(failed)).collect()
 }
 
-/// The records of all rows for which the condition holds.
+/// Reads the records of all rows for which the condition holds.
 pub(in crate::store::lance) async fn records<T: DeserializeOwned + Send>(
     table: &Table,
     condition: Option<DfExpr>,
@@ -126,7 +128,7 @@ pub(in crate::store::lance) async fn record<T: DeserializeOwned + Send>(
     Ok(records(table, Some(filter::equals("id", id))).await?.pop())
 }
 
-/// What the signals of each of these memories add up to; those without signals are missing.
+/// Adds up the signals of each of these memories; memories without signals are left out.
 pub(in crate::store::lance) async fn evidence(
     tables: &Tables,
     ids: &[MemoryId],
@@ -143,7 +145,7 @@ pub(in crate::store::lance) async fn memories(tables: &Tables, ids: &[MemoryId])
     rows::decode_bodies(&select_these(&tables.memories, "id", texts(ids), &["body"]).await?)
 }
 
-/// By memory; those that have none, or are unknown, are left out.
+/// Reads the passages of each of these memories; those that have none, or are unknown, are left out.
 pub(in crate::store::lance) async fn passages(
     tables: &Tables,
     of: &[MemoryId],
@@ -166,7 +168,7 @@ pub(in crate::store::lance) async fn with_evidence(
     Ok(memories.into_iter().map(row).collect())
 }
 
-/// The memories with these ids and their evidence, in no order. Unknown ids are left out.
+/// Reads the memories with these ids and their evidence, in no order. Unknown ids are left out.
 pub(in crate::store::lance) async fn get(
     tables: &Tables,
     ids: Vec<MemoryId>,

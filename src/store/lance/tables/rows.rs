@@ -23,11 +23,11 @@ use serde::de::DeserializeOwned;
 use super::schema::TableName;
 use crate::store::lance::errors::failed;
 
-/// This stands between the entries of a list that is kept in one text column. Entries are JSON, which escapes control
+/// The character between the entries of a list that is kept in one text column. Entries are JSON, which escapes control
 /// characters, so none contains it, and an entry is in the list where the text contains it between two of these.
 const SEPARATOR: char = '\u{1f}';
 
-/// A list as one text: `␟"a"␟"b"␟`.
+/// Writes a list as one text: `␟"a"␟"b"␟`.
 pub(in crate::store::lance) fn list_text<T: Serialize>(entries: impl IntoIterator<Item = T>) -> String {
     let mut text = String::from(SEPARATOR);
     for entry in entries {
@@ -38,12 +38,12 @@ pub(in crate::store::lance) fn list_text<T: Serialize>(entries: impl IntoIterato
     text
 }
 
-/// The ids in the text of a list.
+/// Returns the ids in the text of a list.
 pub(in crate::store::lance) fn listed_ids(text: &str) -> impl Iterator<Item = &str> {
     text.split(SEPARATOR).filter_map(|entry| entry.strip_prefix('"')?.strip_suffix('"'))
 }
 
-/// The signature of an error as text, which is empty where there is no error.
+/// Returns the signature of an error as text, which is empty where there is no error.
 pub(in crate::store::lance) fn signature_text(error: Option<&ErrorContext>) -> String {
     error.map(|error| error.signature().to_string()).unwrap_or_default()
 }
@@ -57,7 +57,7 @@ pub(in crate::store::lance) struct TableRows {
     pub(in crate::store::lance) batch: RecordBatch,
 }
 
-/// The rows of these records in one table; `None` when there are none.
+/// Makes the rows of these records in one table; returns `None` when there are none.
 ///
 /// # Errors
 /// A vector has another length than `dims`, or a number that is not finite.
@@ -80,12 +80,12 @@ pub(in crate::store::lance) fn encode(
     Ok(Some(TableRows { table, batch: record_batch(table.schema(dims), columns)? }))
 }
 
-/// The id of a passage. All passages of another revision of the memory have other ids.
+/// Returns the id of a passage. All passages of another revision of the memory have other ids.
 pub(in crate::store::lance) fn passage_id(memory: &Memory, passage: &Passage) -> String {
     format!("{}/{}/{}/{}", memory.id, memory.revision, kind_text(passage.kind), passage.n)
 }
 
-/// The memory that a record stores, new or changed, and its passages.
+/// Returns the memory that a record stores, new or changed, and its passages; `None` where the record stores no memory.
 pub(in crate::store::lance) fn stored_memory(record: &Record) -> Option<(&Memory, &[Passage])> {
     match record {
         Record::Memory { memory, passages, .. } | Record::Revision { memory, passages } => Some((memory, passages)),
@@ -93,7 +93,7 @@ pub(in crate::store::lance) fn stored_memory(record: &Record) -> Option<(&Memory
     }
 }
 
-/// What `make` makes of each, in their order.
+/// Returns what `make` makes of each item, in their order. Many items are shared out among the cores.
 pub(in crate::store::lance) fn on_all_cores<T: Sync, R: Send>(
     items: &[T],
     make: impl Fn(&T) -> R + Sync + Send,
@@ -193,7 +193,7 @@ fn passages(records: &[&Record], dims: usize) -> Result<Vec<ArrayRef>, StoreErro
     ])
 }
 
-/// A column of vectors of the passages.
+/// Makes the column of the vectors of passages. The value of a passage without a vector is null.
 pub(in crate::store::lance) fn vectors<'a>(
     vectors: impl Iterator<Item = Option<&'a [f32]>>,
     dims: usize,
@@ -219,7 +219,7 @@ pub(in crate::store::lance) fn check(batch: &[Record], dims: usize) -> Result<()
     vectors.try_for_each(|vector| check_vector(vector, dims))
 }
 
-/// Whether a vector can be compared with those of the store.
+/// Refuses a vector that cannot be compared with those of the store.
 fn check_vector(vector: &[f32], dims: usize) -> Result<(), StoreError> {
     if vector.len() != dims {
         return Err(StoreError::Failed(format!(
@@ -259,7 +259,7 @@ fn jobs(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
     ])
 }
 
-/// The kind of a passage, as it stands in its column.
+/// Returns the kind of a passage, as it stands in its column.
 fn kind_text(kind: PassageKind) -> &'static str {
     match kind {
         PassageKind::Task => "task",
@@ -267,13 +267,13 @@ fn kind_text(kind: PassageKind) -> &'static str {
     }
 }
 
-/// Whether each passage is the first of its text.
+/// Tells of each passage whether it is the first of its text.
 pub(in crate::store::lance) fn first_of_their_text(passages: &RecordBatch) -> Vec<bool> {
     let n = passages.column_by_name("n").and_then(|n| n.as_any().downcast_ref::<UInt32Array>());
     n.map_or_else(|| vec![true; passages.num_rows()], |n| n.values().iter().map(|n| *n == 0).collect())
 }
 
-/// A text column of every batch, one after another.
+/// Returns the values of a text column of every batch, one after another.
 pub(in crate::store::lance) fn text_column<'a>(
     batches: &'a [RecordBatch],
     name: &'static str,
@@ -284,7 +284,7 @@ pub(in crate::store::lance) fn text_column<'a>(
         .flat_map(|column| column.iter().map(Option::unwrap_or_default))
 }
 
-/// A column of times, in microseconds, of every batch, one after another.
+/// Returns the values of a column of times, in microseconds, of every batch, one after another.
 pub(in crate::store::lance) fn time_column<'a>(
     batches: &'a [RecordBatch],
     name: &'static str,
@@ -295,7 +295,8 @@ pub(in crate::store::lance) fn time_column<'a>(
         .flat_map(|column| column.values().iter().copied())
 }
 
-/// A column of numbers that the database adds to a search, distances or scores, of every batch, one after another.
+/// Returns the values of a column of numbers that the database adds to a search, distances or scores, of every batch,
+/// one after another.
 pub(in crate::store::lance) fn float_column<'a>(
     batches: &'a [RecordBatch],
     name: &'static str,
@@ -306,7 +307,7 @@ pub(in crate::store::lance) fn float_column<'a>(
         .flat_map(|column| column.values().iter().map(|value| f64::from(*value)))
 }
 
-/// The records of a column of bodies.
+/// Decodes the records of a column of bodies.
 pub(in crate::store::lance) fn decode_bodies<T: DeserializeOwned + Send>(
     batches: &[RecordBatch],
 ) -> Result<Vec<T>, StoreError> {
@@ -314,7 +315,7 @@ pub(in crate::store::lance) fn decode_bodies<T: DeserializeOwned + Send>(
     on_all_cores(&bodies, |body| serde_json::from_str(body).map_err(failed)).into_iter().collect()
 }
 
-/// The passages of the newest revision of each memory: earlier ones may not have been removed yet.
+/// Decodes the passages of the newest revision of each memory: earlier ones may not have been removed yet.
 pub(in crate::store::lance) fn decode_passages(
     batches: &[RecordBatch],
 ) -> Result<BTreeMap<MemoryId, Vec<Passage>>, StoreError> {
@@ -342,7 +343,7 @@ pub(in crate::store::lance) fn decode_passages(
     Ok(all.into_iter().map(|(memory, passages)| (memory, newest(passages))).collect())
 }
 
-/// The passages of the highest revision, in order.
+/// Returns the passages of the highest revision, in order.
 fn newest(passages: Vec<(u64, Passage)>) -> Vec<Passage> {
     let newest = passages.iter().map(|(revision, _)| *revision).max();
     let current = passages.into_iter().filter(|(revision, _)| Some(*revision) == newest);
@@ -351,8 +352,8 @@ fn newest(passages: Vec<(u64, Passage)>) -> Vec<Passage> {
     current
 }
 
-/// The revision of the memory that a passage belongs to, from its [`passage_id`]; it is 0 where the id is of the first
-/// format.
+/// Returns the revision of the memory that a passage belongs to, from its [`passage_id`]; it is 0 where the id is of
+/// the first format.
 pub(in crate::store::lance) fn revision_of(passage_id: &str) -> u64 {
     passage_id.split('/').nth(1).and_then(|revision| revision.parse().ok()).unwrap_or_default()
 }

@@ -14,7 +14,8 @@ use crate::store::files::{create_dir, sync, sync_dir, unless_gone};
 
 const UUID_CHARS: usize = 36;
 
-/// The path where a part of this table, or a journal, is to be put. The name begins with a UUID that holds the time.
+/// Returns the path where a part of this table, or a journal, is to be put. The name begins with a UUID that holds the
+/// time.
 pub(in crate::store::lance) fn place(dir: &Path, table: Option<TableName>, part: &Path) -> io::Result<PathBuf> {
     create_dir(dir)?;
     let of_table = table.map(|table| format!("{}-", table.as_str())).unwrap_or_default();
@@ -22,8 +23,8 @@ pub(in crate::store::lance) fn place(dir: &Path, table: Option<TableName>, part:
     Ok(dir.join(format!("{}-{of_table}{name}", Uuid::now_v7())))
 }
 
-/// Keeps a copy of a file that stays where it is. The copy is on the disk when this returns; it is the one that is
-/// there already, where the file was copied before and has not changed since.
+/// Keeps a copy of a file that stays where it is, and returns the path of the copy, which is on the disk by then. Where
+/// a copy of as many bytes is there already, that one is kept.
 pub(in crate::store::lance) fn copy(dir: &Path, part: &Path) -> io::Result<PathBuf> {
     create_dir(dir)?;
     let bytes = fs::metadata(part)?.len();
@@ -68,7 +69,7 @@ pub(in crate::store::lance) fn remove_older(dir: &Path, table: TableName, before
     Ok(())
 }
 
-/// Whether a file may go, by its name. Names that are not of [`place`] are somebody else's.
+/// Tells by its name whether a file may go. Names that are not of [`place`] are somebody else's.
 fn is_older(name: &str, table: TableName, before: Timestamp) -> bool {
     let Some((id, part)) = name.split_at_checked(UUID_CHARS) else { return false };
     let time = Uuid::parse_str(id).ok().and_then(|id| id.get_timestamp());

@@ -12,10 +12,10 @@ use crate::store::lance::repair::pending::finish_pending;
 use crate::store::lance::shared::SharedStore;
 use crate::store::lance::tables::compaction;
 
-/// What took long to prepare is worth waiting for longer than for the lock alone.
+/// The longest time that publishing waits for the write lock: what took long to prepare is worth a longer wait.
 const PUBLISH_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Takes the write lock and finishes what the last holder left; `None` where the deadline passed before.
+/// Takes the write lock and finishes what the last holder left; returns `None` where the deadline passed first.
 pub(super) async fn lock(
     shared: &SharedStore,
     deadline: Deadline,
@@ -30,9 +30,10 @@ pub(super) async fn lock(
     }
 }
 
-/// Takes the write lock to publish what was made of this table since `then`. `None` where something was erased since,
-/// or was still to be: what was made may hold what is to be gone, and its files go. What failed comes here before it is
-/// told: it may have failed because rows were erased beneath it, and leaves files all the same.
+/// Takes the write lock to publish what was made of this table since `then`. Returns `None` where the lock was not had
+/// in time. Returns `None` as well where something was erased since, or was still to be: what was made may hold what is
+/// to be gone, and its files are removed. Work that failed comes here too before its error is told: it may have failed
+/// because rows were erased beneath it, and it leaves files all the same.
 pub(super) async fn lock_to_publish(
     shared: &SharedStore,
     table: &Table,
@@ -60,7 +61,7 @@ mod tests {
     use crate::store::lance::tables::TableName;
     use crate::store::lance::{LanceStore, Options};
 
-    /// A file of memories that is in no version of the table.
+    /// Makes a file of memories that is in no version of the table.
     fn unpublished(shared: &SharedStore) -> PathBuf {
         let data = shared.layout.table(TableName::Memories.as_str()).join("data");
         fs::create_dir_all(&data).unwrap();
@@ -88,7 +89,7 @@ mod tests {
         assert!(lock_to_publish(shared, table, &before).await.unwrap().is_none());
         assert!(!piece.exists());
 
-        // One that broke off, and that upkeep itself finishes, is counted already.
+        // An erasure that broke off, and that upkeep itself finishes, is counted already.
         let mut pending = Erasures::read(&shared.layout).await.unwrap();
         pending.pending = Some(scope());
         pending.write(&shared.layout).await.unwrap();

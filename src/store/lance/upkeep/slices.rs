@@ -112,7 +112,7 @@ fn busy(done: Maintained) -> Maintained {
     Maintained { busy: true, more: true, ..done }
 }
 
-/// Makes and extends the indexes of a table, piece by piece. False when a piece could not be published.
+/// Makes and extends the indexes of a table, piece by piece. Returns false when a piece could not be published.
 async fn refresh_indexes(
     shared: &SharedStore,
     name: TableName,
@@ -132,7 +132,7 @@ async fn refresh_indexes(
     Ok(true)
 }
 
-/// How many fragments fewer there are; `None` when what was compacted could not be published.
+/// Compacts a table. Returns how many fragments fewer there are; `None` when what was compacted could not be published.
 async fn compact(shared: &SharedStore, table: &Table, deadline: Deadline) -> Result<Option<u64>, StoreError> {
     let erasures = Erasures::read(&shared.layout).await?;
     let Some(compacted) = compaction::prepare(table, deadline).await.transpose() else { return Ok(Some(0)) };

@@ -28,7 +28,7 @@ use crate::store::lance::threads::blocking;
 const NEXT: &str = "passages-next";
 const FORMER: &str = "passages-former";
 
-/// For which embedder vectors are made, and whether the switch has begun.
+/// The embedder that vectors are made for, and whether the switch has begun.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct ReembedState {
     to: Stamp,
@@ -53,8 +53,8 @@ pub(in crate::store::lance) async fn open(layout: &Layout, to: &Fingerprint) -> 
     tables::create(&tables::connect(layout).await?, TableName::Passages, NEXT, to.dims).await
 }
 
-/// Opens the table; `None` where there is none, or where a loss of power has damaged it: it is not synced before the
-/// switch.
+/// Opens the table. Returns `None` where there is none, or where a loss of power has damaged it, as it is not synced
+/// before the switch.
 async fn open_whole(layout: &Layout) -> Result<Option<Table>, StoreError> {
     let dir = layout.table(NEXT);
     let Ok(dataset) = DatasetBuilder::from_uri(dir.to_string_lossy()).load().await else { return Ok(None) };
@@ -64,7 +64,7 @@ async fn open_whole(layout: &Layout) -> Result<Option<Table>, StoreError> {
     Ok(tables::connect(layout).await?.open_table(NEXT).execute().await.ok())
 }
 
-/// Whether a switch was begun and not finished.
+/// Tells whether a switch was begun and not finished.
 pub(in crate::store::lance) fn is_switching(layout: &Layout) -> Result<bool, StoreError> {
     Ok(ReembedState::read(layout)?.is_some_and(|state| state.switching))
 }
@@ -99,7 +99,7 @@ pub(in crate::store::lance) fn finish_switch(layout: &Layout) -> Result<(), Stor
     Ok(())
 }
 
-/// Erases what is erased elsewhere also from the vectors that are being made.
+/// Erases from the table that is being made what is erased from the one that is searched.
 pub(in crate::store::lance) async fn erase(layout: &Layout, condition: &DfExpr) -> Result<(), StoreError> {
     if !layout.table(NEXT).try_exists().map_err(failed)? {
         return Ok(());
@@ -114,7 +114,7 @@ pub(in crate::store::lance) async fn erase(layout: &Layout, condition: &DfExpr) 
     compaction::prune_all(&next).await
 }
 
-/// The names of the columns of the table.
+/// Returns the names of the columns of the table.
 pub(in crate::store::lance) fn columns(dims: usize) -> Vec<String> {
     TableName::Passages.schema(dims).fields().iter().map(|field| field.name().clone()).collect()
 }

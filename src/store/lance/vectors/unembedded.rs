@@ -1,6 +1,6 @@
 //! Memories that were stored without vectors. Each is remembered by an empty file of its name, so that finding them
 //! takes a look at one directory and none at the tables. A file is made before its memory is committed and removed when
-//! the memory has vectors: one that is left over says nothing worse than that somebody is to look.
+//! the memory has vectors. A file that is left over does no harm: it only makes somebody look.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -15,12 +15,13 @@ use crate::store::lance::layout::Layout;
 use crate::store::lance::tables::{Tables, read, rows};
 use crate::store::lance::threads::blocking;
 
-/// A file without its memory belongs to a commit that is under way, or, from this age on, to one that never was.
+/// The longest time that a commit takes. A younger file without its memory belongs to a commit that is under way, and
+/// an older one to a commit that never was.
 const COMMIT_TAKES_AT_MOST: Duration = Duration::from_secs(3600);
-/// So many files are looked at in one go.
+/// The largest number of files that are looked at in one go.
 const LOOKED_AT: usize = 10_000;
 
-/// What a batch changes about who has vectors.
+/// The memories that a batch stores without vectors, and those that it stores with them.
 #[derive(Default)]
 pub(in crate::store::lance) struct VectorChanges {
     without: Vec<String>,
@@ -66,7 +67,7 @@ impl VectorChanges {
     }
 }
 
-/// At most `limit` memories that may have no vectors.
+/// Finds at most `limit` memories that may have no vectors.
 pub(in crate::store::lance) async fn some(
     layout: &Layout,
     tables: &Tables,
