@@ -224,12 +224,12 @@ impl Ids {
     }
 }
 
-/// Returns the lesson that rules find in an exchange which is worth keeping (see [`assess`]).
+/// Returns the lesson that rules find in an exchange which is worth keeping (see [`assess()`]).
 pub fn lesson_of(exchange: &Exchange) -> Lesson {
     extract::extract(&exchange.question, &exchange.answer).lesson
 }
 
-/// Makes the memory of an exchange which is worth keeping (see [`assess`]), by rules. The exchange has been
+/// Makes the memory of an exchange which is worth keeping (see [`assess()`]), by rules. The exchange has been
 /// [`scrubbed`]. Markers of its secrets may stay in the memory, because the people who talked knew what stood there.
 ///
 /// # Errors

@@ -27,7 +27,7 @@ pub const MAX_ATTEMPTS: u32 = 5;
 /// The pause before the second attempt. It doubles before each next one.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 
-/// Returns the pause after this many attempts failed, doubled from [`FIRST_PAUSE`].
+/// Returns the pause after this many attempts failed, doubled from `FIRST_PAUSE`.
 pub fn pause_after(failed: u32) -> Duration {
     FIRST_PAUSE * 2_u32.pow(failed.clamp(1, MAX_ATTEMPTS) - 1)
 }

@@ -34,7 +34,7 @@ pub use scrub::{Removed, Scrub};
 /// The beginning of every replacement. The kind of the secret and `]` follow it.
 pub const MARKER: &str = "[REDACTED:";
 
-/// A text whose secrets were replaced. [`scrub`] has also dropped the characters that nobody sees, as one of those
+/// A text whose secrets were replaced. [`scrub()`] has also dropped the characters that nobody sees, as one of those
 /// within a key could hide the key from the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScrubbedText<'a> {
@@ -56,7 +56,7 @@ const TIMES: usize = 4;
 static CONTACTS: OnceLock<()> = OnceLock::new();
 
 /// Makes the whole process replace e-mail addresses and phone numbers wherever it replaces secrets, from now on. It is
-/// no argument of [`scrub`], because whoever forgot to hand it on would let them through. There is no way back.
+/// no argument of [`scrub()`], because whoever forgot to hand it on would let them through. There is no way back.
 pub fn redact_contacts_too() {
     let _ = CONTACTS.set(());
 }
