@@ -1,7 +1,9 @@
 //! Five hundred tasks against a provider that fails a fifth of all calls.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures::{StreamExt, stream};
@@ -18,24 +20,42 @@ use reasoning_bank_domain::solve::task::{SolveReport, SolveTask};
 use reqwest::Url;
 use serde_json::json;
 
-use crate::llm_server::{LlmServer, Reply, good};
+use crate::llm_server::{Asked, LlmServer, Reply, good};
 
 const TASKS: usize = 500;
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Every fifth number on average, in no pattern that calls could fall into step with.
-fn is_unlucky(number: u64) -> bool {
-    let mut hash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (hash ^ (hash >> 31)).is_multiple_of(5)
+/// Which calls fail: every fifth on average. The choice depends on the call's task, purpose and attempt and on how often
+/// that was asked before, never on the order in which tasks happen to run, so that each run has the same bad luck.
+#[derive(Default)]
+struct Luck {
+    asked: Mutex<HashMap<(String, String, u32), u64>>,
+}
+
+impl Luck {
+    fn fails(&self, asked: &Asked) -> bool {
+        let key = (task_of(asked), asked.purpose().to_owned(), asked.attempt());
+        let mut counts = self.asked.lock().unwrap();
+        let count = counts.entry(key.clone()).or_default();
+        *count += 1;
+        let mut hasher = DefaultHasher::new();
+        (key, *count).hash(&mut hasher);
+        hasher.finish().is_multiple_of(5)
+    }
+}
+
+/// The task that a prompt is about, as `task` names it.
+fn task_of(asked: &Asked) -> String {
+    let input = asked.input();
+    let begin = input.find("Task ").expect("every prompt names its task");
+    input[begin..].lines().next().unwrap_or_default().to_owned()
 }
 
 /// A provider that fails in four ways in turn.
 fn failing(failures: Arc<AtomicU64>) -> LlmServer {
-    let calls = AtomicU64::new(0);
+    let luck = Luck::default();
     LlmServer::new(Duration::ZERO, move |asked| {
-        if !is_unlucky(calls.fetch_add(1, Ordering::Relaxed)) {
+        if !luck.fails(asked) {
             return good(asked);
         }
         match failures.fetch_add(1, Ordering::Relaxed) % 4 {
