@@ -44,10 +44,10 @@ impl Luck {
     }
 }
 
-/// The task that a prompt is about, as `task` names it.
+/// The task that a prompt is about, as `task` names it. Every prompt names one.
 fn task_of(asked: &Asked) -> String {
     let input = asked.input();
-    let begin = input.find("Task ").expect("every prompt names its task");
+    let begin = input.find("Task ").unwrap();
     input[begin..].lines().next().unwrap_or_default().to_owned()
 }
 
