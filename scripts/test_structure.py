@@ -67,6 +67,14 @@ class Structure(unittest.TestCase):
     def test_threads_in_the_domain(self):
         self.refuses("domain/src/low.rs", "//! Below.\nuse rayon::join;\npub struct Low;\n", "low.rs uses rayon")
 
+    def test_files_in_the_domain(self):
+        low = "//! Below.\nuse std::fs;\npub struct Low;\n"
+        self.refuses("domain/src/low.rs", low, "low.rs uses std::fs, which belongs into index/src/, actors/src/, src/")
+
+    def test_a_clock_in_the_domain(self):
+        low = "//! Below.\npub struct Low;\nfn now() { jiff::Timestamp::now(); }\n"
+        self.refuses("domain/src/low.rs", low, "low.rs uses Timestamp::now")
+
     def test_a_type_that_is_defined_twice(self):
         self.refuses("src/cli.rs", "//! Commands.\npub(crate) struct Low;\n", "the type Low is defined 2 times")
 
