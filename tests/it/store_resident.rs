@@ -142,7 +142,7 @@ async fn what_came_in_many_commits_is_found_at_once_and_then_in_memory() {
 async fn compaction_and_new_indexes_leave_the_index_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let (own, other) = (open(dir.path()).await, open(dir.path()).await);
-    let memories = numbered(24);
+    let memories = numbered(15);
     for memory in &memories[..12] {
         commit(&other, vec![record(memory, Some(AXIS))]).await;
     }

@@ -49,7 +49,7 @@ const PASSAGES_AT_ONCE: usize = 2_000;
 const ROWS_AT_ONCE: usize = 2_000;
 /// An owner index that is more than this many commits behind is brought up to date in the background, because each
 /// commit left files of its own to open.
-const COMMITS_AT_ONCE: u64 = 32;
+const COMMITS_AT_ONCE: u64 = 8;
 /// The longest time that a search waits for another one that adds rows or makes an owner index.
 const TIMEOUT: Duration = Duration::from_millis(50);
 /// Owner indexes that were used within [`UNUSED_AFTER`] are brought up to date at this interval. It is shorter than the
