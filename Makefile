@@ -2,14 +2,16 @@
 #   make demo      build, then a tour on the simulated model
 #   make test      every test
 #   make clients   the official MCP SDKs and the Inspector against the binary
-#   make release   the optimised binary
+#   make install   that binary, stripped, in PREFIX/bin (~/.local/bin)
+#   make release   the binary with all of LanceDB optimised: most of an hour, faster where much is stored
 #   make measure   numbers of docs/PERFORMANCE.md, with that binary
-# demo, test and clients build the same units of the same profile, so each reuses what another built.
+# demo, test, clients and install build the same units of the same profile, so each reuses what another built.
 
 SHELL := /bin/bash
+PREFIX ?= $(HOME)/.local
 TARGET_DIR = $(shell cargo metadata --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 
-.PHONY: demo test clients release measure setup
+.PHONY: demo test clients install release measure setup
 
 # The tests' dependencies switch on features of packages below LanceDB: without `--test it` the binary would be built
 # with another set of them, and LanceDB built a second time (13 minutes) by `make test`.
@@ -30,6 +32,11 @@ test: setup
 clients: setup
 	cargo build --locked --workspace --bin reasoning-bank --test it
 	scripts/clients/run $(TARGET_DIR)/debug/reasoning-bank
+
+install: setup
+	cargo build --locked --workspace --bin reasoning-bank --test it
+	install -D --strip $(TARGET_DIR)/debug/reasoning-bank $(DESTDIR)$(PREFIX)/bin/reasoning-bank
+	@echo "the binary: $(DESTDIR)$(PREFIX)/bin/reasoning-bank"
 
 release: setup
 	cargo build --release --locked --workspace --bin reasoning-bank
