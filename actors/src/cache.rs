@@ -1,5 +1,5 @@
-//! CacheActor: owns the cache of model answers, which ends with it. Its handle reads the cache directly while there is
-//! one; without it every question is asked. A restart begins with an empty one.
+//! CacheActor: owns the cache of model answers, which is lost when the actor ends. Its handle reads the cache directly
+//! while there is one; without it every question is asked. A restart begins with an empty one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

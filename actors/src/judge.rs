@@ -1,5 +1,6 @@
-//! JudgeActor: evaluates solutions and judges the chosen one, with bounded concurrency. What it asks and how it reads
-//! the answer is in `domain::solve::answer`; what follows from it in `domain::solve::agent_loop`.
+//! JudgeActor: evaluates solutions and judges the chosen one, with bounded concurrency. What it asks is
+//! made in `domain::solve::agent_loop` of the templates below `config/prompts/`; the answer is read in
+//! `domain::solve::answer`.
 
 use std::sync::Arc;
 use std::time::Duration;

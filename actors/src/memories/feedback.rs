@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::ports::{Batch, Record, StoreError};
 use crate::runtime::Deadline;
 
-/// Others who report on the same trace, or change its lessons, at the same time.
+/// A report is tried so often where others report on the same trace, or change its lessons, at the same time.
 const TRIES: usize = 8;
 
 impl MemoriesHandle {

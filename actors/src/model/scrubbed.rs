@@ -1,4 +1,4 @@
-//! Secrets leave neither towards a model nor come back from one.
+//! Secrets are removed from what goes to a model and from what comes back.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::Decorator;
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel};
 use crate::runtime::Deadline;
 
-/// Around every model, whatever the provider.
+/// A model, of any provider, that neither reads nor says a secret.
 pub struct ScrubbedModel {
     inner: Arc<dyn LanguageModel>,
 }

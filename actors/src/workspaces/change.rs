@@ -9,11 +9,11 @@ use crate::error::Error;
 use crate::ports::{EraseScope, Erased, Held, Record};
 use crate::runtime::Deadline;
 
-/// Other processes that change the same workspace at the same time.
+/// A change is tried so often where others change the same workspace at the same time.
 const TRIES: usize = 4;
 
 impl WorkspacesHandle {
-    /// All that were ever written to, by name.
+    /// Lists the workspaces that were ever written to, by name.
     pub async fn list(&self, deadline: Deadline) -> Result<Vec<Workspace>, Error> {
         self.reread(deadline).await?;
         let mut workspaces: Vec<Workspace> =
@@ -35,7 +35,7 @@ impl WorkspacesHandle {
         self.change(named, deadline, |workspace| workspace.name.clone_from(&name)).await
     }
 
-    /// The team and the organisation whose memories it reads and may share with from now on; None takes one away.
+    /// Sets the team and the organisation whose memories it reads and may share with from now on; None takes one away.
     /// Registers it where it was not.
     pub async fn trust(
         &self,

@@ -1,4 +1,5 @@
-//! The kinds that memories are told apart by, each with the word that it is stored and shown as.
+//! The enums of a memory: outcome, scope, source, status and trust, each value with the word that it is stored and
+//! shown as.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

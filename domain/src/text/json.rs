@@ -1,5 +1,5 @@
 //! How many values a JSON text has, told before it is parsed. A parsed value takes some hundred bytes, and a text may
-//! have one in every two of its own.
+//! hold a value for every two of its bytes.
 
 /// Tells whether a JSON text has at most `max` values, including nested ones. The answer for what is no JSON means
 /// nothing, as the parser refuses it.

@@ -1,4 +1,4 @@
-//! The order of an answer in which the newest of what speaks of the same thing comes first.
+//! Puts the newest of several memories about the same subject first in an answer.
 
 use std::collections::BTreeSet;
 

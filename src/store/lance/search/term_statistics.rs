@@ -12,7 +12,8 @@ use reasoning_bank_domain::retrieval::candidates::{MatchedTerms, TermSet};
 use crate::store::lance::errors::failed;
 use crate::store::lance::tables::rows;
 
-/// The parameters of BM25 in the text index.
+/// The parameters of BM25 in the text index of the tables, which LanceDB fixes. The index in memory has others
+/// (docs/RETRIEVAL.md says why).
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 

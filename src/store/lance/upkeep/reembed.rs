@@ -31,9 +31,9 @@ use crate::store::lance::vectors::next_passages;
 const SLICE: usize = 512;
 /// So many passages are written at once: a fragment is full from the start, and there are few versions.
 const WRITTEN_AT_ONCE: usize = 8_192;
-/// So few passages are made while the lock is held, which takes a second or two as a rule,
+/// At most so many passages are made while the lock is held, which takes a second or two as a rule.
 const AT_THE_SWITCH: usize = 64;
-/// and no longer than this, because others wait.
+/// Making them while the lock is held takes no longer than this, because others wait.
 const TIMEOUT_AT_THE_SWITCH: Duration = Duration::from_secs(30);
 const ROWS_COMPARED: usize = 1_000;
 const EMBEDDING_TIMEOUT: Duration = Duration::from_secs(600);
