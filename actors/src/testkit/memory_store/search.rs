@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signature::Carriers;
-use reasoning_bank_domain::memory::{ErrorContext, Facts, Status};
+use reasoning_bank_domain::memory::{ErrorContext, Facts};
 use reasoning_bank_domain::retrieval::candidates::{Candidates, MatchedTerms};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
 use reasoning_bank_domain::retrieval::fusion::RankedList;
@@ -42,7 +42,8 @@ impl Data {
             .collect();
         let carriers = recall.signature.as_ref().map(|error| {
             let readable = self.memories.values().map(|stored| &stored.memory);
-            let readable = readable.filter(|memory| memory.status == Status::Active && recall.visible.contains(memory));
+            let readable =
+                readable.filter(|memory| recall.statuses().contains(&memory.status) && recall.visible.contains(memory));
             readable.filter_map(|memory| memory.error_context.as_ref()).fold(Carriers::default(), |carriers, own| {
                 carriers.and(Carriers { warnings: 1, of_this: u64::from(error.matches(&own.signature())) })
             })
