@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hasher};
 
 use super::columns::{allocated, map_bytes};
-use super::{Found, Full, push};
+use super::{Full, TopHits, push};
 use reasoning_bank_domain::retrieval::candidates::{MatchedTerms, TermSet};
 use reasoning_bank_domain::text::terms::{QUERY_TERMS, QueryTerm};
 
@@ -236,7 +236,7 @@ impl InvertedIndex {
         collection: &Collection,
         limit: usize,
         allowed: impl Fn(u32) -> bool,
-    ) -> Found {
+    ) -> TopHits {
         let average = collection.average_length();
         let list = |term: usize| {
             let postings = self.postings_of(*query.terms.get(term)?)?;
@@ -278,7 +278,7 @@ impl InvertedIndex {
         }
         truncated |= scores.touched.len() < before;
         let found = self.best(&scores, 0.0, limit, allowed);
-        Found { truncated: truncated || found.truncated, ..found }
+        TopHits { truncated: truncated || found.truncated, ..found }
     }
 
     /// Returns the passages that may be found, if they are few.
@@ -291,10 +291,10 @@ impl InvertedIndex {
     }
 
     /// Returns the best memories of the passages that score at least so much.
-    fn best(&self, scores: &Scores, least: f32, limit: usize, allowed: impl Fn(u32) -> bool) -> Found {
+    fn best(&self, scores: &Scores, least: f32, limit: usize, allowed: impl Fn(u32) -> bool) -> TopHits {
         let scored = scores.touched.iter().map(|passage| (*passage, scores.of[*passage as usize]));
         let memory = |passage: u32| Some(self.memories[passage as usize]).filter(|memory| allowed(*memory));
-        Found::best(scored.filter(|(_, score)| *score >= least).collect(), limit, memory)
+        TopHits::best(scored.filter(|(_, score)| *score >= least).collect(), limit, memory)
     }
 
     /// Returns a score that `limit` memories have reached already. A passage below it is not among the best. `known` is

@@ -47,14 +47,14 @@ struct Hit {
 
 /// The best memories of a search, each once.
 #[derive(Debug, Clone, PartialEq, Default)]
-struct Found {
+struct TopHits {
     /// The memories, best first.
     hits: Vec<Hit>,
     /// True where more memories matched than are here.
     truncated: bool,
 }
 
-impl Found {
+impl TopHits {
     /// Makes memories of scored passages. Each memory counts by its best passage, at most `limit` memories are taken,
     /// and ties go by the number of the passage. `memory` gives the memory of a passage, or none where it may not be
     /// found. It is asked about few passages, unless most may not be found.
@@ -259,7 +259,7 @@ impl OwnerIndex {
         self.columns.moved(id, row_id);
     }
 
-    fn list(&self, found: Found) -> RankedList {
+    fn list(&self, found: TopHits) -> RankedList {
         let hits = found.hits.into_iter().map(|hit| (self.columns.id(hit.memory), f64::from(hit.score)));
         RankedList { hits: hits.collect(), truncated: found.truncated }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::{Found, kernels, push};
+use super::{TopHits, kernels, push};
 
 /// The number of rows of a block. Rows are kept in blocks so that growing never copies all of them.
 const BLOCK_ROWS: usize = 4_096;
@@ -38,7 +38,7 @@ const ROWS_AHEAD: usize = 4;
 #[derive(Debug)]
 pub(super) struct QuantizedVectors {
     dims: usize,
-    blocks: Vec<Block>,
+    blocks: Vec<VectorBlock>,
     memories: Vec<u32>,
     /// The mean of the rows when the binary prefilter was built. Rows have signs exactly when there is a mean.
     mean: Option<Vec<f32>>,
@@ -47,7 +47,7 @@ pub(super) struct QuantizedVectors {
 }
 
 #[derive(Debug, Default)]
-struct Block {
+struct VectorBlock {
     numbers: Vec<i8>,
     scales: Vec<f32>,
     /// The signs of the rows, where there is a binary prefilter: 64 signs of each row, row after row for all that a
@@ -67,7 +67,7 @@ impl QuantizedVectors {
             return;
         }
         if self.memories.len().is_multiple_of(BLOCK_ROWS) {
-            self.blocks.push(Block::default());
+            self.blocks.push(VectorBlock::default());
         }
         let unit = unit(vector);
         let Some(block) = self.blocks.last_mut() else { return };
@@ -111,27 +111,28 @@ impl QuantizedVectors {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let of = |block: &Block| block.numbers.capacity() + block.scales.capacity() * 4 + block.signs.capacity() * 8;
+        let of =
+            |block: &VectorBlock| block.numbers.capacity() + block.scales.capacity() * 4 + block.signs.capacity() * 8;
         self.blocks.iter().map(of).sum::<usize>() + self.memories.capacity() * 4
     }
 
     /// Finds the memories with the nearest vectors. The cosine of vectors of opposite directions is negative.
-    pub(super) fn search(&self, query: &[f32], limit: usize, allowed: impl Fn(u32) -> bool + Sync) -> Found {
+    pub(super) fn search(&self, query: &[f32], limit: usize, allowed: impl Fn(u32) -> bool + Sync) -> TopHits {
         if query.len() != self.dims || self.memories.is_empty() {
-            return Found::default();
+            return TopHits::default();
         }
         let unit = unit(query);
         let finely = Query::new(&unit);
         match &self.mean {
             None => {
                 let memory = |row: u32| Some(self.memories[row as usize]).filter(|memory| allowed(*memory));
-                Found::best(self.compare_all(&finely), limit, memory)
+                TopHits::best(self.compare_all(&finely), limit, memory)
             }
             Some(mean) => {
                 let passing = self.prefilter(&signs(&unit, mean).collect::<Vec<u64>>(), limit, allowed);
                 let memory = |row: u32| Some(self.memories[row as usize]);
-                let found = Found::best(self.compare(&finely, &passing.rows), limit, memory);
-                Found { truncated: found.truncated || passing.full, ..found }
+                let found = TopHits::best(self.compare(&finely, &passing.rows), limit, memory);
+                TopHits { truncated: found.truncated || passing.full, ..found }
             }
         }
     }
@@ -259,7 +260,7 @@ fn nearest(at_distance: &[usize], wanted: usize) -> usize {
     enough.unwrap_or(at_distance.len() - 1)
 }
 
-impl Block {
+impl VectorBlock {
     fn row(&self, row: usize, dims: usize) -> (&[i8], f32) {
         (&self.numbers[row * dims..][..dims], self.scales[row])
     }

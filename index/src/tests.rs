@@ -210,7 +210,7 @@ proptest! {
     ) {
         let scored: Vec<(u32, f32)> = (0..).zip(scores.iter().map(|score| f32::from(*score))).collect();
         let memory = |passage: u32| Some(passage * 7 % memories).filter(|memory| memory % hidden == 0);
-        let found = Found::best(scored.clone(), limit, memory);
+        let found = TopHits::best(scored.clone(), limit, memory);
 
         let mut sorted = scored;
         sorted.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));

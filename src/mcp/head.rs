@@ -14,9 +14,9 @@ pub(super) struct MessageHead {
 
 impl<'de> Deserialize<'de> for MessageHead {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visit;
+        struct MessageHeadVisitor;
 
-        impl<'de> Visitor<'de> for Visit {
+        impl<'de> Visitor<'de> for MessageHeadVisitor {
             type Value = MessageHead;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for MessageHead {
             }
         }
 
-        deserializer.deserialize_map(Visit)
+        deserializer.deserialize_map(MessageHeadVisitor)
     }
 }
 
@@ -47,9 +47,9 @@ struct Id(Option<RequestId>);
 
 impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visit;
+        struct IdVisitor;
 
-        impl Visitor<'_> for Visit {
+        impl Visitor<'_> for IdVisitor {
             type Value = Id;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -69,7 +69,7 @@ impl<'de> Deserialize<'de> for Id {
             }
         }
 
-        deserializer.deserialize_any(Visit)
+        deserializer.deserialize_any(IdVisitor)
     }
 }
 

@@ -26,17 +26,17 @@ const POSITIVE: [SignalKind; 3] = [SignalKind::Helpful, SignalKind::TaskSucceede
 /// The sources of positive evidence for each memory: traces, and sessions that named no trace. Each source has the
 /// number of its positive signals that were not overruled.
 #[derive(Debug, Clone, Default)]
-pub struct PositiveSources(BTreeMap<MemoryId, BTreeMap<Source, i64>>);
+pub struct PositiveSources(BTreeMap<MemoryId, BTreeMap<EvidenceSource, i64>>);
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Source {
+enum EvidenceSource {
     Trace(TraceId),
     Session(String),
 }
 
 impl PositiveSources {
     pub fn add(&mut self, signal: Signal) {
-        let source = signal.trace_id.map(Source::Trace).or(signal.session.map(Source::Session));
+        let source = signal.trace_id.map(EvidenceSource::Trace).or(signal.session.map(EvidenceSource::Session));
         let counts = match signal.kind {
             SignalKind::SuccessOverruled => -1,
             kind => i64::from(POSITIVE.contains(&kind)),

@@ -152,7 +152,7 @@ fn from_json(bytes: &[u8]) -> Result<Transcript, TranscriptError> {
     }
     let mut unreadable = Unreadable::default();
     let (values, lines) = values(bytes, &mut unreadable);
-    let mut reading = Reading::default();
+    let mut reading = RecordReader::default();
     for (line, value) in values {
         if !reading.take(value) {
             unreadable.note(line);
@@ -190,7 +190,7 @@ fn values(bytes: &[u8], unreadable: &mut Unreadable) -> (Vec<(usize, Value)>, us
 
 /// A file of records, as far as it was read.
 #[derive(Default)]
-struct Reading {
+struct RecordReader {
     format: Option<Format>,
     session: Option<String>,
     current: Conversation,
@@ -200,7 +200,7 @@ struct Reading {
     seen: BTreeSet<String>,
 }
 
-impl Reading {
+impl RecordReader {
     /// Takes a value. Tells whether it is one that a transcript may hold.
     fn take(&mut self, value: Value) -> bool {
         let fields = match value {

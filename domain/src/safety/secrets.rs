@@ -74,7 +74,7 @@ pub fn redact(text: &str) -> ScrubbedText<'_> {
 }
 
 fn redacted(text: Cow<'_, str>, contacts_too: bool) -> ScrubbedText<'_> {
-    let mut reading = Reading::of(text);
+    let mut reading = Redactor::of(text);
     for _ in 0..TIMES {
         let before = reading.redactions;
         reading.replace_all();
@@ -85,12 +85,12 @@ fn redacted(text: Cow<'_, str>, contacts_too: bool) -> ScrubbedText<'_> {
             break;
         }
     }
-    let Reading { text, redactions, kinds, .. } = reading;
+    let Redactor { text, redactions, kinds, .. } = reading;
     ScrubbedText { text, redactions, dropped_characters: 0, kinds }
 }
 
 /// A text while its secrets are being replaced.
-struct Reading<'a> {
+struct Redactor<'a> {
     text: Cow<'a, str>,
     /// The text as the rules read it, where that differs from the text.
     folded: Option<Folded>,
@@ -98,7 +98,7 @@ struct Reading<'a> {
     kinds: BTreeSet<&'static str>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> Redactor<'a> {
     fn of(text: Cow<'a, str>) -> Self {
         Self { folded: Folded::of(&text), text, redactions: 0, kinds: BTreeSet::new() }
     }

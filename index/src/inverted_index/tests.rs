@@ -173,9 +173,9 @@ fn what_is_not_in_the_query_or_the_index_finds_nothing() {
     let words = index(&[(0, vec!["a".into()])]);
     for terms in [&[][..], &["b"]] {
         let query = asked(terms.iter().copied());
-        assert_eq!(words.search(&query, &collection(&[&words], &query), 5, |_| true), Found::default());
+        assert_eq!(words.search(&query, &collection(&[&words], &query), 5, |_| true), TopHits::default());
     }
-    assert_eq!(InvertedIndex::default().search(&asked(["a"]), &Collection::default(), 5, |_| true), Found::default());
+    assert_eq!(InvertedIndex::default().search(&asked(["a"]), &Collection::default(), 5, |_| true), TopHits::default());
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn vectors_without_a_length_or_of_another_one_do_no_harm() {
     all.push(2, &[0.0, -3.0]);
     let found = all.search(&[0.0, 1.0], 5, |_| true);
     assert_eq!(found.hits.iter().map(|hit| (hit.memory, hit.score)).collect::<Vec<_>>(), [(0, 0.0), (2, -1.0)]);
-    assert_eq!(all.search(&[1.0], 5, |_| true), Found::default());
+    assert_eq!(all.search(&[1.0], 5, |_| true), TopHits::default());
     assert_eq!(all.search(&[0.0, 0.0], 5, |_| true).hits.len(), 2);
 }
 

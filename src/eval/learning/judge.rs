@@ -246,9 +246,9 @@ impl Judging<'_> {
         let of = |name: &str| seen.successors.get(name).copied().unwrap_or_default();
         let named =
             |judging: &Self, by: Option<MemoryId>| by.map_or_else(nothing, |id| judging.name_of(id, "another lesson"));
-        type Successor = fn(SuccessorIds) -> Option<MemoryId>;
-        let superseded: Successor = |ids| ids.superseded_by;
-        let linked: Successor = |ids| ids.linked_to;
+        type SuccessorOf = fn(SuccessorIds) -> Option<MemoryId>;
+        let superseded: SuccessorOf = |ids| ids.superseded_by;
+        let linked: SuccessorOf = |ids| ids.linked_to;
         for (pairs, successor, words) in
             [(&expect.superseded, superseded, "superseded by"), (&expect.linked, linked, "linked to")]
         {

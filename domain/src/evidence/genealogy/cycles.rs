@@ -11,19 +11,19 @@ pub fn cycle_edges(sources: &BTreeMap<MemoryId, Vec<MemoryId>>) -> BTreeSet<(Mem
     // for each memory that was visited, whether all of its sources were looked at
     let mut is_left: BTreeMap<MemoryId, bool> = BTreeMap::new();
     for start in sources.keys() {
-        let mut way = vec![Step::Enter { id: *start, of: None }];
+        let mut way = vec![DfsStep::Enter { id: *start, of: None }];
         while let Some(step) = way.pop() {
             match step {
-                Step::Leave(id) => drop(is_left.insert(id, true)),
-                Step::Enter { id, of } => match is_left.get(&id) {
+                DfsStep::Leave(id) => drop(is_left.insert(id, true)),
+                DfsStep::Enter { id, of } => match is_left.get(&id) {
                     Some(true) => {}
                     // it is on the path to itself
                     Some(false) => closing.extend(of.map(|of| (of, id))),
                     None => {
                         is_left.insert(id, false);
-                        way.push(Step::Leave(id));
+                        way.push(DfsStep::Leave(id));
                         let own = sources.get(&id).into_iter().flatten();
-                        way.extend(own.map(|source| Step::Enter { id: *source, of: Some(id) }));
+                        way.extend(own.map(|source| DfsStep::Enter { id: *source, of: Some(id) }));
                     }
                 },
             }
@@ -32,7 +32,7 @@ pub fn cycle_edges(sources: &BTreeMap<MemoryId, Vec<MemoryId>>) -> BTreeSet<(Mem
     closing
 }
 
-enum Step {
+enum DfsStep {
     /// `of` is the memory whose source it is.
     Enter {
         id: MemoryId,

@@ -12,7 +12,7 @@ use crate::prompt::one_line;
 /// the square of its length.
 const MAX_INDENT: usize = 40;
 
-struct Line {
+struct TreeLine {
     id: MemoryId,
     depth: usize,
     /// The signs that are drawn before the memory on its own line. Those before the lines below it are in `below`.
@@ -39,14 +39,14 @@ impl Genealogy {
             if drawn.contains(root) {
                 continue;
             }
-            let mut waiting = vec![Line { id: *root, depth: 0, branch: String::new(), below: String::new() }];
+            let mut waiting = vec![TreeLine { id: *root, depth: 0, branch: String::new(), below: String::new() }];
             while let Some(line) = waiting.pop() {
                 let Some(node) = nodes.get(&line.id) else { continue };
                 let first = drawn.insert(line.id);
                 let _ = writeln!(text, "{}{}", line.branch, self.label(node, first));
                 let children = children.get(&line.id).filter(|_| first).map(Vec::as_slice).unwrap_or_default();
                 for (n, child) in children.iter().enumerate().rev() {
-                    waiting.push(Line::below(&line, *child, n + 1 == children.len()));
+                    waiting.push(TreeLine::below(&line, *child, n + 1 == children.len()));
                 }
             }
         }
@@ -103,7 +103,7 @@ impl Genealogy {
     }
 }
 
-impl Line {
+impl TreeLine {
     fn below(parent: &Self, id: MemoryId, is_last: bool) -> Self {
         let depth = parent.depth + 1;
         if depth > MAX_INDENT {

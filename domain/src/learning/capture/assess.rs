@@ -55,14 +55,14 @@ pub fn assess(question: &str, answer: &str, thresholds: &Thresholds) -> Assessme
     if length(answer.trim()) < thresholds.min_answer_length {
         return refused(CaptureRefusal::AnswerTooShort);
     }
-    let features = Features::of(question, &analyse(answer));
+    let features = ExchangeFeatures::of(question, &analyse(answer));
     let score = features.score();
     Assessment { verdict: features.verdict(score, thresholds), score }
 }
 
 /// The features of an exchange, which are counted to assess it.
 #[derive(Debug, Default)]
-struct Features {
+struct ExchangeFeatures {
     /// The characters of the sentences of each class.
     mass: BTreeMap<SentenceClass, f64>,
     explains: usize,
@@ -96,7 +96,7 @@ struct Features {
     question: Cues,
 }
 
-impl Features {
+impl ExchangeFeatures {
     fn of(question: &str, parts: &[AnalysedBlock]) -> Self {
         let mut features = Self {
             question: Cues::of(question_head(question)),

@@ -76,13 +76,13 @@ fn bit(cue: Cue) -> u32 {
 }
 
 /// A set of patterns, each with its cue.
-struct Table {
+struct CuePatterns {
     patterns: RegexSet,
     /// The cue of each pattern.
     cues: Vec<Cue>,
 }
 
-impl Table {
+impl CuePatterns {
     #[allow(clippy::expect_used, reason = "the tables are constant, and the tests compile every pattern in them")]
     fn of(rows: &[(Cue, String)], unicode: bool) -> Self {
         let mut patterns = RegexSetBuilder::new(rows.iter().map(|(_, pattern)| pattern));
@@ -101,16 +101,16 @@ impl Table {
 
 /// The cues of languages with spaces between words. They are spelled as every text is spelled before they are looked
 /// for in it.
-static SPACED: LazyLock<Table> = LazyLock::new(|| {
+static SPACED: LazyLock<CuePatterns> = LazyLock::new(|| {
     let others = languages::CUES.iter().flat_map(|(_, cues)| cues.iter());
     let rows = english::CUES.iter().chain(others);
     let spelled = |(cue, pattern): &(Cue, &str)| (*cue, respelled(&pattern.replace("WORKDONE", english::WORK_DONE)));
-    Table::of(&rows.map(spelled).collect::<Vec<_>>(), false)
+    CuePatterns::of(&rows.map(spelled).collect::<Vec<_>>(), false)
 });
 
-static UNSPACED: LazyLock<Table> = LazyLock::new(|| {
+static UNSPACED: LazyLock<CuePatterns> = LazyLock::new(|| {
     let rows = unspaced::CUES.iter().flat_map(|(_, cues)| cues.iter());
-    Table::of(&rows.map(|(cue, pattern)| (*cue, (*pattern).to_owned())).collect::<Vec<_>>(), true)
+    CuePatterns::of(&rows.map(|(cue, pattern)| (*cue, (*pattern).to_owned())).collect::<Vec<_>>(), true)
 });
 
 /// The names that are written as in code: names with signs in them, calls, flags, files, abbreviations. Such a name

@@ -23,14 +23,14 @@ struct Sentence {
 }
 
 fn sentences(text: &str) -> Vec<Sentence> {
-    let (mut sentences, mut words) = (Vec::new(), Vec::<Word>::new());
+    let (mut sentences, mut words) = (Vec::new(), Vec::<PunctuatedWord>::new());
     for line in text.lines() {
         for written in line.split_whitespace() {
             if let Some(before) = words.last_mut().filter(|_| is_dash(written)) {
                 before.ends_clause = true;
                 continue;
             }
-            let word = Word::of(written, words.is_empty());
+            let word = PunctuatedWord::of(written, words.is_empty());
             let ends = word.ends_sentence;
             words.push(word);
             if ends {
@@ -42,7 +42,7 @@ fn sentences(text: &str) -> Vec<Sentence> {
     sentences
 }
 
-fn sentence(words: Vec<Word>) -> Option<Sentence> {
+fn sentence(words: Vec<PunctuatedWord>) -> Option<Sentence> {
     let is_condition = |word: &str| CONDITIONS.contains(&word.to_lowercase().as_str());
     let mut clauses: Vec<Vec<String>> = Vec::new();
     let mut begins = true;
@@ -79,13 +79,13 @@ fn sentence(words: Vec<Word>) -> Option<Sentence> {
     (!clauses.is_empty()).then_some(Sentence { condition, clauses })
 }
 
-struct Word {
+struct PunctuatedWord {
     text: String,
     ends_clause: bool,
     ends_sentence: bool,
 }
 
-impl Word {
+impl PunctuatedWord {
     /// A word without the mark behind it. Whatever else is written is part of it: `3.11`, `-1`, `!flag`, `(0,`,
     /// `"quoted"`.
     fn of(written: &str, is_first: bool) -> Self {

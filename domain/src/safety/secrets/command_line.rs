@@ -21,7 +21,7 @@ enum How {
     Behind(char),
 }
 
-struct Rule {
+struct PasswordRule {
     commands: &'static [&'static str],
     /// A word that must stand between the command and the option.
     after: Option<&'static str>,
@@ -29,8 +29,8 @@ struct Rule {
     how: How,
 }
 
-const fn rule(commands: &'static [&'static str], options: &'static [&'static str], how: How) -> Rule {
-    Rule { commands, after: None, options, how }
+const fn rule(commands: &'static [&'static str], options: &'static [&'static str], how: How) -> PasswordRule {
+    PasswordRule { commands, after: None, options, how }
 }
 
 const REGISTRIES: &[&str] =
@@ -41,11 +41,11 @@ const MONGO: &[&str] = &["mongo", "mongosh", "mongodump", "mongorestore", "mongo
 const LDAP: &[&str] = &["ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldapdelete", "ldappasswd"];
 const LONG_PASSWORD: &[&str] = &["influx", "consul", "nomad", "vault", "svn", "gpg", "gpg2", "kinit"];
 
-const RULES: &[Rule] = &[
+const RULES: &[PasswordRule] = &[
     rule(&["curl", "wget", "xh"], &["-u", "--user", "-U", "--proxy-user"], How::Behind(':')),
     rule(&["http", "https", "xh", "hey"], &["-a", "--auth"], How::Behind(':')),
     rule(&["ab"], &["-A"], How::Behind(':')),
-    Rule {
+    PasswordRule {
         commands: REGISTRIES,
         after: Some("login"),
         options: &["-p", "--password", "--token"],
@@ -119,7 +119,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         // In an array of words the first one is quoted by itself.
         let by_itself = command.as_str().contains(['"', '\'']) && text[..start].ends_with(['"', '\'']);
         let start = if by_itself { start - 1 } else { start };
-        let mut line = Line::new(text, start);
+        let mut line = ShellLine::new(text, start);
         line.read();
         from = line.at.max(command.end());
         found.append(&mut line.found);
@@ -128,7 +128,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
 }
 
 /// One line of a shell, read word by word.
-struct Line<'a> {
+struct ShellLine<'a> {
     text: &'a str,
     at: usize,
     /// The command that the next words belong to, and those words so far.
@@ -146,24 +146,24 @@ struct Line<'a> {
 /// The most words of one command that are looked at. Only programs write longer commands.
 const MOST_WORDS: usize = 200;
 
-impl<'a> Line<'a> {
+impl<'a> ShellLine<'a> {
     fn new(text: &'a str, at: usize) -> Self {
         let (words, plain, found) = (Vec::new(), Vec::new(), Vec::new());
         Self { text, at, command: "", words, waiting: None, written: None, plain, found }
     }
 
     fn read(&mut self) {
-        while let Some(word) = Word::next(self.text, &mut self.at) {
+        while let Some(word) = ShellWord::next(self.text, &mut self.at) {
             match word {
-                Word::EndOfCommand(piped) => self.end_command(piped),
-                Word::Text(span) if self.words.len() < MOST_WORDS => {
+                ShellWord::EndOfCommand(piped) => self.end_command(piped),
+                ShellWord::Text(span) if self.words.len() < MOST_WORDS => {
                     let is_last = closes_a_quote(&self.text[span.clone()]);
                     self.take(span);
                     if is_last {
                         self.end_command(false);
                     }
                 }
-                Word::Text(_) => {}
+                ShellWord::Text(_) => {}
             }
         }
         self.end_command(false);
@@ -276,7 +276,7 @@ fn is_last_letter(word: &str, option: &str) -> bool {
     option.len() == 2 && letters(word) && word.starts_with('-') && word.ends_with(&option[1..])
 }
 
-enum Word {
+enum ShellWord {
     Text(Range<usize>),
     /// The command ends. The flag is true where its output goes on to the next command.
     EndOfCommand(bool),
@@ -285,7 +285,7 @@ enum Word {
 /// The most bytes within which the closing quote is looked for.
 const LONGEST_QUOTED: usize = 512;
 
-impl Word {
+impl ShellWord {
     /// Reads the next word of a line and moves `at` behind it. Returns None at the end of the line.
     fn next(text: &str, at: &mut usize) -> Option<Self> {
         loop {

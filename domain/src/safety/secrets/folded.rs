@@ -10,10 +10,10 @@ use crate::safety::invisible::unseen;
 pub(super) struct Folded {
     pub text: String,
     /// The places behind each part that was folded, in order.
-    changes: Vec<Change>,
+    changes: Vec<FoldedPart>,
 }
 
-struct Change {
+struct FoldedPart {
     /// The place at which the folded text goes on behind the part.
     folded: usize,
     /// The place in the text itself at which a span ends if it ends here. It is before a part that was left out.
@@ -41,7 +41,7 @@ impl Folded {
             folded.text.push_str(&text[copied..start]);
             folded.text.extend(meant);
             let ending = if meant.is_some() { at } else { start };
-            folded.changes.push(Change { folded: folded.text.len(), ending, beginning: at });
+            folded.changes.push(FoldedPart { folded: folded.text.len(), ending, beginning: at });
             copied = at;
         }
         if copied == 0 {

@@ -15,7 +15,7 @@ use crate::text::tokens;
 
 /// The source that lessons were drawn from. It decides how many are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum LessonSource {
     OneSolution,
     Comparison,
 }
@@ -85,7 +85,7 @@ impl AgentLoop {
             let over = format!("learning took it to {used} tokens of {limit} allowed");
             self.warnings.push(Note::new(Code::TokenBudgetExceeded, over));
         }
-        let source = if purpose == Purpose::Contrast { Source::Comparison } else { Source::OneSolution };
+        let source = if purpose == Purpose::Contrast { LessonSource::Comparison } else { LessonSource::OneSolution };
         let mut lessons = std::mem::take(&mut self.compared);
         match result {
             Ok(Answer::Lessons(learned)) => add(&mut lessons, self.accept(learned, source)),
@@ -94,7 +94,7 @@ impl AgentLoop {
         if self.lacks(&lessons) {
             add(&mut lessons, self.kept_of_judgement());
         }
-        if self.has_failed() && self.lacks(&lessons) && source == Source::Comparison {
+        if self.has_failed() && self.lacks(&lessons) && source == LessonSource::Comparison {
             let effect = self.extract();
             if matches!(&effect, Effect::Call(call) if self.is_affordable(call)) {
                 self.compared = lessons;
@@ -163,14 +163,14 @@ impl AgentLoop {
     pub(super) fn kept_of_judgement(&mut self) -> Vec<Lesson> {
         let sound = self.judgement.as_ref().filter(|_| !self.judge_was_wrong());
         let learnings = sound.map(|judgement| judgement.learnings.clone()).unwrap_or_default();
-        self.accept(learnings, Source::OneSolution)
+        self.accept(learnings, LessonSource::OneSolution)
     }
 
     /// Returns the lessons that are fit to keep. The reasons why others were refused become a warning.
-    fn accept(&mut self, lessons: Vec<Lesson>, source: Source) -> Vec<Lesson> {
+    fn accept(&mut self, lessons: Vec<Lesson>, source: LessonSource) -> Vec<Lesson> {
         let (max, warnings_only) = match source {
-            Source::Comparison => (MAX_FROM_CONTRAST, self.has_failed() && !self.has_another_success()),
-            Source::OneSolution => (MAX_FROM_ONE, self.has_failed()),
+            LessonSource::Comparison => (MAX_FROM_CONTRAST, self.has_failed() && !self.has_another_success()),
+            LessonSource::OneSolution => (MAX_FROM_ONE, self.has_failed()),
         };
         let drafts = self.attempts.iter().filter_map(|attempt| attempt.solution.as_deref());
         let solutions = drafts.chain(self.best.as_ref().map(|best| &*best.solution)).collect();

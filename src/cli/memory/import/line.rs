@@ -88,9 +88,9 @@ pub(super) struct Raw {
 
 impl<'de> Deserialize<'de> for Raw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visit;
+        struct RawVisitor;
 
-        impl<'de> Visitor<'de> for Visit {
+        impl<'de> Visitor<'de> for RawVisitor {
             type Value = Raw;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for Raw {
             }
         }
 
-        deserializer.deserialize_map(Visit)
+        deserializer.deserialize_map(RawVisitor)
     }
 }
 

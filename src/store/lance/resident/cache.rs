@@ -36,7 +36,7 @@ pub(in crate::store::lance) struct Resident {
     /// Whoever reads an owner index that takes little holds the second.
     pub(super) reading: tokio::sync::Mutex<()>,
     pub(super) reading_little: tokio::sync::Mutex<()>,
-    state: Mutex<CacheState>,
+    state: Mutex<CacheEntries>,
     pub(super) answered: AtomicU64,
     pub(super) read: AtomicU64,
     /// True once somebody brings the owner indexes up to date now and then.
@@ -45,7 +45,7 @@ pub(in crate::store::lance) struct Resident {
 }
 
 #[derive(Default)]
-struct CacheState {
+struct CacheEntries {
     entries: HashMap<Owner, EntryState>,
     /// The number of times that all owner indexes were thrown away because something was erased: what was read before
     /// must not come back.
@@ -160,7 +160,7 @@ impl Resident {
         self.budget > 0
     }
 
-    fn state(&self) -> MutexGuard<'_, CacheState> {
+    fn state(&self) -> MutexGuard<'_, CacheEntries> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -244,7 +244,7 @@ impl Resident {
     }
 }
 
-impl CacheState {
+impl CacheEntries {
     fn indexes(&self) -> impl Iterator<Item = &Arc<CachedIndex>> {
         self.entries
             .values()
