@@ -13,15 +13,31 @@ from pathlib import Path
 PACKAGES = ["domain", "index", "actors", "."]
 MAX_LINES = 500
 
-# Who may name a crate, or use a word of the language: everything else may not.
+# Who may name a crate or a part of std: everything else may not. A path is matched from its crate on, whatever name a
+# file imports it under.
 HOMES = {
-    r"\b(?:arrow\w*|lance\w*|datafusion\w*)::": ["src/store/", "src/store.rs"],
-    r"\brmcp::": ["src/mcp/", "src/mcp.rs"],
-    # The domain is pure: it is told the time, and reads and starts nothing.
-    r"\bstd::(?:env|fs|io|net|process|thread)\b": ["index/src/", "actors/src/", "src/"],
-    r"\b(?:Instant|SystemTime|Timestamp|Zoned)::now\b": ["index/src/", "actors/src/", "src/"],
-    r"\brayon::": ["index/src/", "src/embed/tract.rs", "src/store/lance/"],
-    r"\bunsafe\b": [
+    # The domain is pure: it is told the time, and reads and starts nothing. The index computes on threads, and no more.
+    r"std::(?:env|fs|io|net|os|process)": ["actors/src/", "src/"],
+    r"std::thread": ["index/src/", "actors/src/", "src/"],
+    r"std::time::(?:Instant|SystemTime|UNIX_EPOCH|\*)": ["actors/src/", "src/"],
+    r"(?:\w+::)*(?:(?:Instant|Timestamp|Zoned)::now|TimeZone::(?:try_)?system|Uuid::now_v\d)": [
+        "actors/src/",
+        "src/",
+    ],
+    r"rayon": ["index/src/", "src/embed/tract.rs", "src/store/lance/"],
+}
+# The same, for tests and benchmarks too.
+HOMES_WITH_TESTS = {
+    r"(?:arrow|lance|datafusion)\w*": [
+        "src/store/",
+        "src/store.rs",
+        "tests/it/store_erase.rs",
+        "tests/it/store_formats.rs",
+        "tests/it/store_reembed.rs",
+    ],
+    r"rmcp": ["src/mcp/", "src/mcp.rs"],
+    r"unsafe": [
+        "benches/store.rs",
         "index/src/kernels.rs",
         "src/allocator.rs",
         "src/cli/doctor/disk.rs",
@@ -29,6 +45,8 @@ HOMES = {
         "src/embed/runtime.rs",
         "src/main.rs",
         "src/store/lance/threads.rs",
+        "tests/it/attacks/disk.rs",
+        "tests/it/terminal.rs",
     ],
 }
 
@@ -36,13 +54,15 @@ TEST_ITEM = re.compile(
     r"#\[cfg\((?:test|all\(test[^\]]*)\)\]\s*(?:#\[[^\]]*\]\s*)*"
     r"(?:pub(?:\([^)]*\))?\s+)?(?:mod|fn|use|impl|struct|const|static|type|macro_rules!)\b[^;{]*"
 )
-USE = re.compile(r"\b(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);")
-PATH = re.compile(r"\b((?:crate|super|self)(?:::\w+)+)|(?<![:\w])(\w+)::\w+")
+USE = re.compile(r"\b(pub(?:\([^)]*\))?\s+)?(?:use|extern\s+crate)\s+([^;]+);")
+PATH = re.compile(r"(?<![\w:])(?:::)?(\w+(?:::\w+)+)")
+OF_A_TYPE = re.compile(r"<([\w:]+)(?:\s+as\s+[\w:]+)?>(?=::)")
 VISIBLE_TYPE = re.compile(r"^[ \t]*pub(?:\([^)]*\))?\s+(?:struct|enum|trait|union)\s+([A-Z]\w*)", re.M)
+ALIAS = re.compile(r"\btype\s+([A-Z]\w*)[^=;{]*=\s*([\w:]*)")
 
 
 def is_test(path):
-    return bool({"tests", "benches"} & set(path.parts)) or path.stem.endswith("tests")
+    return bool({"tests", "benches"} & set(path.parts)) or path.stem == "tests"
 
 
 def without_comments_and_strings(text):
@@ -53,8 +73,9 @@ def without_comments_and_strings(text):
     return token.sub(lambda found: "" if found.group().startswith("/") else '""', text)
 
 
-def without_tests(text):
-    while found := TEST_ITEM.search(text):
+def without(item, text):
+    """The text without what begins as `item` says, each with its block."""
+    while found := item.search(text):
         end = found.end()
         if text[end : end + 1] == "{":
             depth = 0
@@ -87,6 +108,31 @@ def leaves(tree, prefix=()):
         part += char
 
 
+def paths(code):
+    """The paths that code names, each from where it begins, whatever it is called here."""
+    bound, globs = defaultdict(set), []
+    named = {tuple(path.split("::")) for path in PATH.findall(OF_A_TYPE.sub(r"\1", USE.sub("", code)))}
+    for _, tree in USE.findall(code):
+        for names, name in leaves(tree):
+            named.add(names)
+            if name == "*":
+                globs.append(names[:-1])
+            elif names != (name,):
+                bound[name].add(names)
+    for name, path in ALIAS.findall(code):
+        bound[name].add(tuple(filter(None, path.split("::"))) or (name,))
+
+    def meant(names, seen=frozenset()):
+        if names[0] in bound and names[0] not in seen:
+            for path in bound[names[0]]:
+                yield from meant(path + names[1:], seen | {names[0]})
+        else:
+            yield names
+            yield from (glob + names for glob in globs)
+
+    return {path for names in named for path in meant(names)}
+
+
 class Package:
     """The modules of a package, by their paths, and which of them use which."""
 
@@ -98,7 +144,7 @@ class Package:
             if is_test(relative) or relative.stem in ("main", "samples"):
                 continue
             path = () if relative.stem == "lib" else relative.with_suffix("").parts
-            self.code[path] = without_tests(without_comments_and_strings(file.read_text()))
+            self.code[path] = without(TEST_ITEM, without_comments_and_strings(file.read_text()))
         for module, code in self.code.items():
             for visible, tree in USE.findall(code):
                 for names, bound in leaves(tree) if visible else ():
@@ -124,19 +170,14 @@ class Package:
         return here if here in self.code else None
 
     def uses(self, module):
-        code = self.code[module]
-        for visible, tree in USE.findall(code):
-            for names, _ in () if visible else leaves(tree):
-                yield self.resolve(module, names)
-        for path, head in PATH.findall(USE.sub("", code)):
-            yield self.resolve(module, path.split("::") if path else [head])
+        return {self.resolve(module, names) for names in paths(self.code[module])} - {None, module}
 
     def circles(self):
         """Modules of one parent that use each other, their own children counted as theirs. A parent and its children
         may use each other."""
         edges = defaultdict(lambda: defaultdict(set))
         for module in self.code:
-            for used in set(self.uses(module)) - {None, module}:
+            for used in self.uses(module):
                 common = 0
                 while common < min(len(module), len(used)) and module[common] == used[common]:
                     common += 1
@@ -145,6 +186,18 @@ class Package:
         for parent in sorted(edges):
             for circle in components(edges[parent]):
                 yield "::".join(parent) or "the package", circle
+
+    def later_rooms(self):
+        """The modules that use a room which comes after their own, each with what is wrong. A room is a module at the
+        root; its place is where the documentation of lib.rs first names it."""
+        documentation = re.findall(r"^//!.*", (self.src / "lib.rs").read_text(), re.M)
+        order = re.findall(r"`(\w+)`", "".join(documentation))
+        for room in sorted({module[0] for module in self.code if module} - set(order)):
+            yield "lib", f"gives the room {room} no place in the order"
+        for module in sorted(filter(None, self.code)):
+            after = order[order.index(module[0]) + 1 :] if module[0] in order else []
+            for room in sorted({used[0] for used in self.uses(module) if used} & set(after) - {module[0]}):
+                yield "/".join(module), f"uses {room}, a later room than its own"
 
 
 def components(edges):
@@ -171,6 +224,15 @@ def components(edges):
     return found
 
 
+def strays(file, code, homes_of):
+    """What a file names that has its homes elsewhere, the first of each kind."""
+    named = {"::".join(names) for names in paths(code)} | {"unsafe"} & set(re.findall(r"\w+", code))
+    for word, homes in homes_of.items():
+        found = [begins.group() for name in named if (begins := re.match(rf"(?:{word})(?!\w)", name))]
+        if found and not file.startswith(tuple(homes)):
+            yield min(found), homes
+
+
 def problems(root):
     sources = [file for name in PACKAGES for file in sorted((root / name).glob("src/**/*.rs"))]
     tests = [
@@ -188,15 +250,15 @@ def problems(root):
             yield f"{path} has {lines} lines; split it by concept, {MAX_LINES} at most"
         if file.name == "mod.rs":
             yield f"{path}: modules are named by their own file"
+        with_tests = without_comments_and_strings(text)
+        code = "" if is_test(path) else without(TEST_ITEM, with_tests)
+        for homes_of, searched in ((HOMES, code), (HOMES_WITH_TESTS, with_tests)):
+            for named, homes in strays(str(path), searched, homes_of):
+                yield f"{path} uses {named}, which belongs into {', '.join(homes)}"
         if is_test(path):
             continue
         if not text.startswith("//!"):
             yield f"{path} does not open with what it is for (//!)"
-        code = without_tests(without_comments_and_strings(text))
-        for word, homes in HOMES.items():
-            found = re.search(word, code)
-            if found and not str(path).startswith(tuple(homes)):
-                yield f"{path} uses {found.group().strip(':')}, which belongs into {', '.join(homes)}"
         for name in VISIBLE_TYPE.findall(code):
             types[name].append(str(path))
     for name, places in sorted(types.items()):
@@ -205,6 +267,8 @@ def problems(root):
     for name in PACKAGES:
         for parent, circle in Package(root, name).circles():
             yield f"{name}: modules of {parent} use each other: {', '.join(circle)}"
+    for module, breach in Package(root, "domain").later_rooms():
+        yield f"domain/src/{module}.rs {breach}"
 
 
 if __name__ == "__main__":
