@@ -1,9 +1,8 @@
-//! Supersession: which of two statements about the same thing outdates the other. A statement is split into clauses,
-//! and a clause into a subject, qualifiers and values (`clause`, `phrase`, `values`), without what it tells about
-//! reasons (`reason`) and about the value before (`former`). A newer clause updates an older one in three cases
-//! (`clause_relation`). Their subjects agree (`subject`), no qualifier stands on one side alone, and a value of one
-//! kind differs. Or the sentences differ in one value alone (`aligned`). Or one value of a kind is left over on either
-//! side when the words that both say are taken away (`outline`, `difference`).
+//! Supersession: which of two statements about the same thing outdates the other. A statement is split into clauses, and
+//! a clause into phrases with the values in them (`clause`, `phrase`, `values`, `outline`), without what it tells about
+//! reasons (`reason`) and about the value before (`former`). What two clauses both say is taken away. A newer clause
+//! updates an older one where one value of a kind is left over on either side, and little else (`alignment`,
+//! `clause_relation`).
 //!
 //! `compared` decides which memories are compared. What is found orders the answers of a search (`order`), and links
 //! memories when one is stored (`memory::Succession`). Nothing is deleted by it.
@@ -11,11 +10,10 @@
 //! In doubt there is no link: a value that is added, an exception for one environment and one of several values are all
 //! said in words that are nearly those of a change.
 
-mod aligned;
+mod alignment;
 mod clause;
 mod clause_relation;
 mod compared;
-mod difference;
 mod former;
 mod lexicon;
 mod order;
@@ -24,7 +22,6 @@ mod phrase;
 mod reason;
 mod relations;
 mod statement;
-mod subject;
 mod term;
 mod token;
 mod tools;
@@ -105,7 +102,7 @@ fn differs(newer: &Statement, older: &Statement) -> Option<f64> {
         for new in newer.claims() {
             match clause_relation(new, old) {
                 ClauseRelation::Updates(confidence) => of_claim = of_claim.max(confidence),
-                ClauseRelation::Agrees | ClauseRelation::Several => {
+                ClauseRelation::Agrees => {
                     of_claim = 0.0;
                     break;
                 }

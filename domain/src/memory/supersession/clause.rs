@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::aligned::{self, Sequence};
 use super::former;
 use super::lexicon;
 use super::outline::Outline;
@@ -11,7 +10,7 @@ use super::reason;
 use super::term::{Role, Term};
 use super::token::Token;
 use super::values::{ClauseValue, ValueKind};
-use super::verb::{self, Joint, Verb};
+use super::verb::{self, Verb};
 
 /// The most words of a phrase. A longer text without a known verb is a sentence with an unknown one.
 const MOST_WORDS_OF_PHRASE: usize = 4;
@@ -22,7 +21,6 @@ pub(super) struct Clause {
     pub values: Vec<ClauseValue>,
     /// The words of the value before, as far as the clause tells it.
     pub former: BTreeSet<String>,
-    pub joint: Joint,
     /// True where the clause affirms. `never`, `disabled` and `forbidden` deny; two of them affirm.
     pub is_affirmed: bool,
     /// True where the clause says that something is not allowed, or advises against it.
@@ -33,13 +31,18 @@ pub(super) struct Clause {
     pub refers_back: bool,
     /// True where the clause adds a value to those there are.
     pub is_added: bool,
+    /// True where the clause says that something is another one from now on.
+    pub announces: bool,
     /// True where the clause speaks of what was.
     pub is_past: bool,
     /// True where the verb may have several objects, none of which takes the place of another.
     pub is_additive: bool,
     /// True where the subject does something to an object, and may do it to others.
     pub acts: bool,
-    pub sequence: Sequence,
+    /// True where the clause begins with its verb, as in `Use tabs`.
+    pub is_advice: bool,
+    /// True where the clause tells what somebody did once.
+    pub is_deed: bool,
     pub outline: Outline,
     /// All words of the subject and of the values, in the spelling that is compared.
     pub said: BTreeSet<String>,
@@ -58,6 +61,9 @@ impl Clause {
 
 /// Reads the words of a clause. A clause without a subject speaks of `inherited`, the subject of the clause before.
 pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
+    let announces = announces(tokens);
+    // It speaks of a word of the clause before, and not of its subject.
+    let is_relative = tokens.first().is_some_and(|token| matches!(&*token.lower, "who" | "whose" | "which"));
     let (told, reasons) = reason::split(tokens);
     let (tokens, mut former) = former::split(&told);
     // A name in the reason for a choice is what was not chosen.
@@ -75,15 +81,12 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let mut reading = Reading::default();
     let tokens = reading.polarity(&tokens);
     reading.outline.measure(&tokens);
-    let (joint, was) = reading.clause(&tokens, inherited);
+    let was = reading.clause(&tokens, inherited);
     // An interval tells how often something happens.
     if tokens.iter().any(|token| matches!(&*token.lower, "interval" | "frequency" | "cadence")) {
         reading.values.iter_mut().for_each(ClauseValue::recur);
         reading.outline.recur();
     }
-    let is_one_of_many = reading.is_additive || reading.outline.is_permission();
-    let sequence =
-        aligned::sequence(&tokens, reading.predicate_to, joint, reading.is_advice || reading.acts, is_one_of_many);
     let of_values = reading.values.iter().flat_map(|value| value.words.iter().chain(&value.of));
     let said = reading.subject.iter().flat_map(|term| [term.word.clone(), lexicon::canonical(&term.word)]);
     let said = said.chain(of_values.flat_map(|word| [word.clone(), lexicon::canonical(word)])).collect();
@@ -91,19 +94,20 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
         subject: reading.subject,
         values: reading.values,
         former,
-        joint,
         bans: reading.bans,
         is_affirmed: reading.negations % 2 == 0,
-        is_doubtful,
+        is_doubtful: is_doubtful || is_relative,
         refers_back: tokens.first().is_some_and(|token| {
             lexicon::is_preposition(&token.lower)
                 || matches!(&*token.lower, "this" | "that" | "these" | "those" | "it" | "only" | "applies" | "valid")
         }) || (tokens.len() <= MOST_WORDS_OF_PHRASE && verb::main(&tokens).is_none()),
         is_added: adds(&tokens),
+        announces,
         is_past: is_past || was,
         is_additive: reading.is_additive,
         acts: reading.acts,
-        sequence,
+        is_deed: reading.is_deed,
+        is_advice: reading.is_advice,
         outline: reading.outline.finish(inherited),
         said,
     }
@@ -142,6 +146,19 @@ fn adds(tokens: &[Token]) -> bool {
     })
 }
 
+/// Tells whether a clause says that something is another one from now on: `now`, `no longer`, `switched to`.
+fn announces(tokens: &[Token]) -> bool {
+    tokens.iter().enumerate().any(|(at, token)| {
+        let before = at.checked_sub(1).map_or("", |before| &tokens[before].lower);
+        match &*token.lower {
+            "now" | "nowadays" | "anymore" | "instead" | "currently" | "henceforth" => true,
+            "longer" => before == "no",
+            "days" => before == "these",
+            word => (word.ends_with("ed") || matches!(word, "went" | "rewrote" | "cut")) && former::is_change(word),
+        }
+    })
+}
+
 #[derive(Default)]
 struct Reading {
     subject: Vec<Term>,
@@ -150,8 +167,7 @@ struct Reading {
     bans: bool,
     /// True where the subject does something to an object.
     acts: bool,
-    /// The place of the word behind the verb or the mark. It is beyond the last word where there is neither.
-    predicate_to: usize,
+    is_deed: bool,
     /// True where the clause begins with its verb, as in `Use tabs`, or where its subject may do several things.
     is_advice: bool,
     is_additive: bool,
@@ -163,9 +179,13 @@ impl Reading {
     /// counted.
     fn polarity(&mut self, tokens: &[Token]) -> Vec<Token> {
         let mut rest = Vec::with_capacity(tokens.len());
+        let mut in_condition = false;
         for (at, token) in tokens.iter().enumerate() {
+            in_condition &= !at.checked_sub(1).is_some_and(|before| tokens[before].pauses);
+            in_condition |= matches!(&*token.lower, "when" | "whenever" | "if" | "unless");
             if lexicon::is_negation(&token.lower) && !token.is_name {
-                self.negations += 1;
+                // A condition that is not met denies nothing.
+                self.negations += usize::from(!in_condition);
                 continue;
             }
             let is_last = token.pauses || at + 1 == tokens.len();
@@ -188,28 +208,27 @@ impl Reading {
         rest
     }
 
-    fn clause(&mut self, tokens: &[Token], inherited: &[Term]) -> (Joint, bool) {
-        self.predicate_to = tokens.len();
+    /// Reads a clause, and returns whether its verb tells what was.
+    fn clause(&mut self, tokens: &[Token], inherited: &[Term]) -> bool {
         let before_last = tokens.len().saturating_sub(1);
         if let Some(at) = tokens[..before_last].iter().position(|token| token.separates) {
-            self.predicate_to = at + 1;
             let (left, right) = tokens.split_at(at + 1);
             let verb = verb::main(right);
             self.left(left);
             if let Some(verb) = verb {
-                let joint = self.predicate(right, &verb, &[]);
-                return (joint, verb.is_past);
+                self.predicate(right, &verb, &[]);
+                return verb.is_past;
             }
             let phrases = phrase::split(right, true);
             self.outline.add(&phrases, false);
-            self.values_of(&phrases, Joint::Mark);
-            return (Joint::Mark, false);
+            self.values_of(&phrases, true);
+            return false;
         }
         match verb::main(tokens) {
             Some(verb) => {
-                self.predicate_to = verb.to;
                 self.is_advice = tokens[..verb.from].iter().all(|token| lexicon::is_filler(&token.lower));
-                (self.predicate(tokens, &verb, inherited), verb.is_past)
+                self.predicate(tokens, &verb, inherited);
+                verb.is_past
             }
             None => {
                 let phrases = phrase::split(tokens, false);
@@ -218,7 +237,7 @@ impl Reading {
                 if !self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Qualifier)) {
                     self.subject.extend(inherited.iter().cloned());
                 }
-                (Joint::Mark, false)
+                false
             }
         }
     }
@@ -236,7 +255,7 @@ impl Reading {
         self.promote(phrases);
     }
 
-    fn predicate(&mut self, tokens: &[Token], verb: &Verb, inherited: &[Term]) -> Joint {
+    fn predicate(&mut self, tokens: &[Token], verb: &Verb, inherited: &[Term]) {
         let left = phrase::split(&tokens[..verb.from], false);
         let right = phrase::split(&tokens[verb.to..], true);
         self.outline.add(&left, true);
@@ -266,7 +285,7 @@ impl Reading {
                     self.qualify(phrase);
                 }
             }
-            return if verb.is_copula { Joint::Copula } else { Joint::Content };
+            return;
         }
         // What somebody does to one thing may be done to others: `CI caches the modules`.
         let acts = verb.takes_object && !verb.actions.is_empty() && !is_passive(&tokens[verb.from..verb.to]);
@@ -274,7 +293,8 @@ impl Reading {
         let word = &tokens[verb.from].lower;
         let is_deed = verb.to == verb.from + 1 && word.ends_with("ed") && !lexicon::is_light_verb(word);
         self.is_additive = verb.is_additive || (is_deed && !former::is_change(word));
-        self.acts = acts && !self.is_advice;
+        self.acts = acts;
+        self.is_deed = is_deed && !former::is_change(word);
         for phrase in &left {
             if phrase.is_main() {
                 self.topic(phrase);
@@ -287,8 +307,7 @@ impl Reading {
         }
         let has_none = !self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Qualifier));
         self.actions(verb);
-        let joint = verb.joint();
-        self.values_of(&right, joint);
+        self.values_of(&right, false);
         if has_none {
             let purposes: Vec<&String> = right
                 .iter()
@@ -308,7 +327,6 @@ impl Reading {
                 self.subject.iter_mut().filter(|term| term.role == Role::Topic && actors.contains(&&term.word));
             of_actors.for_each(|term| term.role = Role::Qualifier);
         }
-        joint
     }
 
     /// Tells whether the subject of a clause is what may be exchanged: `Ann owns billing`, `Paris is the capital of
@@ -343,7 +361,7 @@ impl Reading {
     }
 
     /// Takes the values from the main phrase behind the verb. The other phrases narrow the subject.
-    fn values_of(&mut self, phrases: &[Phrase], joint: Joint) {
+    fn values_of(&mut self, phrases: &[Phrase], is_marked: bool) {
         for phrase in phrases {
             if !phrase.is_main() {
                 self.qualify(phrase);
@@ -357,7 +375,7 @@ impl Reading {
             let numeric =
                 phrase.values.iter().any(|value| matches!(value.kind, ValueKind::Number | ValueKind::Amount(_)));
             self.values.extend(phrase.values.iter().filter(|value| value.kind != ValueKind::Phrase).cloned());
-            let role = if numeric || joint == Joint::Mark { Role::Topic } else { Role::Detail };
+            let role = if numeric || is_marked { Role::Topic } else { Role::Detail };
             self.add(&phrase.words, role);
         }
         self.promote(phrases);
@@ -425,8 +443,7 @@ impl Reading {
     }
 
     fn add(&mut self, words: &[String], role: Role) {
-        let last = words.len().saturating_sub(1);
-        for (at, word) in words.iter().enumerate() {
+        for word in words {
             let role = if phrase::is_detail(word) {
                 Role::Detail
             } else if role != Role::Detail && lexicon::environment(word).is_some() {
@@ -434,7 +451,7 @@ impl Reading {
             } else {
                 role
             };
-            self.subject.push(Term { word: word.clone(), role, joins_next: at < last });
+            self.subject.push(Term { word: word.clone(), role });
         }
     }
 }

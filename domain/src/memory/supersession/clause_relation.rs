@@ -1,28 +1,66 @@
 //! The relation of a newer clause to an older one: whether it updates the older one.
 
-use super::aligned::differ_in_one_value;
+use super::alignment::{Alignment, Candidate, Difference, Rest, VERB_WEIGHT, align, is_other_tool, is_said};
 use super::clause::Clause;
-use super::difference;
-use super::lexicon;
-use super::subject::{Agreement, agreement};
-use super::term::Role;
-use super::tools;
-use super::values::{ClauseValue, Comparison, ValueKind, compare};
-use super::verb::Joint;
+use super::values::ValueKind;
+use super::{lexicon, relations};
 
-/// The share of common words from which on two subjects are the same.
-const SAME_SUBJECT: f64 = 0.5;
-/// That share where the newer clause names the older value as the one before.
-const SAME_SUBJECT_NAMED: f64 = 0.3;
-/// The share from which on a negated clause is the opposite of another. It is higher, as nothing but the words says
-/// what they are about.
-const SAME_ADVICE: f64 = 0.75;
-
-/// The confidence in an update that repeats the sentence with another value.
-const SAME_SENTENCE: f64 = 0.9;
-
-/// The share that is assumed where two clauses say the same in other words but for one value.
-const SAME_OUTLINE: f64 = 0.9;
+/// The most left-over words of a sort that count.
+const MOST_LEFT: f64 = 3.0;
+/// The weight of the words that two clauses about one thing share at least.
+const LEAST_SHARED: f64 = 1.0;
+/// The number of shared words from which on more of them say nothing more.
+const MOST_SHARED: f64 = 4.0;
+// The weights are those of a logistic regression (Cox 1958) on pairs of statements, each with the sign that its
+// evidence has.
+/// The score of two clauses that differ in one value alone.
+const ONE: f64 = 1.29;
+/// A word that both say.
+const SHARED: f64 = 0.21;
+/// Words on both sides that the other does not say.
+const NOUNS_BOTH: f64 = -1.01;
+/// Each noun that one side speaks of.
+const SUBJECTS_ANY: f64 = -1.80;
+/// Each word before a noun, where both say the noun.
+const MODIFIERS_ANY: f64 = -3.16;
+/// Each word that narrows one side.
+const NARROWING_ANY: f64 = -4.36;
+/// Each word behind a preposition.
+const BEHIND_ANY: f64 = -2.83;
+/// Another value on both sides.
+const VALUES_BOTH: f64 = -1.92;
+/// Different verbs that tell different relations.
+const VERBS_BOTH: f64 = -0.60;
+/// Such verbs beside two values of one type, which say more of their attribute than names do.
+const TYPED_VERBS: f64 = -1.87;
+/// One side denies what the other affirms.
+const POLARITY: f64 = 0.22;
+/// Two tools of different purposes.
+const OTHER_TOOL: f64 = -2.65;
+/// A verb that may have several objects.
+const ADDITIVE: f64 = -3.74;
+/// The newer clause says that something changed.
+const MARKER: f64 = 1.20;
+/// The newer clause names the older value as the one before.
+const NAMES_OLDER: f64 = 3.34;
+/// A name that does something, which others may do as well.
+const SUBJECT_NAME: f64 = -3.33;
+/// Words before the verb.
+const SUBJECT_PHRASE: f64 = -2.82;
+/// A permission, beside which there may be others.
+const PERMISSION: f64 = -3.42;
+/// Another name.
+const NAMES_ANY: f64 = -2.43;
+/// Other words as the object of a verb, which may have several.
+const OBJECT: f64 = -1.80;
+/// Words on both sides beside the value, which tell what it measures.
+const BESIDE_BOTH: f64 = -2.93;
+/// Two prohibitions, which may hold side by side.
+const BOTH_DENIED: f64 = -0.70;
+/// Two advices, which may hold side by side.
+const ADVICE: f64 = -3.10;
+/// The newer clause tells what somebody did once.
+const DEED: f64 = -1.83;
 
 /// The relation of a newer clause to an older one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,73 +69,90 @@ pub(super) enum ClauseRelation {
     Apart,
     /// They speak of the same thing and agree, or one says more.
     Agrees,
-    /// They speak of the same thing, which may have several values.
-    Several,
     /// They speak of the same thing and differ; the confidence is in 0..=1.
     Updates(f64),
 }
 
-pub(super) fn clause_relation(newer: &Clause, older: &Clause) -> ClauseRelation {
+/// Tells whether both state what holds, at the same point of a scale, and neither adds a value.
+fn may_relate(newer: &Clause, older: &Clause) -> bool {
     let adds = (newer.is_added || older.is_added) && newer.former.is_empty();
-    if newer.is_doubtful || older.is_doubtful || adds || (newer.is_past && !older.is_past) {
-        return ClauseRelation::Apart;
-    }
-    if newer.outline.measures_other(&older.outline) {
-        return ClauseRelation::Apart;
-    }
-    let is_typed = compare(&newer.values, &older.values)
-        .kind()
-        .is_some_and(|kind| !matches!(kind, ValueKind::Name | ValueKind::Phrase | ValueKind::Path));
-    if newer.outline.joins_otherwise(&older.outline) && !is_typed && newer.is_affirmed == older.is_affirmed {
-        return ClauseRelation::Apart;
-    }
-    if newer.is_affirmed && older.is_affirmed && differ_in_one_value(&newer.sequence, &older.sequence) {
-        return ClauseRelation::Updates(SAME_SENTENCE);
-    }
-    let found = by_subject(newer, older);
-    if matches!(found, ClauseRelation::Updates(_) | ClauseRelation::Agrees) || newer.is_affirmed != older.is_affirmed {
-        return found;
-    }
-    difference::differ(newer, older, names_as_former(newer, older))
-        .map_or(found, |kind| ClauseRelation::Updates(confidence(kind, SAME_OUTLINE)))
+    !(newer.is_doubtful
+        || older.is_doubtful
+        || adds
+        || (newer.is_past && !older.is_past)
+        || newer.outline.measures_other(&older.outline))
 }
 
-/// Finds the relation of a newer clause to an older one by their subjects.
-fn by_subject(newer: &Clause, older: &Clause) -> ClauseRelation {
-    let Some(agreement) = agreement(newer, older) else { return ClauseRelation::Apart };
-    if newer.is_affirmed != older.is_affirmed {
-        return opposite(newer, older, agreement);
-    }
-    let names_older = names_as_former(newer, older);
-    let least = if names_older { SAME_SUBJECT_NAMED } else { SAME_SUBJECT };
-    let same_tools = tools_of_one_kind(&newer.values, &older.values);
-    let without_subject = agreement.words == 0.0 && (same_tools || names_older);
-    let one_has_none = names_older && (newer.has_no_subject() || older.has_no_subject());
-    if !(agreement.share >= least || without_subject || one_has_none) {
+pub(super) fn clause_relation(newer: &Clause, older: &Clause) -> ClauseRelation {
+    if !may_relate(newer, older) {
         return ClauseRelation::Apart;
     }
-    match compare(&newer.values, &older.values) {
-        Comparison::Apart => ClauseRelation::Apart,
-        Comparison::Contained => ClauseRelation::Agrees,
-        Comparison::Several => ClauseRelation::Several,
-        Comparison::Differ(kind) if names_older => ClauseRelation::Updates(confidence(kind, agreement.share.max(0.9))),
-        Comparison::Differ(kind) => {
-            if is_one_attribute(newer, older, kind, agreement, same_tools) {
-                ClauseRelation::Updates(confidence(kind, if without_subject { 0.7 } else { agreement.share }))
-            } else {
-                ClauseRelation::Apart
-            }
-        }
+    match score(newer, older) {
+        Some(score) if score > 0.0 => ClauseRelation::Updates(1.0 / (1.0 + (-score).exp())),
+        None if is_said(newer, older) => ClauseRelation::Agrees,
+        _ => ClauseRelation::Apart,
     }
 }
 
-fn confidence(kind: ValueKind, share: f64) -> f64 {
-    let of_kind = match kind {
-        ValueKind::Phrase => 0.75,
-        ValueKind::Name | ValueKind::Path => 0.9,
-        _ => 0.95,
+/// Weighs the evidence that a newer clause updates an older one. None where the clauses do not differ in one value.
+fn score(newer: &Clause, older: &Clause) -> Option<f64> {
+    let (a, b) = (&newer.outline, &older.outline);
+    let Alignment { difference, slots, new, old } = align(newer, older)?;
+    let of_both = |has: &dyn Fn(&Candidate<'_>, &Clause) -> bool| {
+        slots.as_ref().is_some_and(|[x, y]| has(x, newer) || has(y, older))
     };
-    of_kind * share
+    let names_older = names_as_former(newer, older);
+    let shared = new.shared.min(old.shared);
+    let is_all = new.is_empty() && old.is_empty() && difference != Difference::Words;
+    let is_enough = names_older || shared >= if is_all { VERB_WEIGHT } else { LEAST_SHARED };
+    // Where a value is told on one side alone, plain words are no other value.
+    let is_of_other_type = difference == Difference::Words && (new.values > 0.0) != (old.values > 0.0);
+    if !is_enough
+        || is_of_other_type
+        || (difference != Difference::Typed && difference != Difference::Polarity && a.joins_otherwise(b))
+    {
+        return None;
+    }
+    let flag = |is: bool| f64::from(u8::from(is));
+    let any = |of: fn(&Rest) -> f64| (of(&new) + of(&old)).min(MOST_LEFT);
+    let both = |of: fn(&Rest) -> f64| flag(of(&new) > 0.0 && of(&old) > 0.0);
+    let is_related = a.actions.iter().any(|x| b.actions.iter().any(|y| relations::are_related(x, y)));
+    let is_open = difference == Difference::Names || difference == Difference::Words;
+    let may_have_several = of_both(&|slot, clause| !slot.is_before_verb() && clause.is_additive) && !names_older;
+    let is_subject = of_both(&|slot, clause| slot.is_before_verb() && !clause.outline.is_definite);
+    let object = of_both(&|slot, clause| {
+        clause.acts && slot.part.is_some_and(|part| !part.is_before_verb && part.opening.is_empty())
+    }) && !names_older;
+    let is_number = slots.as_ref().is_some_and(|[x, _]| x.value.is_some_and(|value| value.kind == ValueKind::Number));
+    let is_other_tool = slots.as_ref().is_some_and(|[x, y]| is_other_tool(x, y));
+    let is = |of: Difference| flag(difference == of);
+    let evidence = [
+        (ONE, 1.0),
+        (SHARED, shared.min(MOST_SHARED)),
+        (NOUNS_BOTH, both(|rest| rest.nouns + rest.subjects + rest.behind)),
+        (SUBJECTS_ANY, any(|rest| rest.subjects)),
+        (MODIFIERS_ANY, any(|rest| rest.modifiers)),
+        (NARROWING_ANY, any(|rest| rest.narrowing)),
+        (BEHIND_ANY, any(|rest| rest.behind)),
+        (VALUES_BOTH, both(|rest| rest.values)),
+        (VERBS_BOTH, if is_related { 0.0 } else { both(|rest| rest.verbs) }),
+        (TYPED_VERBS, if is_related { 0.0 } else { is(Difference::Typed) * both(|rest| rest.verbs) }),
+        (POLARITY, is(Difference::Polarity)),
+        (OTHER_TOOL, flag(is_other_tool && !is_related)),
+        (ADDITIVE, flag(is_open && may_have_several)),
+        (MARKER, flag(newer.announces)),
+        (NAMES_OLDER, flag(names_older)),
+        (SUBJECT_NAME, flag((difference == Difference::Names || is_number) && is_subject)),
+        (SUBJECT_PHRASE, flag(difference == Difference::Words && is_subject)),
+        (PERMISSION, flag(is_open && (a.is_permission() || b.is_permission()))),
+        (NAMES_ANY, any(|rest| rest.names)),
+        (OBJECT, flag(difference == Difference::Words && object)),
+        (BESIDE_BOTH, both(|rest| rest.beside)),
+        (BOTH_DENIED, flag(is_open && !newer.is_affirmed && !older.is_affirmed)),
+        (ADVICE, flag(difference == Difference::Words && newer.is_advice && older.is_advice)),
+        (DEED, flag(newer.is_deed && !older.is_deed && !newer.announces)),
+    ];
+    Some(evidence.iter().map(|(weight, of)| weight * of).sum())
 }
 
 /// Tells whether the newer clause names the older value as the one before: `from Jenkins to Buildkite`.
@@ -117,79 +172,4 @@ fn names_as_former(newer: &Clause, older: &Clause) -> bool {
 fn is_amount_of(former: &str, word: &str) -> bool {
     let digits: String = former.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
     !digits.is_empty() && digits == word
-}
-
-/// Tells whether both speak of one attribute of the subject. Where the verb names none (`uses`, `is`), a short subject
-/// has many.
-fn is_one_attribute(newer: &Clause, older: &Clause, kind: ValueKind, agreement: Agreement, same_tools: bool) -> bool {
-    let topics = |clause: &Clause| clause.subject.iter().filter(|term| term.role == Role::Topic).count();
-    let least_topics = topics(newer).min(topics(older));
-    let weakest = |joint: Joint| newer.joint == joint || older.joint == joint;
-    let is_permission = kind == ValueKind::Name && (newer.outline.is_permission() || older.outline.is_permission());
-    if is_permission || matches!(kind, ValueKind::Name | ValueKind::Phrase) && (newer.is_additive || older.is_additive)
-    {
-        return false;
-    }
-    match kind {
-        ValueKind::Name => {
-            same_tools
-                || (!tools_of_other_kinds(&newer.values, &older.values)
-                    && (!weakest(Joint::Light) || least_topics > 1 || agreement.shared > 1.0)
-                    && least_topics + usize::from(agreement.shared >= 1.0) > 0)
-        }
-        ValueKind::Phrase => {
-            let is_short = |values: &[ClauseValue]| values.iter().all(|value| value.words.len() <= 4);
-            let is_marked = newer.joint == Joint::Mark && older.joint == Joint::Mark;
-            (same_tools && agreement.shared >= 1.0)
-                || is_short(&newer.values)
-                    && is_short(&older.values)
-                    && !(newer.acts || older.acts)
-                    && agreement.share >= 0.8
-                    && (is_marked || agreement.shared >= 1.5)
-                    && (!weakest(Joint::Light) || least_topics > 0)
-        }
-        _ => agreement.shared >= 1.0,
-    }
-}
-
-fn tool_kinds(values: &[ClauseValue]) -> Vec<usize> {
-    let names = values.iter().filter(|value| matches!(value.kind, ValueKind::Name | ValueKind::Phrase));
-    names.flat_map(|value| value.words.iter().filter_map(|word| tools::tool_kind(word))).collect()
-}
-
-fn tools_of_one_kind(a: &[ClauseValue], b: &[ClauseValue]) -> bool {
-    let (a, b) = (tool_kinds(a), tool_kinds(b));
-    a.iter().any(|kind| b.contains(kind))
-}
-
-fn tools_of_other_kinds(a: &[ClauseValue], b: &[ClauseValue]) -> bool {
-    !tool_kinds(a).is_empty() && !tool_kinds(b).is_empty() && !tools_of_one_kind(a, b)
-}
-
-/// Finds the relation of two clauses, one of which has a negation. They are opposites where almost all of their words
-/// agree, also those of the values, or where the newer one bans what the older one says.
-fn opposite(newer: &Clause, older: &Clause, agreement: Agreement) -> ClauseRelation {
-    let words = |clause: &Clause| clause.values.iter().flat_map(|value| value.words.clone()).collect::<Vec<_>>();
-    let (new, old) = (words(newer), words(older));
-    let common =
-        new.iter().filter(|word| older.says(word)).count() + old.iter().filter(|word| newer.says(word)).count();
-    let all = new.len() + old.len();
-    let share =
-        (2.0 * agreement.shared + common as f64) / (2.0 * agreement.words.max(agreement.shared) + all as f64).max(1.0);
-    let typed_differ =
-        matches!(compare(&newer.values, &older.values), Comparison::Differ(kind) if kind != ValueKind::Phrase);
-    // What held on one day is no rule.
-    if newer.outline.has_date() != older.outline.has_date() {
-        return ClauseRelation::Apart;
-    }
-    // A ban holds for everything that contains what is forbidden.
-    let is_ban = !newer.is_affirmed && newer.bans && newer.outline.is_said_by(&older.outline);
-    if is_ban || newer.outline.has_words_of(&older.outline) {
-        return ClauseRelation::Updates(0.85);
-    }
-    if share >= SAME_ADVICE && !typed_differ && agreement.shared + common as f64 / 2.0 >= 1.5 {
-        ClauseRelation::Updates(0.85 * share.min(1.0))
-    } else {
-        ClauseRelation::Apart
-    }
 }

@@ -146,7 +146,7 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("activation", "enabled enables enabling on active activated activate"),
     ("!activation", "disable disabled disables disabling inactive deactivated deactivate off"),
     ("permission", "allowed permitted permit fine okay welcome ok"),
-    ("!permission", "forbid forbidden forbids prohibited disallowed disallow banned ban bans"),
+    ("!permission", "forbid forbidden forbids prohibited disallowed disallow banned ban bans blocked blocks block"),
     ("obligation", "mandatory required compulsory obligatory"),
     ("!obligation", "optional unnecessary"),
     ("usage", "recommended encouraged"),

@@ -1,5 +1,5 @@
 //! The outline of a clause: its phrases with the values in them, whatever the order and the form of its words.
-//! `difference` decides in which value two outlines differ.
+//! `alignment` finds in which value two outlines differ.
 
 use std::collections::BTreeSet;
 
@@ -42,6 +42,13 @@ pub(super) struct Part {
     pub(super) is_before_verb: bool,
     pub(super) words: Vec<String>,
     pub(super) values: Vec<ClauseValue>,
+}
+
+impl Part {
+    /// Tells whether it is a condition. A time behind `after` may be what a clause tells.
+    pub(super) fn is_only_condition(&self) -> bool {
+        self.is_condition && !matches!(&*self.opening, "after" | "until" | "before" | "once")
+    }
 }
 
 impl Outline {
@@ -122,6 +129,11 @@ impl Outline {
         self.parts.push(Part { opening, is_before_verb: true, words, ..Part::default() });
     }
 
+    /// All words that it says, in the spelling that is compared.
+    pub(super) fn words(&self) -> impl Iterator<Item = &String> {
+        self.said.iter()
+    }
+
     pub(super) fn says(&self, word: &str) -> bool {
         self.said.contains(word) || self.said.contains(&lexicon::canonical(word))
     }
@@ -143,28 +155,6 @@ impl Outline {
             let others = on_scale(other);
             !others.is_empty() && on_scale(self).is_disjoint(&others)
         })
-    }
-
-    /// Tells whether they consist of the same words, except for those that affirm or deny.
-    pub(super) fn has_words_of(&self, other: &Self) -> bool {
-        let (own, others) = (self.plain_words(), other.plain_words());
-        !own.is_empty() && own == others && (self.verbs.is_subset(&other.verbs) || other.verbs.is_subset(&self.verbs))
-    }
-
-    /// Tells whether another outline says each of its words, which are at least two.
-    pub(super) fn is_said_by(&self, other: &Self) -> bool {
-        let own = self.plain_words();
-        own.len() > 1 && own.iter().all(|word| other.says(word))
-    }
-
-    fn plain_words(&self) -> BTreeSet<&String> {
-        let of_values = self.parts.iter().flat_map(|part| part.values.iter().flat_map(|value| &value.words));
-        let words = self.parts.iter().flat_map(|part| &part.words).chain(of_values).chain(&self.actions);
-        words.filter(|word| !lexicon::is_polarity(word)).collect()
-    }
-
-    pub(super) fn has_date(&self) -> bool {
-        self.values().any(|value| matches!(value.kind, ValueKind::Date | ValueKind::Time))
     }
 
     /// Tells whether both say what something is, where it is or where it is from, but not the same one of these.

@@ -2,6 +2,7 @@
 
 use super::lexicon;
 use super::token::Token;
+use super::tools;
 use super::values::{self, ClauseValue, ValueKind};
 
 /// Words that tell no subject from another.
@@ -221,7 +222,9 @@ impl Builder {
             return;
         }
         self.end_name();
-        if lexicon::is_filler(&token.lower) || lexicon::is_light_verb(&token.lower) {
+        if lexicon::is_filler(&token.lower)
+            || (lexicon::is_light_verb(&token.lower) && !tools::is_exclusive(&token.lower))
+        {
             return;
         }
         self.part.push(lexicon::canonical(&token.lower));

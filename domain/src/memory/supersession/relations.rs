@@ -46,6 +46,7 @@ const SCALES: &[&str] = &[
     "connect | idle",
     "before until | after from since",
     "first | last",
+    "soft | hard",
 ];
 static RELATION: LazyLock<HashMap<String, Vec<usize>>> = LazyLock::new(|| {
     let mut map: HashMap<String, Vec<usize>> = HashMap::new();
@@ -69,8 +70,6 @@ static POINT: LazyLock<HashMap<String, (usize, usize)>> = LazyLock::new(|| {
     });
     points.flat_map(|(word, point)| [(word.to_owned(), point), (canonical(word), point)]).collect()
 });
-static UNIQUE: LazyLock<HashSet<String>> =
-    LazyLock::new(|| ["live", "work", "works", "employed", "based"].map(canonical).into());
 static BOUND: LazyLock<HashSet<String>> = LazyLock::new(|| ["limit", "minimum", "default"].map(canonical).into());
 
 /// The point that `at least` names.
@@ -79,12 +78,6 @@ pub(super) const MINIMUM: (usize, usize) = (0, 1);
 /// Tells whether two verbs, in the spelling that is compared, tell the same relation.
 pub(super) fn are_related(a: &str, b: &str) -> bool {
     RELATION.get(a).zip(RELATION.get(b)).is_some_and(|(a, b)| a.iter().any(|group| b.contains(group)))
-}
-
-/// Tells whether the subject of this verb, in the spelling that is compared, does it at one place alone: `I live in
-/// Rome`.
-pub(super) fn has_one_object(verb: &str) -> bool {
-    UNIQUE.contains(verb)
 }
 
 /// Returns the kind of relation that a preposition tells. It is empty for other words.

@@ -83,14 +83,6 @@ impl Clause {
         self.said.contains(word) || self.said.contains(&lexicon::canonical(word))
     }
 
-    pub(super) fn has_topic(&self) -> bool {
-        self.subject.iter().any(|term| term.role == Role::Topic)
-    }
-
-    pub(super) fn has_qualifier(&self) -> bool {
-        self.qualifiers().next().is_some()
-    }
-
     pub(super) fn has_no_subject(&self) -> bool {
         !self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Qualifier))
     }
@@ -104,7 +96,6 @@ impl Clause {
 
     fn narrow(&mut self, terms: &[Term]) {
         let new = terms.iter().filter(|term| !self.says(&term.word)).cloned().collect::<Vec<_>>();
-        self.sequence.narrow(new.iter().map(|term| term.word.clone()));
         self.outline.narrow(new.iter().map(|term| term.word.clone()));
         self.said.extend(new.iter().map(|term| term.word.clone()));
         self.subject.extend(new);

@@ -18,6 +18,4 @@ pub(super) enum Role {
 pub(super) struct Term {
     pub word: String,
     pub role: Role,
-    /// True where the word right behind it belongs to the same noun phrase.
-    pub joins_next: bool,
 }

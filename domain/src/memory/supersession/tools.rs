@@ -83,7 +83,6 @@ const EXCLUSIVE: &[&str] = &[
     "little-endian big-endian",
     "light dark",
     "left right",
-    "soft hard",
     "strict lenient loose",
     "lazy eager",
     "optimistic pessimistic",

@@ -10,6 +10,9 @@ use super::units;
 /// The thing that a number counts where it says how often something is done.
 const TIMES: &str = "times";
 
+/// The quotient of 1,024 and 1,000.
+const SIZE_TOLERANCE: f64 = 1.024;
+
 /// The kind of a value. Only values of one kind take each other's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ValueKind {
@@ -63,7 +66,15 @@ impl ClauseValue {
 
     /// Tells whether one says what the other says, or part of it.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
-        self.words.is_subset(&other.words) || other.words.is_subset(&self.words)
+        self.words.is_subset(&other.words) || other.words.is_subset(&self.words) || self.is_same_size(other)
+    }
+
+    /// Tells whether both are one size, counted in thousands or in 1,024s.
+    fn is_same_size(&self, other: &Self) -> bool {
+        let size = |value: &Self| value.words.first().and_then(|word| word.parse::<f64>().ok());
+        self.kind == ValueKind::Amount("size")
+            && self.kind == other.kind
+            && size(self).zip(size(other)).is_some_and(|(a, b)| a.max(b) <= a.min(b) * SIZE_TOLERANCE)
     }
 
     /// Reads a duration as how often something happens.
@@ -78,101 +89,6 @@ impl ClauseValue {
         let counts_any = |value: &Self| value.of.as_deref().is_none_or(|of| of == TIMES);
         let counts_same = counts_any(self) || counts_any(other) || self.of == other.of;
         self.kind == other.kind && counts_same && !self.overlaps(other)
-    }
-}
-
-/// The result of comparing the values of two clauses about one subject.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Comparison {
-    /// They have no kind of value in common.
-    Apart,
-    /// One says what the other says, or more.
-    Contained,
-    /// One of them holds several values of a kind, and they differ.
-    Several,
-    /// They differ in a value of this kind.
-    Differ(ValueKind),
-}
-
-impl Comparison {
-    /// Returns the kind of the values that differ. None where no values differ.
-    pub(super) fn kind(self) -> Option<ValueKind> {
-        match self {
-            Self::Differ(kind) => Some(kind),
-            _ => None,
-        }
-    }
-}
-
-/// Compares the values of two clauses kind by kind. They differ where one kind differs, unless several values of a kind
-/// do.
-pub(super) fn compare(a: &[ClauseValue], b: &[ClauseValue]) -> Comparison {
-    let kinds: BTreeSet<ValueKind> =
-        a.iter().map(|value| value.kind).filter(|kind| *kind != ValueKind::Phrase).collect();
-    let mut found = Comparison::Apart;
-    for kind in kinds {
-        let of_kind =
-            |values: &'_ [ClauseValue]| values.iter().filter(|value| value.kind == kind).cloned().collect::<Vec<_>>();
-        match compare_kind(kind, &of_kind(a), &of_kind(b)) {
-            Comparison::Several => return Comparison::Several,
-            Comparison::Differ(kind) if !matches!(found, Comparison::Differ(_)) => found = Comparison::Differ(kind),
-            Comparison::Contained if found == Comparison::Apart => found = Comparison::Contained,
-            _ => {}
-        }
-    }
-    if found == Comparison::Apart { phrases(a, b) } else { found }
-}
-
-fn compare_kind(kind: ValueKind, a: &[ClauseValue], b: &[ClauseValue]) -> Comparison {
-    let counts = |value: &ClauseValue, other: &ClauseValue| match (&value.of, &other.of) {
-        (Some(value), Some(other)) => value == other,
-        _ => a.len() == 1 && b.len() == 1,
-    };
-    let (mut met, mut differs, mut several) = (false, false, false);
-    for value in a {
-        let same: Vec<&ClauseValue> = b.iter().filter(|other| counts(value, other)).collect();
-        let siblings = a.iter().filter(|sibling| sibling.of == value.of).count();
-        met |= !same.is_empty();
-        match same[..] {
-            [] => {}
-            [other] if siblings == 1 => differs |= !value.overlaps(other),
-            _ => several |= !same.iter().any(|other| value.overlaps(other)),
-        }
-    }
-    if !met && a.len().max(b.len()) > 1 && !a.is_empty() && !b.is_empty() {
-        let all_in =
-            |a: &[ClauseValue], b: &[ClauseValue]| a.iter().all(|value| b.iter().any(|other| value.overlaps(other)));
-        return if all_in(a, b) || all_in(b, a) { Comparison::Contained } else { Comparison::Several };
-    }
-    match (met, several, differs) {
-        (false, ..) => Comparison::Apart,
-        (_, true, _) => Comparison::Several,
-        (_, _, true) => Comparison::Differ(kind),
-        _ => Comparison::Contained,
-    }
-}
-
-/// Compares what is said in plain words. Names and paths count as words here.
-fn phrases(a: &[ClauseValue], b: &[ClauseValue]) -> Comparison {
-    let words = |values: &[ClauseValue]| -> Vec<ClauseValue> {
-        values
-            .iter()
-            .filter(|value| matches!(value.kind, ValueKind::Phrase | ValueKind::Name | ValueKind::Path))
-            .cloned()
-            .collect()
-    };
-    let (a, b) = (words(a), words(b));
-    if a.is_empty() || b.is_empty() {
-        return Comparison::Apart;
-    }
-    let all_in =
-        |a: &[ClauseValue], b: &[ClauseValue]| a.iter().all(|value| b.iter().any(|other| value.overlaps(other)));
-    if all_in(&a, &b) || all_in(&b, &a) {
-        Comparison::Contained
-    } else if a.len() > 1 || b.len() > 1 {
-        Comparison::Several
-    } else {
-        Comparison::Differ(ValueKind::Phrase)
     }
 }
 

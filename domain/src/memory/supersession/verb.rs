@@ -30,19 +30,6 @@ const ADDITIVE: &str = "support supports supported accept accepts accepted allow
     validate validates check checks deliver delivers delivered notify notifies written exported forwarded";
 const PAST: [&str; 9] = ["was", "were", "had", "lived", "worked", "ran", "liked", "listened", "preferred"];
 
-/// The way in which the value of a clause is joined to its subject.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Joint {
-    /// It is joined by `:`, `=`, an arrow, or nothing: the subject names the attribute.
-    Mark,
-    /// It is joined by `is` and the like.
-    Copula,
-    /// It is joined by a verb that names no attribute: `uses`, `runs`, `has`.
-    Light,
-    /// It is joined by a verb that names the attribute: `lives`, `listens`.
-    Content,
-}
-
 /// The main verb of a clause: where its words stand, and what they say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Verb {
@@ -65,17 +52,6 @@ pub(super) struct Verb {
     pub is_past: bool,
     /// True where the verb may have several objects, none of which takes the place of another: `ships to`, `supports`.
     pub is_additive: bool,
-}
-
-impl Verb {
-    pub(super) fn joint(&self) -> Joint {
-        match (self.is_copula, self.actions.is_empty()) {
-            (_, false) => Joint::Content,
-            _ if self.has_preposition => Joint::Content,
-            (true, _) => Joint::Copula,
-            _ => Joint::Light,
-        }
-    }
 }
 
 fn is_copula(word: &str) -> bool {

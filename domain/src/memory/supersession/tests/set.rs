@@ -110,7 +110,7 @@ fn counts(all: &[Said]) -> Counts {
 
 #[test]
 fn changes_are_found_and_look_alikes_are_not() {
-    for (split, least_orderable, most_false, most_across) in [("dev", 0.92, 0.01, 0), ("held_out", 0.84, 0.02, 2)] {
+    for (split, least_orderable, most_false, most_across) in [("dev", 0.85, 0.01, 0), ("held_out", 0.83, 0.02, 2)] {
         let all = set(split);
         let counts = counts(&all);
         assert!(counts.orderable as f64 >= least_orderable * counts.changes as f64, "{split}: {counts:?}");
@@ -133,7 +133,7 @@ struct Pair {
 fn changes_that_somebody_else_wrote_are_found_and_look_alikes_are_not() {
     let lines = include_str!("../../../../../tests/data/update_pairs.jsonl").lines();
     let pairs: Vec<Pair> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
-    for (split, least_found, most_false) in [("dev", 74, 0), ("held_out", 62, 3)] {
+    for (split, least_found, most_false) in [("dev", 76, 1), ("held_out", 72, 3)] {
         let (mut found, mut wrong) = (0, 0);
         for pair in pairs.iter().filter(|pair| pair.split == split) {
             let (older, newer) = (Statement::of(&pair.title, &pair.older), Statement::of(&pair.title, &pair.newer));

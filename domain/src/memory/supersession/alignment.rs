@@ -1,0 +1,272 @@
+//! The alignment of two clauses. What both say is taken away. Of what is left over on either side, the two values that
+//! fit together best are the difference, and the rest speaks against an update.
+
+use std::collections::BTreeSet;
+
+use super::clause::Clause;
+use super::outline::{Outline, Part};
+use super::values::{ClauseValue, ValueKind};
+use super::{lexicon, phrase, relations, tools};
+
+/// The weight of a verb beside that of a noun.
+pub(super) const VERB_WEIGHT: f64 = 0.5;
+/// The shortest beginning that two words of one family share, in bytes.
+const FAMILY_BYTES: usize = 4;
+/// What stands behind that beginning in a word of the family.
+const SUFFIXES: [&str; 20] = [
+    "", "e", "y", "i", "c", "er", "or", "ist", "tist", "ion", "at", "ation", "ment", "al", "ant", "ent", "anc", "abl",
+    "iv", "ship",
+];
+
+/// The way in which two values differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Difference {
+    /// Two amounts, dates or other values of one type.
+    Typed,
+    /// Two tools of one purpose, or two words that exclude one another.
+    Exclusive,
+    Names,
+    /// Words, at least on one side.
+    Words,
+    /// One clause denies what the other affirms.
+    Polarity,
+}
+
+/// Something that one clause says and the other does not, and that may be the value in which they differ.
+#[derive(Clone)]
+pub(super) struct Candidate<'a> {
+    /// The phrase that it stands in. None for a verb.
+    pub(super) part: Option<&'a Part>,
+    /// The value, where it is not plain words.
+    pub(super) value: Option<&'a ClauseValue>,
+    /// True for plain words beside a value.
+    is_beside: bool,
+    words: Vec<&'a String>,
+}
+
+impl Candidate<'_> {
+    pub(super) fn is_before_verb(&self) -> bool {
+        self.part.is_some_and(|part| part.is_before_verb)
+    }
+
+    fn is_in(&self, part: &Part) -> bool {
+        self.part.is_some_and(|own| std::ptr::eq(own, part))
+    }
+
+    fn tool_kinds(&self) -> BTreeSet<usize> {
+        self.words.iter().filter_map(|word| tools::tool_kind(word)).collect()
+    }
+}
+
+/// The numbers of words of one clause that the other does not say, by what they do, beside the value that differs.
+#[derive(Default)]
+pub(super) struct Rest {
+    pub(super) nouns: f64,
+    /// Nouns that the clause speaks of.
+    pub(super) subjects: f64,
+    /// Words before a noun that both say: `upload timeout`.
+    pub(super) modifiers: f64,
+    /// Environments, and words of conditions.
+    pub(super) narrowing: f64,
+    /// Words behind a preposition.
+    pub(super) behind: f64,
+    /// Words beside the value that differs.
+    pub(super) beside: f64,
+    pub(super) values: f64,
+    pub(super) names: f64,
+    pub(super) verbs: f64,
+    /// The words that both say. A verb counts as `VERB_WEIGHT`.
+    pub(super) shared: f64,
+}
+
+impl Rest {
+    pub(super) fn is_empty(&self) -> bool {
+        self.nouns
+            + self.subjects
+            + self.modifiers
+            + self.narrowing
+            + self.behind
+            + self.values
+            + self.names
+            + self.verbs
+            == 0.0
+    }
+}
+
+/// Two clauses that differ in one value, or in what they affirm.
+pub(super) struct Alignment<'a> {
+    pub(super) difference: Difference,
+    /// The values that differ. None where the clauses differ in what they affirm.
+    pub(super) slots: Option<[Candidate<'a>; 2]>,
+    pub(super) new: Rest,
+    pub(super) old: Rest,
+}
+
+/// Finds in what a newer clause differs from an older one. None where no value of one fits to one of the other.
+pub(super) fn align<'a>(newer: &'a Clause, older: &'a Clause) -> Option<Alignment<'a>> {
+    let (a, b) = (&newer.outline, &older.outline);
+    if newer.is_affirmed != older.is_affirmed {
+        let (new, old) = (rest(a, b, None), rest(b, a, None));
+        return Some(Alignment { difference: Difference::Polarity, slots: None, new, old });
+    }
+    let (new, old) = (candidates(a, b), candidates(b, a));
+    let pairs = new.iter().flat_map(|x| old.iter().map(move |y| (x, y)));
+    let fitting = pairs.filter_map(|(x, y)| fit(x, y).map(|(difference, fit)| (x, y, difference, fit)));
+    let (x, y, difference, _) = fitting.reduce(|best, next| if next.3 > best.3 { next } else { best })?;
+    let (new, old) = (rest(a, b, Some(x)), rest(b, a, Some(y)));
+    Some(Alignment { difference, slots: Some([x.clone(), y.clone()]), new, old })
+}
+
+/// Tells whether the newer clause says all that the older one says.
+pub(super) fn is_said(newer: &Clause, older: &Clause) -> bool {
+    let (new, old) = (&newer.outline, &older.outline);
+    let rest = rest(old, new, None);
+    newer.is_affirmed == older.is_affirmed && candidates(old, new).is_empty() && rest.is_empty() && rest.shared > 0.0
+}
+
+/// Tells whether an outline says a word, or another word of its family: `scientist`, `science`.
+fn says(outline: &Outline, word: &str) -> bool {
+    outline.says(word) || outline.words().any(|other| is_family(word, other) && lexicon::environment(other).is_none())
+}
+
+/// Tells whether two stems differ in the suffixes alone that derive one word from another.
+fn is_family(a: &str, b: &str) -> bool {
+    let common: usize = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+    let derives = |word: &str| word.get(common..).is_some_and(|suffix| SUFFIXES.contains(&suffix));
+    common >= FAMILY_BYTES && derives(a) && derives(b)
+}
+
+fn is_known(value: &ClauseValue, other: &Outline) -> bool {
+    value.words.iter().all(|word| other.says(word))
+        || other.values().any(|known| value.kind == known.kind && value.overlaps(known))
+}
+
+/// Finds what outline `a` says and outline `b` does not.
+fn candidates<'a>(a: &'a Outline, b: &Outline) -> Vec<Candidate<'a>> {
+    let mut all = Vec::new();
+    for part in &a.parts {
+        let before = all.len();
+        let values = part.values.iter().filter(|value| !is_known(value, b));
+        all.extend(values.map(|value| Candidate {
+            part: Some(part),
+            value: Some(value),
+            is_beside: false,
+            words: value.words.iter().collect(),
+        }));
+        // A word that tells no subject from another may still be what is said of one: `the branch is main`.
+        let is_bare = !part.is_before_verb && part.words.iter().all(|word| phrase::is_detail(word));
+        let words: Vec<&String> = part
+            .words
+            .iter()
+            .filter(|word| (is_bare || !phrase::is_detail(word)) && !lexicon::is_polarity(word) && !says(b, word))
+            .collect();
+        if !words.is_empty() {
+            all.push(Candidate { part: Some(part), value: None, is_beside: all.len() > before, words });
+        }
+    }
+    let verbs: Vec<&String> = a.actions.iter().filter(|verb| !says(b, verb)).collect();
+    if !verbs.is_empty() {
+        all.push(Candidate { part: None, value: None, is_beside: false, words: verbs });
+    }
+    all
+}
+
+pub(super) fn is_other_tool(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
+    // A name of several words may be that of another tool: `GitHub Actions`.
+    let kinds = |of: &Candidate<'_>| if of.words.len() == 1 { of.tool_kinds() } else { BTreeSet::new() };
+    let (a, b) = (kinds(a), kinds(b));
+    !a.is_empty() && !b.is_empty() && a.is_disjoint(&b)
+}
+
+/// Tells how two values differ, and how well they fit together. None where they are of different types.
+fn fit(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<(Difference, f64)> {
+    let narrows = |of: &Candidate<'_>| {
+        let mut are_environments = of.words.iter().map(|word| lexicon::environment(word).is_some());
+        // A name may have a part that is an environment elsewhere: `Dr Hoffmann`.
+        if of.value.is_some() { are_environments.all(|is| is) } else { are_environments.any(|is| is) }
+    };
+    if narrows(a) || narrows(b) {
+        return None;
+    }
+    let excludes = |a: &String, b: &String| tools::exclude(&lexicon::canonical(a), &lexicon::canonical(b));
+    let excluded = a.words.iter().any(|a| b.words.iter().any(|b| excludes(a, b)));
+    let same_tools = !a.tool_kinds().is_disjoint(&b.tool_kinds());
+    let day = |kind: ValueKind| if kind == ValueKind::Frequency { ValueKind::Date } else { kind };
+    let (difference, fit) = match (a.value, b.value) {
+        _ if excluded || same_tools => (Difference::Exclusive, 6.0),
+        _ if a.part.is_none() || b.part.is_none() || a.is_beside || b.is_beside => return None,
+        (Some(a), Some(b)) if a.kind == ValueKind::Name && b.kind == ValueKind::Name => (Difference::Names, 3.0),
+        (Some(a), Some(b)) if a.may_replace(b) => (Difference::Typed, 5.0),
+        (Some(a), Some(b)) if day(a.kind) == day(b.kind) && a.kind != b.kind => (Difference::Typed, 4.0),
+        (None, None) => (Difference::Words, 1.0),
+        (Some(value), None) | (None, Some(value)) if matches!(value.kind, ValueKind::Name | ValueKind::Path) => {
+            (Difference::Words, 1.5)
+        }
+        _ => return None,
+    };
+    let place = |of: &Candidate<'_>| {
+        let part = of.part?;
+        Some(f64::from(u8::from(!part.is_before_verb)) / 4.0 - f64::from(u8::from(part.is_only_condition())))
+    };
+    let same_opening = a.part.zip(b.part).is_some_and(|(a, b)| a.opening == b.opening);
+    let places = place(a).unwrap_or(0.0) + place(b).unwrap_or(0.0) + f64::from(u8::from(same_opening)) / 2.0;
+    Some((difference, fit + places))
+}
+
+/// Counts what outline `a` says and outline `b` does not, beside the value that differs.
+fn rest(a: &Outline, b: &Outline, slot: Option<&Candidate<'_>>) -> Rest {
+    let (mut rest, mut shared) = (Rest::default(), BTreeSet::new());
+    let noun = slot.and_then(|slot| slot.value).map(|value| value.kind.noun());
+    for part in &a.parts {
+        let is_slot = slot.is_some_and(|slot| slot.is_in(part));
+        for value in &part.values {
+            if is_known(value, b) {
+                shared.extend(value.words.iter().map(String::as_str));
+            } else if !(is_slot && slot.is_some_and(|slot| slot.value == Some(value))) {
+                let is_name = value.kind == ValueKind::Name;
+                let describes = is_slot
+                    && is_name
+                    && !part.lists
+                    && slot.and_then(|slot| slot.value).is_some_and(|value| value.kind == ValueKind::Name);
+                let count = match () {
+                    () if describes => continue,
+                    () if part.is_condition || (!part.opening.is_empty() && !is_slot) => &mut rest.narrowing,
+                    () if is_name => &mut rest.names,
+                    () => &mut rest.values,
+                };
+                *count += 1.0;
+            }
+        }
+        for (at, word) in part.words.iter().enumerate() {
+            if says(b, word) && !phrase::is_detail(word) {
+                shared.insert(word);
+                continue;
+            }
+            let names_kind = noun.is_some_and(|noun| relations::names_kind(word, noun));
+            if phrase::is_detail(word) || relations::is_bound(word) || lexicon::is_polarity(word) || names_kind {
+                continue;
+            }
+            let is_environment = lexicon::environment(word).is_some();
+            let is_modifier = part.words[at + 1..].iter().any(|behind| says(b, behind) && !phrase::is_detail(behind));
+            let of_slot = is_slot && slot.is_some_and(|slot| slot.value.is_none() || !is_modifier);
+            let count = match () {
+                () if is_environment => &mut rest.narrowing,
+                () if of_slot && slot.is_some_and(|slot| slot.value.is_none()) => continue,
+                () if of_slot => &mut rest.beside,
+                () if part.is_action && at == 0 => &mut rest.verbs,
+                () if is_modifier => &mut rest.modifiers,
+                () if part.is_condition => &mut rest.narrowing,
+                () if !part.opening.is_empty() => &mut rest.behind,
+                () if part.is_before_verb => &mut rest.subjects,
+                () => &mut rest.nouns,
+            };
+            *count += 1.0;
+        }
+    }
+    let is_verb = slot.is_some_and(|slot| slot.part.is_none());
+    let known = a.actions.iter().filter(|verb| says(b, verb) && !shared.contains(verb.as_str())).count();
+    let unknown = a.actions.iter().filter(|verb| !is_verb && !lexicon::is_polarity(verb) && !says(b, verb)).count();
+    rest.verbs += unknown as f64;
+    rest.shared = shared.len() as f64 + VERB_WEIGHT * known as f64;
+    rest
+}
