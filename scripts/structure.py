@@ -49,6 +49,8 @@ HOMES_WITH_TESTS = {
         "tests/it/terminal.rs",
     ],
 }
+# Names that each file of a folder gives to a type of its own.
+TEMPLATES = {"Arguments": "src/mcp/tools/"}
 
 TEST_ITEM = re.compile(
     r"#\[cfg\((?:test|all\(test[^\]]*)\)\]\s*(?:#\[[^\]]*\]\s*)*"
@@ -57,8 +59,9 @@ TEST_ITEM = re.compile(
 USE = re.compile(r"\b(pub(?:\([^)]*\))?\s+)?(?:use|extern\s+crate)\s+([^;]+);")
 PATH = re.compile(r"(?<![\w:])(?:::)?(\w+(?:::\w+)+)")
 OF_A_TYPE = re.compile(r"<([\w:]+)(?:\s+as\s+[\w:]+)?>(?=::)")
-VISIBLE_TYPE = re.compile(r"^[ \t]*pub(?:\([^)]*\))?\s+(?:struct|enum|trait|union)\s+([A-Z]\w*)", re.M)
+TYPE = re.compile(r"\b(?:struct|enum|trait|union)\s+([A-Z]\w*)")
 ALIAS = re.compile(r"\btype\s+([A-Z]\w*)[^=;{]*=\s*([\w:]*)")
+IMPL = re.compile(r"^[ \t]*(?:pub(?:\([^)]*\))?\s+)?(?:unsafe\s+)?(?:impl|trait)\b[^{]*", re.M)
 
 
 def is_test(path):
@@ -259,8 +262,9 @@ def problems(root):
             continue
         if not text.startswith("//!"):
             yield f"{path} does not open with what it is for (//!)"
-        for name in VISIBLE_TYPE.findall(code):
-            types[name].append(str(path))
+        for name in TYPE.findall(code) + [name for name, _ in ALIAS.findall(without(IMPL, code))]:
+            if not str(path).startswith(TEMPLATES.get(name, "/")):
+                types[name].append(str(path))
     for name, places in sorted(types.items()):
         if len(places) > 1:
             yield f"the type {name} is defined {len(places)} times: {', '.join(places)}"

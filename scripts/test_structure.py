@@ -112,7 +112,8 @@ class Structure(unittest.TestCase):
                 f"fn f() {{ <{crate}::Table>::open(); }}",
             ]
             for path in ("src/cli.rs", "actors/src/below.rs", "tests/it/main.rs", "benches/store.rs"):
-                self.refuses_each(path, lines if crate == "lancedb" else lines[:1], f"{path} uses {crate}, which belongs")
+                some = lines if crate == "lancedb" else lines[:1]
+                self.refuses_each(path, some, f"{path} uses {crate}, which belongs")
 
     def test_a_database_in_a_test_module_outside_of_the_store(self):
         text = "//! Commands.\n#[cfg(test)]\nmod tests {\n    use lancedb::Table;\n}\n"
@@ -177,7 +178,23 @@ class Structure(unittest.TestCase):
                 self.refuses_each(path, [line], f"{path} uses {named}, which belongs into actors/src/, src/")
 
     def test_a_type_that_is_defined_twice(self):
-        self.refuses("src/cli.rs", "//! Commands.\npub(crate) struct Low;\n", "the type Low is defined 2 times")
+        lines = [
+            "pub(crate) struct Low;",
+            "struct Low;",
+            "enum Low {}",
+            "trait Low {}",
+            "union Low { a: u8 }",
+            "type Low = u8;",
+            "type Low<T>\nwhere\n    T: Copy,\n= Vec<T>;",
+            "fn f() { struct Low; }",
+            "fn f() {\n    type Low = u8;\n}",
+            "impl Cli {\n    fn f() {\n        struct Low;\n    }\n}",
+        ]
+        self.refuses_each("src/cli.rs", lines, "the type Low is defined 2 times")
+
+    def test_the_name_of_a_template_outside_of_its_folder(self):
+        files = {f"src/{name}.rs": "//! Commands.\nstruct Arguments;\n" for name in ("cli", "demo")}
+        self.assertEqual(len(self.found(files=files)), 1)
 
     def test_a_file_that_does_not_say_what_it_is_for(self):
         self.refuses("src/cli.rs", "fn main() {}\n", "does not open with what it is for")
