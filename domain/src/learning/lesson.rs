@@ -96,7 +96,7 @@ pub struct LessonOrigin {
     pub trace_id: Option<TraceId>,
     /// The outcome of the task. It is `Partial` for a session with successes and failures.
     pub outcome: Outcome,
-    /// The error of a check that failed, as warnings keep it.
+    /// The error of a check that failed, as the warnings keep it that it is true of.
     pub printed: PrintedError,
     pub at: Timestamp,
 }
@@ -125,8 +125,8 @@ impl Lesson {
                 error_type: error.error_type,
                 failure_pattern: error.failure_pattern,
                 corrective_guidance: error.corrective_guidance,
-                error_message: origin.printed.message.clone(),
-                stack_trace: origin.printed.stack_trace.clone(),
+                error_message: None,
+                stack_trace: None,
                 task_domain: domain.clone(),
             }),
             task: origin.task.clone(),
@@ -164,7 +164,7 @@ pub fn memories_of(
     injected: &PromptMemories,
     id: impl Fn(usize) -> MemoryId,
 ) -> (Vec<Memory>, Vec<Note>) {
-    let (mut memories, mut notes, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    let (mut memories, mut notes, mut seen) = (Vec::<Memory>::new(), Vec::new(), HashSet::new());
     for (n, lesson) in lessons.into_iter().enumerate() {
         let mut memory = lesson.into_memory(id(n), origin, injected);
         memory.scrub();
@@ -174,6 +174,7 @@ pub fn memories_of(
             Ok(()) => {}
         }
     }
+    origin.printed.write_on(memories.iter_mut().filter_map(|memory| memory.error_context.as_mut()));
     (memories, notes)
 }
 

@@ -1,12 +1,13 @@
-//! The error that the check of a solution printed when it failed, as a warning keeps it: the message and the stack.
+//! The error that a check printed when it failed, as a warning keeps it: the message and the stack. This file also
+//! decides which of the warnings about the same failure keep it.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use crate::memory::observation::Observed;
-use crate::memory::signature::error_message;
-use crate::memory::{STACK_TRACE_MAX_CHARS, normalised_stack};
+use crate::memory::signature::{Signature, error_message};
+use crate::memory::{ErrorContext, STACK_TRACE_MAX_CHARS, normalised_stack};
 
 /// The error that a check printed. It is empty where nothing was checked, the check passed, or it printed nothing that
 /// names an error.
@@ -23,6 +24,26 @@ impl PrintedError {
         let Some(printed) = observed.detail.as_deref().filter(|_| !observed.passed) else { return Self::default() };
         let bounded = |text: String| text.chars().take(STACK_TRACE_MAX_CHARS).collect();
         Self { message: error_message(printed).map(bounded), stack_trace: stack_in(printed) }
+    }
+
+    /// Writes the error on those of the warnings of one failure that it is true of: the ones that warn of the error
+    /// that it names. Where none does, the first one keeps it, because nothing else says what was printed. A warning
+    /// that came with a message or a stack of its own keeps that.
+    pub fn write_on<'a>(&self, warnings: impl IntoIterator<Item = &'a mut ErrorContext>) {
+        let mut warnings: Vec<&mut ErrorContext> = warnings.into_iter().collect();
+        let named = self.message.as_deref().map(|message| Signature::of(message, None));
+        let is_named = |warning: &ErrorContext| named.as_ref().is_some_and(|error| error.matches(&warning.signature()));
+        if warnings.iter().any(|warning| is_named(warning)) {
+            warnings.retain(|warning| is_named(warning));
+        } else {
+            warnings.truncate(1);
+        }
+        for warning in warnings {
+            if warning.error_message.is_none() && warning.stack_trace.is_none() {
+                warning.error_message.clone_from(&self.message);
+                warning.stack_trace.clone_from(&self.stack_trace);
+            }
+        }
     }
 }
 
@@ -85,6 +106,37 @@ mod tests {
         let found = printed(false, detail);
         assert_eq!((found.message.as_deref(), found.stack_trace.as_deref()), (message, stack));
         assert_eq!(printed(true, detail), PrintedError::default());
+    }
+
+    fn warning_of(error_type: &str) -> ErrorContext {
+        ErrorContext {
+            error_type: error_type.into(),
+            failure_pattern: "the input was not checked".into(),
+            corrective_guidance: "check it".into(),
+            error_message: None,
+            stack_trace: None,
+            task_domain: Some("parsing".into()),
+        }
+    }
+
+    #[rstest]
+    #[case::named(&["OffByOne", "ValueError", "builtins.ValueError"], &[false, true, true])]
+    #[case::none_is_named(&["OffByOne", "KeyError"], &[true, false])]
+    #[case::alone(&["FailedSolution"], &[true])]
+    fn an_error_is_written_on_the_warnings_that_it_is_true_of(#[case] types: &[&str], #[case] expected: &[bool]) {
+        let error = printed(false, "exit code 1\nValueError: bad literal 'x'");
+        let mut warnings: Vec<ErrorContext> = types.iter().map(|error_type| warning_of(error_type)).collect();
+        error.write_on(&mut warnings);
+        let written: Vec<bool> = warnings.iter().map(|warning| warning.error_message == error.message).collect();
+        assert_eq!(written, expected);
+    }
+
+    #[test]
+    fn a_warning_keeps_the_error_that_it_came_with() {
+        let own = ErrorContext { error_message: Some("ValueError: empty".into()), ..warning_of("ValueError") };
+        let mut warnings = [own.clone()];
+        printed(false, "ValueError: bad literal 'x'").write_on(&mut warnings);
+        assert_eq!(warnings, [own]);
     }
 
     #[test]

@@ -67,6 +67,19 @@ fn lessons_become_the_valid_memories_among_them_each_once() {
 }
 
 #[test]
+fn what_a_check_printed_is_kept_with_the_warning_of_that_error_alone() {
+    let printed = PrintedError { message: Some("ValueError: bad literal".into()), stack_trace: None };
+    let origin = LessonOrigin { printed, ..origin(Outcome::Failure) };
+    let error = LessonError { error_type: "ValueError".into(), ..warning().error_context.unwrap() };
+    let named = Lesson { title: "Check the literal".into(), error_context: Some(error), ..lesson() };
+    let id = |n: usize| Uuid::from_u128(n as u128).into();
+    let (memories, _) = memories_of(vec![warning(), named], &origin, &PromptMemories::default(), id);
+    let messages: Vec<Option<String>> =
+        memories.into_iter().map(|memory| memory.error_context.unwrap().error_message).collect();
+    assert_eq!(messages, [None, Some("ValueError: bad literal".into())]);
+}
+
+#[test]
 fn lessons_of_a_failure_confirm_nothing() {
     let confirms = |outcome| origin(outcome).confirms();
     assert!(confirms(Outcome::Success) && confirms(Outcome::Partial) && !confirms(Outcome::Failure));

@@ -1,5 +1,5 @@
 use super::*;
-use crate::learning::lesson::PrintedError;
+use crate::learning::lesson::{PrintedError, memories_of};
 
 const PASSED: &str = "it ran";
 const FAILED: &str = "it ran\n  File \"a.py\", line 3, in load\nValueError: bad literal";
@@ -69,8 +69,9 @@ fn a_check_wins_over_the_judge_whose_lessons_are_then_asked_for_again() {
 fn what_a_failed_check_printed_is_kept_with_the_warnings() {
     let (conclusion, _) = checked(Ok(false), Verdict::Failure);
     let record = conclusion.record.unwrap();
-    let memory = record.lessons[0].clone().into_memory(Uuid::from_u128(2).into(), &record.origin, &record.injected);
-    let error = memory.error_context.unwrap();
+    let id = |n: usize| Uuid::from_u128(n as u128).into();
+    let (memories, _) = memories_of(record.lessons, &record.origin, &record.injected, id);
+    let error = memories[0].error_context.clone().unwrap();
     assert_eq!(error.error_message.as_deref(), Some("ValueError: bad literal"));
     assert_eq!(error.stack_trace.as_deref(), Some("File \"a.py\", in load"));
     let (conclusion, _) = checked(Ok(true), Verdict::Success);
