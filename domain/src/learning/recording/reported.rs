@@ -1,10 +1,12 @@
-//! The lessons that come with a report: each is recorded as learned from the memories that the report is about.
+//! The lessons that come with a report: each is recorded as learned from the memories that the report is about. What a
+//! failed check printed, where the report gives it as evidence, is kept with the warning that it belongs to.
 
 use jiff::Timestamp;
 
 use super::{RecordRefusal, RecordRequest};
 use crate::evidence::feedback::Learning;
 use crate::evidence::report::Report;
+use crate::learning::lesson::PrintedError;
 use crate::memory::ids::MemoryId;
 use crate::memory::trace::Trace;
 use crate::memory::{FieldProblem, Memory, MemoryInvalid, Scope, SourceType, Trust};
@@ -21,7 +23,7 @@ pub fn reported_lessons(
     now: Timestamp,
     id: impl Fn() -> MemoryId,
 ) -> Result<Vec<Memory>, RecordRefusal> {
-    let (mut lessons, mut problems) = (Vec::new(), Vec::new());
+    let (mut lessons, mut problems) = (Vec::<Memory>::new(), Vec::new());
     for (n, learning) in report.request.learnings.iter().enumerate() {
         let mut memory = request_of(learning, report, trace).into_memory(id(), report.workspace, now)?;
         report.memories.iter().for_each(|(source, _)| memory.derive_from(source));
@@ -37,6 +39,8 @@ pub fn reported_lessons(
         }
         lessons.push(memory);
     }
+    let printed = report.request.verdict.evidence.as_ref().map(PrintedError::of).unwrap_or_default();
+    printed.write_on(lessons.iter_mut().filter_map(|memory| memory.error_context.as_mut()));
     if problems.is_empty() { Ok(lessons) } else { Err(MemoryInvalid { problems }.into()) }
 }
 
@@ -71,7 +75,8 @@ mod tests {
     use super::*;
     use crate::evidence::confidence::Evidence;
     use crate::evidence::feedback::FeedbackRequest;
-    use crate::memory::observation::Feedback;
+    use crate::memory::ErrorContext;
+    use crate::memory::observation::{EvidenceKind, Feedback, Observed};
     use crate::memory::samples::{self, id, now, strategy};
     use crate::memory::trace::Outcome;
     use crate::memory::workspace::{Workspace, WorkspaceRef};
@@ -81,13 +86,21 @@ mod tests {
     }
 
     fn lessons(learnings: Vec<Learning>, trace: Option<&Trace>) -> Result<Vec<Memory>, RecordRefusal> {
+        lessons_with(learnings, trace, Feedback::default())
+    }
+
+    fn lessons_with(
+        learnings: Vec<Learning>,
+        trace: Option<&Trace>,
+        verdict: Feedback,
+    ) -> Result<Vec<Memory>, RecordRefusal> {
         let request = FeedbackRequest {
             workspace: WorkspaceRef::Root("/home/ann/project".into()),
             memory_ids: vec![id(1), id(2)],
             trace_id: None,
             task: None,
             commit: None,
-            verdict: Feedback::default(),
+            verdict,
             learnings,
             session: Some("s".into()),
             may_share: false,
@@ -116,6 +129,30 @@ mod tests {
         assert_eq!((memory.trust, memory.source_session.as_deref()), (Trust::Model, Some("s")));
         assert_eq!((&*memory.task, memory.trace_id), ("fix the pager", Some(trace.trace_id)));
         assert_eq!(memory.trace_outcome, Some(Outcome::Failure));
+    }
+
+    #[test]
+    fn what_a_failed_check_printed_is_kept_with_the_warning_of_its_error() {
+        let warning = |error_type: &str| {
+            let error = samples::warning(1).error_context.map(|error| ErrorContext {
+                error_type: error_type.into(),
+                error_message: None,
+                stack_trace: None,
+                ..error
+            });
+            Learning { error_context: error, ..learning(error_type, "content") }
+        };
+        let messages = |passed| {
+            let detail = Some("exit code 1\n  File \"a.py\", line 3, in load\nValueError: bad literal".into());
+            let evidence = Some(Observed { kind: EvidenceKind::ExitCode, passed, detail });
+            let verdict = Feedback { evidence, ..Feedback::default() };
+            let learned = lessons_with(vec![warning("KeyError"), warning("ValueError")], None, verdict).unwrap();
+            let errors = learned.into_iter().filter_map(|memory| memory.error_context);
+            errors.map(|error| (error.error_message, error.stack_trace)).collect::<Vec<_>>()
+        };
+        let printed = (Some("ValueError: bad literal".into()), Some("File \"a.py\", in load".into()));
+        assert_eq!(messages(false), [(None, None), printed]);
+        assert_eq!(messages(true), [(None, None), (None, None)]);
     }
 
     #[test]
