@@ -257,3 +257,28 @@ async fn conditions_keep_out_whatever_they_do_not_hold_of() {
     }
     world.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_earlier_versions_said_of_their_own_limits_is_in_no_answer_and_in_no_prompt() {
+    let world = world(good_model()).await;
+    let title = "A solve of a task like this ended with token_budget_exceeded";
+    let made_by_rules = RecordRequest {
+        source_type: SourceType::Solve,
+        ..warning("token_budget_exceeded", None, lesson(title, "sort the list of users by their names"))
+    };
+    let operational = world.recorded(made_by_rules).await;
+    let own = warning("token_budget_exceeded", None, lesson("Split", "sort long lists of users in parts"));
+    let recorded = world.recorded(own).await;
+    for error_signature in [None, Some("token_budget_exceeded".to_owned())] {
+        let asked = RetrieveRequest { error_signature, ..query("sort the list of users") };
+        assert_eq!(ids(&found(&world, asked).await), [recorded]);
+    }
+    let asked = task("sort the list of users by their names", 1);
+    let solved = world.handle.agents.solve(asked, project(), call()).await.unwrap();
+    let told =
+        solved.memories_used.iter().map(|used| used.id).chain(solved.memories_left_out.iter().map(|left| left.id));
+    assert!(!set(told).contains(&operational));
+    let shown = world.handle.memories.get(operational, &project(), soon()).await.unwrap();
+    assert_eq!(shown.title, title, "it is kept");
+    world.stop().await;
+}

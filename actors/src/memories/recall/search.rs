@@ -54,6 +54,8 @@ impl MemoriesHandle {
         let mut wider_searches = 0;
         let (candidates, ranking, complete) = loop {
             let candidates = self.store.candidates(search.recall.clone(), deadline).await?.without(search.except);
+            let operational = self.operational(&candidates, deadline).await?;
+            let candidates = candidates.without(&operational);
             let ranking = search.rank(candidates.clone());
             let complete = ranking.kept().count() >= search.n || !candidates.are_cut_off();
             if complete || wider_searches == WIDER_SEARCHES {
@@ -70,6 +72,19 @@ impl MemoriesHandle {
         let ranking =
             if search.one_trace { self.with_one_trace(search, candidates, ranking, deadline).await? } else { ranking };
         Ok(Searched { ranking, mode, complete })
+    }
+
+    /// Finds the candidates that are operational, which no search answers with. Bodies are read only of those that may
+    /// be.
+    async fn operational(&self, candidates: &Candidates, deadline: Deadline) -> Result<HashSet<MemoryId>, Error> {
+        let may_be = candidates.facts.iter().filter(|(facts, _)| facts.may_be_operational());
+        let ids: Vec<MemoryId> = may_be.map(|(facts, _)| facts.id).collect();
+        if ids.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let rows = self.store.get(ids, deadline).await?;
+        let operational = rows.iter().filter(|row| row.memory.is_operational());
+        Ok(operational.map(|row| row.memory.id).collect())
     }
 
     /// Ranks all that was learned from the trace of the best candidate, whether the search found it or not, and nothing
@@ -103,7 +118,7 @@ impl MemoriesHandle {
         ids.retain(|id| !found.contains(id) && !except.contains(id));
         let mut rows = self.store.get(ids, deadline).await?;
         rows.retain(|MemoryRow { memory, .. }| {
-            let is_own = memory.trace_id == Some(trace) && memory.status == Status::Active;
+            let is_own = memory.trace_id == Some(trace) && memory.status == Status::Active && !memory.is_operational();
             is_own && recall.visible.contains(memory) && recall.conditions.hold(memory)
         });
         Ok(rows.into_iter().map(|row| (Facts::from(&row.memory), row.evidence)).collect())
