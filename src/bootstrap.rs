@@ -213,7 +213,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             llm: settings.passive.llm,
         },
         pool: PoolSettings { matts_workers: settings.matts.workers, judge_concurrency: settings.judge.concurrency },
-        ..SystemSettings::default()
+        root_name: None,
     }
 }
 

@@ -64,19 +64,6 @@ pub struct RetrievalSettings {
     pub n_results: usize,
 }
 
-impl Default for RetrievalSettings {
-    fn default() -> Self {
-        Self {
-            profile: ProfileName::Composite,
-            weights: Weights::COMPOSITE,
-            half_life_days: 30.0,
-            min_relevance: 0.0,
-            relevance_floor: 0.2,
-            n_results: 5,
-        }
-    }
-}
-
 #[derive(Clone)]
 pub struct MemoriesHandle {
     store: StoreHandle,

@@ -35,7 +35,7 @@ use crate::workspaces::{RootName, WorkspacesHandle};
 /// The name of the provider where there is no language model.
 const NO_MODEL: &str = "none";
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SystemSettings {
     pub solve: SolveSettings,
     pub retrieval: RetrievalSettings,

@@ -3,11 +3,18 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
+use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
 
 use super::HashEmbedder;
+use crate::agents::SolveSettings;
+use crate::cache::CacheLimits;
+use crate::distiller::DistillerSettings;
+use crate::learner::LearnerSettings;
+use crate::memories::RetrievalSettings;
+use crate::model::RetryPolicy;
 use crate::ports::{Clock, LanguageModel, MemoryStore, StoreError};
 use crate::store::StoreOpener;
-use crate::system::{SystemParts, SystemSettings};
+use crate::system::{PoolSettings, SystemParts, SystemSettings};
 
 /// An opener that gives this store each time it is asked.
 pub fn opener_of(store: Arc<dyn MemoryStore>) -> StoreOpener {
@@ -15,6 +22,38 @@ pub fn opener_of(store: Arc<dyn MemoryStore>) -> StoreOpener {
         let store = Arc::clone(&store);
         async move { Ok::<_, StoreError>(store) }.boxed()
     })
+}
+
+/// The settings of a search in tests. An answer leaves nothing out, because what the hash embedder finds alike is no
+/// measure of relevance. What holds for users is in `config/default.toml`.
+impl Default for RetrievalSettings {
+    fn default() -> Self {
+        Self {
+            profile: ProfileName::Composite,
+            weights: Weights::COMPOSITE,
+            half_life_days: 30.0,
+            min_relevance: 0.0,
+            relevance_floor: 0.2,
+            n_results: 5,
+        }
+    }
+}
+
+impl Default for SystemSettings {
+    fn default() -> Self {
+        Self {
+            solve: SolveSettings::default(),
+            retrieval: RetrievalSettings::default(),
+            distiller: DistillerSettings::default(),
+            cache: CacheLimits::default(),
+            retry: RetryPolicy::default(),
+            requests_per_minute: 0,
+            pool: PoolSettings::default(),
+            learner: LearnerSettings::default(),
+            root_name: None,
+            promotes_by_itself: false,
+        }
+    }
 }
 
 /// A system over this store and this model, with the hash embedder, the default settings and the time of the machine. It
