@@ -117,9 +117,17 @@ impl FeedbackRequest {
     /// Tells whether the report is about the session's own work, which has a reported trace. A report that only says
     /// that memories were helpful is a vote about them and tells of no work.
     pub fn tells_of_own_work(&self) -> bool {
+        self.is_work && self.trace_id.is_none() && (self.task.is_some() || self.tells_outcome())
+    }
+
+    /// Tells whether the report says something about work, beside what it says about memories.
+    pub fn tells_of_work(&self) -> bool {
+        self.task.is_some() || self.commit.is_some() || self.tells_outcome()
+    }
+
+    fn tells_outcome(&self) -> bool {
         let Feedback { task_succeeded, reverted, evidence, .. } = &self.verdict;
-        let tells_outcome = task_succeeded.is_some() || *reverted == Some(true) || evidence.is_some();
-        self.is_work && self.trace_id.is_none() && (self.task.is_some() || tells_outcome)
+        task_succeeded.is_some() || *reverted == Some(true) || evidence.is_some()
     }
 
     /// Returns the memories that the report is about, each once: those that it names, or else those that its trace

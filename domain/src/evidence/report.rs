@@ -33,8 +33,8 @@ pub struct Report<'a> {
 pub enum ReportRefusal {
     /// Memories that the report names are not there.
     Missing(Vec<MemoryId>),
-    /// The report brings no lessons and is about nothing but memories that clients may not write about. The scope is
-    /// that of the first of them.
+    /// The report brings no lessons, tells of no work that has a trace, and is about nothing but memories that clients
+    /// may not write about. The scope is that of the first of them.
     NotShared(Scope),
 }
 
@@ -57,7 +57,8 @@ impl<'a> Report<'a> {
         }
         let is_denied = |memory: &&Memory| memory.scope != Scope::Project && !request.may_share;
         let denied: Vec<&Memory> = memories.iter().map(|(memory, _)| memory).filter(is_denied).collect();
-        if let Some(first) = denied.first().filter(|_| denied.len() == memories.len() && request.learnings.is_empty()) {
+        let says_more = !request.learnings.is_empty() || (trace.is_some() && request.tells_of_work());
+        if let Some(first) = denied.first().filter(|_| denied.len() == memories.len() && !says_more) {
             return Err(ReportRefusal::NotShared(first.scope));
         }
         let not_shared_with = denied.iter().map(|memory| memory.id).collect();

@@ -83,6 +83,20 @@ fn what_others_read_is_judged_only_where_the_user_agreed() {
 }
 
 #[test]
+fn work_with_memories_of_others_alone_leaves_its_trace() {
+    let (work, workspace) = (request(observed(true)), Workspace::of_root(ROOT, now()));
+    let memories = vec![of_team(1), of_team(2)];
+    let report = Report::of(&work, &workspace, Some(begun("s")), true, memories.clone()).unwrap();
+    assert_eq!(report.not_shared_with, [id(1), id(2)]);
+    let after = report.trace_after(&[]).unwrap();
+    assert_eq!((after.outcome, &after.memories_used[..]), (Outcome::Success, &[][..]));
+    assert_eq!(report.signals(Some(&after), now(), || Uuid::from_u128(1).into()), []);
+    let vote = request(helpful(true));
+    let refused = Report::of(&vote, &workspace, Some(begun("s")), true, memories).unwrap_err();
+    assert_eq!(refused, ReportRefusal::NotShared(Scope::Team), "a vote tells of no work");
+}
+
+#[test]
 fn one_who_says_the_same_again_votes_once_and_votes_by_hand_count_each() {
     let ids = |request: &FeedbackRequest, trace| -> Vec<SignalId> {
         signals(request, trace).into_iter().map(|signal| signal.id).collect()
