@@ -120,6 +120,19 @@ impl LessonBatch {
         linked
     }
 
+    /// Moves the time at which a stored memory was said to that of the lesson that says it again, where a neighbour was
+    /// said in between. The memory then updates what it updates as if it had been said last.
+    fn say_again(&mut self, near: &Memory, lesson: &Memory, stored: &[Memory]) {
+        if !self.may_change(near.id) || !stored.iter().any(|memory| memory.id == near.id) {
+            return;
+        }
+        let before = self.changed.get(&near.id).map_or(near, |changed| &changed.after);
+        let Some(after) = before.said_again(lesson, stored) else { return };
+        let others: Vec<Memory> = stored.iter().filter(|memory| memory.id != near.id).cloned().collect();
+        let after = self.linked(after, &others);
+        self.change(near).after = after;
+    }
+
     /// Finds an earlier lesson of the batch that says the same. None where the lessons know nothing of each other.
     fn repeated(&self, memory: &Memory, passages: &[Passage]) -> Option<MemoryId> {
         let vector = content_vector(passages).filter(|_| !self.of_strangers)?;
@@ -285,6 +298,7 @@ impl MemoriesHandle {
             neighbours.extend(stored.iter().cloned());
             neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
         }
+        let others: Vec<Memory> = stored.iter().map(|(_, memory)| memory.clone()).collect();
         let mut derived = memory.clone();
         // A memory that another project shared is updated, and not confirmed.
         let is_of_here = |near: &Memory| near.workspace_id == memory.workspace_id;
@@ -294,6 +308,7 @@ impl MemoriesHandle {
                 Likeness::Same if near.linked_to().is_some() => {}
                 Likeness::Same if lessons.replaced.contains(&near.id) => {}
                 Likeness::Same if lessons.confirm(&near, &memory, &passages) => {
+                    lessons.say_again(&near, &memory, &others);
                     return PreparedLesson::Same { existing: near.id, memory: Box::new(memory) };
                 }
                 Likeness::Same | Likeness::Related if !derived.derived_from.contains(&near.id) => {
@@ -302,8 +317,7 @@ impl MemoriesHandle {
                 Likeness::Same | Likeness::Related | Likeness::Apart => {}
             }
         }
-        let stored: Vec<Memory> = stored.into_iter().map(|(_, memory)| memory).collect();
-        let linked = lessons.linked(derived, &stored);
+        let linked = lessons.linked(derived, &others);
         lessons.new.extend(BatchMember::of(&linked, &passages));
         PreparedLesson::New { memory: Box::new(linked), passages, sources: memory.derived_from }
     }

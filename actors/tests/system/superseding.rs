@@ -178,6 +178,27 @@ async fn who_says_again_what_was_outdated_says_something_new() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_says_again_what_holds_says_it_after_what_was_said_in_between() {
+    let world = world(good_model()).await;
+    let said = |content: &str, trust: Trust, age: &str| {
+        let valid_from = Some(age.to_owned());
+        RecordRequest { trust, valid_from, ..port(content) }
+    };
+    let old = record(&world, said(OLD, Trust::Agent, "9d")).await.id;
+    let new = record(&world, said(NEW, Trust::Model, "5d")).await.id;
+    let linked_to = async |id: MemoryId| {
+        let stored = world.memories().await.into_iter().find(|memory| memory.id == id).unwrap();
+        (stored.linked_to().map(|newer| newer.id), stored.revision)
+    };
+    assert_eq!(linked_to(new).await, (None, 1), "the word of a model does not outdate that of an agent");
+    assert_eq!(record(&world, port(OLD)).await.status, RecordStatus::Reinforced);
+    assert_eq!((linked_to(new).await, linked_to(old).await), ((Some(old), 2), (None, 2)));
+    assert_eq!(record(&world, port(OLD)).await.status, RecordStatus::Reinforced);
+    assert_eq!(linked_to(old).await.1, 2, "nothing was said in between");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_said_before_is_outdated_by_what_was_said_since() {
     let world = world(good_model()).await;
     let new = record(&world, port(NEW)).await.id;
