@@ -2,11 +2,8 @@
 //! compared with what the bank says. This is for imports and for measuring. What is learned goes through `record` and
 //! `learn`.
 
-use std::collections::HashSet;
-
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::memory::ids::JobId;
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::Workspace;
@@ -39,11 +36,11 @@ pub enum Restorable {
 }
 
 impl Restorable {
-    /// Returns the id by which the thing is looked up. None for a workspace and for a job, which are looked up in other
-    /// ways.
+    /// Returns the id by which the thing is looked up. None for a workspace, which is looked up by its name.
     fn uuid(&self) -> Option<Uuid> {
         match self {
-            Self::Workspace(_) | Self::Job(_) => None,
+            Self::Workspace(_) => None,
+            Self::Job(job) => Some(job.id.uuid()),
             Self::Trace(trace) => Some(trace.trace_id.uuid()),
             Self::Memory { memory, .. } => Some(memory.id.uuid()),
             Self::Signal(signal) => Some(signal.id.uuid()),
@@ -57,11 +54,7 @@ impl MemoriesHandle {
     pub async fn restore(&self, things: Vec<Restorable>, deadline: Deadline) -> Result<Vec<bool>, Error> {
         let ids: Vec<Uuid> = things.iter().filter_map(Restorable::uuid).collect();
         let mut known = self.store.existing_ids(ids, deadline).await?;
-        let mut jobs = self.stored_jobs(&things, deadline).await?;
-        let is_new = |thing: &Restorable| match thing {
-            Restorable::Job(job) => jobs.insert(job.id),
-            other => other.uuid().is_none_or(|id| known.insert(id)),
-        };
+        let is_new = |thing: &Restorable| thing.uuid().is_none_or(|id| known.insert(id));
         let is_new: Vec<bool> = things.iter().map(is_new).collect();
         let new = things.into_iter().zip(&is_new).filter_map(|(thing, is_new)| is_new.then_some(thing));
         let (mut batch, mut unembedded, mut workspaces) = (Batch::new(), Vec::new(), Vec::new());
@@ -92,16 +85,6 @@ impl MemoriesHandle {
         }
         workspaces.iter().for_each(|workspace| self.workspaces.registered(workspace));
         Ok(is_new)
-    }
-
-    /// Finds those of these jobs that are stored. A bank has few, so they are looked up one by one.
-    async fn stored_jobs(&self, things: &[Restorable], deadline: Deadline) -> Result<HashSet<JobId>, Error> {
-        let mut stored = HashSet::new();
-        for thing in things {
-            let Restorable::Job(job) = thing else { continue };
-            stored.extend(self.store.job(job.id, deadline).await?.map(|job| job.id));
-        }
-        Ok(stored)
     }
 }
 

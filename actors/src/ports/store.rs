@@ -106,7 +106,7 @@ pub trait StoreReads: Send + Sync {
     /// Names the first memories of all workspaces that were stored without vectors, `limit` at most.
     fn without_vectors(&self, limit: usize, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryId>>;
 
-    /// Tells which of these ids are those of stored memories, traces or signals.
+    /// Tells which of these ids are those of stored memories, traces, signals or jobs.
     fn existing_ids(&self, ids: Vec<Uuid>, deadline: Deadline) -> StoreFuture<'_, HashSet<Uuid>>;
 
     /// Lists a page of the traces of one workspace, or of all.

@@ -154,6 +154,7 @@ impl StoreReads for MemStore {
                 data.memories.contains_key(&(*id).into())
                     || data.traces.contains_key(&(*id).into())
                     || data.signals.contains_key(&(*id).into())
+                    || data.jobs.contains_key(&(*id).into())
             };
             ids.into_iter().filter(is_stored).collect()
         })

@@ -311,8 +311,10 @@ async fn of_many_ids_those_that_are_stored_are_told(#[values(InMemory, Lance, Re
     let opened = backend.open().await;
     let kept = memory(&workspace("/here"), "Kept", "content");
     let (helped, tried) = (signal(&kept, SignalKind::Helpful, now()), trace(&workspace("/here"), "the task"));
-    let stored = BTreeSet::from([kept.id.uuid(), helped.id.uuid(), tried.trace_id.uuid()]);
-    commit(&opened.store, vec![record(&kept, None), Record::Signal(helped), Record::Trace(tried)]).await;
+    let queued = job(&workspace("/here"), "session", now());
+    let stored = BTreeSet::from([kept.id.uuid(), helped.id.uuid(), tried.trace_id.uuid(), queued.id.uuid()]);
+    let batch = vec![record(&kept, None), Record::Signal(helped), Record::Trace(tried), Record::Job(queued)];
+    commit(&opened.store, batch).await;
     let asked: Vec<Uuid> = stored.iter().copied().chain((0..500).map(Uuid::from_u128)).collect();
     let found = opened.store.reads().existing_ids(asked, soon()).await.unwrap();
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), stored);

@@ -102,15 +102,16 @@ pub(in crate::store::lance) async fn present(table: &Table, ids: Vec<String>) ->
     .await
 }
 
-/// Returns those of these ids that belong to memories, traces or signals.
+/// Returns those of these ids that belong to memories, traces, signals or jobs.
 pub(in crate::store::lance) async fn existing(tables: &Tables, ids: &[Uuid]) -> Result<HashSet<Uuid>, StoreError> {
     let ids: Vec<String> = ids.iter().map(Uuid::to_string).collect();
-    let (memories, traces, signals) = tokio::try_join!(
+    let (memories, traces, signals, jobs) = tokio::try_join!(
         present(&tables.memories, ids.clone()),
         present(&tables.traces, ids.clone()),
         present(&tables.signals, ids.clone()),
+        present(&tables.jobs, ids.clone()),
     )?;
-    memories.iter().chain(&traces).chain(&signals).map(|id| id.parse().map_err(failed)).collect()
+    memories.iter().chain(&traces).chain(&signals).chain(&jobs).map(|id| id.parse().map_err(failed)).collect()
 }
 
 /// Reads the records of all rows for which the condition holds.
