@@ -206,6 +206,9 @@ pub(super) struct WorkspaceRemoval {
     /// The copies of its memories that its team, its organisation or others keep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) promoted_kept: Option<usize>,
+    /// The memories of its team and its organisation that its own had superseded, which are back in search.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) reinstated: Vec<MemoryId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]

@@ -5,6 +5,7 @@
 use std::fmt::Display;
 
 use reasoning_bank_domain::evidence::genealogy::Genealogy;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::safety::invisible::escaped_for_people;
 
@@ -46,6 +47,11 @@ pub(super) fn genealogy(genealogy: &Genealogy) -> String {
         lines.push("there are more: it was cut at its depth or at its size".to_owned());
     }
     lines.join("\n")
+}
+
+/// Names the memories that are back in search, because what superseded them is out of it now.
+fn back_in_search(reinstated: &[MemoryId]) -> String {
+    reinstated.iter().map(|id| format!("{id}, which it superseded, is back in search\n")).collect()
 }
 
 /// Tells how to see the next page, if there is one.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::Erasure;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::Workspace;
@@ -166,7 +167,13 @@ impl Here<'_> {
         };
         confirm(&format!("Remove {which} of {} ({}) for good", workspace.name, workspace.root), sure)?;
         let removed = bank.workspaces.purge_traces(&self.loaded.workspace, before, rewrite_deadline()).await?;
-        Ok(WorkspaceRemoval { id: workspace.id, name: workspace.name, removed, promoted_kept: None })
+        Ok(WorkspaceRemoval {
+            id: workspace.id,
+            name: workspace.name,
+            removed,
+            promoted_kept: None,
+            reinstated: Vec::new(),
+        })
     }
 
     async fn delete(
@@ -189,10 +196,11 @@ impl Here<'_> {
         let along = if with_promoted { format!("; promoted copies: {deleted_copies}") } else { String::new() };
         let what = format!("Delete the workspace {} ({}; {holds}{along}) for good", workspace.name, workspace.root);
         confirm(&what, sure)?;
-        let removed = bank.memories.delete_workspace_with(&copies, &named, rewrite_deadline()).await?;
+        let Erasure { removed, reinstated } =
+            bank.memories.delete_workspace_with(&copies, &named, rewrite_deadline()).await?;
         settings::forget(&self.loaded.settings.data_dir, &workspace).map_err(CommandFailure::not_stored)?;
         let promoted_kept = Some(all_copies - deleted_copies);
-        Ok(WorkspaceRemoval { id: workspace.id, name: workspace.name, removed, promoted_kept })
+        Ok(WorkspaceRemoval { id: workspace.id, name: workspace.name, removed, promoted_kept, reinstated })
     }
 
     fn named(&self, text: &str) -> Result<WorkspaceRef, CommandFailure> {

@@ -6,11 +6,12 @@ use std::ops::ControlFlow;
 
 use reasoning_bank_domain::evidence::promotion::origin;
 use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Scope};
 
-use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
+use super::{Erasure, MemoriesHandle, Reach, TRIES, WorkspaceRef, visible};
 use crate::error::Error;
-use crate::ports::{Erased, MemoryFilter, MemoryRow};
+use crate::ports::{Erased, MemoryFilter, MemoryRow, StoreError};
 use crate::runtime::Deadline;
 
 /// One read asks for at most so many memories.
@@ -55,24 +56,69 @@ impl MemoriesHandle {
     }
 
     /// Erases the copies that are within the reach of the workspace, and then the workspace. In this order an erasure
-    /// that breaks off can be done again.
+    /// that breaks off can be done again. The memories of others that it superseded are back in search before that.
     pub async fn delete_workspace_with(
         &self,
         copies: &PromotedCopies,
         workspace: &WorkspaceRef,
         deadline: Deadline,
-    ) -> Result<Erased, Error> {
-        let mut erased = Erased::default();
+    ) -> Result<Erasure, Error> {
+        let mut erasure = Erasure { removed: Erased::default(), reinstated: Vec::new() };
         for (id, _) in &copies.within_reach {
             match self.delete(*id, workspace, deadline).await {
-                Ok(gone) => erased += gone.removed,
+                Ok(gone) => {
+                    erasure.removed += gone.removed;
+                    erasure.reinstated.extend(gone.reinstated);
+                }
                 // Somebody else erased it meanwhile.
                 Err(Error::NotFound(_)) => {}
                 Err(error) => return Err(error),
             }
         }
-        erased += self.workspaces.delete(workspace, deadline).await?;
-        Ok(erased)
+        let owner = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let mut tries = 1;
+        let reinstated = loop {
+            match self.leave_others(&owner, deadline).await {
+                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
+                reinstated => break reinstated?,
+            }
+        };
+        erasure.removed += self.workspaces.delete(workspace, deadline).await?;
+        erasure.reinstated.extend(reinstated);
+        Ok(erasure)
+    }
+
+    /// Brings back the memories of others that the workspace's own memories superseded, and ends their links, because
+    /// all of the workspace goes. Returns those that are back in search.
+    async fn leave_others(&self, workspace: &Workspace, deadline: Deadline) -> Result<Vec<MemoryId>, Error> {
+        let filter = MemoryFilter {
+            workspace: Some(workspace.id.clone()),
+            scope: Some(Scope::Project),
+            ..MemoryFilter::default()
+        };
+        let (mut own, mut paired) = (BTreeSet::new(), Vec::new());
+        let take = |rows: Vec<MemoryRow>| {
+            own.extend(rows.iter().map(|row| row.memory.id));
+            let memories = rows.into_iter().map(|row| row.memory);
+            paired.extend(memories.filter(|memory| !memory.succession.is_empty()));
+            ControlFlow::Continue(())
+        };
+        self.each_page(&filter, deadline, take).await?;
+        for memory in &mut paired {
+            // What goes as well takes nobody's place.
+            memory.succession.replaces.retain(|id| !own.contains(id));
+            memory.succession.outdated_by = memory.succession.outdated_by.filter(|newer| !own.contains(&newer.id));
+        }
+        let mut reinstated = Vec::new();
+        for going in paired.chunks(AT_ONCE) {
+            let going: Vec<(&Memory, Option<&Memory>)> = going.iter().map(|memory| (memory, None)).collect();
+            let left = self.left_behind(&going, deadline).await?;
+            let back = left.reinstated(workspace);
+            let batch = self.leaving(left, deadline).await?;
+            self.commit_changes(batch, deadline).await?;
+            reinstated.extend(back);
+        }
+        Ok(reinstated)
     }
 
     /// Reads the parents of copies that are no copies themselves, as far as they are stored.

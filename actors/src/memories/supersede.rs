@@ -290,7 +290,7 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<LeftBehind, Error> {
         let named = changes.iter().flat_map(|(before, _)| before.succession.replaces.iter().copied());
-        let newest = changes.iter().filter_map(|(before, _)| before.superseded_by());
+        let newest = changes.iter().filter_map(|(before, _)| before.succession.outdated_by.map(|newer| newer.id));
         let ids: BTreeSet<MemoryId> = named.chain(newest).collect();
         let mut others = self.memories_of(&ids.into_iter().collect::<Vec<_>>(), deadline).await?;
         let mut left = LeftBehind::default();

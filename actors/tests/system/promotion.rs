@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
-use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest, RetrieveRequest, UpdateRequest};
+use reasoning_bank_actors::memories::{
+    FeedbackRequest, PromotedCopies, RecordRequest, RetrieveRequest, SaidBy, UpdateRequest,
+};
 use reasoning_bank_actors::ports::{EraseScope, MemoryStore, StoreError};
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::SystemSettings;
@@ -264,13 +266,32 @@ async fn a_workspace_is_deleted_with_the_copies_that_were_made_of_its_memories()
         [(foreign_copy, Scope::Team)]
     );
     let erased = memories.delete_workspace_with(&copies, &project(), soon()).await.unwrap();
-    assert_eq!(erased.memories, 3);
+    assert_eq!(erased.removed.memories, 3);
     for gone in [own, team_copy, org_copy] {
         assert_eq!(memories.get(gone, &elsewhere(), soon()).await.unwrap_err().code(), Code::NotFound);
     }
     for there in [foreign_copy, shared] {
         assert!(memories.get(there, &elsewhere(), soon()).await.is_ok());
     }
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_deleted_workspace_superseded_for_its_team_is_back_in_search() {
+    let world = world(good_model()).await;
+    world.share_a_team().await;
+    let memories = &world.handle.memories;
+    let shared = RecordRequest { scope: Scope::Team, ..lesson("Name things", "after what they are") };
+    let shared = world.recorded(shared).await;
+    let first = world.recorded(lesson("Name things", "after what they do")).await;
+    let second = world.recorded(lesson("Name things", "after what they are for")).await;
+    memories.supersede(shared, first, &project(), &SaidBy::Person, soon()).await.unwrap();
+    memories.supersede(first, second, &project(), &SaidBy::Person, soon()).await.unwrap();
+    let none = PromotedCopies::default();
+    let erasure = memories.delete_workspace_with(&none, &project(), soon()).await.unwrap();
+    assert_eq!((erasure.removed.memories, &erasure.reinstated[..]), (2, &[shared][..]));
+    let back = world.memories().await.into_iter().find(|memory| memory.id == shared).unwrap();
+    assert_eq!((back.status, back.succession.is_empty()), (Status::Active, true));
     world.stop().await;
 }
 

@@ -220,8 +220,8 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
 /// found between the old words. A memory that comes back into search is linked again to what was said before it.
 pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -> Vec<Memory> {
     match after {
-        None => handed_on(before, others),
-        Some(after) if !is_silent(before) && is_silent(after) => handed_on(before, others),
+        None => handed_on(before, true, others),
+        Some(after) if !is_silent(before) && is_silent(after) => handed_on(before, false, others),
         Some(after) if is_silent(before) && after.status == Status::Active => {
             let is_older = |memory: &&Memory| {
                 after.succession.replaces.contains(&memory.id) && memory.said_at() <= after.said_at()
@@ -237,16 +237,21 @@ pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -
 }
 
 /// Hands on the older memories of a memory that says nothing any more, and returns the memories that change. The older
-/// ones go to the memory that superseded it, if there is one, which changes as well. Otherwise they are released.
-fn handed_on(before: &Memory, others: &[Memory]) -> Vec<Memory> {
-    let newest =
-        others.iter().find(|memory| Some(memory.id) == before.superseded_by() && memory.status == Status::Active);
-    let mut newest = newest.cloned();
+/// ones go to the memory that superseded it, if there is one, which changes as well. Otherwise they are released. A
+/// memory that is erased is no longer named by the one that replaced it, and takes no room there.
+fn handed_on(before: &Memory, is_erased: bool, others: &[Memory]) -> Vec<Memory> {
+    let mut newest = others.iter().find(|memory| Some(memory.id) == before.newer()).cloned();
+    if let Some(newest) = newest.as_mut().filter(|_| is_erased) {
+        newest.succession.replaces.retain(|id| *id != before.id);
+    }
     let mut changed = Vec::new();
     for older in others {
         let Some(released) = older.released(before.id) else { continue };
         let may_replace = |newest: &&mut Memory| {
-            newest.has_room_for(older.id) && !older.succession.stands_beside.contains(&newest.id)
+            Some(newest.id) == before.superseded_by()
+                && newest.status == Status::Active
+                && newest.has_room_for(older.id)
+                && !older.succession.stands_beside.contains(&newest.id)
         };
         let heir = newest.as_mut().filter(may_replace).filter(|_| older.status == Status::Superseded);
         changed.push(match heir {

@@ -9,7 +9,7 @@ use reasoning_bank_domain::retrieval::responses::{MemoryPage, MemoryView, Quaran
 
 use super::memory::{copies_left, memory};
 use super::style::{bold, dim};
-use super::{clean_line, counted, kind, next_page};
+use super::{back_in_search, clean_line, counted, kind, next_page};
 use crate::cli::answers::Deleted;
 
 pub(in crate::cli) fn listed(listed: &MemoryPage) -> String {
@@ -41,11 +41,6 @@ pub(in crate::cli) fn reported(reported: &Reported) -> String {
 
 pub(in crate::cli) fn updated(updated: &Updated) -> String {
     memory(&updated.memory) + &back_in_search(&updated.reinstated)
-}
-
-/// Names the memories that were superseded by one that is out of search now.
-fn back_in_search(reinstated: &[MemoryId]) -> String {
-    reinstated.iter().map(|id| format!("{id}, which it superseded, is back in search\n")).collect()
 }
 
 pub(in crate::cli) fn deleted(deleted: &Deleted) -> String {

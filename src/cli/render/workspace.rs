@@ -5,7 +5,7 @@ use std::fmt::Write;
 use reasoning_bank_domain::memory::workspace::Workspace;
 
 use super::style::{bold, dim};
-use super::{clean_line, counted};
+use super::{back_in_search, clean_line, counted};
 use crate::cli::answers::{Switched, Trusted, WorkspaceList, WorkspaceOverview, WorkspaceRemoval};
 use crate::settings::CheckoutRanking;
 
@@ -100,5 +100,5 @@ pub(in crate::cli) fn workspace_removed(answer: &WorkspaceRemoval) -> String {
         let copies = counted(kept as u64, "copy", "copies");
         let _ = writeln!(text, "kept: {copies} of its memories with teams or organisations");
     }
-    text
+    text + &back_in_search(&answer.reinstated)
 }

@@ -2,8 +2,10 @@
 
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::Erasure;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -57,9 +59,10 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     }
     calling.consent(what, calling.command(&command)).await?;
     let until = Deadline::after(ERASE_DEADLINE);
-    let removed = system.memories.delete_workspace_with(&copies, &workspace, until).await?.into();
+    let Erasure { removed, reinstated } = system.memories.delete_workspace_with(&copies, &workspace, until).await?;
     settings::forget(&options.data_dir, found).map_err(Error::internal)?;
-    document(&DeletedWorkspace { removed, promoted_kept: all_copies - deleted_copies })
+    let promoted_kept = all_copies - deleted_copies;
+    document(&DeletedWorkspace { removed: removed.into(), promoted_kept, reinstated })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -83,4 +86,8 @@ struct DeletedWorkspace {
     removed: RemovedCounts,
     /// The copies of its memories that teams and organisations keep.
     promoted_kept: usize,
+    /// The memories of its team and its organisation that its own had superseded, which are back in search.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    reinstated: Vec<MemoryId>,
 }

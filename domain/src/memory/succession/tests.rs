@@ -152,7 +152,18 @@ fn what_superseded_the_erased_one_takes_its_place() {
     let others = [strategy(1).superseded(id(2)).unwrap(), strategy(3).replacing(id(2))];
     let changed = left_behind(&erased, None, &others);
     assert_eq!(changed[0].superseded_by(), Some(id(3)));
-    assert_eq!(changed[1].succession.replaces, [id(2), id(1)]);
+    assert_eq!(changed[1].succession.replaces, [id(1)]);
+}
+
+#[test]
+fn what_is_erased_takes_no_room_among_what_was_replaced() {
+    let newer = strategy(3).replacing(id(2)).replacing(id(4));
+    for older in [strategy(2).superseded(id(3)).unwrap(), strategy(2).linked(id(3), 0.8).unwrap()] {
+        let changed = left_behind(&older, None, std::slice::from_ref(&newer));
+        assert_eq!(changed, [strategy(3).replacing(id(4))]);
+        let archived = with_status(&older, Status::Archived);
+        assert_eq!(left_behind(&older, Some(&archived), std::slice::from_ref(&newer)), [], "it may come back");
+    }
 }
 
 #[test]

@@ -136,8 +136,13 @@ fn a_workspace_is_shown_with_what_its_checkout_proposes() {
         WorkspaceOverview { detail, origin: "current directory".into(), proposal, ranking: CheckoutRanking::new() };
     insta::assert_snapshot!(plain(&workspace_shown(&shown)));
     let removed = Erased { memories: 2, passages: 5, traces: 1, signals: 0, jobs: 2 };
-    let removed =
-        WorkspaceRemoval { id: workspace.id.clone(), name: workspace.name.clone(), removed, promoted_kept: Some(2) };
+    let removed = WorkspaceRemoval {
+        id: workspace.id.clone(),
+        name: workspace.name.clone(),
+        removed,
+        promoted_kept: Some(2),
+        reinstated: vec![id(4)],
+    };
     let trusted = Trusted { workspace: workspace.clone(), ranking };
     let told = [workspace_moved(&workspace), workspace_trusted(&trusted), workspace_removed(&removed)];
     insta::assert_snapshot!(plain(&told.concat()));
