@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{Cut, Ranked, Ranking};
-use crate::memory::Memory;
 use crate::memory::ids::MemoryId;
-use crate::memory::supersession::{Compared, Older, Placed, newest_first};
+use crate::memory::supersession::{Compared, Older, Placed, Statement, newest_first, same_subject};
+use crate::memory::{Memory, normalised};
 
 /// The number of the first memories of an answer that are compared.
 const COMPARED_MAX: usize = 10;
+/// Two memories are nearly tied where the scores of both are at least this share of the best one.
+const NEAR_TIE: f64 = 0.8;
 
 /// A memory of the ranking that is ordered.
 struct Ordered<'a> {
@@ -44,7 +46,12 @@ impl Ranking {
             .iter()
             .map(|Ordered { memory, .. }| Placed { at: memory.said_at(), trust: memory.trust, owner: memory.owner() })
             .collect();
-        let shown = newest_first(&placed, &links(&ordered));
+        let links = links(&ordered);
+        let mut shown = newest_first(&placed, &links);
+        let ties = self.near_ties(&ordered);
+        if !ties.is_empty() {
+            shown.order = newest_first(&placed, &[links, ties].concat()).order;
+        }
         let id = |n: Option<usize>| n.map(|n| ordered[n].memory.id);
         let outdating: BTreeSet<MemoryId> = shown.outdated_by.iter().filter_map(|n| id(*n)).collect();
         let marked = |n: &usize| {
@@ -61,6 +68,45 @@ impl Ranking {
             self.entries[one.place] = entry;
         }
     }
+}
+
+impl Ranking {
+    /// Finds the pairs of a newer and an older memory that are both nearly as good as the best of the answer and say
+    /// different things of the same subject, though no rule is sure that one updates the other. They are ordered, and
+    /// none of them is said to be outdated.
+    fn near_ties(&self, ordered: &[Ordered]) -> Vec<(usize, usize)> {
+        let score = |one: &Ordered| self.entries[one.place].score.composite;
+        let best = self.kept().map(|entry| entry.score.composite).fold(0.0, f64::max);
+        let is_near_best = |one: &Ordered| self.entries[one.place].cut.is_none() && score(one) >= NEAR_TIE * best;
+        let tied: Vec<(usize, Compared)> = (0..ordered.len())
+            .filter(|n| is_near_best(&ordered[*n]))
+            .filter_map(|n| Some((n, Compared::of(ordered[n].memory)?)))
+            .collect();
+        let mut ties = Vec::new();
+        for (n, (one, a)) in tied.iter().enumerate() {
+            for (other, b) in &tied[n + 1..] {
+                if may_be_tied(a.memory, b.memory) && a.shares_words(b) && speak_of_the_same(a.memory, b.memory) {
+                    ties.extend([(*one, *other), (*other, *one)]);
+                }
+            }
+        }
+        ties
+    }
+}
+
+/// Tells whether two memories have the same title and warn of the same error or of none, and nobody said that they
+/// stand beside each other.
+fn may_be_tied(a: &Memory, b: &Memory) -> bool {
+    let stand_beside = |a: &Memory, b: &Memory| a.succession.stands_beside.contains(&b.id);
+    normalised(&a.title) == normalised(&b.title)
+        && a.signature() == b.signature()
+        && !stand_beside(a, b)
+        && !stand_beside(b, a)
+}
+
+fn speak_of_the_same(a: &Memory, b: &Memory) -> bool {
+    let statement = |memory: &Memory| Statement::of(&memory.title, &memory.content);
+    same_subject(&statement(a), &statement(b))
 }
 
 /// Finds the pairs of a newer memory and an older one that it updates: those that were linked when they were stored,
@@ -208,7 +254,30 @@ mod tests {
     #[test]
     fn an_attribute_with_several_values_is_left_as_it_is() {
         let memories = [said(1, 9, "The port is 80."), said(2, 9, "The port is 81."), said(3, 1, "The port is 82.")];
-        assert!(shown(&memories).iter().all(|(_, outdated_by)| outdated_by.is_none()));
+        let shown = shown(&memories);
+        assert!(shown.iter().all(|(_, outdated_by)| outdated_by.is_none()), "none of them is outdated");
+        assert_eq!(shown.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [id(3), id(1), id(2)], "the newest is first");
+    }
+
+    #[test]
+    fn only_near_ties_are_ordered_by_their_age_where_no_rule_is_sure() {
+        let memories = [said(1, 9, "The port is 80."), said(2, 9, "The port is 81."), said(3, 1, "The port is 82.")];
+        let order = |composite: f64, beside: bool| {
+            let mut memories = memories.clone();
+            if beside {
+                memories[0] = memories[0].reinstated(Some(id(3))).unwrap();
+                memories[1] = memories[1].reinstated(Some(id(3))).unwrap();
+            }
+            let mut entries: Vec<Ranked> = memories.iter().map(|memory| entry(memory, None)).collect();
+            entries.iter_mut().for_each(|entry| entry.score.composite = 1.0);
+            entries[2].score.composite = composite;
+            let mut ranking = Ranking { entries, domain: None };
+            ranking.newest_first(|id| memories.iter().find(|memory| memory.id == id));
+            ranking.kept().map(|entry| entry.facts.id).collect::<Vec<_>>()
+        };
+        assert_eq!(order(0.81, false), [id(3), id(1), id(2)]);
+        assert_eq!(order(0.79, false), [id(1), id(2), id(3)]);
+        assert_eq!(order(0.81, true), [id(1), id(2), id(3)], "they stand beside each other");
     }
 
     #[test]
