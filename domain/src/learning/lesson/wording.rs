@@ -1,18 +1,38 @@
 //! Whether two texts say the same in other words. What is written is compared word by word. The only differences that
-//! carry nothing are articles, the capital at the beginning of a sentence, the mark at its end, a dash for a comma, and
-//! the place of the one condition of a sentence. A synonym may be another value, another tense an update, another
-//! capital or bracket another program, so none of them is ignored.
+//! carry nothing are articles, the capital at the beginning of a sentence or of a longer word, the mark at its end, a
+//! dash for a comma, a hyphen that stands alone between words, and the place of the one condition of a sentence. A
+//! synonym may be another value, another tense an update, a word in capitals or another bracket another program, so none
+//! of them is ignored.
+
+use std::collections::HashSet;
 
 /// The first words of clauses that may stand before or behind what they are about.
 const CONDITIONS: [&str; 14] = [
     "after", "although", "as", "because", "before", "for", "if", "once", "since", "unless", "until", "when",
     "whenever", "while",
 ];
+/// The least letters of a word whose capital carries nothing. Shorter ones are often names: `Go`, `May`.
+const FOLDED_LETTERS: usize = 4;
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
 /// Tells whether two texts are the same sentences, in the same order, with the same words.
 pub(super) fn says_the_same(a: &str, b: &str) -> bool {
-    sentences(a) == sentences(b)
+    let folds = !has_both_cases(a) && !has_both_cases(b);
+    sentences(a, folds) == sentences(b, folds)
+}
+
+/// Tells whether a text writes one word with a capital and without it. Then the capital may be what it speaks of.
+fn has_both_cases(text: &str) -> bool {
+    let words: HashSet<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+    words.iter().any(|word| is_title_case(word) && words.contains(word.to_lowercase().as_str()))
+}
+
+/// Tells whether a word of some length has a capital at its beginning and nothing but small letters behind it.
+fn is_title_case(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(char::is_uppercase)
+        && letters.all(char::is_lowercase)
+        && word.chars().count() >= FOLDED_LETTERS
 }
 
 /// A sentence: its condition, where it has exactly one, and the rest. Otherwise all of its clauses in their order.
@@ -22,15 +42,19 @@ struct Sentence {
     clauses: Vec<Vec<String>>,
 }
 
-fn sentences(text: &str) -> Vec<Sentence> {
+fn sentences(text: &str, folds: bool) -> Vec<Sentence> {
     let (mut sentences, mut words) = (Vec::new(), Vec::<PunctuatedWord>::new());
     for line in text.lines() {
-        for written in line.split_whitespace() {
+        let written_words: Vec<&str> = line.split_whitespace().collect();
+        for (n, written) in written_words.iter().copied().enumerate() {
+            if written == "-" && is_only_spacing(&written_words, n) {
+                continue;
+            }
             if let Some(before) = words.last_mut().filter(|_| is_dash(written)) {
                 before.ends_clause = true;
                 continue;
             }
-            let word = PunctuatedWord::of(written, words.is_empty());
+            let word = PunctuatedWord::of(written, words.is_empty(), folds);
             let ends = word.ends_sentence;
             words.push(word);
             if ends {
@@ -88,12 +112,13 @@ struct PunctuatedWord {
 impl PunctuatedWord {
     /// A word without the mark behind it. Whatever else is written is part of it: `3.11`, `-1`, `!flag`, `(0,`,
     /// `"quoted"`.
-    fn of(written: &str, is_first: bool) -> Self {
+    fn of(written: &str, is_first: bool, folds: bool) -> Self {
         let bare = written.strip_suffix(['.', ',', ';', ':']).filter(|bare| bare.ends_with(|c: char| !is_mark(c)));
         let behind = &written[bare.map_or(written.len(), str::len)..];
         let bare = bare.unwrap_or(written).replace('’', "'");
         // A word in capitals is a name, also at the beginning.
-        let is_capitalised = is_first && bare.chars().skip(1).all(|c| !c.is_uppercase());
+        let begins = is_first && bare.chars().skip(1).all(|c| !c.is_uppercase());
+        let is_capitalised = begins || (folds && is_title_case(&bare));
         Self {
             text: if is_capitalised { bare.to_lowercase() } else { bare },
             ends_clause: !behind.is_empty(),
@@ -105,6 +130,15 @@ impl PunctuatedWord {
 /// Tells whether this is a dash between two clauses. A hyphen by itself may be a minus or an argument.
 fn is_dash(written: &str) -> bool {
     matches!(written, "–" | "—")
+}
+
+/// Tells whether the hyphen at a place of a line is spacing alone: the mark of an item of a list, or a hyphen between
+/// two words of letters. Beside anything else it may be a minus or an argument.
+fn is_only_spacing(words: &[&str], place: usize) -> bool {
+    let is_word = |word: &str| word.chars().count() > 1 && word.chars().all(char::is_alphabetic);
+    let behind = words.get(place + 1).map(|word| word.trim_end_matches(['.', ',', ';', ':']));
+    let before = place.checked_sub(1).and_then(|before| words.get(before));
+    behind.is_some_and(is_word) && before.is_none_or(|before| is_word(before))
 }
 
 fn is_mark(c: char) -> bool {
@@ -125,9 +159,12 @@ mod tests {
     #[case::then("If the lock is held, then wait.", "Wait if the lock is held.")]
     #[case::lines("Close it.\nRename it.", "Close it. Rename it.")]
     #[case::apostrophe("Don’t retry", "don't retry")]
+    #[case::hyphen("Deploy with Helm - never by hand.", "Deploy with Helm never by hand")]
+    #[case::item("- Close it.\n- Rename it.", "Close it.\nRename it.")]
+    #[case::capital_of_a_word("Keep the Sessions in Redis.", "Keep the sessions in redis.")]
     #[case::dash("Let it rest overnight, then bake it.", "Let it rest overnight — then bake it")]
     fn words_that_say_the_same(#[case] a: &str, #[case] b: &str) {
-        assert!(says_the_same(a, b), "{:?} {:?}", sentences(a), sentences(b));
+        assert!(says_the_same(a, b), "{:?} {:?}", sentences(a, true), sentences(b, true));
     }
 
     #[rstest]
@@ -156,11 +193,17 @@ mod tests {
     #[case::stars("Pass *kwargs to it.", "Pass **kwargs to it.")]
     #[case::bang("Call save!", "Call save")]
     #[case::dots("Take everything from ..", "Take everything from .")]
+    #[case::minus("The offset is - 5.", "The offset is 5.")]
+    #[case::argument("Read it with tar xf - /data.", "Read it with tar xf /data.")]
+    #[case::name_in_capitals("Deploy it to US first.", "Deploy it to us first.")]
+    #[case::short_name("Write it in Go.", "Write it in go.")]
+    #[case::both_cases("Rename Config to config.", "Rename config to Config.")]
+    #[case::camel_case("Call readAll on it.", "Call readall on it.")]
     #[case::flag("Call it with curl -k.", "Call it with curl -K.")]
     #[case::plan_a("Take the plan A.", "Take the plan.")]
     #[case::other_script("パスワードは変更済み", "パスワードは未変更")]
     fn words_that_do_not(#[case] a: &str, #[case] b: &str) {
-        assert!(!says_the_same(a, b), "{:?}", sentences(a));
+        assert!(!says_the_same(a, b), "{:?}", sentences(a, true));
     }
 
     proptest! {
