@@ -65,6 +65,20 @@ pub struct MatchedTerms {
     pub matched: BTreeMap<MemoryId, TermSet>,
 }
 
+impl MatchedTerms {
+    /// The share of the best possible score that a memory has which explains enough of the query, and the number of terms
+    /// up to which that share holds. A long query says more than any memory has, so of more terms a smaller share is
+    /// enough. Both were measured, see docs/RETRIEVAL.md.
+    const ENOUGH: f64 = 0.4;
+    const FEW_TERMS: usize = 4;
+
+    /// Returns the BM25 score of a memory that explains enough of the query.
+    pub fn enough(&self) -> f64 {
+        let (few, terms) = (Self::FEW_TERMS as f64, self.rarities.len().max(Self::FEW_TERMS) as f64);
+        Self::ENOUGH * self.saturation * few / terms
+    }
+}
+
 impl Candidates {
     /// Tells whether memories that match may be in neither list.
     pub fn are_cut_off(&self) -> bool {

@@ -4,6 +4,9 @@
 //! off faster is surer of its best and counts more. It was measured against single lists, reciprocal ranks and even
 //! weights on public retrieval sets; the numbers are in docs/RETRIEVAL.md and docs/adr/0005-fusion-and-floor.md.
 //!
+//! Where few memories have any word of the query, the scores of the text list fall off fast however little the best of
+//! them says of the query. So that list is as sure as it looks only where its best memory explains enough of the query.
+//!
 //! Min-max alone would give the best of any list 1 and the worst 0, however good they are. So the lower end is the
 //! list's smallest score only when the list was cut off (an unseen memory then scores at most that), else zero. The
 //! upper end is at least the score of a good match.
@@ -66,13 +69,14 @@ impl Fused {
 }
 
 /// Fuses two lists. `None` stands for a list that could not be made, as opposed to an empty one: the other list then
-/// counts alone.
-pub fn fuse(vector: Option<&RankedList>, text: Option<&RankedList>) -> BTreeMap<MemoryId, Fused> {
+/// counts alone. `enough` is the score of a memory of the text list that explains enough of the query, or 0 where that is
+/// not known.
+pub fn fuse(vector: Option<&RankedList>, text: Option<&RankedList>, enough: f64) -> BTreeMap<MemoryId, Fused> {
     let vector = vector.map(best_scores);
     let text = text.map(best_scores);
     let vector_share = match (&vector, &text) {
         (Some(vector), Some(text)) => {
-            let surer = vector.decisiveness() - text.decisiveness();
+            let surer = vector.decisiveness() - text.decisiveness() * text.explained(enough);
             (VECTOR_SHARE + SHARE_SLOPE * surer).clamp(SHARE_RANGE.0, SHARE_RANGE.1)
         }
         (Some(_), None) => 1.0,
@@ -121,6 +125,12 @@ impl BestScores {
             let relative = (score - floor).max(0.0) / span;
             (*id, ListEntry { rank, score: *score, relative, share })
         })
+    }
+
+    /// Returns how much of the query the best memory explains, in 0..1. It is 1 where that is enough or not known.
+    fn explained(&self, enough: f64) -> f64 {
+        let best = self.scores.first().map_or(0.0, |(_, best)| *best);
+        if best < enough { best / enough } else { 1.0 }
     }
 
     /// Returns how far the scores fall from the best to the tenth (or the last, where there are fewer), in 0..1. It is

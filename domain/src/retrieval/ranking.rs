@@ -87,7 +87,7 @@ impl Ranking {
     /// Ranks the candidates. Of several with the same words, the one with the narrowest scope stays and the others are
     /// cut.
     pub fn of(candidates: Candidates, asked: &QueryContext, profile: &Profile) -> Self {
-        let fused = fuse(candidates.vector.as_ref(), candidates.text.as_ref());
+        let fused = fuse(candidates.vector.as_ref(), candidates.text.as_ref(), candidates.terms.enough());
         let mut asked = asked.clone();
         if asked.domain.is_none() {
             asked.majority_domain = majority_domain(&candidates, &fused);

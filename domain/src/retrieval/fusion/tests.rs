@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::memory::samples::id;
+use crate::retrieval::candidates::MatchedTerms;
 
 fn list(scores: &[(u128, f64)]) -> RankedList {
     RankedList { hits: scores.iter().map(|(n, score)| (id(*n), *score)).collect(), truncated: false }
@@ -9,6 +10,11 @@ fn list(scores: &[(u128, f64)]) -> RankedList {
 
 fn truncated(scores: &[(u128, f64)]) -> RankedList {
     RankedList { truncated: true, ..list(scores) }
+}
+
+/// Fuses two lists where it is not known which score explains enough of the query.
+fn fuse(vector: Option<&RankedList>, text: Option<&RankedList>) -> BTreeMap<MemoryId, Fused> {
+    super::fuse(vector, text, 0.0)
 }
 
 fn similarity(fused: &BTreeMap<MemoryId, Fused>, n: u128) -> f64 {
@@ -54,6 +60,23 @@ fn the_list_whose_best_stands_out_counts_more() {
     let by_vectors = fuse(Some(&steep), Some(&flat));
     assert!(close(similarity(&by_vectors, 1), SHARE_RANGE.1));
     assert!(close(similarity(&by_vectors, 4), 1.0 - SHARE_RANGE.1));
+}
+
+#[test]
+fn words_that_explain_little_of_the_query_are_not_sure_however_fast_they_fall_off() {
+    let (vector, text) = (list(&[(1, 0.8), (2, 0.4)]), list(&[(3, 6.0)]));
+    let share = |enough: f64| super::fuse(Some(&vector), Some(&text), enough)[&id(1)].similarity;
+    assert!(close(share(4.0), SHARE_RANGE.0), "enough: 0.55 - 0.75 * 0.5 is below the least share");
+    assert!(close(share(12.0), VECTOR_SHARE), "half of what is enough");
+    assert!(share(24.0) > VECTOR_SHARE);
+}
+
+#[test]
+fn of_a_long_query_a_smaller_share_is_enough() {
+    let enough =
+        |terms: usize| MatchedTerms { rarities: vec![1.0; terms], saturation: 10.0, ..Default::default() }.enough();
+    assert!(close(enough(1), 4.0) && close(enough(4), 4.0) && close(enough(8), 2.0));
+    assert_eq!(MatchedTerms::default().enough(), 0.0);
 }
 
 #[test]

@@ -26,7 +26,8 @@ fn candidates(scores: &[(f64, f64)]) -> Candidates {
 }
 
 fn judged(candidates: &Candidates, compares_meaning: bool) -> BTreeMap<MemoryId, Relevance> {
-    judge(candidates, &fuse(candidates.vector.as_ref(), candidates.text.as_ref()), compares_meaning)
+    let enough = candidates.terms.enough();
+    judge(candidates, &fuse(candidates.vector.as_ref(), candidates.text.as_ref(), enough), compares_meaning)
 }
 
 #[test]
