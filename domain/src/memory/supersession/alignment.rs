@@ -30,6 +30,8 @@ pub(super) enum Difference {
     Words,
     /// One clause denies what the other affirms.
     Polarity,
+    /// Two things change places: `from the shop to the warehouse`, `from the warehouse to the shop`.
+    Places,
 }
 
 /// Something that one clause says and the other does not, and that may be the value in which they differ.
@@ -96,7 +98,7 @@ impl Rest {
 /// Two clauses that differ in one value, or in what they affirm.
 pub(super) struct Alignment<'a> {
     pub(super) difference: Difference,
-    /// The values that differ. None where the clauses differ in what they affirm.
+    /// The values that differ. None where the clauses differ in what they affirm, or where things change places.
     pub(super) slots: Option<[Candidate<'a>; 2]>,
     pub(super) new: Rest,
     pub(super) old: Rest,
@@ -109,12 +111,30 @@ pub(super) fn align<'a>(newer: &'a Clause, older: &'a Clause) -> Option<Alignmen
         let (new, old) = (rest(a, b, None), rest(b, a, None));
         return Some(Alignment { difference: Difference::Polarity, slots: None, new, old });
     }
+    if change_places(a, b) {
+        let (new, old) = (rest(a, b, None), rest(b, a, None));
+        return Some(Alignment { difference: Difference::Places, slots: None, new, old });
+    }
     let (new, old) = (candidates(a, b), candidates(b, a));
     let pairs = new.iter().flat_map(|x| old.iter().map(move |y| (x, y)));
     let fitting = pairs.filter_map(|(x, y)| fit(x, y).map(|(difference, fit)| (x, y, difference, fit)));
     let (x, y, difference, _) = fitting.reduce(|best, next| if next.3 > best.3 { next } else { best })?;
     let (new, old) = (rest(a, b, Some(x)), rest(b, a, Some(y)));
     Some(Alignment { difference, slots: Some([x.clone(), y.clone()]), new, old })
+}
+
+/// Tells whether two phrases behind the verb of one outline stand at each other's place in the other outline.
+fn change_places(a: &Outline, b: &Outline) -> bool {
+    let says = |outline: &Outline, opening: &str, of: &Part| {
+        outline.parts.iter().any(|part| part.opening == opening && part.words == of.words && part.values == of.values)
+    };
+    a.parts.iter().any(|x| {
+        a.parts.iter().any(|y| {
+            let differ = x.opening != y.opening && x.words != y.words;
+            let are_phrases = [x, y].iter().all(|part| !part.is_before_verb && !part.words.is_empty());
+            differ && are_phrases && says(b, &y.opening, x) && says(b, &x.opening, y)
+        })
+    })
 }
 
 /// Tells whether the newer clause says all that the older one says.

@@ -109,7 +109,7 @@ fn score(newer: &Clause, older: &Clause) -> Option<f64> {
     let is_of_other_type = difference == Difference::Words && (new.values > 0.0) != (old.values > 0.0);
     if !is_enough
         || is_of_other_type
-        || (difference != Difference::Typed && difference != Difference::Polarity && a.joins_otherwise(b))
+        || (matches!(difference, Difference::Exclusive | Difference::Names | Difference::Words) && a.joins_otherwise(b))
     {
         return None;
     }

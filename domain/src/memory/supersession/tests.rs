@@ -53,6 +53,10 @@ fn is_update(older: &str, newer: &str) -> bool {
 #[case::home("I live in Basel.", "I live in Zurich.")]
 #[case::ban("Share helpers through global modules.", "Global modules are forbidden: pass the helper in.")]
 #[case::permission("Do not edit generated files.", "Generated files may be edited.")]
+#[case::turned_round(
+    "Stock levels are copied from the shop to the warehouse.",
+    "Stock levels are copied from the warehouse to the shop."
+)]
 fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
     assert!(is_update(older, newer));
 }
