@@ -122,7 +122,7 @@ impl MemoriesHandle {
         workspace: &Workspace,
         deadline: Deadline,
     ) -> Result<Vec<MemoryRow>, Error> {
-        let visible = visible(workspace, Reach::Cascade);
+        let visible = visible(workspace, ScopeFilter::Cascade);
         let mut rows = self.store.get(ids, deadline).await?;
         rows.retain(|row| visible.contains(&row.memory));
         Ok(rows)
@@ -134,10 +134,10 @@ impl MemoriesHandle {
     }
 }
 
-fn visible(workspace: &Workspace, reach: Reach) -> Visible {
-    let project = reach.includes(Scope::Project).then(|| workspace.id.clone());
-    let team = workspace.team.clone().filter(|_| reach.includes(Scope::Team));
-    let org = workspace.org.clone().filter(|_| reach.includes(Scope::Org));
+fn visible(workspace: &Workspace, scopes: ScopeFilter) -> Visible {
+    let project = scopes.includes(Scope::Project).then(|| workspace.id.clone());
+    let team = workspace.team.clone().filter(|_| scopes.includes(Scope::Team));
+    let org = workspace.org.clone().filter(|_| scopes.includes(Scope::Org));
     Visible { workspace: project, team, org }
 }
 
@@ -150,7 +150,7 @@ fn within(conditions: &Conditions, made: &TimeRange, now: Timestamp) -> Result<C
 /// The scopes that a query reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reach {
+pub enum ScopeFilter {
     /// The project, the team and the organisation.
     #[default]
     Cascade,
@@ -159,7 +159,7 @@ pub enum Reach {
     Org,
 }
 
-impl Reach {
+impl ScopeFilter {
     fn includes(self, scope: Scope) -> bool {
         match self {
             Self::Cascade => true,
@@ -176,7 +176,7 @@ pub struct RetrieveRequest {
     /// The most memories in the answer, in 1..=50.
     pub n_results: usize,
     pub workspace: WorkspaceRef,
-    pub reach: Reach,
+    pub scopes: ScopeFilter,
     /// The team and the organisation that the checkout proposes. The answer names those that nobody has agreed to as
     /// missing.
     pub proposed: ProposedScopes,
@@ -203,7 +203,7 @@ impl RetrieveRequest {
             query: query.into(),
             n_results,
             workspace,
-            reach: Reach::Cascade,
+            scopes: ScopeFilter::Cascade,
             proposed: ProposedScopes::default(),
             domain: None,
             conditions: Conditions::default(),

@@ -27,7 +27,7 @@ const GATE: usize = 256;
 /// The workspaces that were read are believed for so long. Then another process may have changed them.
 const FRESH: Duration = Duration::from_secs(2);
 /// A caller that can do without the store waits for it at most so long.
-const PATIENCE: Duration = Duration::from_secs(10);
+const STORE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A workspace as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl WorkspacesHandle {
         let known = self.known.load();
         let read = match (known.find(workspace), known.read_at) {
             (Some(_), Some(at)) if Instant::now() - at < FRESH => Ok(()),
-            (Some(_), _) => self.reread(deadline.at_most(PATIENCE)).await,
+            (Some(_), _) => self.reread(deadline.at_most(STORE_TIMEOUT)).await,
             (None, _) => self.reread(deadline).await,
         };
         if let Some(workspace) = self.known.load().find(workspace) {
@@ -110,7 +110,7 @@ impl WorkspacesHandle {
         match workspace {
             WorkspaceRef::Id(_) => self.resolve(workspace, deadline).await,
             WorkspaceRef::Root(root) => {
-                let resolved = self.resolve(workspace, deadline.at_most(PATIENCE)).await;
+                let resolved = self.resolve(workspace, deadline.at_most(STORE_TIMEOUT)).await;
                 Ok(resolved.unwrap_or_else(|_store| self.by_computation(root)))
             }
         }

@@ -154,7 +154,7 @@ async fn searched(
     let root = system.workspaces.resolve(&loaded.workspace, deadline).await?.workspace.root;
     let (conditions, made) = narrowed(args.only);
     Ok(RetrieveRequest {
-        reach: args.scope.map(Into::into).unwrap_or_default(),
+        scopes: args.scope.map(Into::into).unwrap_or_default(),
         proposed: settings::proposed(Path::new(&root)),
         conditions,
         made,

@@ -9,7 +9,7 @@ use crate::llm_server::{LlmServer, Reply};
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const TRANSCRIPT: &str = r#"{"role": "user", "content": "Why does cargo rebuild everything when I switch branches?"}
 {"role": "assistant", "content": "Cargo compares modification times, and git sets new ones on checkout. Because of that every crate looks changed. Use a separate target directory for each branch:\n\n```sh\nexport CARGO_TARGET_DIR=target/$(git branch --show-current)\n```\n\nThen each branch keeps its own fingerprints and nothing is rebuilt when you switch back."}
@@ -38,7 +38,7 @@ fn over(process: &mut McpProcess, job_id: &Value) -> Value {
         if job["state"] == "done" || job["state"] == "failed" {
             return job;
         }
-        assert!(begun.elapsed() < PATIENCE, "{job}");
+        assert!(begun.elapsed() < TIMEOUT, "{job}");
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 /// For what a test waits for. Far above what it takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
@@ -144,8 +144,8 @@ impl LlmServer {
             .runtime
             .as_ref()
             .unwrap()
-            .block_on(async { tokio::time::timeout(PATIENCE, seen.wait_for(until)).await.is_ok() });
-        assert!(waited, "after {PATIENCE:?}: {:?}", *self.shared.seen.borrow());
+            .block_on(async { tokio::time::timeout(TIMEOUT, seen.wait_for(until)).await.is_ok() });
+        assert!(waited, "after {TIMEOUT:?}: {:?}", *self.shared.seen.borrow());
     }
 }
 

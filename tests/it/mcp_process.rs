@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::Place;
 
 /// For an answer, or for the end of the process. Far above what either takes, for machines that are busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct McpProcess {
     child: Child,
@@ -92,9 +92,9 @@ impl McpProcess {
     /// The next message; nothing but messages comes on stdout.
     #[track_caller]
     pub(crate) fn read(&mut self) -> Value {
-        let line = match self.stdout.recv_timeout(PATIENCE) {
+        let line = match self.stdout.recv_timeout(TIMEOUT) {
             Ok(line) => line,
-            Err(RecvTimeoutError::Timeout) => panic!("no answer after {PATIENCE:?}"),
+            Err(RecvTimeoutError::Timeout) => panic!("no answer after {TIMEOUT:?}"),
             Err(RecvTimeoutError::Disconnected) => panic!("stdout ended: {}", self.kill()),
         };
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
@@ -185,10 +185,10 @@ impl McpProcess {
         let begun = Instant::now();
         // The end of stdout is the end of the process: nobody else holds it.
         loop {
-            match self.stdout.recv_timeout(PATIENCE) {
+            match self.stdout.recv_timeout(TIMEOUT) {
                 Ok(_) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => panic!("still running {PATIENCE:?} after it was told to end"),
+                Err(RecvTimeoutError::Timeout) => panic!("still running {TIMEOUT:?} after it was told to end"),
             }
         }
         let status = self.child.wait().unwrap();

@@ -9,7 +9,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Scope};
 
-use super::{Erasure, MemoriesHandle, Reach, TRIES, WorkspaceRef, visible};
+use super::{Erasure, MemoriesHandle, ScopeFilter, TRIES, WorkspaceRef, visible};
 use crate::error::Error;
 use crate::ports::{Erased, MemoryFilter, MemoryRow, StoreError};
 use crate::runtime::Deadline;
@@ -49,7 +49,7 @@ impl MemoriesHandle {
         let parents: BTreeMap<MemoryId, &Memory> =
             copies.iter().chain(&others).map(|memory| (memory.id, memory)).collect();
         let own = copies.iter().filter(|copy| origin(copy, &parents) == Some(&workspace.id));
-        let visible = visible(&workspace, Reach::Cascade);
+        let visible = visible(&workspace, ScopeFilter::Cascade);
         let (within, out): (Vec<&Memory>, Vec<&Memory>) = own.partition(|copy| visible.contains(copy));
         let within_reach = within.into_iter().map(|copy| (copy.id, copy.scope)).collect();
         Ok(PromotedCopies { within_reach, out_of_reach: out.len() })

@@ -14,7 +14,7 @@ use reasoning_bank_domain::retrieval::responses::{MemoryView, Quarantined, Updat
 use reasoning_bank_domain::safety::secrets::Scrub;
 
 use super::supersede::SaidBy;
-use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
+use super::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible};
 use crate::error::Error;
 use crate::ports::{EraseScope, Erased, Record, StoreError};
 use crate::runtime::Deadline;
@@ -155,7 +155,7 @@ impl MemoriesHandle {
         workspace: &Workspace,
         deadline: Deadline,
     ) -> Result<Quarantined, Error> {
-        let visible = visible(workspace, Reach::Cascade);
+        let visible = visible(workspace, ScopeFilter::Cascade);
         let mut tries = 1;
         loop {
             let rows = self.store.get(ids.to_vec(), deadline).await?;

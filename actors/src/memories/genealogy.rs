@@ -9,7 +9,7 @@ use reasoning_bank_domain::evidence::genealogy::{Direction, Genealogy, Lineage, 
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
 
-use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
+use super::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible};
 use crate::error::Error;
 use crate::ports::{MemoryRow, Page, Visible};
 use crate::runtime::Deadline;
@@ -106,7 +106,7 @@ impl MemoriesHandle {
             read: HashMap::new(),
             members: HashSet::from([id]),
             truncated: false,
-            visible: visible(workspace, Reach::Cascade),
+            visible: visible(workspace, ScopeFilter::Cascade),
             now: self.clock.now(),
         };
         family.take(vec![id], vec![row]);

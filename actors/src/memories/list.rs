@@ -11,7 +11,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
 use reasoning_bank_domain::retrieval::responses::{MemoryPage, MemoryView};
 
-use super::{MemoriesHandle, Reach, WorkspaceRef, visible, within};
+use super::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible, within};
 use crate::error::Error;
 use crate::ports::{Conditions, MemoryFilter, MemoryRow, Page};
 use crate::runtime::Deadline;
@@ -57,7 +57,7 @@ impl MemoriesHandle {
         }
         let (own, status) = (Some(workspace.id.clone()), request.status);
         let filter = MemoryFilter { workspace: own, status, scope: None, conditions: conditions.clone() };
-        let visible = visible(&workspace, Reach::Cascade);
+        let visible = visible(&workspace, ScopeFilter::Cascade);
         let wanted = |row: &MemoryRow| {
             let is_asked = status.is_none_or(|status| row.memory.status == status) && conditions.hold(&row.memory);
             is_asked && visible.contains(&row.memory)

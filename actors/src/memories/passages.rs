@@ -11,7 +11,7 @@ use crate::ports::{Chunk, EmbedderState, Passage, PassageKind, Record, StoreErro
 use crate::runtime::Deadline;
 
 /// A text may take so long to get its vectors before it is stored without them. Most texts take a tenth of a second.
-const PATIENCE_A_TEXT: Duration = Duration::from_secs(5);
+const TIMEOUT_PER_TEXT: Duration = Duration::from_secs(5);
 /// So many memories get their vectors in one go. A long one takes seconds.
 const FILLED_AT_ONCE: usize = 8;
 
@@ -79,9 +79,9 @@ impl MemoriesHandle {
         // busy.
         let is_ready = self.embedder.state() == EmbedderState::Ready;
         let full = texts.iter().filter(|text| !text.trim().is_empty()).count();
-        let enough = PATIENCE_A_TEXT.saturating_mul(u32::try_from(full).unwrap_or(u32::MAX));
-        let patience = if is_ready { deadline.halfway().at_most(enough) } else { deadline.halfway() };
-        match self.embedder.embed_documents(texts.clone(), patience).await {
+        let enough = TIMEOUT_PER_TEXT.saturating_mul(u32::try_from(full).unwrap_or(u32::MAX));
+        let timeout = if is_ready { deadline.halfway().at_most(enough) } else { deadline.halfway() };
+        match self.embedder.embed_documents(texts.clone(), timeout).await {
             Ok(chunks) => (Some(self.embedder.fingerprint().to_string()), chunks),
             Err(error) => {
                 tracing::debug!(%error, texts = texts.len(), "stored without vectors");

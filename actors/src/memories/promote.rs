@@ -14,7 +14,7 @@ use reasoning_bank_domain::note::{Code, Note};
 use uuid::Uuid;
 
 use super::list::PAGE;
-use super::{MemoriesHandle, Reach, WorkspaceRef, signal, visible};
+use super::{MemoriesHandle, ScopeFilter, WorkspaceRef, signal, visible};
 use crate::error::Error;
 use crate::ports::{MemoryCommit, MemoryFilter, MemoryRow, Page, Record};
 use crate::runtime::Deadline;
@@ -188,7 +188,7 @@ impl MemoriesHandle {
             status: Some(Status::Active),
             ..MemoryFilter::default()
         };
-        let visible = visible(workspace, Reach::Cascade);
+        let visible = visible(workspace, ScopeFilter::Cascade);
         let mut candidates = Vec::new();
         let take = |rows: Vec<MemoryRow>| {
             candidates.extend(rows.into_iter().filter(|row| {
@@ -233,7 +233,7 @@ impl MemoriesHandle {
         workspace: &Workspace,
         deadline: Deadline,
     ) -> Result<Vec<Memory>, Error> {
-        let visible = visible(workspace, Reach::Cascade);
+        let visible = visible(workspace, ScopeFilter::Cascade);
         let mut copies = Vec::new();
         let mut page = Some(Page::first(PAGE));
         while let Some(asked) = page {

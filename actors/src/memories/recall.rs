@@ -20,7 +20,7 @@ use reasoning_bank_domain::retrieval::score::QueryContext;
 use tokio::time::Instant;
 
 use self::search::{Search, Searched};
-use super::{MemoriesHandle, Reach, RetrieveRequest, WorkspaceRef, visible, within};
+use super::{MemoriesHandle, RetrieveRequest, ScopeFilter, WorkspaceRef, visible, within};
 use crate::error::Error;
 use crate::ports::{EmbedError, Recall, Visible};
 use crate::runtime::Deadline;
@@ -153,7 +153,7 @@ impl MemoriesHandle {
             Ok(vector) => (Some(vector), Vec::new()),
             Err(error) => (None, vec![keyword_note(&error)]),
         };
-        let visible = visible(&workspace, request.reach);
+        let visible = visible(&workspace, request.scopes);
         let unread = unread(&request, &workspace, &visible);
         let partial = !unread.is_empty();
         notes.extend(unread);
@@ -282,7 +282,7 @@ fn check(request: &RetrieveRequest) -> Result<(), Error> {
 
 /// Makes a note of each scope that should have been read and was not, which says why.
 fn unread(request: &RetrieveRequest, workspace: &Workspace, visible: &Visible) -> Vec<Note> {
-    let open = request.proposed.beyond(workspace).into_iter().filter(|(scope, _)| request.reach.includes(*scope));
+    let open = request.proposed.beyond(workspace).into_iter().filter(|(scope, _)| request.scopes.includes(*scope));
     let mut notes: Vec<Note> = open
         .map(|(scope, name)| {
             let (what, name) = (if scope == Scope::Org { "organisation" } else { "team" }, quoted_name(name));
@@ -294,17 +294,17 @@ fn unread(request: &RetrieveRequest, workspace: &Workspace, visible: &Visible) -
         })
         .collect();
     if notes.is_empty() && *visible == Visible::default() {
-        let none = format!("this workspace has no {}", reach_name(request.reach));
+        let none = format!("this workspace has no {}", scopes_name(request.scopes));
         notes.push(Note::new(Code::ScopeDenied, none));
     }
     notes
 }
 
-fn reach_name(reach: Reach) -> &'static str {
-    match reach {
-        Reach::Cascade | Reach::Project => "project",
-        Reach::Team => "team",
-        Reach::Org => "organisation",
+fn scopes_name(scopes: ScopeFilter) -> &'static str {
+    match scopes {
+        ScopeFilter::Cascade | ScopeFilter::Project => "project",
+        ScopeFilter::Team => "team",
+        ScopeFilter::Org => "organisation",
     }
 }
 

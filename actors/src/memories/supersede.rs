@@ -13,7 +13,7 @@ use reasoning_bank_domain::memory::{
 use reasoning_bank_domain::retrieval::responses::{MemoryDetail, OpenLink, Replaced};
 use uuid::Uuid;
 
-use super::{MemoriesHandle, Reach, WorkspaceRef, visible};
+use super::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible};
 use crate::error::Error;
 use crate::ports::{Batch, MemoryFilter, MemoryRow, Record, StoreError};
 use crate::runtime::Deadline;
@@ -45,7 +45,7 @@ pub(super) struct LeftBehind {
 impl LeftBehind {
     /// Names the memories back in search that the workspace may read.
     pub(super) fn reinstated(&self, workspace: &Workspace) -> Vec<MemoryId> {
-        let visible = visible(workspace, Reach::Cascade);
+        let visible = visible(workspace, ScopeFilter::Cascade);
         let readable = self.reinstated.iter().filter(|(memory, _)| visible.contains(memory));
         readable.map(|(memory, _)| memory.id).collect()
     }

@@ -11,12 +11,12 @@ use crate::ports::{EmbedderState, Limitation};
 use crate::runtime::Deadline;
 
 /// A store that does not answer within this is not well.
-const STORE_PATIENCE: Duration = Duration::from_secs(5);
+const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl SystemHandle {
     /// Answers also when nothing else does. No model is called.
     pub async fn health(&self, deadline: Deadline) -> Health {
-        let statistics = self.statistics(deadline.at_most(STORE_PATIENCE)).await;
+        let statistics = self.statistics(deadline.at_most(STORE_TIMEOUT)).await;
         let mut checks =
             vec![store(statistics.as_ref().err(), self.store.limitation()), self.embedding(), self.language_model()];
         if let Ok(statistics) = &statistics {

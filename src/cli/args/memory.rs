@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use reasoning_bank_domain::memory::ids::MemoryId;
 
 use super::shared::{PageArgs, Sure};
-use super::words::{OutcomeArg, ProfileArg, ReachArg, ScopeArg, SourceArg, StatusArg};
+use super::words::{OutcomeArg, ProfileArg, ScopeArg, ScopeFilterArg, SourceArg, StatusArg};
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum MemoryCommand {
@@ -212,7 +212,7 @@ pub(in crate::cli) struct SearchArgs {
     pub(in crate::cli) min_confidence: Option<f64>,
     /// Of these readers [default: all that the workspace belongs to]
     #[arg(long, help_heading = "Only")]
-    pub(in crate::cli) scope: Option<ReachArg>,
+    pub(in crate::cli) scope: Option<ScopeFilterArg>,
 }
 
 /// What narrows a search or a list; all that are given must hold.

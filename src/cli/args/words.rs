@@ -1,7 +1,7 @@
 //! Words that arguments may be: those of enums of the domain.
 
 use clap::ValueEnum;
-use reasoning_bank_actors::memories::Reach;
+use reasoning_bank_actors::memories::ScopeFilter;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, SourceType, Status};
 use reasoning_bank_domain::retrieval::score::ProfileName;
@@ -25,7 +25,7 @@ words! {
     ProfileArg for ProfileName { Composite, Paper, Cascade, Episodic }
     OutcomeArg for MemoryOutcome { Success, Failure, Mixed }
     ScopeArg for Scope { Project, Team, Org }
-    ReachArg for Reach { Cascade, Project, Team, Org }
+    ScopeFilterArg for ScopeFilter { Cascade, Project, Team, Org }
     SourceArg for SourceType { Solve, Explicit, PassiveLearning, Distilled, Consolidated, Imported }
     StatusArg for Status { Active, Archived, Superseded, Quarantined }
 }

@@ -2,7 +2,7 @@
 
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::{Reach, RetrieveRequest};
+use reasoning_bank_actors::memories::{RetrieveRequest, ScopeFilter};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::ProposedScopes;
 use reasoning_bank_domain::retrieval::conditions::{Conditions, TimeRange};
@@ -93,7 +93,7 @@ struct Arguments {
     /// Cascade: all three.
     #[serde(default)]
     #[schemars(with = "String", extend("enum" = ["cascade", "project", "team", "org"]))]
-    scope: Reach,
+    scope: ScopeFilter,
     /// Ranks it higher.
     #[schemars(length(max = 120))]
     domain: Option<String>,
@@ -142,7 +142,7 @@ impl Arguments {
             query: self.query,
             n_results: self.n_results.map_or(defaults.n_results, |n| n as usize),
             workspace,
-            reach: self.scope,
+            scopes: self.scope,
             domain: present(self.domain),
             conditions: Conditions {
                 domain: present(self.domain_filter),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{Place, Ran};
 
 /// Far above what any of these takes, for machines that are busy, and far below what unbounded work would.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// A refusal names at most 20 lines.
 const LINES_A_FILE: usize = 18;
 const OTHER: &str = "00000000000000bb";
@@ -231,7 +231,7 @@ fn in_time(place: &Place, arguments: &[&str], input: &[u8]) -> Ran {
     std::fs::write(&file, input).unwrap();
     let begun = Instant::now();
     let ran = place.run(&[arguments, &[file.to_str().unwrap()]].concat());
-    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < TIMEOUT, "{:?}", begun.elapsed());
     ran
 }
 
@@ -370,7 +370,7 @@ fn a_lesson_of_far_too_much_is_refused_before_it_is_looked_through() {
     for text in records() {
         let begun = Instant::now();
         place.run_with_stdin(&["memory", "record", "--file", "-"], &text).exits(2);
-        assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < TIMEOUT, "{:?}", begun.elapsed());
     }
     assert!(export(&place).is_empty());
 }

@@ -7,8 +7,8 @@ use crate::mcp::test_client::taken;
 #[test]
 fn every_scope_in_the_schema_is_one_that_is_understood() {
     let schema = TOOL.definition(&ToolDefaults::default()).input_schema;
-    let words: Vec<Reach> = serde_json::from_value(schema["properties"]["scope"]["enum"].clone()).unwrap();
-    assert_eq!(words, [Reach::Cascade, Reach::Project, Reach::Team, Reach::Org]);
+    let words: Vec<ScopeFilter> = serde_json::from_value(schema["properties"]["scope"]["enum"].clone()).unwrap();
+    assert_eq!(words, [ScopeFilter::Cascade, ScopeFilter::Project, ScopeFilter::Team, ScopeFilter::Org]);
 }
 
 #[test]

@@ -133,7 +133,8 @@ struct Pair {
 fn changes_that_somebody_else_wrote_are_found_and_look_alikes_are_not() {
     let lines = include_str!("../../../../../tests/data/update_pairs.jsonl").lines();
     let pairs: Vec<Pair> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
-    for (split, least_found, most_false) in [("dev", 76, 1), ("fitted", 68, 2), ("held_out", 72, 3), ("later", 44, 17)] {
+    for (split, least_found, most_false) in [("dev", 76, 1), ("fitted", 68, 2), ("held_out", 72, 3), ("later", 44, 17)]
+    {
         let (mut found, mut wrong) = (0, 0);
         for pair in pairs.iter().filter(|pair| pair.split == split) {
             let (older, newer) = (Statement::of(&pair.title, &pair.older), Statement::of(&pair.title, &pair.newer));
