@@ -1,4 +1,4 @@
-//! How long a search of the resident read model takes: by words (one thread) and by vector (all cores), of 10,000,
+//! How long a search of owner indexes takes: by words (one thread) and by vector (all cores), of 10,000,
 //! 100,000 and 1,000,000 memories with a passage each; the same where conditions leave half of the memories, or one in
 //! 5,000; how many bytes a memory takes; and how many of the ten nearest by exact search the search by vector finds.
 //!
