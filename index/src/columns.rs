@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use super::push;
+use super::hits::push;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::label::label_key;
 use reasoning_bank_domain::memory::signature::{Carriers, Signature};

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hasher};
 
 use super::columns::{allocated, map_bytes};
-use super::{Full, TopHits, push};
+use super::hits::{Full, TopHits, push};
 use reasoning_bank_domain::retrieval::candidates::{MatchedTerms, TermSet};
 use reasoning_bank_domain::text::terms::{QUERY_TERMS, QueryTerm};
 

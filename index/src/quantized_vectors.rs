@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::{TopHits, kernels, push};
+use super::hits::{TopHits, push};
+use super::kernels;
 
 /// The number of rows of a block. Rows are kept in blocks so that growing never copies all of them.
 const BLOCK_ROWS: usize = 4_096;

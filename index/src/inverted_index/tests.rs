@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::Hit;
+use crate::hits::Hit;
 use reasoning_bank_domain::text::terms::counted;
 
 /// BM25 by the book, over all passages; the best passage of each allowed memory.

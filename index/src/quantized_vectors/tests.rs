@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::Hit;
+use crate::hits::Hit;
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
     unit(a).iter().zip(unit(b)).map(|(a, b)| a * b).sum()
