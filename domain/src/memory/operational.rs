@@ -11,7 +11,8 @@ impl Memory {
     /// Tells whether the memory is a warning about our own limits, as rules made them. A warning of the same error that
     /// somebody recorded is none.
     pub fn is_operational(&self) -> bool {
-        let code = OPERATIONAL.into_iter().find(|code| Facts::from(self).is_named(*code));
+        let facts = Facts::from(self);
+        let code = OPERATIONAL.into_iter().find(|code| facts.is_named(*code));
         let is_title = |code: Code| self.title == format!("A solve of a task like this ended with {}", code.as_str());
         self.source_type == SourceType::Solve && code.is_some_and(is_title)
     }
