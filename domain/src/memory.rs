@@ -1,9 +1,10 @@
 //! The records: memories, the traces they were learned from, the signals about them, and the workspaces they belong to.
 //!
 //! `record` is the memory itself, `kinds` has what memories are told apart by, `changes` and `quarantine` say what may
-//! become of one, `operational` says which are no lessons, and `search_texts` are the texts that it is found by. `succession` stores which memory replaced
-//! which; `supersession` reads two texts and decides whether one updates the other. `signature` tells kinds of errors
-//! apart, `label` compares the names of domains, and `observation` is what is said about the use of memories.
+//! become of one, `operational` says which are no lessons, and `search_texts` are the texts that it is found by.
+//! `succession` stores which memory replaced which; `supersession` reads two texts and decides whether one updates the
+//! other. `signature` tells kinds of errors apart, `label` compares the names of domains, and `observation` is what is
+//! said about the use of memories.
 
 pub mod ids;
 pub mod label;

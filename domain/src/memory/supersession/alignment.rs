@@ -12,7 +12,7 @@ use super::{lexicon, phrase, relations, tools};
 pub(super) const VERB_WEIGHT: f64 = 0.5;
 /// The shortest beginning that two words of one family share, in bytes.
 const FAMILY_BYTES: usize = 4;
-/// What stands behind that beginning in a word of the family.
+/// The suffixes that may stand behind that beginning in a word of the family.
 const SUFFIXES: [&str; 20] = [
     "", "e", "y", "i", "c", "er", "or", "ist", "tist", "ion", "at", "ation", "ment", "al", "ant", "ent", "anc", "abl",
     "iv", "ship",
