@@ -298,7 +298,7 @@ impl MemoriesHandle {
             neighbours.extend(stored.iter().cloned());
             neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
         }
-        let others: Vec<Memory> = stored.iter().map(|(_, memory)| memory.clone()).collect();
+        let stored: Vec<Memory> = stored.into_iter().map(|(_, memory)| memory).collect();
         let mut derived = memory.clone();
         // A memory that another project shared is updated, and not confirmed.
         let is_of_here = |near: &Memory| near.workspace_id == memory.workspace_id;
@@ -308,7 +308,7 @@ impl MemoriesHandle {
                 Likeness::Same if near.linked_to().is_some() => {}
                 Likeness::Same if lessons.replaced.contains(&near.id) => {}
                 Likeness::Same if lessons.confirm(&near, &memory, &passages) => {
-                    lessons.say_again(&near, &memory, &others);
+                    lessons.say_again(&near, &memory, &stored);
                     return PreparedLesson::Same { existing: near.id, memory: Box::new(memory) };
                 }
                 Likeness::Same | Likeness::Related if !derived.derived_from.contains(&near.id) => {
@@ -317,7 +317,7 @@ impl MemoriesHandle {
                 Likeness::Same | Likeness::Related | Likeness::Apart => {}
             }
         }
-        let linked = lessons.linked(derived, &others);
+        let linked = lessons.linked(derived, &stored);
         lessons.new.extend(BatchMember::of(&linked, &passages));
         PreparedLesson::New { memory: Box::new(linked), passages, sources: memory.derived_from }
     }
