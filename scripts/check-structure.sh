@@ -24,6 +24,7 @@ edges=('lancedb|lance(-.*)?' 'arrow(-.*)?' 'datafusion(-.*)?' 'rmcp(-.*)?' reqwe
 must_not_reach reasoning-bank-domain "${edges[@]}" tokio ractor reasoning-bank-actors
 must_not_reach reasoning-bank-index "${edges[@]}" tokio ractor reasoning-bank-actors
 must_not_reach reasoning-bank-actors "${edges[@]}"
+must_not_reach reasoning-bank-store 'rmcp(-.*)?' 'tract(-.*)?' axum 'clap(_.*)?'
 
 # Another feature set of ractor changes every actor.
 if cargo tree --locked --workspace -e features -i ractor 2>/dev/null | grep -Eq 'ractor feature "(cluster|async-trait)"'; then

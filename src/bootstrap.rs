@@ -24,7 +24,7 @@ use tokio::sync::Mutex;
 
 use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};
 use crate::settings::{self, LlmSection, Loaded, Provider, Settings};
-use crate::store::{BackgroundLock, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles};
+use reasoning_bank_store::{BackgroundLock, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles};
 
 /// The store has this long for its last checkpoint.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);

@@ -14,10 +14,10 @@ use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::safety::secrets::redact_contacts_too;
 use tokio_util::sync::CancellationToken;
 
-use crate::allocator;
 use crate::llm;
 use crate::settings::{self, Loaded, LogLevel, Provider, SettingSources, SettingsError};
 use crate::telemetry;
+use reasoning_bank_store::allocator;
 
 mod answers;
 mod args;

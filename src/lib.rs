@@ -1,16 +1,16 @@
 //! The edges of ReasoningBank and the adapters of its ports. The rules are in `reasoning-bank-domain`, the search
-//! engine in `reasoning-bank-index`, the supervised system in `reasoning-bank-actors`; here they meet the world.
+//! engine in `reasoning-bank-index`, the supervised system in `reasoning-bank-actors`, the store in
+//! `reasoning-bank-store`; here they meet the world.
 //!
 //! In reading order: [`cli`] is where every command begins, and [`mcp`] where every call of an agent does. Both read
-//! their [`settings`], which name a [`project`], and start a bank in [`bootstrap`]. A bank stands on three adapters:
-//! [`store`] keeps it in LanceDB, [`embed`] makes vectors, and [`llm`] asks language models over HTTP.
+//! their [`settings`], which name a [`project`], and start a bank in [`bootstrap`]. Two adapters are here, beside the
+//! store: [`embed`] makes vectors, and [`llm`] asks language models over HTTP.
 //!
 //! `eval` measures a bank. `jsonl` reads the files of imports and of measurements, `git` reads the commits of a
-//! repository, [`telemetry`] writes the log, and `allocator` keeps the process small.
+//! repository, and [`telemetry`] writes the log.
 
 #![recursion_limit = "256"]
 
-mod allocator;
 pub mod bootstrap;
 pub mod cli;
 pub mod embed;
@@ -21,5 +21,4 @@ pub mod llm;
 pub mod mcp;
 pub mod project;
 pub mod settings;
-pub mod store;
 pub mod telemetry;

@@ -2,7 +2,7 @@
 
 fn main() {
     // SAFETY: nothing has started a thread yet.
-    unsafe { reasoning_bank::store::use_all_cores() };
+    unsafe { reasoning_bank_store::use_all_cores() };
     // Not by returning: a read of stdin that still blocks must not hold the process.
     std::process::exit(reasoning_bank::cli::run());
 }

@@ -14,7 +14,7 @@ use super::failure::CommandFailure;
 use super::session;
 use crate::embed::{self, EmbeddingModelError, LocalEmbedder};
 use crate::settings::{Loaded, SettingsError};
-use crate::store::{LanceStore, Options};
+use reasoning_bank_store::{LanceStore, Options};
 
 mod disk;
 mod key;

@@ -11,7 +11,7 @@ use super::{render, session};
 use crate::cli::answers::Reembedded;
 use crate::embed::{LocalEmbedder, Workload};
 use crate::settings::Loaded;
-use crate::store::{LanceStore, Options};
+use reasoning_bank_store::{LanceStore, Options};
 
 pub(super) fn command(loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandFailure::runtime)?;

@@ -21,7 +21,7 @@ use super::prompts::Prompted;
 use super::runtime::{Runtime, runtime};
 use super::tract::{TractEncoder, TractModel};
 use super::{hub, worker};
-use crate::allocator;
+use reasoning_bank_store::allocator;
 
 /// The choice of the model, and how many threads run it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

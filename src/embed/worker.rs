@@ -9,7 +9,7 @@ use std::thread;
 use super::encoder::Encoder;
 use super::job::EmbedJob;
 use super::lanes::Lanes;
-use crate::allocator;
+use reasoning_bank_store::allocator;
 
 /// Loads encoders in the background. Each gets a thread.
 pub(crate) fn start<E: Encoder>(lanes: &Arc<Lanes>, load: impl FnOnce() -> Result<Vec<E>, String> + Send + 'static) {

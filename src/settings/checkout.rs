@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::keys::{self, ALL_TOOLSETS, InCheckout};
 use super::layers::{self, Layer};
 use super::show;
-use crate::store::files::{create_dir, remove_if_there, write_synced};
+use reasoning_bank_store::files::{create_dir, remove_if_there, write_synced};
 
 /// The keys of `retrieval` with the values that a checkout asks for.
 pub type CheckoutRanking = BTreeMap<String, serde_json::Value>;

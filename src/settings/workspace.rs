@@ -12,7 +12,7 @@ use super::checkout::{self, CheckoutRanking};
 use super::layers::{self, Layer, SettingSources, WORKSPACE_FILE};
 use super::problem::SettingProblem;
 use crate::project::{self, Identity};
-use crate::store::files::{create_dir, write_synced};
+use reasoning_bank_store::files::{create_dir, write_synced};
 
 /// This file of the data directory has the canonical root, or the id, of the workspace that `workspace switch` chose.
 const DEFAULT_FILE: &str = "default_workspace";

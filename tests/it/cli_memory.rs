@@ -1,8 +1,8 @@
 //! Memories by hand, through the real binary on a real store.
 
 use reasoning_bank::embed::LocalEmbedder;
-use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{Embedder, StoreReads};
+use reasoning_bank_store::{LanceStore, Options};
 use serde_json::{Value, json};
 
 use crate::store_fixtures::soon;

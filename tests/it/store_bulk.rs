@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use reasoning_bank::store::LanceStore;
 use reasoning_bank_actors::ports::{MemoryCommit, MemoryFilter, MemoryStore, Page, Record, StoreReads};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_store::LanceStore;
 use rstest::rstest;
 
 use crate::store_fixtures::*;

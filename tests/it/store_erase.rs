@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{EraseScope, MemoryStore, StoreReads};
 use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_store::{LanceStore, Options};
 use uuid::Uuid;
 
 use crate::store_fixtures::*;

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{
     Conditions, Fingerprint, MemoryStore, Page, Passage, PassageKind, Recall, Record, Visible,
 };
@@ -17,6 +16,7 @@ use reasoning_bank_domain::memory::trace::{Outcome, Trace, TraceMetadata, TraceS
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::memory::{ErrorContext, Memory, MemoryOutcome, NewMemory, SourceType, Trust};
 use reasoning_bank_domain::retrieval::fusion::RankedList;
+use reasoning_bank_store::{LanceStore, Options};
 use tempfile::TempDir;
 use uuid::Uuid;
 

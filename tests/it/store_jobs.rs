@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use reasoning_bank::store::LanceStore;
 use reasoning_bank_actors::ports::{EraseScope, JobFilter, MemoryStore, Record, StoreError, StoreReads};
 use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method};
+use reasoning_bank_store::LanceStore;
 use rstest::rstest;
 
 use crate::store_fixtures::*;

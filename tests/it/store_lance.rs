@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{
     EraseScope, Fingerprint, JobFilter, MemoryCommit, MemoryFilter, MemoryStore, Page, PassageKind, Record, StoreError,
     StoreReads,
@@ -14,6 +13,7 @@ use reasoning_bank_actors::ports::{
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_store::{LanceStore, Options};
 use rstest::rstest;
 use serde_json::json;
 use uuid::Uuid;

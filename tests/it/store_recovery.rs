@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{EraseScope, MemoryFilter, MemoryStore, StoreReads};
+use reasoning_bank_store::{LanceStore, Options};
 use rstest::rstest;
 use uuid::Uuid;
 

@@ -7,7 +7,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::future::BoxFuture;
-use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{
     Chunk, EmbedError, Embedder, EmbedderState, EraseScope, Fingerprint, MemoryStore, Recall, StoreError, StoreReads,
 };
@@ -16,6 +15,7 @@ use reasoning_bank_actors::testkit::HashEmbedder;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::note::Code;
+use reasoning_bank_store::{LanceStore, Options};
 use rstest::rstest;
 
 use crate::store_fixtures::*;

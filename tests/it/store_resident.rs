@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{Conditions, EraseScope, MemoryStore, Recall, Record, StoreReads, Visible};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::signature::Signature;
 use reasoning_bank_domain::memory::{Memory, Scope, Status};
 use reasoning_bank_domain::retrieval::candidates::Candidates;
+use reasoning_bank_store::{LanceStore, Options};
 use serde_json::{Value, json};
 
 use crate::mcp_process::McpProcess;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use reasoning_bank::store::LanceStore;
 use reasoning_bank_actors::ports::{EraseScope, MemoryFilter, MemoryStore, Record, StoreError, StoreReads};
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Status};
+use reasoning_bank_store::LanceStore;
 use rstest::rstest;
 
 use crate::store_fixtures::*;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use reasoning_bank::store::{TraceFileOptions, TraceFiles};
 use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_store::{TraceFileOptions, TraceFiles};
 use serde_json::Value;
 
 use crate::store_fixtures::*;

@@ -18,7 +18,7 @@ use crate::mcp::McpOptions;
 use crate::mcp::server::Server;
 use crate::mcp::test_client::{TestClient, options};
 use crate::settings::{Destructive, Toolset};
-use crate::store::{LanceStore, Options};
+use reasoning_bank_store::{LanceStore, Options};
 
 const A_YEAR: SignedDuration = SignedDuration::from_hours(365 * 24);
 const TASK: &str = "Parse the amounts in a CSV export of bank transactions; amounts may use a decimal comma.";

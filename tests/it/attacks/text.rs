@@ -1,9 +1,9 @@
 //! What a text may not do: carry a secret, or characters that nobody sees, through the bank.
 
 use reasoning_bank::embed::LocalEmbedder;
-use reasoning_bank::store::{LanceStore, Options};
 use reasoning_bank_actors::ports::{Embedder, MemoryStore, Record};
 use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_store::{LanceStore, Options};
 use serde_json::{Value, json};
 
 use crate::mcp_process::McpProcess;

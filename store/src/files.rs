@@ -1,0 +1,116 @@
+//! Files that only their owner may read, that are replaced whole, or that may be missing.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+/// Creates the directory with its parents; nobody but the user may look into what is created. A directory is an entry of
+/// its parent, so the parent of each one that is new is synced: without that a power loss takes the directory with it.
+pub fn create_dir(dir: &Path) -> io::Result<()> {
+    let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let created: Vec<&Path> = dir.ancestors().take_while(missing).collect();
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    created.into_iter().try_for_each(|dir| sync_dir(parent(dir)))
+}
+
+/// Replaces the file whole: after a crash the old content is there, or the new one.
+pub fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
+    let dir = parent(path);
+    let mut file = tempfile::NamedTempFile::new_in(dir)?;
+    file.write_all(content)?;
+    sync(path, file.as_file())?;
+    file.persist(path)?;
+    sync_dir(dir)
+}
+
+/// Returns what the system answered, or `None` where it says that the file or directory is not there.
+pub(crate) fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes the file, if it is there.
+pub fn remove_if_there(path: &Path) -> io::Result<()> {
+    unless_gone(fs::remove_file(path)).map(|_removed| ())
+}
+
+/// Syncs a directory: the names of what is in it are on the disk when this returns.
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
+    sync(dir, &File::open(dir)?)
+}
+
+/// Syncs a file: its content is on the disk when this returns.
+pub(crate) fn sync(path: &Path, file: &File) -> io::Result<()> {
+    #[cfg(test)]
+    faults::on_sync(path)?;
+    let _ = path;
+    file.sync_all()
+}
+
+/// Syncs the content of a file alone, for files of which nothing else matters.
+pub(crate) fn sync_data(path: &Path, file: &File) -> io::Result<()> {
+    #[cfg(test)]
+    faults::on_sync(path)?;
+    let _ = path;
+    file.sync_data()
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Lets syncs fail, and records those that were done, for tests.
+#[cfg(test)]
+pub(crate) mod faults {
+    use std::io;
+    use std::path::{Path, PathBuf};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    static FAILING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    static SYNCED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+    fn lock(paths: &'static Mutex<Vec<PathBuf>>) -> MutexGuard<'static, Vec<PathBuf>> {
+        paths.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the next sync of something below this path fail, once, with the error that a bad disk gives.
+    pub(crate) fn fail_next_sync_below(path: &Path) {
+        lock(&FAILING).push(path.to_owned());
+    }
+
+    /// Tells whether this very path was synced.
+    pub(crate) fn was_synced(path: &Path) -> bool {
+        lock(&SYNCED).iter().any(|synced| synced == path)
+    }
+
+    pub(crate) fn on_sync(path: &Path) -> io::Result<()> {
+        let mut failing = lock(&FAILING);
+        if let Some(n) = failing.iter().position(|below| path.starts_with(below)) {
+            failing.remove(n);
+            return Err(io::Error::from_raw_os_error(5));
+        }
+        lock(&SYNCED).push(path.to_owned());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parent_of_every_new_directory_is_synced() {
+        let top = tempfile::tempdir().unwrap();
+        let dir = top.path().join("a/b/c");
+        create_dir(&dir).unwrap();
+        for parent in [top.path(), &top.path().join("a"), &top.path().join("a/b")] {
+            assert!(faults::was_synced(parent), "{}", parent.display());
+        }
+        assert!(!faults::was_synced(&dir), "nothing is in it yet");
+        create_dir(&dir).unwrap();
+    }
+}

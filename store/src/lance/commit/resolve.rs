@@ -1,0 +1,317 @@
+//! Decides what becomes of the records of a batch: a record is new, changes what is stored, is stored already, or says
+//! the same as a memory that is stored. This is decided while the write lock is held, over the batches and the newest
+//! version of the tables. So two writers never both add the same, and a change never overwrites another one that its
+//! author did not know.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use reasoning_bank_actors::ports::{Batch, Committed, MemoryCommit, Record, StoreError};
+use reasoning_bank_domain::learning::job::Job;
+use reasoning_bank_domain::memory::ids::{JobId, MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+use reasoning_bank_domain::memory::trace::Trace;
+use reasoning_bank_domain::memory::{Memory, Status};
+
+use super::revisions::{StoredRevisions, newest};
+use crate::lance::errors::failed;
+use crate::lance::tables::{TableName, Tables, read, rows};
+
+/// The result of one batch. Nothing is stored of a batch that is refused.
+pub(in crate::lance) type CommitResult = Result<Committed, StoreError>;
+
+/// The tables in which the revision alone decides what is written, and no change is refused.
+const DECIDED_BY_REVISION: [TableName; 2] = [TableName::Workspaces, TableName::Signals];
+
+/// Returns the result of every batch, and all records that have to be written, one for each id.
+pub(in crate::lance) async fn resolve(
+    tables: &Tables,
+    batches: Vec<Batch>,
+) -> Result<(Vec<CommitResult>, Batch), StoreError> {
+    let asked = || batches.iter().flatten();
+    let (mut known, mut jobs, mut traces, stored) = tokio::try_join!(
+        KnownMemories::read(tables, asked()),
+        KnownJobs::read(tables, asked()),
+        KnownTraces::read(tables, asked()),
+        StoredRevisions::read(tables, &DECIDED_BY_REVISION, asked())
+    )?;
+    let mut records = Vec::new();
+    let mut confirmations = Vec::new();
+    let mut answers = Vec::new();
+    for batch in batches {
+        let checked = known.check_revisions(&batch).and_then(|()| jobs.check_revisions(&batch));
+        if let Err(conflict) = checked.and_then(|()| traces.check_revisions(&batch)) {
+            answers.push(Err(conflict));
+            continue;
+        }
+        let mut outcome = Committed::default();
+        for record in batch {
+            match record {
+                Record::Memory { memory, passages, confirm } => {
+                    let (what, is_new) = known.decide(&memory, confirm.is_some());
+                    outcome.memories.push(what);
+                    match (what, confirm) {
+                        (MemoryCommit::Reinforced(existing), Some(id)) => {
+                            confirmations.push(Record::Signal(confirmation(id, existing, &memory)));
+                        }
+                        _ if is_new => records.push(Record::Memory { memory, passages, confirm }),
+                        _ => {}
+                    }
+                }
+                Record::Revision { memory, passages } => {
+                    if known.revise(&memory) {
+                        records.push(Record::Revision { memory, passages });
+                    }
+                }
+                Record::Job(job) => {
+                    if jobs.take(&job) {
+                        records.push(Record::Job(job));
+                    }
+                }
+                Record::Trace(trace) => {
+                    if traces.add(&trace) {
+                        records.push(Record::Trace(trace));
+                    }
+                }
+                Record::Verdict(trace) => {
+                    if traces.revise(&trace) {
+                        records.push(Record::Verdict(trace));
+                    }
+                }
+                Record::Workspace(_) | Record::Signal(_) if stored.lacks(&record) => records.push(record),
+                Record::Workspace(_) | Record::Signal(_) => {}
+            }
+        }
+        answers.push(Ok(outcome));
+    }
+    let confirmed = StoredRevisions::read(tables, &[TableName::Signals], confirmations.iter()).await?;
+    records.extend(confirmations.into_iter().filter(|confirmation| confirmed.lacks(confirmation)));
+    Ok((answers, newest(records)))
+}
+
+/// Tells whether a change follows what is stored or equals it. Where `other` is an earlier change of the same batch to
+/// the same record, the change must equal that one instead.
+fn fits<T: PartialEq>(other: Option<&T>, stored: Option<&T>, change: &T, follows: fn(&T, &T) -> bool) -> bool {
+    match other {
+        Some(other) => other == change,
+        None => stored.is_some_and(|stored| follows(change, stored) || stored == change),
+    }
+}
+
+/// Memories that are stored, or will be by the batches resolved so far.
+#[derive(Default)]
+struct KnownMemories {
+    /// The ids of the memories, with the duplicate keys of those that are active.
+    memories: HashMap<MemoryId, Option<String>>,
+    /// The active memories by their duplicate keys.
+    by_duplicate_key: HashMap<String, BTreeSet<MemoryId>>,
+    /// True where one of the batches may confirm what is stored. Only then does it matter what memories say.
+    is_compared: bool,
+    /// The ids of the memories that the batches revise, each with the whole memory where one is stored.
+    revised: HashMap<MemoryId, Option<Memory>>,
+}
+
+impl KnownMemories {
+    async fn read<'a>(tables: &Tables, records: impl Iterator<Item = &'a Record> + Clone) -> Result<Self, StoreError> {
+        let revised = records
+            .clone()
+            .filter_map(|r| if let Record::Revision { memory, .. } = r { Some(memory.id) } else { None });
+        let new = records.filter_map(|r| match r {
+            Record::Memory { memory, confirm, .. } => Some((memory, confirm.is_some())),
+            _ => None,
+        });
+        let (revised, new): (HashSet<MemoryId>, Vec<(&Memory, bool)>) = (revised.collect(), new.collect());
+        let mut known = Self {
+            is_compared: new.iter().any(|(_, may_confirm)| *may_confirm),
+            revised: revised.iter().map(|id| (*id, None)).collect(),
+            ..Self::default()
+        };
+        let revised: Vec<MemoryId> = revised.into_iter().collect();
+        let (revised, similar) = tokio::try_join!(read::memories(tables, &revised), similar(tables, &new))?;
+        for memory in revised {
+            known.add(&memory, known.key(&memory));
+        }
+        for (id, key) in similar {
+            known.insert(id, key);
+        }
+        Ok(known)
+    }
+
+    fn insert(&mut self, id: MemoryId, duplicate_key: Option<String>) {
+        if let Some(old) = self.memories.insert(id, duplicate_key.clone()).flatten()
+            && let Some(same) = self.by_duplicate_key.get_mut(&old)
+        {
+            same.remove(&id);
+        }
+        if let Some(key) = duplicate_key {
+            self.by_duplicate_key.entry(key).or_default().insert(id);
+        }
+    }
+
+    fn key(&self, memory: &Memory) -> Option<String> {
+        (self.is_compared && memory.status == Status::Active).then(|| memory.duplicate_key())
+    }
+
+    fn add(&mut self, memory: &Memory, key: Option<String>) {
+        self.insert(memory.id, key);
+        if let Some(whole) = self.revised.get_mut(&memory.id) {
+            *whole = Some(memory.clone());
+        }
+    }
+
+    /// Decides what comes of a new memory, and whether the memory has to be written.
+    fn decide(&mut self, memory: &Memory, may_confirm: bool) -> (MemoryCommit, bool) {
+        if self.memories.contains_key(&memory.id) {
+            return (MemoryCommit::Created(memory.id), false);
+        }
+        let key = self.key(memory);
+        if let Some(key) = key.as_ref().filter(|_| may_confirm)
+            && let Some(existing) = self.by_duplicate_key.get(key).and_then(BTreeSet::first)
+        {
+            return (MemoryCommit::Reinforced(*existing), false);
+        }
+        self.add(memory, key);
+        (MemoryCommit::Created(memory.id), true)
+    }
+
+    /// Returns the memory as it is before this batch, if a revision of it is asked for.
+    fn whole(&self, id: MemoryId) -> Option<&Memory> {
+        self.revised.get(&id)?.as_ref()
+    }
+
+    /// Refuses revisions that neither follow what is stored nor equal it. A batch may hold one revision of a memory
+    /// only.
+    fn check_revisions(&self, batch: &[Record]) -> Result<(), StoreError> {
+        let mut seen: HashMap<MemoryId, &Memory> = HashMap::new();
+        for record in batch {
+            let Record::Revision { memory, .. } = record else { continue };
+            if !fits(seen.insert(memory.id, memory), self.whole(memory.id), memory, Memory::follows) {
+                return Err(StoreError::Conflict(memory.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a revision that was checked, and tells whether there is something to write.
+    fn revise(&mut self, memory: &Memory) -> bool {
+        let is_new = self.whole(memory.id) != Some(memory);
+        if is_new {
+            self.add(memory, self.key(memory));
+        }
+        is_new
+    }
+}
+
+/// Jobs that are stored, or will be by the batches resolved so far.
+struct KnownJobs(HashMap<JobId, Job>);
+
+impl KnownJobs {
+    async fn read(tables: &Tables, records: impl Iterator<Item = &Record>) -> Result<Self, StoreError> {
+        let asked = records.filter_map(|r| if let Record::Job(job) = r { Some(job.id.to_string()) } else { None });
+        let asked = asked.collect::<HashSet<_>>().into_iter().collect();
+        let found = read::select_these(&tables.jobs, "id", asked, &["body"]).await?;
+        Ok(Self(rows::decode_bodies::<Job>(&found)?.into_iter().map(|job| (job.id, job)).collect()))
+    }
+
+    /// Refuses revisions as for memories. A new job is not checked, because it changes nothing that is stored.
+    fn check_revisions(&self, batch: &[Record]) -> Result<(), StoreError> {
+        let mut seen: HashMap<JobId, &Job> = HashMap::new();
+        for record in batch {
+            let Record::Job(job) = record else { continue };
+            if job.revision == 0 {
+                continue;
+            }
+            if !fits(seen.insert(job.id, job), self.0.get(&job.id), job, Job::follows) {
+                return Err(StoreError::JobChanged(job.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a job, and tells whether there is something to write.
+    fn take(&mut self, job: &Job) -> bool {
+        let is_new = self.0.get(&job.id).is_none_or(|stored| job.follows(stored));
+        if is_new {
+            self.0.insert(job.id, job.clone());
+        }
+        is_new
+    }
+}
+
+/// Traces that are stored, or will be by the batches resolved so far.
+struct KnownTraces(HashMap<TraceId, Trace>);
+
+impl KnownTraces {
+    async fn read(tables: &Tables, records: impl Iterator<Item = &Record>) -> Result<Self, StoreError> {
+        let asked = records.filter_map(|record| match record {
+            Record::Trace(trace) | Record::Verdict(trace) => Some(trace.trace_id.to_string()),
+            _ => None,
+        });
+        let asked = asked.collect::<HashSet<_>>().into_iter().collect();
+        let found = read::select_these(&tables.traces, "id", asked, &["body"]).await?;
+        Ok(Self(rows::decode_bodies::<Trace>(&found)?.into_iter().map(|trace| (trace.trace_id, trace)).collect()))
+    }
+
+    /// Refuses revisions as for memories.
+    fn check_revisions(&self, batch: &[Record]) -> Result<(), StoreError> {
+        let mut seen: HashMap<TraceId, &Trace> = HashMap::new();
+        for record in batch {
+            let Record::Verdict(trace) = record else { continue };
+            if !fits(seen.insert(trace.trace_id, trace), self.0.get(&trace.trace_id), trace, Trace::follows) {
+                return Err(StoreError::TraceChanged(trace.trace_id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a new trace, and tells whether there is something to write.
+    fn add(&mut self, trace: &Trace) -> bool {
+        let is_new = !self.0.contains_key(&trace.trace_id);
+        if is_new {
+            self.0.insert(trace.trace_id, trace.clone());
+        }
+        is_new
+    }
+
+    /// Takes a revision that was checked, and tells whether there is something to write.
+    fn revise(&mut self, trace: &Trace) -> bool {
+        let is_new = self.0.get(&trace.trace_id) != Some(trace);
+        if is_new {
+            self.0.insert(trace.trace_id, trace.clone());
+        }
+        is_new
+    }
+}
+
+/// Finds the stored memories that have the id of one of these, or the text of one that may confirm another. Each comes
+/// with its duplicate key where it is active and says the same.
+async fn similar(tables: &Tables, memories: &[(&Memory, bool)]) -> Result<Vec<(MemoryId, Option<String>)>, StoreError> {
+    let ids: Vec<String> = memories.iter().map(|(memory, _)| memory.id.to_string()).collect();
+    let confirming = memories.iter().filter(|(_, may_confirm)| *may_confirm);
+    let keys: Vec<String> = confirming.map(|(memory, _)| memory.duplicate_key()).collect();
+    let columns = ["id", "duplicate_key", "status"];
+    let (same_id, same_text) = tokio::try_join!(
+        read::present(&tables.memories, ids),
+        read::select_these(&tables.memories, "duplicate_key", keys, &columns)
+    )?;
+    let keys = rows::text_column(&same_text, "duplicate_key").zip(rows::text_column(&same_text, "status"));
+    let same_text = rows::text_column(&same_text, "id").zip(keys).map(|(id, (key, status))| {
+        let active = status == Status::Active.as_str();
+        (id, active.then(|| key.to_owned()))
+    });
+    // a memory that is in both counts with its key
+    let similar = same_id.iter().map(|id| (id.as_str(), None)).chain(same_text);
+    similar.map(|(id, key)| Ok((id.parse().map_err(failed)?, key))).collect()
+}
+
+fn confirmation(fresh: SignalId, existing: MemoryId, memory: &Memory) -> Signal {
+    Signal {
+        id: memory.confirmation_id(existing, fresh),
+        memory_id: existing,
+        workspace_id: memory.workspace_id.clone(),
+        kind: SignalKind::Confirmed,
+        at: memory.created_at,
+        trace_id: memory.trace_id,
+        session: None,
+        comment: None,
+    }
+}

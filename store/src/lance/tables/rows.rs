@@ -1,0 +1,356 @@
+//! How records become rows of the tables, and rows records.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::builder::{FixedSizeListBuilder, Float32Builder};
+use arrow_array::types::Float32Type;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, StringArray, UInt32Array, cast::AsArray,
+};
+use arrow_schema::SchemaRef;
+use jiff::Timestamp;
+use rayon::prelude::*;
+use reasoning_bank_actors::ports::{Passage, PassageKind, Record, StoreError};
+use reasoning_bank_domain::learning::job::Job;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::label::label_key;
+use reasoning_bank_domain::memory::{ErrorContext, Memory};
+use reasoning_bank_domain::text::terms;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::schema::TableName;
+use crate::lance::errors::failed;
+
+/// The character between the entries of a list that is kept in one text column. Entries are JSON, which escapes control
+/// characters, so none contains it, and an entry is in the list where the text contains it between two of these.
+const SEPARATOR: char = '\u{1f}';
+
+/// Writes a list as one text: `␟"a"␟"b"␟`.
+pub(in crate::lance) fn list_text<T: Serialize>(entries: impl IntoIterator<Item = T>) -> String {
+    let mut text = String::from(SEPARATOR);
+    for entry in entries {
+        // strings and ids always serialise
+        text.push_str(&serde_json::to_string(&entry).unwrap_or_default());
+        text.push(SEPARATOR);
+    }
+    text
+}
+
+/// Returns the ids in the text of a list.
+pub(in crate::lance) fn listed_ids(text: &str) -> impl Iterator<Item = &str> {
+    text.split(SEPARATOR).filter_map(|entry| entry.strip_prefix('"')?.strip_suffix('"'))
+}
+
+/// Returns the signature of an error as text, which is empty where there is no error.
+pub(in crate::lance) fn signature_text(error: Option<&ErrorContext>) -> String {
+    error.map(|error| error.signature().to_string()).unwrap_or_default()
+}
+
+/// Fewer items are not worth being handed to another thread.
+const ITEMS_A_THREAD: usize = 256;
+
+/// The rows of one table to be inserted.
+pub(in crate::lance) struct TableRows {
+    pub(in crate::lance) table: TableName,
+    pub(in crate::lance) batch: RecordBatch,
+}
+
+/// Makes the rows of these records in one table; returns `None` when there are none.
+///
+/// # Errors
+/// A vector has another length than `dims`, or a number that is not finite.
+pub(in crate::lance) fn encode(
+    table: TableName,
+    records: &[&Record],
+    dims: usize,
+) -> Result<Option<TableRows>, StoreError> {
+    let columns = match table {
+        TableName::Workspaces => workspaces(records),
+        TableName::Traces => traces(records),
+        TableName::Memories => memories(records),
+        TableName::Passages => passages(records, dims),
+        TableName::Signals => signals(records),
+        TableName::Jobs => jobs(records),
+    }?;
+    if columns.first().is_none_or(|ids| ids.is_empty()) {
+        return Ok(None);
+    }
+    Ok(Some(TableRows { table, batch: record_batch(table.schema(dims), columns)? }))
+}
+
+/// Returns the id of a passage. All passages of another revision of the memory have other ids.
+pub(in crate::lance) fn passage_id(memory: &Memory, passage: &Passage) -> String {
+    format!("{}/{}/{}/{}", memory.id, memory.revision, kind_text(passage.kind), passage.n)
+}
+
+/// Returns the memory that a record stores, new or changed, and its passages; `None` where the record stores no memory.
+pub(in crate::lance) fn stored_memory(record: &Record) -> Option<(&Memory, &[Passage])> {
+    match record {
+        Record::Memory { memory, passages, .. } | Record::Revision { memory, passages } => Some((memory, passages)),
+        Record::Workspace(_) | Record::Trace(_) | Record::Verdict(_) | Record::Signal(_) | Record::Job(_) => None,
+    }
+}
+
+/// Returns what `make` makes of each item, in their order. Many items are shared out among the cores.
+pub(in crate::lance) fn on_all_cores<T: Sync, R: Send>(items: &[T], make: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    if items.len() <= ITEMS_A_THREAD {
+        return items.iter().map(make).collect();
+    }
+    items.par_iter().with_min_len(ITEMS_A_THREAD).map(make).collect()
+}
+
+fn record_batch(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch, StoreError> {
+    RecordBatch::try_new(schema, columns).map_err(failed)
+}
+
+fn text<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(values))
+}
+
+fn optional<S: AsRef<str>>(values: impl IntoIterator<Item = Option<S>>) -> ArrayRef {
+    Arc::new(values.into_iter().collect::<StringArray>())
+}
+
+fn bodies<'a, T: Serialize + Sync + 'a>(values: impl IntoIterator<Item = &'a T>) -> Result<ArrayRef, StoreError> {
+    let values: Vec<&T> = values.into_iter().collect();
+    let bodies: Result<Vec<String>, _> = on_all_cores(&values, serde_json::to_string).into_iter().collect();
+    Ok(text(bodies.map_err(failed)?))
+}
+
+fn workspaces(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all =
+        || records.iter().filter_map(|r| if let Record::Workspace(workspace) = r { Some(workspace) } else { None });
+    Ok(vec![text(all().map(|workspace| workspace.id.as_str())), bodies(all())?])
+}
+
+fn traces(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || {
+        records.iter().filter_map(|r| match r {
+            Record::Trace(trace) | Record::Verdict(trace) => Some(trace),
+            _ => None,
+        })
+    };
+    Ok(vec![
+        text(all().map(|trace| trace.trace_id.to_string())),
+        text(all().map(|trace| trace.metadata.workspace_id.as_str())),
+        bodies(all())?,
+        text(all().map(|trace| trace.outcome.as_str())),
+        Arc::new(all().map(|trace| Some(trace.created_at.as_microsecond())).collect::<Int64Array>()),
+    ])
+}
+
+fn memories(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let memories: Vec<&Memory> = records.iter().filter_map(|record| Some(stored_memory(record)?.0)).collect();
+    let all = || memories.iter().copied();
+    Ok(vec![
+        text(all().map(|memory| memory.id.to_string())),
+        text(all().map(|memory| memory.workspace_id.as_str())),
+        text(all().map(|memory| memory.scope.as_str())),
+        text(all().map(|memory| memory.status.as_str())),
+        text(on_all_cores(&memories, |memory| memory.duplicate_key())),
+        optional(all().map(|memory| memory.parent_memory_id.map(|id| id.to_string()))),
+        text(all().map(|memory| list_text(&memory.derived_from))),
+        bodies(all())?,
+        text(all().map(|memory| memory.outcome.as_str())),
+        text(all().map(|memory| signature_text(memory.error_context.as_ref()))),
+        optional(all().map(|memory| memory.team.as_deref())),
+        optional(all().map(|memory| memory.org.as_deref())),
+    ])
+}
+
+fn passages(records: &[&Record], dims: usize) -> Result<Vec<ArrayRef>, StoreError> {
+    let all: Vec<(&Memory, &Passage)> = records
+        .iter()
+        .filter_map(|record| stored_memory(record))
+        .flat_map(|(memory, passages)| passages.iter().map(move |passage| (memory, passage)))
+        .collect();
+    let of_memory = |value: fn(&Memory) -> &str| text(all.iter().map(|(memory, _)| value(memory)));
+    Ok(vec![
+        text(all.iter().map(|(memory, passage)| passage_id(memory, passage))),
+        text(all.iter().map(|(memory, _)| memory.id.to_string())),
+        of_memory(|memory| memory.workspace_id.as_str()),
+        of_memory(|memory| memory.scope.as_str()),
+        optional(all.iter().map(|(memory, _)| memory.team.as_deref())),
+        optional(all.iter().map(|(memory, _)| memory.org.as_deref())),
+        of_memory(|memory| memory.status.as_str()),
+        Arc::new(all.iter().map(|(memory, _)| Some(memory.is_warning())).collect::<BooleanArray>()),
+        optional(all.iter().map(|(memory, _)| memory.domain_category.as_deref().map(label_key))),
+        text(all.iter().map(|(memory, _)| list_text(&memory.pattern_tags))),
+        text(all.iter().map(|(_, passage)| kind_text(passage.kind))),
+        Arc::new(all.iter().map(|(_, passage)| Some(passage.n)).collect::<UInt32Array>()),
+        text(all.iter().map(|(_, passage)| &passage.text)),
+        vectors(all.iter().map(|(_, passage)| passage.vector.as_deref()), dims)?,
+        text(on_all_cores(&all, |(memory, passage)| terms::indexed(&memory.title, &passage.text))),
+        Arc::new(all.iter().map(|(memory, _)| Some(memory.created_at.as_microsecond())).collect::<Int64Array>()),
+        of_memory(|memory| memory.outcome.as_str()),
+        of_memory(|memory| memory.source_type.as_str()),
+        optional(all.iter().map(|(memory, _)| memory.difficulty_level.as_deref().map(label_key))),
+    ])
+}
+
+/// Makes the column of the vectors of passages. The value of a passage without a vector is null.
+pub(in crate::lance) fn vectors<'a>(
+    vectors: impl Iterator<Item = Option<&'a [f32]>>,
+    dims: usize,
+) -> Result<ArrayRef, StoreError> {
+    let zeros = vec![0.0; dims];
+    let (at_least, _) = vectors.size_hint();
+    let numbers = Float32Builder::with_capacity(at_least * dims);
+    let mut rows = FixedSizeListBuilder::with_capacity(numbers, i32::try_from(dims).map_err(failed)?, at_least);
+    for vector in vectors {
+        if let Some(vector) = vector {
+            check_vector(vector, dims)?;
+        }
+        rows.values().append_slice(vector.unwrap_or(&zeros));
+        rows.append(vector.is_some());
+    }
+    Ok(Arc::new(rows.finish()))
+}
+
+/// Refuses what [`encode`] would refuse.
+pub(in crate::lance) fn check(batch: &[Record], dims: usize) -> Result<(), StoreError> {
+    let passages = batch.iter().filter_map(|record| Some(stored_memory(record)?.1));
+    let mut vectors = passages.flatten().filter_map(|passage| passage.vector.as_deref());
+    vectors.try_for_each(|vector| check_vector(vector, dims))
+}
+
+/// Refuses a vector that cannot be compared with those of the store.
+fn check_vector(vector: &[f32], dims: usize) -> Result<(), StoreError> {
+    if vector.len() != dims {
+        return Err(StoreError::Failed(format!(
+            "a vector has {} numbers; those of the store have {dims}",
+            vector.len()
+        )));
+    }
+    if vector.iter().any(|number| !number.is_finite()) {
+        return Err(StoreError::Failed("a vector has a number that is not finite".into()));
+    }
+    Ok(())
+}
+
+fn signals(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || records.iter().filter_map(|r| if let Record::Signal(signal) = r { Some(signal) } else { None });
+    Ok(vec![
+        text(all().map(|signal| signal.id.to_string())),
+        text(all().map(|signal| signal.memory_id.to_string())),
+        text(all().map(|signal| signal.workspace_id.as_str())),
+        text(all().map(|signal| signal.kind.as_str())),
+        Arc::new(all().map(|signal| Some(signal.at.as_microsecond())).collect::<Int64Array>()),
+        bodies(all())?,
+    ])
+}
+
+fn jobs(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || records.iter().filter_map(|r| if let Record::Job(job) = r { Some(job) } else { None });
+    let time = |time: fn(&Job) -> Timestamp| all().map(move |job| Some(time(job).as_microsecond()));
+    Ok(vec![
+        text(all().map(|job| job.id.to_string())),
+        text(all().map(|job| job.workspace_id.as_str())),
+        text(all().map(|job| job.state.as_str())),
+        Arc::new(time(|job| job.due).collect::<Int64Array>()),
+        Arc::new(time(|job| job.updated_at).collect::<Int64Array>()),
+        bodies(all())?,
+        Arc::new(time(|job| job.created_at).collect::<Int64Array>()),
+    ])
+}
+
+/// Returns the kind of a passage, as it stands in its column.
+fn kind_text(kind: PassageKind) -> &'static str {
+    match kind {
+        PassageKind::Task => "task",
+        PassageKind::Content => "content",
+    }
+}
+
+/// Tells of each passage whether it is the first of its text.
+pub(in crate::lance) fn first_of_their_text(passages: &RecordBatch) -> Vec<bool> {
+    let n = passages.column_by_name("n").and_then(|n| n.as_any().downcast_ref::<UInt32Array>());
+    n.map_or_else(|| vec![true; passages.num_rows()], |n| n.values().iter().map(|n| *n == 0).collect())
+}
+
+/// Returns the values of a text column of every batch, one after another.
+pub(in crate::lance) fn text_column<'a>(
+    batches: &'a [RecordBatch],
+    name: &'static str,
+) -> impl Iterator<Item = &'a str> + use<'a> {
+    batches
+        .iter()
+        .filter_map(move |batch| batch.column_by_name(name)?.as_string_opt::<i32>())
+        .flat_map(|column| column.iter().map(Option::unwrap_or_default))
+}
+
+/// Returns the values of a column of times, in microseconds, of every batch, one after another.
+pub(in crate::lance) fn time_column<'a>(
+    batches: &'a [RecordBatch],
+    name: &'static str,
+) -> impl Iterator<Item = i64> + use<'a> {
+    batches
+        .iter()
+        .filter_map(move |batch| batch.column_by_name(name)?.as_any().downcast_ref::<Int64Array>())
+        .flat_map(|column| column.values().iter().copied())
+}
+
+/// Returns the values of a column of numbers that the database adds to a search, distances or scores, of every batch,
+/// one after another.
+pub(in crate::lance) fn float_column<'a>(
+    batches: &'a [RecordBatch],
+    name: &'static str,
+) -> impl Iterator<Item = f64> + use<'a> {
+    batches
+        .iter()
+        .filter_map(move |batch| batch.column_by_name(name)?.as_any().downcast_ref::<Float32Array>())
+        .flat_map(|column| column.values().iter().map(|value| f64::from(*value)))
+}
+
+/// Decodes the records of a column of bodies.
+pub(in crate::lance) fn decode_bodies<T: DeserializeOwned + Send>(
+    batches: &[RecordBatch],
+) -> Result<Vec<T>, StoreError> {
+    let bodies: Vec<&str> = text_column(batches, "body").collect();
+    on_all_cores(&bodies, |body| serde_json::from_str(body).map_err(failed)).into_iter().collect()
+}
+
+/// Decodes the passages of the newest revision of each memory: earlier ones may not have been removed yet.
+pub(in crate::lance) fn decode_passages(
+    batches: &[RecordBatch],
+) -> Result<BTreeMap<MemoryId, Vec<Passage>>, StoreError> {
+    let mut all: BTreeMap<MemoryId, Vec<(u64, Passage)>> = BTreeMap::new();
+    for batch in batches {
+        let missing = || StoreError::Failed("the passages table lacks a column".into());
+        let text = |name| batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>()).ok_or_else(missing);
+        let (ids, memories, kinds, texts) = (text("id")?, text("memory_id")?, text("kind")?, text("text")?);
+        let numbers = batch.column_by_name("n").and_then(|c| c.as_any().downcast_ref::<UInt32Array>());
+        let numbers = numbers.ok_or_else(missing)?;
+        let vectors = batch.column_by_name("vector").and_then(|c| c.as_fixed_size_list_opt()).ok_or_else(missing)?;
+        for row in 0..batch.num_rows() {
+            let vector = vectors.is_valid(row).then(|| vectors.value(row));
+            let vector = vector.and_then(|v| Some(v.as_primitive_opt::<Float32Type>()?.values().to_vec()));
+            let passage = Passage {
+                kind: if kinds.value(row) == "task" { PassageKind::Task } else { PassageKind::Content },
+                n: numbers.value(row),
+                text: texts.value(row).to_owned(),
+                vector,
+            };
+            let memory: MemoryId = memories.value(row).parse().map_err(failed)?;
+            all.entry(memory).or_default().push((revision_of(ids.value(row)), passage));
+        }
+    }
+    Ok(all.into_iter().map(|(memory, passages)| (memory, newest(passages))).collect())
+}
+
+/// Returns the passages of the highest revision, in order.
+fn newest(passages: Vec<(u64, Passage)>) -> Vec<Passage> {
+    let newest = passages.iter().map(|(revision, _)| *revision).max();
+    let current = passages.into_iter().filter(|(revision, _)| Some(*revision) == newest);
+    let mut current: Vec<Passage> = current.map(|(_, passage)| passage).collect();
+    current.sort_by_key(|passage| (passage.kind == PassageKind::Content, passage.n));
+    current
+}
+
+/// Returns the revision of the memory that a passage belongs to, from its [`passage_id`]; it is 0 where the id is of
+/// the first format.
+pub(in crate::lance) fn revision_of(passage_id: &str) -> u64 {
+    passage_id.split('/').nth(1).and_then(|revision| revision.parse().ok()).unwrap_or_default()
+}

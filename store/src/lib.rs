@@ -1,0 +1,17 @@
+//! Where a bank is kept. [`LanceStore`] implements the store port over LanceDB, and [`TraceFiles`] keeps each trace in a
+//! file of its own beside it. The port and its contract are in the package `actors`; the suite that checks the contract
+//! is `tests/it/store_contract.rs` of the workspace.
+//!
+//! [`files`] and [`allocator`] are what this package asks of the operating system, and others may use.
+
+#![recursion_limit = "256"]
+
+pub mod allocator;
+mod background;
+pub mod files;
+mod lance;
+mod trace_files;
+
+pub use self::background::BackgroundLock;
+pub use self::lance::{LanceStore, Options, ResidentUse, use_all_cores};
+pub use self::trace_files::{TraceFileOptions, TraceFiles};
