@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::evidence::report::ReportRefusal;
 use reasoning_bank_domain::learning::recording::RecordRefusal;
 use reasoning_bank_domain::memory::{FieldProblem, MemoryInvalid, Scope};
@@ -34,6 +35,15 @@ pub enum Error {
     /// The server was started outside of any project, and nothing has said which one it is for.
     #[error("no project is chosen{0}")]
     WorkspaceRequired(String),
+    /// The caller may use several workspaces, and has not said which one he means.
+    #[error("no workspace is named")]
+    KeyRequired,
+    /// The caller may not use a workspace under this key, or there is none. He is not told which.
+    #[error("there is no workspace {0}")]
+    KeyUnknown(String),
+    /// The caller may see this, and not do it.
+    #[error("this needs the permission {}, which the token does not have", .0.as_str())]
+    PermissionDenied(Permission),
     /// The user has to agree, and the client cannot ask.
     #[error("{what}? The user has to agree, and this client cannot ask")]
     ConsentRequired {
@@ -96,9 +106,10 @@ impl Error {
         match self {
             Self::InvalidArgument { .. } => Code::InvalidArgument,
             Self::NotFound(_) => Code::NotFound,
-            Self::WorkspaceUnknown(_) => Code::WorkspaceUnknown,
+            Self::WorkspaceUnknown(_) | Self::KeyUnknown(_) => Code::WorkspaceUnknown,
             Self::ScopeDenied(_) | Self::OtherWorkspace(_) | Self::SharingDenied(_) => Code::ScopeDenied,
-            Self::WorkspaceRequired(_) => Code::WorkspaceRequired,
+            Self::WorkspaceRequired(_) | Self::KeyRequired => Code::WorkspaceRequired,
+            Self::PermissionDenied(_) => Code::PermissionDenied,
             Self::ConsentRequired { .. } => Code::ConsentRequired,
             Self::Declined { .. } => Code::Declined,
             Self::MemoryInvalid(_) => Code::MemoryInvalid,
@@ -134,6 +145,9 @@ impl Error {
                 "keep it in scope project: `reasoning-bank memory promote` shares what has proved itself; workspace.share = true in the user's own configuration lets clients write there".into()
             }
             Self::WorkspaceRequired(_) => "name the project in `workspace`: the path of a directory that exists".into(),
+            Self::KeyRequired => "name the project by its key, in `workspace` or in the header X-Workspace".into(),
+            Self::KeyUnknown(_) => "check the key; a token is good for the workspaces of its own list alone".into(),
+            Self::PermissionDenied(_) => "ask whoever runs the server for a token that has it".into(),
             Self::ConsentRequired { command, .. } => format!("the user can run: {command}").into(),
             Self::Declined { .. } => "leave it as it is, unless the user asks for it again".into(),
             Self::MemoryInvalid(_) => "give a title, a description (when to use it) and content, each within its bound".into(),

@@ -81,8 +81,8 @@ impl WorkspacesHandle {
             .behind(&self.gate)
     }
 
-    /// Finds the workspace that a caller means. A root that nobody has written to is a workspace by computation; an id
-    /// must be known to the store.
+    /// Finds the workspace that a caller means. A root that nobody has written to is a workspace by computation, and so is a
+    /// key; an id must be known to the store.
     ///
     /// # Errors
     /// `WorkspaceUnknown` for an id that the store does not know. The errors of the store, where it does not answer and
@@ -94,24 +94,21 @@ impl WorkspacesHandle {
             (Some(_), _) => self.reread(deadline.at_most(STORE_TIMEOUT)).await,
             (None, _) => self.reread(deadline).await,
         };
-        if let Some(workspace) = self.known.load().find(workspace) {
-            return Ok(Resolved { workspace: self.effective(workspace), registered: true });
+        if let Some(known) = self.known.load().find(workspace) {
+            return Ok(Resolved { workspace: self.effective(known, workspace), registered: true });
         }
         read?;
-        match workspace {
-            WorkspaceRef::Root(root) => Ok(self.by_computation(root)),
-            WorkspaceRef::Id(id) => Err(Error::WorkspaceUnknown(id.to_string())),
-        }
+        self.by_computation(workspace)
     }
 
-    /// Resolves as [`Self::resolve`] does, for work that goes on without a store. A root resolves in any case: by
-    /// computation alone where the store does not answer soon.
+    /// Resolves as [`Self::resolve`] does, for work that goes on without a store. A root and a key resolve in any case:
+    /// by computation alone where the store does not answer soon.
     pub(crate) async fn resolve_anyway(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Resolved, Error> {
         match workspace {
             WorkspaceRef::Id(_) => self.resolve(workspace, deadline).await,
-            WorkspaceRef::Root(root) => {
+            WorkspaceRef::Root(_) | WorkspaceRef::Shared(_) => {
                 let resolved = self.resolve(workspace, deadline.at_most(STORE_TIMEOUT)).await;
-                Ok(resolved.unwrap_or_else(|_store| self.by_computation(root)))
+                resolved.or_else(|_store| self.by_computation(workspace))
             }
         }
     }
@@ -132,15 +129,19 @@ impl WorkspacesHandle {
         now.map(|_| ()).ok_or_else(|| Error::WorkspaceUnknown(id.to_string()))
     }
 
-    fn by_computation(&self, root: &str) -> Resolved {
-        Resolved { workspace: self.effective(self.unregistered(root)), registered: false }
+    fn by_computation(&self, named: &WorkspaceRef) -> Result<Resolved, Error> {
+        let workspace = self.effective(self.unregistered(named)?, named);
+        Ok(Resolved { workspace, registered: false })
     }
 
     /// Returns what is stored of a workspace when something is written to it. A team or an organisation that only the
-    /// configuration names is left out.
+    /// configuration or a caller names is left out; the team of a key is part of what the workspace is.
     pub(crate) fn registration(&self, workspace: &Workspace) -> Workspace {
         let stored = self.known.load().by_id(&workspace.id);
-        stored.unwrap_or_else(|| Workspace { team: None, org: None, ..workspace.clone() })
+        stored.unwrap_or_else(|| {
+            let team = workspace.team.clone().filter(|_| workspace.key.is_some());
+            Workspace { team, org: None, ..workspace.clone() }
+        })
     }
 
     /// Returns what is stored of workspaces that another bank had: those whose ids are unknown here. A directory that a
@@ -202,18 +203,31 @@ impl WorkspacesHandle {
         }
     }
 
-    fn unregistered(&self, root: &str) -> Workspace {
-        let id = self.known.load().free_id(root);
-        let mut workspace = Workspace { id, ..Workspace::of_root(root, self.clock.now()) };
-        if let Some(name) = self.configured_for(root).and_then(|configured| configured.name.clone()) {
-            workspace.name = name;
-        }
+    /// Returns what a workspace is that nobody has written to.
+    fn unregistered(&self, named: &WorkspaceRef) -> Result<Workspace, Error> {
+        let mut workspace = match named {
+            WorkspaceRef::Id(id) => return Err(Error::WorkspaceUnknown(id.to_string())),
+            WorkspaceRef::Shared(shared) => Workspace::of_key(shared, self.clock.now()),
+            WorkspaceRef::Root(root) => {
+                let id = self.known.load().free_id(root);
+                let mut workspace = Workspace { id, ..Workspace::of_root(root, self.clock.now()) };
+                if let Some(name) = self.configured_for(root).and_then(|configured| configured.name.clone()) {
+                    workspace.name = name;
+                }
+                workspace
+            }
+        };
         workspace.name.scrub();
-        workspace
+        Ok(workspace)
     }
 
-    fn effective(&self, mut workspace: Workspace) -> Workspace {
-        if let Some(configured) = self.configured_for(&workspace.root) {
+    /// Returns a workspace with the team and the organisation that count for whoever named it: the caller's own where it
+    /// is named by its key.
+    fn effective(&self, mut workspace: Workspace, named: &WorkspaceRef) -> Workspace {
+        if let WorkspaceRef::Shared(shared) = named {
+            workspace.team.clone_from(&shared.team);
+            workspace.org.clone_from(&shared.org);
+        } else if let Some(configured) = self.configured_for(&workspace.root) {
             workspace.team = workspace.team.or_else(|| configured.team.clone());
             workspace.org = workspace.org.or_else(|| configured.org.clone());
         }

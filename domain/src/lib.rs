@@ -2,12 +2,13 @@
 //! argument.
 //!
 //! Each room uses only those before it: `text` and `safety` treat texts, `note` has the codes of failures and remarks,
-//! `prompt` is what models are asked with, `memory` holds the records, `evidence` says what a memory is worth,
-//! `retrieval` finds and ranks, `learning` makes lessons, `solve` is the loop of a task, and `system` keeps the whole
-//! running.
+//! `prompt` is what models are asked with, `memory` holds the records, `access` says who asks and what he may do,
+//! `evidence` says what a memory is worth, `retrieval` finds and ranks, `learning` makes lessons, `solve` is the loop of
+//! a task, and `system` keeps the whole running.
 
 #![forbid(unsafe_code)]
 
+pub mod access;
 pub mod evidence;
 pub mod learning;
 pub mod memory;

@@ -47,6 +47,7 @@ codes! {
     MemoryInvalid = "memory_invalid",
     NotFound = "not_found",
     Overloaded = "overloaded",
+    PermissionDenied = "permission_denied",
     ScopeDenied = "scope_denied",
     StoreUnavailable = "store_unavailable",
     TokenBudgetExceeded = "token_budget_exceeded",

@@ -16,8 +16,12 @@ impl WorkspacesHandle {
     /// Lists the workspaces that were ever written to, by name.
     pub async fn list(&self, deadline: Deadline) -> Result<Vec<Workspace>, Error> {
         self.reread(deadline).await?;
-        let mut workspaces: Vec<Workspace> =
-            self.known.load().all().map(|workspace| self.effective(workspace.clone())).collect();
+        let mut workspaces: Vec<Workspace> = self
+            .known
+            .load()
+            .all()
+            .map(|workspace| self.effective(workspace.clone(), &WorkspaceRef::Id(workspace.id.clone())))
+            .collect();
         workspaces.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
         Ok(workspaces)
     }
@@ -107,11 +111,7 @@ impl WorkspacesHandle {
     }
 
     fn registered_one(&self, named: &WorkspaceRef) -> Result<Workspace, Error> {
-        let name = match named {
-            WorkspaceRef::Root(root) => root.clone(),
-            WorkspaceRef::Id(id) => id.to_string(),
-        };
-        self.known.load().find(named).ok_or(Error::WorkspaceUnknown(name))
+        self.known.load().find(named).ok_or_else(|| Error::WorkspaceUnknown(named.to_string()))
     }
 
     /// Stores the workspace as `change` makes it. Of two that do so at the same time one is told to see the other's
@@ -125,21 +125,20 @@ impl WorkspacesHandle {
         for _ in 0..TRIES {
             self.reread(deadline).await?;
             let stored = self.known.load().find(named);
-            let before = match (&stored, named) {
-                (Some(stored), _) => stored.clone(),
-                (None, WorkspaceRef::Root(root)) => self.unregistered(root),
-                (None, WorkspaceRef::Id(id)) => return Err(Error::WorkspaceUnknown(id.to_string())),
+            let before = match &stored {
+                Some(stored) => stored.clone(),
+                None => self.unregistered(named)?,
             };
             let mut changed = before.clone();
             change(&mut changed);
             if stored.is_some() && changed == before {
-                return Ok(self.effective(changed));
+                return Ok(self.effective(changed, named));
             }
             changed.revision = changed.revision.saturating_add(1);
             self.store.commit(vec![Record::Workspace(changed.clone())], deadline).await?;
             self.reread(deadline).await?;
             if self.known.load().by_id(&changed.id).as_ref() == Some(&changed) {
-                return Ok(self.effective(changed));
+                return Ok(self.effective(changed, named));
             }
         }
         Err(Error::Conflict("the workspace".to_owned()))

@@ -47,6 +47,7 @@ impl KnownWorkspaces {
         match named {
             WorkspaceRef::Root(root) => self.by_root.get(root).and_then(|id| self.by_id(id)),
             WorkspaceRef::Id(id) => self.by_id(id),
+            WorkspaceRef::Shared(shared) => self.by_id(&shared.id()),
         }
     }
 

@@ -12,7 +12,12 @@ use sha2::{Digest, Sha256};
 use crate::memory::Scope;
 use crate::text::hex::hex;
 
-/// The id of a workspace: the first 16 hex digits of the SHA-256 of the canonical path of the project root.
+mod key;
+
+pub use key::{InvalidWorkspaceKey, KEY_MAX_CHARS, WorkspaceKey};
+
+/// The id of a workspace: the first 16 hex digits of a SHA-256, of the canonical path of the project root, or of a team
+/// and a key.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct WorkspaceId(String);
@@ -32,6 +37,12 @@ impl WorkspaceId {
     pub fn of_root_again(root: &str, n: u32) -> Self {
         // No path holds a NUL.
         Self::of_root(&format!("{root}\0{n}"))
+    }
+
+    /// Returns the id of the workspace that a team has under a key.
+    fn of_key(team: Option<&str>, key: &WorkspaceKey) -> Self {
+        // Neither a path nor a name holds a NUL, so that no other workspace has this id.
+        Self::of_root(&format!("key\0{}\0{key}", team.unwrap_or_default()))
     }
 
     pub fn as_str(&self) -> &str {
@@ -74,13 +85,56 @@ impl fmt::Debug for WorkspaceId {
     }
 }
 
-/// A workspace as a caller names it. A root that nobody has written to is empty on reading and registered on the first
-/// write; an id must be known.
+/// A workspace as a caller names it. A root or a key that nobody has written to is empty on reading and registered on
+/// the first write; an id must be known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkspaceRef {
     /// The canonical path of the project root.
     Root(String),
     Id(WorkspaceId),
+    Shared(SharedWorkspace),
+}
+
+impl WorkspaceRef {
+    /// Returns the id that follows from the name alone. A root that a workspace was moved to has another one.
+    pub fn own_id(&self) -> WorkspaceId {
+        match self {
+            Self::Root(root) => WorkspaceId::of_root(root),
+            Self::Id(id) => id.clone(),
+            Self::Shared(shared) => shared.id(),
+        }
+    }
+
+    /// Returns the root, where it is what names the workspace.
+    pub fn root(&self) -> Option<&str> {
+        if let Self::Root(root) = self { Some(root) } else { None }
+    }
+}
+
+impl fmt::Display for WorkspaceRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root(root) => f.write_str(root),
+            Self::Id(id) => id.fmt(f),
+            Self::Shared(shared) => shared.key.fmt(f),
+        }
+    }
+}
+
+/// A workspace of callers on other machines: a key in a team. Whoever holds one was allowed to use it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedWorkspace {
+    pub key: WorkspaceKey,
+    /// The team that the workspace belongs to, whose memories it also reads.
+    pub team: Option<String>,
+    /// The organisation whose memories the caller also reads there.
+    pub org: Option<String>,
+}
+
+impl SharedWorkspace {
+    pub fn id(&self) -> WorkspaceId {
+        WorkspaceId::of_key(self.team.as_deref(), &self.key)
+    }
 }
 
 /// The longest name that people give, in characters.
@@ -97,8 +151,12 @@ pub struct Workspace {
     pub revision: u64,
     pub name: String,
     /// The canonical path of the project root. After a move the id no longer follows from it. It is empty where another
-    /// workspace holds the directory, and this one is then found by its id alone.
+    /// workspace holds the directory, and this one is then found by its id alone. It is empty as well where there is a
+    /// key.
     pub root: String,
+    /// The key under which callers on other machines know it, with the team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<WorkspaceKey>,
     /// The team and the organisation whose memories this workspace also reads, once trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
@@ -115,8 +173,22 @@ impl Workspace {
             revision: 0,
             name,
             root: root.to_owned(),
+            key: None,
             team: None,
             org: None,
+            created_at: now,
+        }
+    }
+
+    pub fn of_key(shared: &SharedWorkspace, now: Timestamp) -> Self {
+        Self {
+            id: shared.id(),
+            revision: 0,
+            name: shared.key.name().chars().take(NAME_MAX_CHARS).collect(),
+            root: String::new(),
+            key: Some(shared.key.clone()),
+            team: shared.team.clone(),
+            org: shared.org.clone(),
             created_at: now,
         }
     }

@@ -44,6 +44,7 @@ static TABLE: &[Rule] = &[
     word("telegram", r"\d{8,10}:AA[A-Za-z0-9_-]{32,}"),
     word("google", r"(?:AIza[A-Za-z0-9_-]{35,}|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,})"),
     word("stripe", r"(?:[sr]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{20,})"),
+    word("reasoning-bank", r"rb_[0-9a-f]{12}_[0-9a-f]{64}"),
     word("openrouter", r"sk-or-v1-[A-Za-z0-9_-]{16,}"),
     word("anthropic", r"sk-ant-(?:[a-z]{2,}\d{2}-)?[A-Za-z0-9_-]{20,}"),
     word("openai", r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}"),

@@ -1,0 +1,10 @@
+//! Who asks, and what he may do. A [`Principal`] stands for whoever makes a request; over the network an [`AccessToken`] says
+//! which one that is.
+
+mod permission;
+mod principal;
+mod token;
+
+pub use permission::{Permission, Permissions, UnknownPermission};
+pub use principal::{AllowedWorkspaces, Principal};
+pub use token::{AccessToken, BearerToken, Expiry, InvalidBearerToken, SECRET_BYTES, TokenId};

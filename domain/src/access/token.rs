@@ -1,0 +1,208 @@
+//! Bearer tokens. What is stored of one is enough to recognise it and not enough to use it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{AllowedWorkspaces, Permissions, Principal};
+use crate::text::hex::hex;
+
+/// The random part of a token has this many bytes: 256 bits, which nobody guesses, so one pass of SHA-256 keeps it.
+pub const SECRET_BYTES: usize = 32;
+
+const ID_BYTES: usize = 6;
+const PREFIX: &str = "rb";
+
+/// The public part of a token: 12 hex digits, by which people and logs name it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+pub struct TokenId(String);
+
+impl TokenId {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TokenId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for TokenId {
+    type Error = InvalidBearerToken;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if is_hex(&text, ID_BYTES) { Ok(Self(text)) } else { Err(InvalidBearerToken) }
+    }
+}
+
+impl From<TokenId> for String {
+    fn from(id: TokenId) -> Self {
+        id.0
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this is no token of ReasoningBank: they look like rb_0123456789ab_ and 64 more hex digits")]
+pub struct InvalidBearerToken;
+
+/// A token as a client sends it: `rb_ID_SECRET`. It is never printed but when it is made.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BearerToken {
+    id: TokenId,
+    text: String,
+}
+
+impl BearerToken {
+    /// Makes a token of random bytes.
+    pub fn of_random(id: [u8; ID_BYTES], secret: [u8; SECRET_BYTES]) -> Self {
+        let id = hex(&id);
+        let text = format!("{PREFIX}_{id}_{}", hex(&secret));
+        Self { id: TokenId(id), text }
+    }
+
+    pub fn id(&self) -> &TokenId {
+        &self.id
+    }
+
+    /// Returns the whole token, for its owner alone.
+    pub fn expose(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the SHA-256 of the whole token, as 64 hex digits.
+    pub fn hash(&self) -> String {
+        hex(&Sha256::digest(self.text.as_bytes()))
+    }
+}
+
+impl fmt::Debug for BearerToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BearerToken({})", self.id)
+    }
+}
+
+impl FromStr for BearerToken {
+    type Err = InvalidBearerToken;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut parts = text.split('_');
+        match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(PREFIX), Some(id), Some(secret), None) if is_hex(id, ID_BYTES) && is_hex(secret, SECRET_BYTES) => {
+                Ok(Self { id: TokenId(id.to_owned()), text: text.to_owned() })
+            }
+            _ => Err(InvalidBearerToken),
+        }
+    }
+}
+
+fn is_hex(text: &str, bytes: usize) -> bool {
+    text.len() == bytes * 2 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// What is stored of a token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AccessToken {
+    pub id: TokenId,
+    /// The SHA-256 of the whole token, as 64 hex digits. 256 random bits need no slower hash.
+    pub sha256: String,
+    pub name: String,
+    /// The source of the evidence that its holder gives. It stays when the token is rotated.
+    pub owner: String,
+    pub permissions: Permissions,
+    pub workspaces: AllowedWorkspaces,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub org: Option<String>,
+    pub created_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// Whether a token may still be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Expiry {
+    Valid,
+    Expired,
+    Revoked,
+}
+
+impl AccessToken {
+    pub fn expiry(&self, now: Timestamp) -> Expiry {
+        match (self.revoked_at, self.expires_at) {
+            (Some(_), _) => Expiry::Revoked,
+            (None, Some(at)) if at <= now => Expiry::Expired,
+            _ => Expiry::Valid,
+        }
+    }
+
+    /// Returns whom the token stands for.
+    pub fn principal(&self) -> Principal {
+        Principal {
+            owner: self.owner.clone(),
+            permissions: self.permissions.clone(),
+            workspaces: self.workspaces.clone(),
+            team: self.team.clone(),
+            org: self.org.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bearer() -> BearerToken {
+        BearerToken::of_random([0xab; ID_BYTES], [7; SECRET_BYTES])
+    }
+
+    #[test]
+    fn a_token_reads_back_and_never_prints_its_secret() {
+        let bearer = bearer();
+        assert_eq!(bearer.expose(), format!("rb_abababababab_{}", "07".repeat(32)));
+        assert_eq!(bearer.expose().parse(), Ok(bearer.clone()));
+        assert_eq!(format!("{bearer:?}"), "BearerToken(abababababab)");
+        assert_eq!(bearer.hash().len(), 64);
+    }
+
+    #[test]
+    fn other_texts_are_no_tokens() {
+        let good = bearer().expose().to_owned();
+        for bad in ["", "rb__", "rb_abababababab_", &good[1..], &good[..good.len() - 1], &good.to_uppercase()] {
+            assert_eq!(bad.parse::<BearerToken>(), Err(InvalidBearerToken), "{bad}");
+        }
+        assert!(format!("{good}_").parse::<BearerToken>().is_err());
+    }
+
+    #[test]
+    fn a_token_ends_when_it_expires_or_is_revoked() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let token = AccessToken {
+            id: bearer().id().clone(),
+            sha256: bearer().hash(),
+            name: "ci".into(),
+            owner: "ci".into(),
+            permissions: Permissions::all(),
+            workspaces: AllowedWorkspaces::All,
+            team: None,
+            org: None,
+            created_at: at(0),
+            expires_at: Some(at(10)),
+            revoked_at: None,
+        };
+        assert_eq!([at(9), at(10)].map(|now| token.expiry(now)), [Expiry::Valid, Expiry::Expired]);
+        let revoked = AccessToken { revoked_at: Some(at(5)), ..token.clone() };
+        assert_eq!(revoked.expiry(at(6)), Expiry::Revoked);
+        assert_eq!(AccessToken { expires_at: None, ..token }.expiry(at(i64::from(u32::MAX))), Expiry::Valid);
+    }
+}
