@@ -15,6 +15,7 @@ use reasoning_bank_domain::safety::secrets::redact_contacts_too;
 use tokio_util::sync::CancellationToken;
 
 use crate::llm;
+use crate::mcp::{McpOptions, ToolDefaults, serve_stdio};
 use crate::settings::{self, Loaded, LogLevel, Provider, SettingSources, SettingsError};
 use crate::telemetry;
 use reasoning_bank_store::allocator;
@@ -37,12 +38,14 @@ mod output;
 mod progress;
 mod reembed;
 mod render;
+mod serve;
 mod session;
 mod signals;
 mod solve;
 mod stats;
 #[cfg(test)]
 mod testing;
+mod token;
 mod trace;
 mod workspace;
 
@@ -51,7 +54,7 @@ use completions::Completions;
 use doctor::Grade;
 use failure::{CommandExit, CommandFailure};
 use output::Output;
-use session::{with_serving_bank, with_solving_bank};
+use session::{end_of_process, with_serving_bank, with_solving_bank};
 
 /// Runs the command that the process was started with and returns its exit code: 0 ok, 1 the work failed, 2 wrong use
 /// or configuration.
@@ -74,7 +77,11 @@ pub fn run() -> i32 {
 }
 
 fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
-    let sources = SettingSources::of_process(cli.global.flags())
+    let mut flags = cli.global.flags();
+    if let Command::Serve { listen } = &cli.command {
+        flags.listen.clone_from(listen);
+    }
+    let sources = SettingSources::of_process(flags)
         .map_err(|error| CommandFailure::usage("the current directory cannot be read").caused_by(error))?;
     let loaded = settings::load(&sources);
     if loaded.as_ref().is_ok_and(|loaded| loaded.settings.redaction.contacts) {
@@ -89,7 +96,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
     telemetry::init(&loaded.settings.log, log_level(&cli.command, &loaded), matches!(cli.command, Command::Mcp))?;
     match cli.command {
         // It has a workspace of its own, or says so in its log.
-        Command::Demo | Command::Mcp => {}
+        Command::Demo | Command::Mcp | Command::Serve { .. } | Command::Health { .. } | Command::Token(_) => {}
         _ => loaded.all_warnings().into_iter().for_each(|warning| output.warning(warning)),
     }
     match cli.command {
@@ -111,6 +118,9 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
             Ok(if report.outcome == Outcome::Failure { CommandExit::Failed } else { CommandExit::Ok })
         }
         Command::Mcp => mcp(&loaded, &sources),
+        Command::Serve { .. } => serve::serve(&loaded, mcp_options(&loaded, &sources, None), output),
+        Command::Health { url } => serve::health(url, &loaded, output),
+        Command::Token(command) => token::command(command, &loaded, output),
         Command::Demo => demo(&loaded, sources.flags.data_dir.is_some(), output),
         // Done above: they work without settings.
         Command::Completions { .. } | Command::Doctor => Ok(CommandExit::Ok),
@@ -127,14 +137,26 @@ fn diagnosis(loaded: &Result<Loaded, SettingsError>, output: Output) -> Result<C
 }
 
 fn mcp(loaded: &Loaded, sources: &SettingSources) -> Result<CommandExit, CommandFailure> {
-    use crate::mcp::{McpOptions, ToolDefaults, serve_stdio};
-
-    let settings = &loaded.settings;
     let is_bound = loaded.workspace_is_chosen || loaded.too_wide.is_none() || !starts_in(sources, &loaded.workspace);
     let warnings = if is_bound { loaded.all_warnings() } else { loaded.warnings.iter().map(String::as_str).collect() };
     warnings.into_iter().for_each(|warning| tracing::warn!("{warning}"));
-    let options = McpOptions {
-        workspace: is_bound.then(|| loaded.workspace.clone()),
+    let options = mcp_options(loaded, sources, is_bound.then(|| loaded.workspace.clone()));
+    with_serving_bank(loaded, async |system| {
+        let end = CancellationToken::new();
+        end_of_process(end.clone())?;
+        tokio::select! {
+            served = serve_stdio(system.clone(), options, end) => served.map_err(CommandFailure::session),
+            ended = system.ended() => Err(CommandFailure::gave_up(&ended)),
+        }
+    })
+    .map(|()| CommandExit::Ok)
+}
+
+/// Returns the options of a server whose sessions work in one workspace, or that has none of its own.
+fn mcp_options(loaded: &Loaded, sources: &SettingSources, workspace: Option<WorkspaceRef>) -> McpOptions {
+    let settings = &loaded.settings;
+    McpOptions {
+        workspace,
         base: sources.directory.clone(),
         home: sources.home.clone(),
         identity: settings.workspace.identity,
@@ -151,22 +173,7 @@ fn mcp(loaded: &Loaded, sources: &SettingSources) -> Result<CommandExit, Command
             matts_mode: settings.matts.mode,
             n_results: settings.retrieval.n_results,
         },
-    };
-    with_serving_bank(loaded, async |system| {
-        let asked_to_end = signals::asked_to_end().map_err(CommandFailure::signals)?;
-        let end = CancellationToken::new();
-        let signalled = end.clone();
-        tokio::spawn(async move {
-            let signal = asked_to_end.await;
-            tracing::info!(signal, "asked to end");
-            signalled.cancel();
-        });
-        tokio::select! {
-            served = serve_stdio(system.clone(), options, end) => served.map_err(CommandFailure::session),
-            ended = system.ended() => Err(CommandFailure::gave_up(&ended)),
-        }
-    })
-    .map(|()| CommandExit::Ok)
+    }
 }
 
 /// Says whether the current directory is the root of a workspace, not something below it.
@@ -191,7 +198,7 @@ fn demo(loaded: &Loaded, keep: bool, output: Output) -> Result<CommandExit, Comm
 /// Picks the level of the log. A command that ends soon says nothing of its own accord; a server does.
 fn log_level(command: &Command, loaded: &Loaded) -> LogLevel {
     match command {
-        Command::Mcp => loaded.settings.log.level,
+        Command::Mcp | Command::Serve { .. } => loaded.settings.log.level,
         _ if loaded.is_default("log.level") => LogLevel::Warn,
         _ => loaded.settings.log.level,
     }

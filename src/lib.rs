@@ -3,7 +3,8 @@
 //! `reasoning-bank-store`; here they meet the world.
 //!
 //! In reading order: [`cli`] is where every command begins, and [`mcp`] where every call of an agent does. Both read
-//! their [`settings`], which name a [`project`], and start a bank in [`bootstrap`]. Two adapters are here, beside the
+//! their [`settings`], which name a [`project`], and start a bank in [`bootstrap`]. [`http`] is the
+//! edge of the team daemon, which lets in whoever has a token of [`tokens`]. Two adapters are here, beside the
 //! store: [`embed`] makes vectors, and [`llm`] asks language models over HTTP.
 //!
 //! `eval` measures a bank. `jsonl` reads the files of imports and of measurements, `git` reads the commits of a
@@ -16,9 +17,11 @@ pub mod cli;
 pub mod embed;
 mod eval;
 mod git;
+pub mod http;
 mod jsonl;
 pub mod llm;
 pub mod mcp;
 pub mod project;
 pub mod settings;
 pub mod telemetry;
+pub mod tokens;

@@ -7,9 +7,11 @@
 
 mod arguments;
 mod binding;
+mod caller;
 mod calls;
 mod failure;
 mod head;
+mod http;
 mod lines;
 mod open_questions;
 mod options;
@@ -24,6 +26,7 @@ mod tests;
 mod tools;
 mod transport;
 
+pub(crate) use http::{HttpSessions, http_route};
 pub use options::{McpOptions, ToolDefaults};
 pub use session::SessionError;
 
@@ -39,5 +42,5 @@ pub async fn serve_stdio(
     end: CancellationToken,
 ) -> Result<(), SessionError> {
     let (read, write) = rmcp::transport::stdio_pipes();
-    session::run(server::Server::new(system, options), read, write, end).await
+    session::run(server::Server::stdio(system, options), read, write, end).await
 }

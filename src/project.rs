@@ -76,12 +76,12 @@ pub fn registered<'a>(
     registered: &'a [Workspace],
 ) -> Result<Option<&'a Workspace>, ProjectError> {
     let of_root = |root: &str| registered.iter().find(|workspace| workspace.root == root);
-    let root = match workspace(text, base, identity)? {
-        WorkspaceRef::Id(id) => return Ok(registered.iter().find(|workspace| workspace.id == id)),
-        WorkspaceRef::Root(root) => root,
+    let named = workspace(text, base, identity)?;
+    let Some(root) = named.root() else {
+        return Ok(registered.iter().find(|workspace| workspace.id == named.own_id()));
     };
     let exact = self::root(Path::new(text), base, Identity::Path)?;
-    Ok(of_root(&exact).or_else(|| of_root(&root).filter(|_| base.join(text).exists())))
+    Ok(of_root(&exact).or_else(|| of_root(root).filter(|_| base.join(text).exists())))
 }
 
 /// Says whether every other project lies below a root, as below that of the file system, the home directory or one that

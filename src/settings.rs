@@ -4,6 +4,7 @@
 //!
 //! A section here is a table of the configuration. The settings of an actor are made of the sections in `bootstrap`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -59,6 +60,7 @@ pub struct Settings {
     pub traces: TraceSection,
     pub workspace: WorkspaceSection,
     pub mcp: McpSection,
+    pub http: HttpSection,
     pub log: LogSection,
 }
 
@@ -253,6 +255,15 @@ pub struct McpSection {
     pub destructive: Destructive,
 }
 
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HttpSection {
+    pub listen: SocketAddr,
+    pub allowed_hosts: Vec<String>,
+    pub behind_proxy: bool,
+    pub insecure: bool,
+}
+
 /// A group of tools that the configuration can have listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -406,10 +417,7 @@ pub fn load(sources: &SettingSources) -> Result<Loaded, SettingsError> {
         Ok(key) => (key, None),
         Err(problem) => (None, Some(problem)),
     };
-    let too_wide = match &meant.workspace {
-        WorkspaceRef::Root(root) => project::warning(root, sources.home.as_deref()),
-        WorkspaceRef::Id(_) => None,
-    };
+    let too_wide = meant.workspace.root().and_then(|root| project::warning(root, sources.home.as_deref()));
     Ok(Loaded {
         settings,
         effective,

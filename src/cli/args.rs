@@ -11,6 +11,7 @@ use crate::settings::Flags;
 mod eval;
 mod memory;
 mod shared;
+mod token;
 mod words;
 mod workspace;
 
@@ -20,6 +21,7 @@ pub(super) use memory::{
     UpdateArgs,
 };
 pub(super) use shared::{PageArgs, Sure};
+pub(super) use token::{TokenArgs, TokenCommand};
 pub(super) use words::ModeArg;
 pub(super) use workspace::WorkspaceCommand;
 
@@ -81,6 +83,7 @@ impl Global {
             data_dir: self.data_dir.clone(),
             workspace: self.workspace.clone(),
             llm: self.llm.clone(),
+            listen: None,
             verbose: self.verbose,
             quiet: self.quiet,
         }
@@ -99,6 +102,34 @@ pub(super) enum Command {
             {\"command\": \"reasoning-bank\", \"args\": [\"--llm\", \"none\", \"mcp\"]}"
     )]
     Mcp,
+    /// Serve one bank to a team: MCP over HTTP
+    #[command(
+        long_about = "Serve one bank to a team: MCP over HTTP at /mcp, for everyone who has a token. On this machine it \
+            works without tokens as well; beyond it, it needs one, and a proxy with TLS before it (http.behind_proxy). \
+            Prints its URL. Ends with SIGTERM or SIGINT, once requests in work have ended or 5 seconds have passed.",
+        after_help = "Examples:\n  \
+            reasoning-bank --llm none serve\n  \
+            reasoning-bank token create ana --all-workspaces && reasoning-bank serve --listen 127.0.0.1:8787"
+    )]
+    Serve {
+        /// IP address and port to listen on; port 0 takes a free one [default: http.listen, 127.0.0.1:8787]
+        #[arg(long, value_name = "ADDRESS")]
+        listen: Option<String>,
+    },
+    /// Ask a running server whether it is ready
+    #[command(
+        long_about = "Ask a running server whether it is ready. Exits with 1 when it is not, or does not answer within 5 \
+            seconds.",
+        after_help = "Examples:\n  reasoning-bank health\n  reasoning-bank health --url http://127.0.0.1:8787"
+    )]
+    Health {
+        /// Where the server is [default: http.listen]
+        #[arg(long, value_name = "URL")]
+        url: Option<reqwest::Url>,
+    },
+    /// Make, list and end the tokens of the team's server
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// Solve a task with several attempts, and learn from it
     #[command(
         long_about = "Solve a task: recall what was learned before, make several attempts at once, choose the best by \

@@ -1,6 +1,5 @@
 //! The command `config show` lists every setting with its value and its origin. Secrets are masked.
 
-use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use serde::Serialize;
 
@@ -37,10 +36,7 @@ struct SecretDocument<'a> {
 }
 
 pub(super) fn document(loaded: &Loaded) -> ConfigDocument<'_> {
-    let (id, root) = match &loaded.workspace {
-        WorkspaceRef::Root(root) => (WorkspaceId::of_root(root), Some(root.as_str())),
-        WorkspaceRef::Id(id) => (id.clone(), None),
-    };
+    let (id, root) = (loaded.workspace.own_id(), loaded.workspace.root());
     let workspace =
         WorkspaceDocument { id, root, origin: &loaded.workspace_origin, proposal: loaded.proposal.as_ref() };
     let origin = loaded.api_key.as_ref().map(|key| key.origin.as_str());

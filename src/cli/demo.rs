@@ -83,10 +83,7 @@ pub(super) async fn run(
     }
     let request = RetrieveRequest { min_relevance: Some(0.0), ..RetrieveRequest::new(QUERY, workspace.clone(), 2) };
     let search = system.memories.retrieve(request, Deadline::after(REQUEST_TIMEOUT)).await?;
-    let workspace_id = match workspace {
-        WorkspaceRef::Root(root) => WorkspaceId::of_root(&root),
-        WorkspaceRef::Id(id) => id,
-    };
+    let workspace_id = workspace.own_id();
     Ok(Tour {
         simulated: true,
         data_dir: settings.data_dir.clone(),

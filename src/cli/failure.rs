@@ -9,10 +9,12 @@ use reasoning_bank_domain::solve::task::BestSoFar;
 use serde::Serialize;
 
 use crate::embed::EmbeddingModelError;
+use crate::http::ServeError;
 use crate::llm::ClientError;
 use crate::mcp::SessionError;
 use crate::settings::{ProviderError, SettingsError};
 use crate::telemetry::TelemetryError;
+use crate::tokens::TokensError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CommandExit {
@@ -167,6 +169,23 @@ impl From<ClientError> for CommandFailure {
     }
 }
 
+impl From<TokensError> for CommandFailure {
+    fn from(error: TokensError) -> Self {
+        match error {
+            TokensError::Unknown(_) => Self::new(CommandExit::Usage, Code::NotFound, error.to_string())
+                .hint("`token list` shows which there are"),
+            TokensError::NameTaken(_) => Self::usage(error.to_string()),
+            _ => Self::new(CommandExit::Failed, Code::StoreUnavailable, error.to_string()),
+        }
+    }
+}
+
+impl From<ServeError> for CommandFailure {
+    fn from(error: ServeError) -> Self {
+        Self::new(CommandExit::Usage, Code::ConfigurationInvalid, error.to_string()).hint(error.hint())
+    }
+}
+
 impl From<Error> for CommandFailure {
     fn from(error: Error) -> Self {
         let mut failure = Self::new(exit_of(&error), error.code(), error.to_string()).hint(error.hint());
@@ -190,6 +209,9 @@ fn exit_of(error: &Error) -> CommandExit {
         | Error::OtherWorkspace(_)
         | Error::SharingDenied(_)
         | Error::WorkspaceRequired(_)
+        | Error::KeyRequired
+        | Error::KeyUnknown(_)
+        | Error::PermissionDenied(_)
         | Error::ConsentRequired { .. }
         | Error::KeyRejected(_)
         | Error::Store(StoreError::OtherEmbedder { .. } | StoreError::NewerFormat { .. }) => CommandExit::Usage,

@@ -34,6 +34,20 @@ impl Output {
         .map(|()| CommandExit::Ok)
     }
 
+    /// Prints an answer that is a secret, because the user asked for it.
+    pub(super) fn secret<T: Serialize>(
+        self,
+        answer: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<CommandExit, CommandFailure> {
+        if self.json {
+            line(&serde_json::to_string(answer).map_err(|error| CommandFailure::output(error.into()))?)
+        } else {
+            line(text(answer).trim_end())
+        }
+        .map(|()| CommandExit::Ok)
+    }
+
     pub(super) fn warning(self, text: &str) {
         if !self.quiet {
             let _ = writeln!(anstream::stderr(), "{} {}", doubtful("warning:"), clean(&scrub(text).text));

@@ -7,8 +7,10 @@ use reasoning_bank_actors::ports::Embedder;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use tokio::runtime::Builder;
+use tokio_util::sync::CancellationToken;
 
 use super::failure::CommandFailure;
+use super::signals;
 use crate::bootstrap::{Bank, ChosenModel};
 use crate::embed::{EmbedderOptions, EmbeddingModelError, LocalEmbedder, Workload};
 use crate::llm::{KeyCheck, KeyVerdict};
@@ -136,6 +138,17 @@ fn run_with<T>(
     // A read of stdin that blocks would hold a runtime that is dropped.
     runtime.shutdown_background();
     done
+}
+
+/// Cancels `end` when the process is asked to end. From the call on, the signals do not end it by themselves.
+pub(super) fn end_of_process(end: CancellationToken) -> Result<(), CommandFailure> {
+    let asked_to_end = signals::asked_to_end().map_err(CommandFailure::signals)?;
+    tokio::spawn(async move {
+        let signal = asked_to_end.await;
+        tracing::info!(signal, "asked to end");
+        end.cancel();
+    });
+    Ok(())
 }
 
 /// Returns when the provider has rejected the key, with its reason, and never otherwise.

@@ -9,7 +9,6 @@ use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::ports::Verifier;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::solve::task::{Progress as Steps, SolveReport, SolveTask};
 use tokio::sync::watch;
 use verify::ShellCheck;
@@ -61,10 +60,10 @@ pub(super) async fn solve(
 
 /// Returns the project root of the workspace, also where the store cannot tell whether it was moved there.
 async fn root(loaded: &Loaded, system: &SystemHandle) -> Result<String, CommandFailure> {
-    match (system.workspaces.resolve(&loaded.workspace, request_deadline()).await, &loaded.workspace) {
+    match (system.workspaces.resolve(&loaded.workspace, request_deadline()).await, loaded.workspace.root()) {
         (Ok(resolved), _) => Ok(resolved.workspace.root),
-        (Err(_), WorkspaceRef::Root(root)) => Ok(root.clone()),
-        (Err(error), WorkspaceRef::Id(_)) => Err(error.into()),
+        (Err(_), Some(root)) => Ok(root.to_owned()),
+        (Err(error), None) => Err(error.into()),
     }
 }
 

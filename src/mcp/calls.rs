@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::arguments::extract;
-use super::binding::SessionBinding;
+use super::caller::Caller;
 use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
 use crate::settings;
@@ -39,10 +39,8 @@ pub(super) const ERASE_DEADLINE: Duration = Duration::from_secs(120);
 pub(super) struct Calling<'a> {
     pub(super) system: &'a SystemHandle,
     pub(super) options: &'a McpOptions,
-    pub(super) binding: &'a SessionBinding,
+    pub(super) caller: Caller<'a>,
     pub(super) questions: &'a OpenQuestions,
-    /// The session names this process in what it reports.
-    pub(super) session: &'a str,
     /// The schema of the arguments of its tool.
     pub(super) schema: &'a JsonObject,
     /// The system judges the presence and length of these arguments.
@@ -83,10 +81,13 @@ impl Calling<'_> {
         self.request.input_responses.as_ref()?.get(question)
     }
 
-    /// Reads what the checkout of a workspace proposes.
+    /// Reads what the checkout of a workspace proposes. A workspace without a directory of this machine has none.
     pub(super) async fn proposed(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<ProposedScopes, Error> {
-        let root = self.system.workspaces.resolve(workspace, deadline).await?.workspace.root;
-        Ok(settings::proposed(Path::new(&root)))
+        let root = match self.caller {
+            Caller::Holder { .. } => String::new(),
+            Caller::User { .. } => self.system.workspaces.resolve(workspace, deadline).await?.workspace.root,
+        };
+        Ok(if root.is_empty() { ProposedScopes::default() } else { settings::proposed(Path::new(&root)) })
     }
 
     /// Returns a memory that the call may change. A change of what the team or the organisation reads counts as writing
@@ -106,11 +107,15 @@ impl Calling<'_> {
         if scope == Scope::Project || self.options.shares { Ok(()) } else { Err(Error::SharingDenied(scope)) }
     }
 
-    /// Writes a command of the user that works on the bank of this server, ready for a shell.
+    /// Writes a command of the user that works on the bank of this server, ready for a shell. Where the bank is on the
+    /// server is nobody's matter over the network.
     pub(super) fn command(&self, arguments: &[&str]) -> String {
         let data_dir = self.options.data_dir.to_string_lossy();
-        let words = ["reasoning-bank", "--data-dir", &data_dir].into_iter().chain(arguments.iter().copied());
-        words.map(shell_word).collect::<Vec<_>>().join(" ")
+        let bank: &[&str] = match self.caller {
+            Caller::User { .. } => &["reasoning-bank", "--data-dir", &data_dir],
+            Caller::Holder { .. } => &["reasoning-bank"],
+        };
+        bank.iter().chain(arguments).copied().map(shell_word).collect::<Vec<_>>().join(" ")
     }
 
     /// Reads the arguments, held against the schema of the tool.

@@ -17,6 +17,8 @@ const MAX_OPEN: usize = 16;
 /// A call as it was when its question was asked.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AskedCall {
+    /// The source of evidence that the caller is.
+    pub(super) asker: String,
     pub(super) tool: String,
     pub(super) arguments: JsonObject,
 }
@@ -37,9 +39,13 @@ impl OpenQuestions {
     pub(super) fn open(&self, call: AskedCall) -> String {
         let handle = Uuid::new_v4().to_string();
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.len() >= MAX_OPEN {
-            open.pop_front();
+        let is_own = |question: &OpenQuestion| question.call.asker == call.asker;
+        if open.iter().filter(|question| is_own(question)).count() >= MAX_OPEN
+            && let Some(oldest) = open.iter().position(is_own)
+        {
+            open.remove(oldest);
         }
+        open.retain(|question| Instant::now() < question.until);
         open.push_back(OpenQuestion { handle: handle.clone(), call, until: Instant::now() + CONSENT_LIMIT });
         handle
     }
@@ -61,7 +67,11 @@ mod tests {
 
     fn call(argument: &str) -> AskedCall {
         let arguments = json!({"memory_id": argument, "confirm": true});
-        AskedCall { tool: "delete_memory".into(), arguments: arguments.as_object().cloned().unwrap() }
+        AskedCall {
+            asker: "me".into(),
+            tool: "delete_memory".into(),
+            arguments: arguments.as_object().cloned().unwrap(),
+        }
     }
 
     #[tokio::test(start_paused = true)]
@@ -84,6 +94,9 @@ mod tests {
         let questions = OpenQuestions::default();
         let handles: Vec<String> = (0..=MAX_OPEN).map(|_| questions.open(call("a"))).collect();
         assert!(!questions.close(&handles[0], &call("a")));
+        let somebody = AskedCall { asker: "somebody".into(), ..call("a") };
+        let other = questions.open(somebody.clone());
+        assert!(questions.close(&other, &somebody), "somebody else has questions of his own");
         assert!(handles[1..].iter().all(|handle| questions.close(handle, &call("a"))));
     }
 }

@@ -19,6 +19,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::binding::SessionBinding;
+use super::caller::{Caller, ServerEnd};
 use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED};
 use super::failure;
 use super::open_questions::OpenQuestions;
@@ -32,18 +33,31 @@ struct ServerState {
     system: SystemHandle,
     options: McpOptions,
     tools: Vec<(&'static ToolSpec, Tool)>,
-    binding: SessionBinding,
+    end: ServerEnd,
     questions: OpenQuestions,
-    /// The session names this process in what it reports.
-    session: String,
 }
 
 impl Server {
-    pub(super) fn new(system: SystemHandle, options: McpOptions) -> Self {
-        let listed = tools::ALL.into_iter().filter(|tool| tool.is_listed(&options));
-        let tools = listed.map(|tool| (tool, tool.definition(&options.defaults))).collect();
-        let (binding, questions) = (SessionBinding::new(options.workspace.clone()), OpenQuestions::default());
-        Self(Arc::new(ServerState { system, options, tools, binding, questions, session: Uuid::now_v7().to_string() }))
+    /// Makes the server of one client over stdio.
+    pub(super) fn stdio(system: SystemHandle, options: McpOptions) -> Self {
+        let binding = SessionBinding::new(options.workspace.clone());
+        Self::new(system, options, ServerEnd::Stdio { binding, session: Uuid::now_v7().to_string() })
+    }
+
+    /// Makes the server that all clients over the network share.
+    pub(super) fn http(system: SystemHandle, options: McpOptions) -> Self {
+        Self::new(system, options, ServerEnd::Http)
+    }
+
+    fn new(system: SystemHandle, options: McpOptions, end: ServerEnd) -> Self {
+        let listed = tools::ALL.into_iter().filter(|tool| tool.is_listed(&options) && tool.is_for(&end));
+        let tools = listed.map(|tool| (tool, tool.definition(&options.defaults, &end))).collect();
+        Self(Arc::new(ServerState { system, options, tools, end, questions: OpenQuestions::default() }))
+    }
+
+    /// Returns the caller of a request, or the error of the protocol that says why there is none.
+    fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller<'_>, ErrorData> {
+        self.0.end.caller(context).map_err(|error| ErrorData::invalid_request(error.to_string(), None))
     }
 }
 
@@ -74,9 +88,11 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.0.tools.iter().map(|(_, tool)| tool.clone()).collect()))
+        let caller = self.caller(&context)?;
+        let allowed = self.0.tools.iter().filter(|(spec, _)| caller.may(spec.permission));
+        Ok(ListToolsResult::with_all_items(allowed.map(|(_, tool)| tool.clone()).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -93,24 +109,18 @@ impl ServerHandler for Server {
             let message = format!("unknown tool; the tools are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
+        let caller = self.caller(&context)?;
+        if !caller.may(spec.permission) {
+            return Ok(failure::tool_error(&Error::PermissionDenied(spec.permission)).into());
+        }
         let span = tracing::info_span!("tool_call", tool = %tool.name);
-        let ServerState { system, options, binding, questions, session, .. } = &*self.0;
+        let ServerState { system, options, questions, .. } = &*self.0;
         let schema = &tool.input_schema;
         let request = &request;
         let deadline = Deadline::after(MEMORY_DEADLINE);
         let judged_elsewhere = spec.judged_elsewhere;
-        let calling = Calling {
-            system,
-            options,
-            binding,
-            questions,
-            session,
-            schema,
-            judged_elsewhere,
-            request,
-            context,
-            deadline,
-        };
+        let calling =
+            Calling { system, options, caller, questions, schema, judged_elsewhere, request, context, deadline };
         match guarded(spec.answer(&calling)).instrument(span).await {
             Ok(mut document) => {
                 // What an earlier version stored was cleaned by weaker rules, and a root is stored as it is.

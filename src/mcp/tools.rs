@@ -21,11 +21,14 @@ mod update_memory;
 
 use futures::future::BoxFuture;
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_domain::access::Permission;
+use reasoning_bank_domain::memory::workspace::KEY_MAX_CHARS;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::caller::ServerEnd;
 use super::calls::{Calling, Interrupted};
 use super::options::{McpOptions, ToolDefaults};
 use crate::settings::Toolset;
@@ -69,6 +72,10 @@ pub(super) struct ToolSpec {
     /// The schema of its answer.
     answer: fn() -> JsonObject,
     effect: ToolEffect,
+    /// A token that may call the tool has this permission.
+    pub(super) permission: Permission,
+    /// The tool is about where the server or its client is, and so is there for clients of this machine alone.
+    is_local: bool,
     /// A call that is cancelled comes to an end by itself. Any other is dropped; what the store has begun by then it
     /// finishes.
     ends_itself: bool,
@@ -102,8 +109,16 @@ impl ToolSpec {
         own.iter().any(|toolset| options.toolsets.contains(toolset) || options.toolsets.contains(&Toolset::All))
     }
 
-    pub(super) fn definition(&self, defaults: &ToolDefaults) -> Tool {
-        Tool::new(self.name, self.description, (self.arguments)(defaults))
+    pub(super) fn is_for(&self, end: &ServerEnd) -> bool {
+        !self.is_local || matches!(end, ServerEnd::Stdio { .. })
+    }
+
+    pub(super) fn definition(&self, defaults: &ToolDefaults, end: &ServerEnd) -> Tool {
+        let mut arguments = (self.arguments)(defaults);
+        if matches!(end, ServerEnd::Http) {
+            name_by_key(&mut arguments);
+        }
+        Tool::new(self.name, self.description, arguments)
             .with_title(self.title)
             .with_raw_output_schema((self.answer)().into())
             .with_annotations(self.effect.annotations())
@@ -135,6 +150,17 @@ fn yes() -> bool {
 /// Drops a blank text: models fill optional texts that they do not need with nothing.
 fn present(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
+}
+
+/// Says in the schema that projects are named by their keys, not by paths.
+fn name_by_key(schema: &mut JsonObject) {
+    for argument in ["workspace", "path"] {
+        let argument = schema.get_mut("properties").and_then(|properties| properties.get_mut(argument));
+        if let Some(Value::Object(argument)) = argument {
+            argument.insert("description".into(), Value::from("Key of a project."));
+            argument.insert("maxLength".into(), Value::from(KEY_MAX_CHARS));
+        }
+    }
 }
 
 /// Says in the schema what an argument is when it is left out.

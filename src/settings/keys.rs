@@ -1,5 +1,7 @@
 //! The keys, the bounds of their values, and the bounds that hold between keys.
 
+use std::net::SocketAddr;
+
 use config::{Config, Value, ValueKind};
 use reasoning_bank_domain::learning::transcript::{MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 use reasoning_bank_domain::memory::workspace::NAME_MAX_CHARS;
@@ -50,10 +52,14 @@ enum ValueRule {
     OneOf(&'static [&'static str]),
     /// The value is a list of at least one of these.
     SomeOf(&'static [&'static str]),
+    /// The value is an IP address and a port.
+    Address,
+    /// The value is a list of host names, each with or without a port. It may be empty.
+    Hosts,
 }
 
 use InCheckout::{Agreed, Fewer, Freely, Higher, Lower, Never};
-use ValueRule::{Directory, Flag, Label, Name, Number, OneOf, Secret, SomeOf, Text, Url, Whole};
+use ValueRule::{Address, Directory, Flag, Hosts, Label, Name, Number, OneOf, Secret, SomeOf, Text, Url, Whole};
 
 const fn key(name: &'static str, rule: ValueRule) -> SettingKey {
     SettingKey { name, rule, in_checkout: Never }
@@ -131,6 +137,10 @@ pub(super) const KEYS: &[SettingKey] = &[
     key("workspace.share", Flag),
     shared("mcp.toolsets", SomeOf(&["core", "learning", "workspace", "admin", ALL_TOOLSETS]), Fewer),
     key("mcp.destructive", OneOf(&["ask", "allow"])),
+    key("http.listen", Address),
+    key("http.allowed_hosts", Hosts),
+    key("http.behind_proxy", Flag),
+    key("http.insecure", Flag),
     key("log.level", OneOf(&["off", "error", "warn", "info", "debug", "trace"])),
     key("log.format", OneOf(&["text", "json"])),
     key("log.file", Text),
@@ -170,6 +180,12 @@ impl SettingKey {
                 let words: Option<Vec<&str>> = words.collect();
                 words.map(ValueKind::from).ok_or_else(|| self.refusal(value))
             }
+            (Address, toml::Value::String(text)) if text.trim().parse::<SocketAddr>().is_ok() => Ok(text.trim().into()),
+            (Hosts, toml::Value::Array(items)) => {
+                let hosts: Option<Vec<&str>> =
+                    items.iter().map(|item| item.as_str().filter(|host| is_host(host))).collect();
+                hosts.map(ValueKind::from).ok_or_else(|| self.refusal(value))
+            }
             _ => Err(self.refusal(value)),
         }
     }
@@ -180,9 +196,9 @@ impl SettingKey {
             Flag => text.trim().parse().map(toml::Value::Boolean).ok(),
             Whole(..) => text.trim().parse().map(toml::Value::Integer).ok(),
             Number(..) => text.trim().parse().map(toml::Value::Float).ok(),
-            Text | Label | Directory | Name | Url | Secret => Some(toml::Value::String(text.to_owned())),
+            Text | Label | Directory | Name | Url | Secret | Address => Some(toml::Value::String(text.to_owned())),
             OneOf(_) => Some(toml::Value::String(text.trim().to_lowercase())),
-            SomeOf(_) => {
+            SomeOf(_) | Hosts => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Some(toml::Value::Array(items.map(Into::into).collect()))
             }
@@ -206,6 +222,8 @@ impl SettingKey {
             Secret => return "must be text".to_owned(),
             OneOf(words) => format!("one of {}", words.join(", ")),
             SomeOf(words) => format!("a list of at least one of {}", words.join(", ")),
+            Address => "an IP address and a port, such as 127.0.0.1:8787".to_owned(),
+            Hosts => "a list of host names, such as bank.example.org".to_owned(),
         };
         format!("must be {wanted}, not {value}")
     }
@@ -213,6 +231,12 @@ impl SettingKey {
 
 fn is_label(text: &str) -> bool {
     text.chars().count() <= NAME_MAX_CHARS && !text.chars().any(char::is_control)
+}
+
+fn is_host(text: &str) -> bool {
+    reqwest::Url::parse(&format!("http://{text}")).is_ok_and(|url| {
+        url.host_str().is_some() && url.path() == "/" && url.query().is_none() && url.username().is_empty()
+    })
 }
 
 fn is_url(text: &str) -> bool {

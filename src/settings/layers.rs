@@ -40,6 +40,8 @@ pub struct Flags {
     /// The workspace is a path, or the 16 hex digits of an id.
     pub workspace: Option<String>,
     pub llm: Option<String>,
+    /// The address that a server listens on.
+    pub listen: Option<String>,
     pub verbose: u8,
     pub quiet: bool,
 }
@@ -233,6 +235,9 @@ pub(super) fn flags(sources: &SettingSources, problems: &mut Vec<SettingProblem>
     }
     if let Some(provider) = &flags.llm {
         set("llm.provider", "--llm", Ok(provider.clone()));
+    }
+    if let Some(address) = &flags.listen {
+        set("http.listen", "--listen", Ok(address.clone()));
     }
     match (flags.verbose, flags.quiet) {
         (0, false) => {}

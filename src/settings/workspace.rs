@@ -119,10 +119,7 @@ fn read_default(file: &Path) -> Result<String, String> {
 /// # Errors
 /// The data directory cannot be written to.
 pub fn store_default(data_dir: &Path, workspace: &WorkspaceRef) -> io::Result<PathBuf> {
-    let text = match workspace {
-        WorkspaceRef::Root(root) => root.clone(),
-        WorkspaceRef::Id(id) => id.to_string(),
-    };
+    let text = workspace.to_string();
     if text.contains('\n') {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a path with a line break cannot be stored"));
     }

@@ -14,6 +14,7 @@ mod cli_maintain;
 mod cli_memory;
 mod cli_solve;
 mod cli_workspace;
+mod daemon;
 mod distilling;
 mod durability;
 mod embedding;

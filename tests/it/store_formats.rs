@@ -35,7 +35,7 @@ async fn rewrite(dir: &Path, name: &str, columns: &[&str]) {
     let fields: Vec<_> = columns.iter().map(|name| schema.field_with_name(name).unwrap().clone()).collect();
     drop(table);
     fs::remove_dir_all(lance.join(format!("{name}.lance"))).unwrap();
-    let schema = std::sync::Arc::new(arrow_schema::Schema::new(fields));
+    let schema = std::sync::Arc::new(lancedb::arrow::arrow_schema::Schema::new(fields));
     let table = connection.create_empty_table(name, schema).execute().await.unwrap();
     for batch in rows {
         table.add(batch).execute().await.unwrap();

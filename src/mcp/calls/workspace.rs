@@ -1,4 +1,6 @@
-//! The workspace that a call reads and writes: the one that its session is bound to, or one that it names.
+//! The workspace that a call reads and writes. On this machine it is the one that the session is bound to, or one that
+//! the call names by a path or an id. Over the network it is named by a key, and the token says which keys are good: no
+//! path is looked at, and an id allows nothing.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,12 +8,17 @@ use std::time::Duration;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_domain::access::Principal;
+use reasoning_bank_domain::memory::workspace::{
+    InvalidWorkspaceKey, SharedWorkspace, Workspace, WorkspaceId, WorkspaceKey,
+};
 use reqwest::Url;
 use rmcp::model::{InputRequest, InputRequests};
 use serde_json::Value;
 
 use super::{Calling, Interrupted};
+use crate::mcp::binding::SessionBinding;
+use crate::mcp::caller::Caller;
 use crate::project;
 
 /// A client may take this long to list its roots.
@@ -25,10 +32,17 @@ impl Calling<'_> {
     /// Returns the workspace that a call reads and writes: the session's own, or the one that is named where the user
     /// lets sessions name others.
     pub(in crate::mcp) async fn workspace(&self, named: Option<&str>) -> Result<WorkspaceRef, Interrupted> {
+        let binding = match &self.caller {
+            Caller::User { binding, .. } => binding,
+            Caller::Holder { principal, key } => {
+                let asked = asked_for("workspace", key.as_ref(), named)?;
+                return Ok(WorkspaceRef::Shared(shared(principal, asked)?));
+            }
+        };
         let named = named.map(|text| self.named("workspace", text).map(|workspace| (text, workspace))).transpose()?;
-        let bound = match self.binding.get() {
+        let bound = match binding.get() {
             Some(bound) => bound,
-            None => self.bound_by_first_sign(named.as_ref().map(|(_, workspace)| workspace)).await?,
+            None => self.bound_by_first_sign(binding, named.as_ref().map(|(_, workspace)| workspace)).await?,
         };
         match named {
             None => Ok(bound),
@@ -38,7 +52,49 @@ impl Calling<'_> {
         }
     }
 
-    /// Resolves a workspace as a client names it.
+    /// Returns the workspace that is written to already and that an argument names, in whatever workspace the session
+    /// is.
+    pub(in crate::mcp) async fn registered(&self, argument: &'static str, text: &str) -> Result<Workspace, Error> {
+        let (workspaces, deadline) = (&self.system.workspaces, self.deadline);
+        let found = match &self.caller {
+            Caller::User { .. } => {
+                let all = workspaces.list(deadline).await?;
+                let found = project::registered(text, &self.options.base, self.options.identity, &all);
+                found.map_err(|error| Error::invalid(argument, error.to_string()))?.cloned()
+            }
+            Caller::Holder { principal, key } => {
+                let asked = asked_for(argument, key.as_ref(), Some(text))?;
+                let named = WorkspaceRef::Shared(shared(principal, asked)?);
+                let resolved = workspaces.resolve(&named, deadline).await?;
+                resolved.registered.then_some(resolved.workspace)
+            }
+        };
+        found.ok_or_else(|| match self.caller {
+            Caller::User { .. } => Error::WorkspaceUnknown(text.to_owned()),
+            Caller::Holder { .. } => Error::KeyUnknown(text.to_owned()),
+        })
+    }
+
+    /// Lists the workspaces that the caller may use and that were ever written to, and the one that the session works in.
+    pub(in crate::mcp) async fn workspaces(&self) -> Result<(Vec<Workspace>, Option<WorkspaceId>), Error> {
+        let (workspaces, deadline) = (&self.system.workspaces, self.deadline);
+        let mut all = workspaces.list(deadline).await?;
+        let current = match &self.caller {
+            Caller::User { binding, .. } => binding.get(),
+            Caller::Holder { principal, key } => {
+                let id_under = |key: &WorkspaceKey| principal.workspace(key).map(|shared| shared.id());
+                all.retain(|workspace| workspace.key.as_ref().and_then(id_under).as_ref() == Some(&workspace.id));
+                shared(principal, key.clone()).ok().map(WorkspaceRef::Shared)
+            }
+        };
+        let current = match current {
+            Some(current) => Some(workspaces.resolve(&current, deadline).await?.workspace.id),
+            None => None,
+        };
+        Ok((all, current))
+    }
+
+    /// Resolves a workspace as a client of this machine names it.
     pub(in crate::mcp) fn named(&self, argument: &'static str, text: &str) -> Result<WorkspaceRef, Error> {
         project::workspace(text, &self.options.base, self.options.identity)
             .map_err(|error| Error::invalid(argument, error.to_string()))
@@ -50,15 +106,19 @@ impl Calling<'_> {
     }
 
     /// Binds the session to the one root that the client lists, else to the first project it names that exists.
-    async fn bound_by_first_sign(&self, named: Option<&WorkspaceRef>) -> Result<WorkspaceRef, Interrupted> {
+    async fn bound_by_first_sign(
+        &self,
+        binding: &SessionBinding,
+        named: Option<&WorkspaceRef>,
+    ) -> Result<WorkspaceRef, Interrupted> {
         if let [root] = self.roots().await?.as_slice()
             && let Some(workspace) = self.project_at(root)
         {
-            return Ok(self.binding.bind(workspace));
+            return Ok(binding.bind(workspace));
         }
         match named {
             None => Err(Error::WorkspaceRequired(String::new()).into()),
-            Some(workspace) if self.exists(workspace).await => Ok(self.binding.bind(workspace.clone())),
+            Some(workspace) if self.exists(workspace).await => Ok(binding.bind(workspace.clone())),
             Some(_) => {
                 Err(Error::WorkspaceRequired(": the one that is named does not exist, or is no project".into()).into())
             }
@@ -75,7 +135,7 @@ impl Calling<'_> {
     async fn exists(&self, workspace: &WorkspaceRef) -> bool {
         match workspace {
             WorkspaceRef::Root(root) => self.project_at(Path::new(root)).is_some(),
-            WorkspaceRef::Id(_) => self.id_of(workspace).await.is_ok(),
+            WorkspaceRef::Id(_) | WorkspaceRef::Shared(_) => self.id_of(workspace).await.is_ok(),
         }
     }
 
@@ -102,6 +162,35 @@ impl Calling<'_> {
             }
         };
         Ok(directories(&listed))
+    }
+}
+
+/// Returns the key that a request over the network names: in its header, in an argument, or the same in both.
+fn asked_for(
+    argument: &'static str,
+    header: Option<&WorkspaceKey>,
+    named: Option<&str>,
+) -> Result<Option<WorkspaceKey>, Error> {
+    let Some(text) = named else { return Ok(header.cloned()) };
+    if Path::new(text).is_absolute() || text.starts_with(['~', '.']) {
+        return Err(Error::invalid(
+            argument,
+            "is a path, which means nothing to this server; name the project by its key",
+        ));
+    }
+    let key: WorkspaceKey =
+        text.trim().parse().map_err(|error: InvalidWorkspaceKey| Error::invalid(argument, error.to_string()))?;
+    match header {
+        Some(header) if *header != key => Err(Error::OtherWorkspace(text.to_owned())),
+        _ => Ok(Some(key)),
+    }
+}
+
+/// Returns the workspace of a principal under a key, or without a key the only one that he may use.
+fn shared(principal: &Principal, key: Option<WorkspaceKey>) -> Result<SharedWorkspace, Error> {
+    match key {
+        Some(key) => principal.workspace(&key).ok_or_else(|| Error::KeyUnknown(key.to_string())),
+        None => principal.only_workspace().ok_or(Error::KeyRequired),
     }
 }
 

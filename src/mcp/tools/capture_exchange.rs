@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ToolEffect, ToolSpec, Toolset};
+use super::{Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -23,6 +23,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: schema::of_answer::<CaptureAnswer>,
     effect: ToolEffect::Sets,
+    permission: Permission::Write,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -30,7 +32,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
-    let exchange = arguments.into_exchange(calling.session);
+    let exchange = arguments.into_exchange(calling.caller.source());
     let captured = calling.system.learner.capture(exchange, &workspace, Trust::Model, calling.deadline).await?;
     document(&CaptureAnswer::from(captured))
 }

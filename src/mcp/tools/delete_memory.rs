@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{ToolEffect, ToolSpec, Toolset};
+use super::{Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, ERASE_DEADLINE, Interrupted, document};
 use crate::mcp::schema;
 
@@ -24,6 +24,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: schema::of_answer::<RemovedMemory>,
     effect: ToolEffect::Erases,
+    permission: Permission::Admin,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };

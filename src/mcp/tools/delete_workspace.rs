@@ -6,15 +6,16 @@ use reasoning_bank_actors::memories::Erasure;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::delete_memory::RemovedCounts;
-use super::{ToolEffect, ToolSpec, Toolset};
+use super::{Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, ERASE_DEADLINE, Interrupted, document};
 use crate::mcp::schema;
-use crate::{project, settings};
+use crate::settings;
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "delete_workspace",
@@ -26,6 +27,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: schema::of_answer::<DeletedWorkspace>,
     effect: ToolEffect::Erases,
+    permission: Permission::Admin,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -33,10 +36,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let (system, options, deadline) = (calling.system, calling.options, calling.deadline);
-    let all = system.workspaces.list(deadline).await?;
-    let found = project::registered(&arguments.path, &options.base, options.identity, &all)
-        .map_err(|error| Error::invalid("path", error.to_string()))?;
-    let found = found.ok_or_else(|| Error::WorkspaceUnknown(arguments.path.clone()))?;
+    let found = calling.registered("path", &arguments.path).await?;
     let workspace = WorkspaceRef::Id(found.id.clone());
     let detail = system.workspaces.show(&workspace, deadline).await?;
     let mut copies = system.memories.promoted_copies(&workspace, deadline).await?;
@@ -50,7 +50,10 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let deleted_copies = copies.within_reach.len();
     let mut what = format!(
         "Delete the workspace {:?} at {:?} for good, with {} memories and {} traces",
-        found.name, found.root, detail.memories, detail.traces
+        found.name,
+        found.key.as_ref().map_or(found.root.as_str(), WorkspaceKey::as_str),
+        detail.memories,
+        detail.traces
     );
     let mut command = vec!["workspace", "delete", found.id.as_str()];
     if arguments.with_promoted {
@@ -60,7 +63,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     calling.consent(what, calling.command(&command)).await?;
     let until = Deadline::after(ERASE_DEADLINE);
     let Erasure { removed, reinstated } = system.memories.delete_workspace_with(&copies, &workspace, until).await?;
-    settings::forget(&options.data_dir, found).map_err(Error::internal)?;
+    settings::forget(&options.data_dir, &found).map_err(Error::internal)?;
     let promoted_kept = all_copies - deleted_copies;
     document(&DeletedWorkspace { removed: removed.into(), promoted_kept, reinstated })
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{ToolEffect, ToolSpec, Toolset};
+use super::{Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -21,6 +21,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: schema::of_answer::<JobView>,
     effect: ToolEffect::Reads,
+    permission: Permission::Read,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };

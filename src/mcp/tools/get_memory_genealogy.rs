@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{ToolEffect, ToolSpec, Toolset};
+use super::{Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
 use crate::mcp::schema;
 
@@ -22,6 +22,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: answer_schema,
     effect: ToolEffect::Reads,
+    permission: Permission::Read,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };

@@ -5,7 +5,7 @@ use reasoning_bank_domain::system::statistics::Statistics;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::{Nothing, ToolEffect, ToolSpec, Toolset};
+use super::{Nothing, Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -19,6 +19,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: answer_schema,
     effect: ToolEffect::Reads,
+    permission: Permission::AdminAll,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };

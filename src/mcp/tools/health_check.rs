@@ -4,7 +4,7 @@ use futures::FutureExt;
 use reasoning_bank_domain::system::health::Health;
 use serde_json::Value;
 
-use super::{Nothing, ToolEffect, ToolSpec, Toolset};
+use super::{Nothing, Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -18,6 +18,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: schema::of_answer::<Health>,
     effect: ToolEffect::Reads,
+    permission: Permission::AdminAll,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };

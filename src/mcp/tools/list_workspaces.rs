@@ -1,13 +1,12 @@
 //! The tool `list_workspaces` lists the workspaces of the bank.
 
 use futures::FutureExt;
-use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Nothing, ToolEffect, ToolSpec, Toolset};
+use super::{Nothing, Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -21,19 +20,16 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: schema::of_answer::<Workspaces>,
     effect: ToolEffect::Reads,
+    permission: Permission::Read,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
 
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let Nothing {} = calling.extract()?;
-    let (workspaces, deadline) = (&calling.system.workspaces, calling.deadline);
-    let current = match calling.binding.get() {
-        Some(WorkspaceRef::Id(id)) => Some(id),
-        Some(root) => Some(workspaces.resolve(&root, deadline).await?.workspace.id),
-        None => None,
-    };
-    document(&Workspaces { workspaces: workspaces.list(deadline).await?, current })
+    let (workspaces, current) = calling.workspaces().await?;
+    document(&Workspaces { workspaces, current })
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

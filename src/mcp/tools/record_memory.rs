@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{ToolEffect, ToolSpec, Toolset, present};
+use super::{Permission, ToolEffect, ToolSpec, Toolset, present};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -26,6 +26,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &JUDGED_BY_THE_MEMORY,
     answer: schema::of_answer::<Recorded>,
     effect: ToolEffect::Adds,
+    permission: Permission::Write,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -37,7 +39,7 @@ pub(super) const JUDGED_BY_THE_MEMORY: [&str; 7] =
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
-    let request = arguments.into_request(workspace, calling.session.to_owned());
+    let request = arguments.into_request(workspace, calling.caller.source().to_owned());
     calling.may_write_to(request.scope)?;
     document(&calling.system.memories.record(request, calling.deadline).await?)
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::record_memory::ErrorArguments;
-use super::{ToolEffect, ToolSpec, Toolset, present};
+use super::{Permission, ToolEffect, ToolSpec, Toolset, present};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -27,6 +27,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &JUDGED_BY_THE_MEMORY,
     answer: schema::of_answer::<Reported>,
     effect: ToolEffect::Adds,
+    permission: Permission::Write,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -37,7 +39,7 @@ const JUDGED_BY_THE_MEMORY: [&str; 1] = ["learnings"];
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
-    let request = arguments.into_request(workspace, calling.session.to_owned(), calling.options.shares);
+    let request = arguments.into_request(workspace, calling.caller.source().to_owned(), calling.options.shares);
     document(&calling.system.memories.feedback(request, calling.deadline).await?)
 }
 

@@ -4,7 +4,7 @@ use futures::FutureExt;
 use serde_json::Value;
 
 use super::get_statistics::answer_schema;
-use super::{Nothing, ToolEffect, ToolSpec, Toolset};
+use super::{Nothing, Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -18,6 +18,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: answer_schema,
     effect: ToolEffect::Sets,
+    permission: Permission::AdminAll,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
+use super::{Permission, ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
 use crate::mcp::calls::{Calling, Interrupted, QUOTED, saying};
 use crate::mcp::schema;
 
@@ -28,6 +28,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: answer_schema,
     effect: ToolEffect::Reads,
+    permission: Permission::Read,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -66,7 +68,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let request = arguments.into_request(workspace.clone(), proposed, &calling.options.defaults);
     let retrieved = calling.system.memories.retrieve(request, calling.deadline).await?;
     let shown = retrieved.memories.iter().map(|recalled| recalled.memory.id);
-    calling.system.usage.shown(shown, &workspace, calling.session);
+    calling.system.usage.shown(shown, &workspace, calling.caller.source());
     let about = if retrieved.nothing_is_relevant() { NOTHING } else { QUOTED };
     Ok(saying(about, document(&retrieved, detail).map_err(Error::internal)?))
 }

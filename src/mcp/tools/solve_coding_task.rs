@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::{ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
+use super::{Permission, ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::{progress, schema};
 
@@ -25,6 +25,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: answer_schema,
     effect: ToolEffect::AsksModels,
+    permission: Permission::Solve,
+    is_local: false,
     ends_itself: true,
     call: |calling| call(calling).boxed(),
 };
@@ -39,7 +41,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         cancel: calling.context.ct.clone(),
         progress: Some(sender),
         proposed: calling.proposed(&workspace, calling.deadline).await.unwrap_or_default(),
-        session: Some(calling.session.to_owned()),
+        session: Some(calling.caller.source().to_owned()),
         ..SolveOptions::until(deadline)
     };
     let work = calling.system.agents.solve(task, workspace, call);

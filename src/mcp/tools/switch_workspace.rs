@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{ToolEffect, ToolSpec, Toolset};
+use super::{Permission, ToolEffect, ToolSpec, Toolset};
+use crate::mcp::caller::Caller;
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -20,6 +21,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: schema::of_answer::<WorkspaceDetail>,
     effect: ToolEffect::Sets,
+    permission: Permission::Read,
+    is_local: true,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
@@ -28,7 +31,9 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.named("path", &arguments.path)?;
     let shown = calling.system.workspaces.show(&workspace, calling.deadline).await?;
-    calling.binding.rebind(workspace);
+    if let Caller::User { binding, .. } = calling.caller {
+        binding.rebind(workspace);
+    }
     document(&shown)
 }
 

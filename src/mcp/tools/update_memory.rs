@@ -13,7 +13,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::record_memory::JUDGED_BY_THE_MEMORY;
-use super::{ToolEffect, ToolSpec, Toolset};
+use super::{Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
 use crate::mcp::schema;
 
@@ -27,6 +27,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &JUDGED_BY_THE_MEMORY,
     answer: schema::of_answer::<Updated>,
     effect: ToolEffect::Erases,
+    permission: Permission::Admin,
+    is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };

@@ -1,0 +1,81 @@
+//! The commands of the team daemon: `serve` runs it, and `health` asks one that runs whether it is ready.
+
+use std::time::Duration;
+
+use reasoning_bank_actors::system::SystemHandle;
+use reqwest::{StatusCode, Url};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::failure::{CommandExit, CommandFailure};
+use super::output::{Output, line};
+use super::session::{end_of_process, with_serving_bank};
+use crate::http::{Daemon, HttpOptions};
+use crate::mcp::McpOptions;
+use crate::settings::{HttpSection, Loaded};
+
+/// A server that does not answer within this time is not ready.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
+
+pub(super) fn serve(loaded: &Loaded, options: McpOptions, output: Output) -> Result<CommandExit, CommandFailure> {
+    let HttpSection { listen, allowed_hosts, behind_proxy, insecure } = loaded.settings.http.clone();
+    let http = HttpOptions { listen, allowed_hosts, behind_proxy, insecure };
+    with_serving_bank(loaded, async |system: SystemHandle| {
+        let end = CancellationToken::new();
+        end_of_process(end.clone())?;
+        let daemon = Daemon::bind(&http, &loaded.settings.data_dir).await?;
+        announce(&daemon, output)?;
+        tokio::select! {
+            () = daemon.serve(system.clone(), options, end) => Ok(()),
+            ended = system.ended() => Err(CommandFailure::gave_up(&ended)),
+        }
+    })
+    .map(|()| CommandExit::Ok)
+}
+
+/// Says on stdout where the server is and what to do next.
+fn announce(daemon: &Daemon, output: Output) -> Result<(), CommandFailure> {
+    let url = format!("http://{}/mcp", daemon.address());
+    if output.json {
+        return line(&serde_json::json!({"url": url, "needs_token": daemon.needs_token()}).to_string());
+    }
+    line(&format!("ReasoningBank listens on {url}"))?;
+    line(match daemon.needs_token() {
+        true => "next: give a client this URL and a token; `reasoning-bank token create NAME` makes one",
+        false => "next: give a client this URL; there is no token, so every user of this machine has the bank",
+    })
+}
+
+/// What a server said of itself.
+#[derive(Debug, Serialize)]
+struct ProbeAnswer {
+    url: String,
+    ready: bool,
+    /// What the server said, or why it said nothing.
+    detail: String,
+}
+
+/// Asks the server of the settings, or the one at a URL, whether it is ready.
+pub(super) fn health(url: Option<Url>, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
+    let url = match url {
+        Some(url) => url.join("/readyz").map_err(|error| CommandFailure::usage(error.to_string()))?.to_string(),
+        None => format!("http://{}/readyz", loaded.settings.http.listen),
+    };
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CommandFailure::runtime)?;
+    let asked = runtime.block_on(async {
+        let client = reqwest::Client::builder().timeout(HEALTH_TIMEOUT).no_proxy().build()?;
+        let answer = client.get(&url).send().await?;
+        let status = answer.status();
+        Ok::<_, reqwest::Error>((status, answer.text().await?))
+    });
+    let answer = match asked {
+        Ok((status, detail)) => ProbeAnswer { url, ready: status == StatusCode::OK, detail },
+        Err(error) => ProbeAnswer { url, ready: false, detail: error.to_string() },
+    };
+    output.answer(&answer, |answer| {
+        let said = if answer.ready { "is ready" } else { "is not ready" };
+        format!("{} {said}: {}", answer.url, answer.detail)
+    })?;
+    Ok(if answer.ready { CommandExit::Ok } else { CommandExit::Failed })
+}

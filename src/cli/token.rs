@@ -1,0 +1,179 @@
+//! The commands of `token`: who may use the team daemon, and what each may do there.
+
+use std::fmt::Write;
+
+use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_domain::access::{AccessToken, AllowedWorkspaces, BearerToken, Expiry, Permissions, TokenId};
+use reasoning_bank_domain::memory::workspace::{NAME_MAX_CHARS, is_name};
+use serde::Serialize;
+
+use super::args::{TokenArgs, TokenCommand};
+use super::failure::{CommandExit, CommandFailure};
+use super::output::Output;
+use super::render::clean_line;
+use super::render::style::{bold, dim};
+use crate::settings::Loaded;
+use crate::tokens::{TokenFile, TokensError, random_token};
+
+pub(super) fn command(command: TokenCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
+    let (file, now) = (TokenFile::of(&loaded.settings.data_dir), Timestamp::now());
+    match command {
+        TokenCommand::Create(args) => output.secret(&create(args, &file, now)?, made),
+        TokenCommand::List => {
+            let tokens = file.read()?.into_iter().map(|token| ListedToken::of(token, now)).collect();
+            output.answer(&ListedTokens { tokens }, listed)
+        }
+        TokenCommand::Revoke { token } => {
+            let revoked = file.change(|tokens| {
+                let token = found(tokens, &token, now)?;
+                token.revoked_at = Some(now);
+                Ok(token.clone())
+            })?;
+            output.answer(&ListedToken::of(revoked, now), |token| format!("{} is revoked", name_of(token)))
+        }
+        TokenCommand::Rotate { token } => output.secret(&rotate(&token, &file, now)?, made),
+    }
+}
+
+/// A token as lists show it: without its hash.
+#[derive(Debug, Serialize)]
+struct ListedToken {
+    id: TokenId,
+    name: String,
+    owner: String,
+    permissions: Permissions,
+    workspaces: AllowedWorkspaces,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    team: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    org: Option<String>,
+    created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+    status: Expiry,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedTokens {
+    tokens: Vec<ListedToken>,
+}
+
+/// A token that was just made. Nobody can print it again.
+#[derive(Debug, Serialize)]
+struct MadeToken {
+    token: String,
+    #[serde(flatten)]
+    listed: ListedToken,
+}
+
+impl ListedToken {
+    fn of(token: AccessToken, now: Timestamp) -> Self {
+        let status = token.expiry(now);
+        let AccessToken { id, name, owner, permissions, workspaces, team, org, created_at, expires_at, .. } = token;
+        Self { id, name, owner, permissions, workspaces, team, org, created_at, expires_at, status }
+    }
+}
+
+fn create(args: TokenArgs, file: &TokenFile, now: Timestamp) -> Result<MadeToken, CommandFailure> {
+    let owner = args.owner.unwrap_or_else(|| args.name.clone());
+    let named = [("the name", Some(&args.name)), ("--owner", Some(&owner)), ("--team", args.team.as_ref())];
+    for (argument, name) in named.into_iter().chain([("--org", args.org.as_ref())]) {
+        if name.is_some_and(|name| !is_name(name)) {
+            let problem = format!("{argument} must have 1 to {NAME_MAX_CHARS} characters and no line breaks");
+            return Err(CommandFailure::usage(problem));
+        }
+    }
+    let lifetime = args.expires_days.map(|days| SignedDuration::from_hours(24 * i64::from(days)));
+    let expires_at = lifetime.map(|lifetime| now.checked_add(lifetime)).transpose();
+    let expires_at = expires_at.map_err(|error| CommandFailure::usage(error.to_string()))?;
+    let workspaces = if args.all_workspaces {
+        AllowedWorkspaces::All
+    } else {
+        AllowedWorkspaces::Only(args.key.into_iter().collect())
+    };
+    let bearer = random_token()?;
+    let token = AccessToken {
+        id: bearer.id().clone(),
+        sha256: bearer.hash(),
+        name: args.name,
+        owner,
+        permissions: args.permissions.into_iter().collect(),
+        workspaces,
+        team: args.team,
+        org: args.org,
+        created_at: now,
+        expires_at,
+        revoked_at: None,
+    };
+    file.add(token.clone(), now)?;
+    Ok(MadeToken::of(&bearer, token, now))
+}
+
+impl MadeToken {
+    fn of(bearer: &BearerToken, token: AccessToken, now: Timestamp) -> Self {
+        Self { token: bearer.expose().to_owned(), listed: ListedToken::of(token, now) }
+    }
+}
+
+/// Puts a new token in the place of an old one. The owner stays, and with him what counts as one source.
+fn rotate(named: &str, file: &TokenFile, now: Timestamp) -> Result<MadeToken, CommandFailure> {
+    let bearer = random_token()?;
+    let token = file.change(|tokens| {
+        let old = found(tokens, named, now)?;
+        let (id, sha256) = (bearer.id().clone(), bearer.hash());
+        let new = AccessToken { id, sha256, created_at: now, ..old.clone() };
+        old.revoked_at = Some(now);
+        tokens.push(new.clone());
+        Ok(new)
+    })?;
+    Ok(MadeToken::of(&bearer, token, now))
+}
+
+/// Finds the valid token of this name or id.
+fn found<'a>(tokens: &'a mut [AccessToken], named: &str, now: Timestamp) -> Result<&'a mut AccessToken, TokensError> {
+    let is_meant =
+        |token: &AccessToken| token.expiry(now) == Expiry::Valid && (token.name == named || token.id.as_str() == named);
+    tokens.iter_mut().find(|token| is_meant(token)).ok_or_else(|| TokensError::Unknown(named.to_owned()))
+}
+
+fn name_of(token: &ListedToken) -> String {
+    format!("{} {}", bold(clean_line(&token.name)), dim(&token.id))
+}
+
+fn made(made: &MadeToken) -> String {
+    format!(
+        "{}\nIt is shown this once. Clients send it as: Authorization: Bearer TOKEN\n{}\n",
+        described(&made.listed),
+        made.token
+    )
+}
+
+fn listed(list: &ListedTokens) -> String {
+    if list.tokens.is_empty() {
+        return "there are no tokens: `token create` makes one".to_owned();
+    }
+    list.tokens.iter().map(described).collect::<Vec<_>>().join("\n")
+}
+
+fn described(token: &ListedToken) -> String {
+    let workspaces = match &token.workspaces {
+        AllowedWorkspaces::All => "all workspaces".to_owned(),
+        AllowedWorkspaces::Only(keys) => {
+            keys.iter().map(|key| clean_line(key.as_str())).collect::<Vec<_>>().join(" and ")
+        }
+    };
+    let mut line = format!("{}  {} on {workspaces}", name_of(token), token.permissions);
+    let named = [("owner", Some(&token.owner)), ("team", token.team.as_ref()), ("organisation", token.org.as_ref())];
+    for (what, name) in named {
+        if let Some(name) = name {
+            let _ = write!(line, "  {what} {}", clean_line(name));
+        }
+    }
+    let _ = match (token.status, token.expires_at) {
+        (Expiry::Revoked, _) => write!(line, "  revoked"),
+        (Expiry::Expired, _) => write!(line, "  expired"),
+        (Expiry::Valid, Some(at)) => write!(line, "  until {at}"),
+        (Expiry::Valid, None) => Ok(()),
+    };
+    line
+}

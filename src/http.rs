@@ -1,0 +1,162 @@
+//! The team daemon's edge: one bank over HTTP, for agents of many people on many machines.
+//!
+//! A request passes, in this order: `connection` reads it within bounds, `guard` checks the host it was sent to, `auth`
+//! finds out who asks, and `sessions` sees that a session of the protocol is used by the token that opened it. Then the
+//! tools of `mcp` answer it. `probes` answers those who watch the server, and `problem` is the form of every refusal.
+
+mod auth;
+mod connection;
+mod guard;
+mod probes;
+mod problem;
+mod sessions;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::{Request, StatusCode};
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::get;
+use reasoning_bank_actors::system::SystemHandle;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
+use tower_http::trace::TraceLayer;
+
+use crate::mcp::{self, McpOptions};
+use crate::tokens::{TokenRegistry, TokensError};
+use auth::Authenticator;
+use guard::AllowedHosts;
+use probes::Readiness;
+use problem::Problem;
+use sessions::SessionOwners;
+
+/// Requests in work may take this long to end once the server was asked to. Then they are cancelled.
+const DRAIN: Duration = Duration::from_secs(5);
+/// A token that was revoked keeps what it has open at most about this long.
+const REVOCATION_CHECK: Duration = Duration::from_millis(500);
+
+/// What a daemon is started with.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    pub listen: SocketAddr,
+    /// Host names under which the server is reached, beside those of the address it listens on.
+    pub allowed_hosts: Vec<String>,
+    /// A proxy with TLS stands before the server.
+    pub behind_proxy: bool,
+    /// Tokens may cross a network that others read.
+    pub insecure: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error(transparent)]
+    Tokens(#[from] TokensError),
+    #[error("{0} cannot be listened on: {1}")]
+    Listen(SocketAddr, io::Error),
+    #[error("{0} is not this machine alone, and there is no token")]
+    NoToken(SocketAddr),
+    #[error("{0} is not this machine alone, and tokens would cross the network unencrypted")]
+    Unencrypted(SocketAddr),
+}
+
+impl ServeError {
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Tokens(_) => "check the file, or restore it from a backup",
+            Self::Listen(..) => "choose another address: --listen 127.0.0.1:8788",
+            Self::NoToken(_) => "make one first: reasoning-bank token create NAME --all-workspaces",
+            Self::Unencrypted(_) => {
+                "put a proxy with TLS before it and say so (http.behind_proxy = true), or accept it (http.insecure = true)"
+            }
+        }
+    }
+}
+
+/// A daemon that has its address, and does not answer yet.
+pub struct Daemon {
+    listener: TcpListener,
+    address: SocketAddr,
+    allowed: Arc<AllowedHosts>,
+    tokens: Arc<TokenRegistry>,
+    authenticator: Authenticator,
+}
+
+impl Daemon {
+    /// Takes the address. Beyond this machine it does so only where tokens exist and do not cross a network unencrypted.
+    ///
+    /// # Errors
+    /// The address is taken, the file of tokens cannot be read, or the server would be open to others.
+    pub async fn bind(options: &HttpOptions, data_dir: &std::path::Path) -> Result<Self, ServeError> {
+        let tokens = Arc::new(TokenRegistry::open(data_dir)?);
+        let has_tokens = tokens.has_tokens()?;
+        if !options.listen.ip().is_loopback() {
+            if !has_tokens {
+                return Err(ServeError::NoToken(options.listen));
+            }
+            if !options.behind_proxy && !options.insecure {
+                return Err(ServeError::Unencrypted(options.listen));
+            }
+        }
+        let failed = |error| ServeError::Listen(options.listen, error);
+        let listener = TcpListener::bind(options.listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let allowed = Arc::new(AllowedHosts::new(address, &options.allowed_hosts));
+        let authenticator = Authenticator::new(Arc::clone(&tokens), has_tokens);
+        Ok(Self { listener, address, allowed, tokens, authenticator })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Says whether every request needs a token. Without tokens every user of this machine has the bank.
+    pub fn needs_token(&self) -> bool {
+        self.authenticator.needs_token()
+    }
+
+    /// Serves until `end` is cancelled, and then until the requests in work have ended, within a bound.
+    pub async fn serve(self, system: SystemHandle, options: McpOptions, end: CancellationToken) {
+        let draining = Arc::new(AtomicBool::new(false));
+        let stop = CancellationToken::new();
+        let (route, open) = mcp::http_route(system.clone(), options, stop.clone());
+        let owners = Arc::new(SessionOwners::new(open));
+        let protected = route
+            .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
+            .layer(from_fn_with_state(self.authenticator.clone(), auth::authenticate))
+            .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
+        let readiness = Readiness { system, draining: Arc::clone(&draining) };
+        let router = Router::new()
+            .route("/healthz", get(probes::alive))
+            .route("/readyz", get(probes::ready).with_state(readiness))
+            .merge(protected)
+            .fallback(async || Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this path"))
+            .layer(from_fn(problem::headers))
+            .layer(CatchPanicLayer::custom(|_panic| {
+                let text = "something went wrong inside; the log says what";
+                axum::response::IntoResponse::into_response(Problem::new(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "internal",
+                    text,
+                ))
+            }))
+            .layer(TraceLayer::new_for_http().make_span_with(span))
+            .layer(PropagateRequestIdLayer::x_request_id())
+            .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid));
+        let watch = tokio::spawn(sessions::watch(owners, self.tokens, self.authenticator, REVOCATION_CHECK));
+        connection::serve(self.listener, router, end, draining, stop, DRAIN).await;
+        watch.abort();
+    }
+}
+
+/// Opens the span of a request. It names the path and never the query or a header, which may hold secrets.
+fn span(request: &Request<axum::body::Body>) -> tracing::Span {
+    let id = request.extensions().get::<RequestId>().and_then(|id| id.header_value().to_str().ok());
+    let (method, path) = (request.method(), request.uri().path());
+    tracing::info_span!("http", request_id = id.unwrap_or_default(), %method, path)
+}

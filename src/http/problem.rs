@@ -1,0 +1,55 @@
+//! The form of every refusal: `{"error": {"code", "message"}}`, with the codes that all answers of the program use.
+
+use std::borrow::Cow;
+
+use axum::Json;
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+pub(super) struct Problem {
+    status: StatusCode,
+    code: &'static str,
+    message: Cow<'static, str>,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl Problem {
+    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, code, message: message.into(), header: None }
+    }
+
+    /// Says that the request came without a valid token. It names no metadata: clients forget a configured token when
+    /// they find some.
+    pub(super) fn unauthenticated() -> Self {
+        let message = "a valid token is needed, in the header Authorization: Bearer rb_…";
+        let challenge = (header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        Self { header: Some(challenge), ..Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", message) }
+    }
+
+    pub(super) fn retry_after(self, seconds: u32) -> Self {
+        Self { header: Some((header::RETRY_AFTER, seconds.into())), ..self }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let document = json!({"error": {"code": self.code, "message": self.message}});
+        let mut response = (self.status, Json(document)).into_response();
+        if let Some((name, value)) = self.header {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}
+
+/// Adds what every answer says to browsers: it is no page, and nobody keeps it.
+pub(super) async fn headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,375 @@
+//! The team daemon as its clients see it: the real binary over HTTP, with the tokens that its command line makes.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use serde_json::{Value, json};
+
+use crate::support::Place;
+
+/// For an answer, or for the end of the process. Far above what either takes, for machines that are busy.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A daemon that runs, and is killed when it is dropped.
+struct Daemon {
+    child: Child,
+    url: String,
+    http: Client,
+}
+
+impl Daemon {
+    fn start(place: &Place, arguments: &[&str]) -> Self {
+        let arguments = [&["--llm", "none"], arguments, &["serve", "--listen", "127.0.0.1:0"]].concat();
+        let mut command = place.command(&arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut said = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        let url =
+            said.trim().strip_prefix("ReasoningBank listens on ").expect("the daemon says where it is").to_owned();
+        reasoning_bank::llm::use_ring();
+        Self { child, url, http: Client::builder().timeout(TIMEOUT).no_proxy().build().unwrap() }
+    }
+
+    fn get(&self, path: &str) -> RequestBuilder {
+        self.http.get(self.url.replace("/mcp", path))
+    }
+
+    /// A message of the protocol, without a token.
+    fn post(&self, message: &Value) -> RequestBuilder {
+        let accepted = "application/json, text/event-stream";
+        let request = self.http.post(&self.url).header("accept", accepted).header("content-type", "application/json");
+        request.body(message.to_string())
+    }
+
+    /// A session of the protocol, past its handshake.
+    async fn session(&self, token: Option<&str>) -> Session<'_> {
+        let answer = self.initialize(token).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK, "{:?}", answer.text().await);
+        let id = answer.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        assert_eq!(message(answer).await["result"]["serverInfo"]["name"], "reasoning-bank");
+        let session = Session { daemon: self, id, token: token.map(Into::into), key: None };
+        let noted = session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        assert_eq!(noted.status(), StatusCode::ACCEPTED);
+        session
+    }
+
+    fn initialize(&self, token: Option<&str>) -> RequestBuilder {
+        let client = json!({"name": "test", "version": "1"});
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        let request = self.post(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
+        match token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
+    }
+
+    fn terminate(&mut self) -> Option<i32> {
+        std::process::Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Session<'a> {
+    daemon: &'a Daemon,
+    id: String,
+    token: Option<String>,
+    key: Option<&'static str>,
+}
+
+impl Session<'_> {
+    fn on(self, key: &'static str) -> Self {
+        Self { key: Some(key), ..self }
+    }
+
+    async fn send(&self, message: &Value) -> Response {
+        let mut request = self.daemon.post(message).header("mcp-session-id", &self.id);
+        request = request.header("mcp-protocol-version", "2025-11-25");
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        if let Some(key) = self.key {
+            request = request.header("x-workspace", key);
+        }
+        request.send().await.unwrap()
+    }
+
+    async fn request(&self, method: &str, params: Value) -> Value {
+        message(self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})).await).await
+    }
+
+    async fn tools(&self) -> Vec<String> {
+        let answer = self.request("tools/list", json!({})).await;
+        let tools = answer["result"]["tools"].as_array().expect("a list of tools");
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The document that a tool answers with, be it an error.
+    async fn call(&self, tool: &str, arguments: Value) -> Value {
+        let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        answer["result"]["structuredContent"].clone()
+    }
+
+    async fn record(&self, title: &str) -> String {
+        let lesson =
+            json!({"title": title, "description": format!("when {title}"), "content": format!("do {title} slowly")});
+        let recorded = self.call("record_memory", lesson).await;
+        recorded["id"].as_str().unwrap_or_else(|| panic!("{recorded}")).to_owned()
+    }
+
+    async fn recalled(&self, query: &str) -> Vec<String> {
+        let found = self.call("retrieve_memories", json!({"query": query, "min_relevance": 0.0})).await;
+        let memories = found["memories"].as_array().unwrap_or_else(|| panic!("{found}"));
+        memories.iter().map(|memory| memory["title"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// The message of an answer, which is a document or a stream of events.
+async fn message(answer: Response) -> Value {
+    let text = answer.text().await.unwrap();
+    let data =
+        text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).rfind(|data| data.starts_with('{'));
+    serde_json::from_str(data.unwrap_or(&text)).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A token that the command line makes.
+fn token(place: &Place, arguments: &[&str]) -> String {
+    let made = place.document(&[&["token", "create"], arguments].concat());
+    made["token"].as_str().unwrap().to_owned()
+}
+
+const ALL_TOOLS: [&str; 2] = ["--config", "all.toml"];
+
+fn place_with_all_tools() -> Place {
+    let place = Place::new();
+    place.write("project/all.toml", "[mcp]\ntoolsets = [\"all\"]\n");
+    place
+}
+
+#[tokio::test]
+async fn one_team_shares_what_it_learns_and_another_one_sees_nothing_of_it() {
+    let place = place_with_all_tools();
+    let ana = token(&place, &["ana", "--team", "web", "--all-workspaces"]);
+    let ben = token(&place, &["ben", "--team", "web", "--key", "shop", "--permissions", "read,write,admin"]);
+    let eve = token(&place, &["eve", "--team", "ops", "--all-workspaces", "--permissions", "read,write,solve,admin"]);
+    let daemon = Daemon::start(&place, &ALL_TOOLS);
+    let ana = daemon.session(Some(&ana)).await.on("shop");
+    let id = ana.record("migrations of the orders table").await;
+    let ben = daemon.session(Some(&ben)).await;
+    assert_eq!(
+        ben.recalled("migrate orders").await,
+        ["migrations of the orders table"],
+        "a token with one workspace uses it"
+    );
+
+    let eve = daemon.session(Some(&eve)).await.on("shop");
+    assert!(eve.recalled("migrate orders").await.is_empty());
+    let unknown = "01890000-0000-7000-8000-000000000000";
+    for (tool, of_id) in [
+        ("get_memory", json!({"memory_id": id})),
+        ("get_memory_genealogy", json!({"memory_id": id})),
+        ("update_memory", json!({"memory_id": id, "pinned": true})),
+        ("delete_memory", json!({"memory_id": id, "confirm": true})),
+        ("report_outcome", json!({"memory_ids": [id], "helpful": false})),
+    ] {
+        let foreign = eve.call(tool, of_id.clone()).await;
+        let of_unknown: Value = of_id.to_string().replace(&id, unknown).parse().unwrap();
+        let missing = eve.call(tool, of_unknown).await;
+        assert_eq!(foreign.to_string().replace(&id, unknown), missing.to_string(), "{tool}");
+    }
+    let listed = eve.call("list_workspaces", json!({})).await;
+    assert_eq!(listed["workspaces"], json!([]), "{listed}");
+    assert_eq!(
+        eve.call("delete_workspace", json!({"path": "shop", "confirm": true})).await["code"],
+        "workspace_unknown"
+    );
+    let listed = ana.call("list_workspaces", json!({})).await;
+    assert_eq!(listed["workspaces"][0]["key"], "shop");
+    assert_eq!(listed["current"], listed["workspaces"][0]["id"]);
+    assert_eq!(ben.call("get_memory", json!({"memory_id": id})).await["title"], "migrations of the orders table");
+}
+
+#[tokio::test]
+async fn a_workspace_is_named_by_its_key_and_the_token_says_which_are_good() {
+    let place = place_with_all_tools();
+    let both = token(&place, &["both", "--key", "git:example.org/a/shop", "--key", "bank"]);
+    let daemon = Daemon::start(&place, &ALL_TOOLS);
+    let session = daemon.session(Some(&both)).await;
+    let lesson =
+        |workspace: Option<&str>| json!({"title": "t", "description": "d", "content": "c", "workspace": workspace});
+    let code = |answer: Value| answer["code"].as_str().unwrap_or("none").to_owned();
+    assert_eq!(code(session.call("record_memory", lesson(None)).await), "workspace_required");
+    assert_eq!(code(session.call("record_memory", lesson(Some("other"))).await), "workspace_unknown");
+    for path in ["/etc", "~/shop", "../shop", "."] {
+        assert_eq!(code(session.call("record_memory", lesson(Some(path))).await), "invalid_argument", "{path}");
+    }
+    assert_eq!(session.call("record_memory", lesson(Some("bank"))).await["status"], "created");
+    assert!(!session.tools().await.contains(&"switch_workspace".to_owned()));
+    let bound = session.on("git:example.org/a/shop");
+    assert_eq!(code(bound.call("record_memory", lesson(Some("bank"))).await), "scope_denied");
+    assert_eq!(bound.call("record_memory", lesson(None)).await["status"], "created");
+}
+
+#[tokio::test]
+async fn nobody_gets_in_without_a_valid_token() {
+    let place = Place::new();
+    let good = token(&place, &["ana", "--all-workspaces"]);
+    let daemon = Daemon::start(&place, &[]);
+    let refused = daemon.initialize(None).send().await.unwrap();
+    assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
+    assert_eq!(refused.headers()["www-authenticate"], "Bearer");
+    let without = message(refused).await;
+    for bad in ["", "rb_", &good[..good.len() - 1], &format!("{}0", &good[..good.len() - 1]), "password"] {
+        let refused = daemon.initialize(Some(bad)).send().await.unwrap();
+        assert_eq!(refused.status(), StatusCode::UNAUTHORIZED, "{bad}");
+        assert_eq!(message(refused).await, without, "all are answered alike");
+    }
+    let in_url = daemon.http.post(format!("{}?token={good}", daemon.url)).send().await.unwrap();
+    assert_eq!(in_url.status(), StatusCode::BAD_REQUEST);
+    for path in
+        ["/", "/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server", "/tokens.json"]
+    {
+        assert_eq!(daemon.get(path).send().await.unwrap().status(), StatusCode::NOT_FOUND, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn pages_of_other_sites_reach_nothing() {
+    let place = Place::new();
+    let daemon = Daemon::start(&place, &[]);
+    for (name, value) in [("host", "evil.example"), ("origin", "https://evil.example"), ("origin", "null")] {
+        let refused = daemon.initialize(None).header(name, value).send().await.unwrap();
+        assert_eq!(refused.status(), StatusCode::FORBIDDEN, "{name}: {value}");
+    }
+    let own = daemon.initialize(None).header("origin", "http://localhost:3000").send().await.unwrap();
+    assert_eq!(own.status(), StatusCode::OK);
+    let probe = daemon.get("/healthz").header("host", "10.0.0.7").send().await.unwrap();
+    assert_eq!(probe.status(), StatusCode::OK, "probes come under any name");
+}
+
+#[tokio::test]
+async fn permissions_say_which_tools_are_listed_and_may_be_called() {
+    let place = place_with_all_tools();
+    let reads = token(&place, &["reads", "--all-workspaces", "--permissions", "read"]);
+    let all = token(&place, &["all", "--all-workspaces", "--permissions", "read,write,solve,admin,admin:all"]);
+    let daemon = Daemon::start(&place, &ALL_TOOLS);
+    let reads = daemon.session(Some(&reads)).await.on("shop");
+    let listed = reads.tools().await;
+    assert_eq!(listed, ["retrieve_memories", "get_memory_genealogy", "get_job", "list_workspaces", "get_memory"]);
+    for tool in daemon.session(Some(&all)).await.tools().await {
+        let answer = reads.call(&tool, json!({})).await;
+        assert_eq!(answer["code"] == "permission_denied", !listed.contains(&tool), "{tool}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_revoked_token_ends_what_it_has_open_within_a_second() {
+    let place = Place::new();
+    let ana = token(&place, &["ana", "--all-workspaces"]);
+    let ben = token(&place, &["ben", "--all-workspaces"]);
+    let daemon = Daemon::start(&place, &[]);
+    let session = daemon.session(Some(&ana)).await;
+    let stolen = Session { token: Some(ben.clone()), id: session.id.clone(), daemon: &daemon, key: None };
+    let ping = json!({"jsonrpc": "2.0", "id": 7, "method": "ping"});
+    assert_eq!(stolen.send(&ping).await.status(), StatusCode::NOT_FOUND, "a session belongs to its token");
+    assert_eq!(session.send(&ping).await.status(), StatusCode::OK);
+    let stream = daemon.http.get(&daemon.url).bearer_auth(&ana).header("mcp-session-id", &session.id);
+    let stream = stream.header("accept", "text/event-stream").send().await.unwrap();
+    assert_eq!(stream.status(), StatusCode::OK);
+
+    place.run(&["token", "revoke", "ana"]).ok();
+    let revoked = Instant::now();
+    assert_eq!(session.send(&ping).await.status(), StatusCode::UNAUTHORIZED);
+    let _ = tokio::time::timeout(TIMEOUT, stream.bytes()).await.expect("the stream ends");
+    assert!(revoked.elapsed() < Duration::from_secs(5), "{:?}", revoked.elapsed());
+    daemon.session(Some(&ben)).await;
+}
+
+#[tokio::test]
+async fn what_one_owner_reports_counts_once_over_all_of_his_tokens_and_sessions() {
+    let place = place_with_all_tools();
+    let tokens = ["laptop", "desktop"].map(|name| token(&place, &[name, "--owner", "ana", "--all-workspaces"]));
+    let ben = token(&place, &["ben", "--all-workspaces", "--permissions", "read,write,admin"]);
+    let daemon = Daemon::start(&place, &ALL_TOOLS);
+    let mine = daemon.session(Some(&tokens[0])).await.on("shop");
+    let id = mine.record("retries of the payment webhook").await;
+    let ben = daemon.session(Some(&ben)).await.on("shop");
+    let confidence = async || ben.call("get_memory", json!({"memory_id": id})).await["confidence"].as_f64().unwrap();
+    let report = json!({"memory_ids": [id], "helpful": true});
+    mine.call("report_outcome", report.clone()).await;
+    let once = confidence().await;
+    for token in &tokens {
+        daemon.session(Some(token)).await.on("shop").call("report_outcome", report.clone()).await;
+    }
+    assert_eq!(confidence().await, once, "the same owner, from other sessions and another token");
+    ben.call("report_outcome", report).await;
+    assert!(confidence().await > once, "somebody else");
+}
+
+#[tokio::test]
+async fn a_daemon_that_is_asked_to_end_stores_everything_and_ends() {
+    let place = Place::new();
+    let mut daemon = Daemon::start(&place, &[]);
+    let url = daemon.url.replace("/mcp", "");
+    let session = daemon.session(None).await.on("shop");
+    let id = session.record("what was stored last").await;
+    let ready = place.run(&["health", "--url", &url]).ok();
+    assert!(ready.stdout.contains("is ready"), "{}", ready.stdout);
+    let began = Instant::now();
+    assert_eq!(daemon.terminate(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    place.run(&["health", "--url", &url]).exits(1);
+    let again = Daemon::start(&place, &[]);
+    let session = again.session(None).await.on("shop");
+    assert_eq!(session.recalled("stored last").await, ["what was stored last"]);
+    assert!(!id.is_empty());
+}
+
+#[test]
+fn a_daemon_does_not_listen_to_a_network_unprotected() {
+    let place = Place::new();
+    let serve = ["--llm", "none", "serve", "--listen", "0.0.0.0:0"];
+    let refused = place.run(&serve).exits(2);
+    assert!(refused.stderr.contains("there is no token"), "{}", refused.stderr);
+    token(&place, &["ana", "--all-workspaces"]);
+    let refused = place.run(&serve).exits(2);
+    assert!(refused.stderr.contains("unencrypted"), "{}", refused.stderr);
+    let refused = place.run(&["--llm", "none", "serve", "--listen", "localhost"]).exits(2);
+    assert!(refused.stderr.contains("an IP address and a port"), "{}", refused.stderr);
+}
+
+#[test]
+fn tokens_are_made_listed_rotated_and_ended() {
+    let place = Place::new();
+    let made = place.document(&["token", "create", "ci", "--owner", "build", "--key", "shop", "--expires-days", "90"]);
+    let listed = place.document(&["token", "list"]);
+    let listed = &listed["tokens"][0];
+    assert_eq!(listed["owner"], "build");
+    assert_eq!(listed["workspaces"], json!({"only": ["shop"]}));
+    assert_eq!(listed["status"], "valid");
+    assert!(listed.get("token").is_none() && listed.get("sha256").is_none(), "{listed}");
+    place.run(&["token", "create", "ci", "--all-workspaces"]).exits(2);
+    place.run(&["token", "create", "nothing"]).exits(2);
+    let rotated = place.document(&["token", "rotate", "ci"]);
+    assert_ne!(rotated["token"], made["token"]);
+    assert_eq!(rotated["owner"], "build");
+    let statuses = |list: Value| -> Vec<Value> {
+        list["tokens"].as_array().unwrap().iter().map(|token| token["status"].clone()).collect()
+    };
+    assert_eq!(statuses(place.document(&["token", "list"])), ["revoked", "valid"]);
+    place.run(&["token", "revoke", "ci"]).ok();
+    place.run(&["token", "revoke", "ci"]).exits(2);
+    assert_eq!(statuses(place.document(&["token", "list"])), ["revoked", "revoked"]);
+    let stored = std::fs::read_to_string(place.path("data/tokens.json")).unwrap();
+    for token in [&made, &rotated] {
+        assert!(!stored.contains(token["token"].as_str().unwrap()), "no token is stored");
+    }
+}
