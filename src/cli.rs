@@ -49,7 +49,7 @@ mod token;
 mod trace;
 mod workspace;
 
-use args::{Cli, Command, ConfigCommand};
+use args::{Cli, Command, ConfigCommand, McpArgs};
 use completions::Completions;
 use doctor::Grade;
 use failure::{CommandExit, CommandFailure};
@@ -66,7 +66,7 @@ pub fn run() -> i32 {
         Err(error) => return output::usage(&error).code(),
     };
     // `mcp` keeps stdout for its protocol, whatever else is asked for.
-    let json = cli.global.json && !matches!(cli.command, Command::Mcp);
+    let json = cli.global.json && !matches!(cli.command, Command::Mcp(_));
     let output = Output { json, quiet: cli.global.quiet };
     let ended = start(cli, output);
     telemetry::flush();
@@ -93,10 +93,10 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         _ => {}
     }
     let loaded = loaded?;
-    telemetry::init(&loaded.settings.log, log_level(&cli.command, &loaded), matches!(cli.command, Command::Mcp))?;
+    telemetry::init(&loaded.settings.log, log_level(&cli.command, &loaded), matches!(cli.command, Command::Mcp(_)))?;
     match cli.command {
         // It has a workspace of its own, or says so in its log.
-        Command::Demo | Command::Mcp | Command::Serve { .. } | Command::Health { .. } | Command::Token(_) => {}
+        Command::Demo | Command::Mcp(_) | Command::Serve { .. } | Command::Health { .. } | Command::Token(_) => {}
         _ => loaded.all_warnings().into_iter().for_each(|warning| output.warning(warning)),
     }
     match cli.command {
@@ -117,7 +117,8 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
             output.answer(&report, render::solve)?;
             Ok(if report.outcome == Outcome::Failure { CommandExit::Failed } else { CommandExit::Ok })
         }
-        Command::Mcp => mcp(&loaded, &sources),
+        Command::Mcp(McpArgs { server: Some(url), token_env, key }) => serve::bridge(url, &token_env, key),
+        Command::Mcp(_) => mcp(&loaded, &sources),
         Command::Serve { .. } => serve::serve(&loaded, mcp_options(&loaded, &sources, None), output),
         Command::Health { url } => serve::health(url, &loaded, output),
         Command::Token(command) => token::command(command, &loaded, output),
@@ -198,7 +199,7 @@ fn demo(loaded: &Loaded, keep: bool, output: Output) -> Result<CommandExit, Comm
 /// Picks the level of the log. A command that ends soon says nothing of its own accord; a server does.
 fn log_level(command: &Command, loaded: &Loaded) -> LogLevel {
     match command {
-        Command::Mcp | Command::Serve { .. } => loaded.settings.log.level,
+        Command::Mcp(_) | Command::Serve { .. } => loaded.settings.log.level,
         _ if loaded.is_default("log.level") => LogLevel::Warn,
         _ => loaded.settings.log.level,
     }

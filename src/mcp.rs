@@ -1,12 +1,14 @@
-//! The Model Context Protocol edge: the tools that agents call, over stdio. One handler serves both the handshake
+//! The Model Context Protocol edge: the tools that agents call, over stdio and HTTP. One handler serves both the handshake
 //! revisions up to 2025-11-25 and the stateless 2026-07-28. Only this module knows rmcp.
 //!
 //! `tools` has a file for each tool, `calls` is what a tool may use of the server, and `arguments` and `schema` are its
 //! form. `server` is the handler, `options` what it is started with; `session`, `transport`, `lines` and `head` carry
-//! its messages.
+//! its messages over stdio, and `http` over HTTP; `caller` is who sent them. `bridge` takes a client over stdio to a server
+//! over HTTP.
 
 mod arguments;
 mod binding;
+mod bridge;
 mod caller;
 mod calls;
 mod failure;
@@ -26,6 +28,7 @@ mod tests;
 mod tools;
 mod transport;
 
+pub use bridge::{BridgeError, BridgeOptions};
 pub(crate) use http::{HttpSessions, http_route};
 pub use options::{McpOptions, ToolDefaults};
 pub use session::SessionError;
@@ -43,4 +46,14 @@ pub async fn serve_stdio(
 ) -> Result<(), SessionError> {
     let (read, write) = rmcp::transport::stdio_pipes();
     session::run(server::Server::stdio(system, options), read, write, end).await
+}
+
+/// Connects the client at the other end of stdin and stdout to a server over HTTP, until it closes its end or `end` is
+/// cancelled.
+///
+/// # Errors
+/// No connection can be made at all, or the streams fail. What a server refuses is answered to the client.
+pub async fn bridge_stdio(options: BridgeOptions, end: CancellationToken) -> Result<(), BridgeError> {
+    let (read, write) = rmcp::transport::stdio_pipes();
+    bridge::run(options, read, write, end).await
 }

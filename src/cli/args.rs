@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand};
 use clap_complete::Shell;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 
 use crate::settings::Flags;
 
@@ -90,6 +91,20 @@ impl Global {
     }
 }
 
+/// The server of a team that `mcp` leads to. Without one, the bank of this machine is served.
+#[derive(Debug, Args)]
+pub(super) struct McpArgs {
+    /// Pass everything on to the server of a team at this URL, which ends with /mcp
+    #[arg(long, value_name = "URL")]
+    pub(super) server: Option<reqwest::Url>,
+    /// Environment variable that holds the token
+    #[arg(long, value_name = "NAME", default_value = "REASONING_BANK_TOKEN", requires = "server")]
+    pub(super) token_env: String,
+    /// Project that the memories are of, by its key on the server [default: the one of the token, or of each call]
+    #[arg(long, value_name = "KEY", requires = "server")]
+    pub(super) key: Option<WorkspaceKey>,
+}
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Serve the memory to an agent: MCP over stdio
@@ -99,9 +114,11 @@ pub(super) enum Command {
             and there is none, or rejects it.",
         after_help = "Examples, as a client is told of it:\n  \
             {\"command\": \"reasoning-bank\", \"args\": [\"mcp\"], \"env\": {\"OPENROUTER_API_KEY\": \"…\"}}\n  \
-            {\"command\": \"reasoning-bank\", \"args\": [\"--llm\", \"none\", \"mcp\"]}"
+            {\"command\": \"reasoning-bank\", \"args\": [\"--llm\", \"none\", \"mcp\"]}\n  \
+            {\"command\": \"reasoning-bank\", \"args\": [\"mcp\", \"--server\", \"https://bank.example.org/mcp\", \"--key\", \
+            \"git:github.com/acme/shop\"], \"env\": {\"REASONING_BANK_TOKEN\": \"rb_…\"}}"
     )]
-    Mcp,
+    Mcp(McpArgs),
     /// Serve one bank to a team: MCP over HTTP
     #[command(
         long_about = "Serve one bank to a team: MCP over HTTP at /mcp, for everyone who has a token. On this machine it \

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::embed::EmbeddingModelError;
 use crate::http::ServeError;
 use crate::llm::ClientError;
-use crate::mcp::SessionError;
+use crate::mcp::{BridgeError, SessionError};
 use crate::settings::{ProviderError, SettingsError};
 use crate::telemetry::TelemetryError;
 use crate::tokens::TokensError;
@@ -177,6 +177,12 @@ impl From<TokensError> for CommandFailure {
             TokensError::NameTaken(_) => Self::usage(error.to_string()),
             _ => Self::new(CommandExit::Failed, Code::StoreUnavailable, error.to_string()),
         }
+    }
+}
+
+impl From<BridgeError> for CommandFailure {
+    fn from(error: BridgeError) -> Self {
+        Self::new(CommandExit::Failed, Code::Internal, error.to_string())
     }
 }
 

@@ -1,9 +1,13 @@
-//! The commands of the team daemon: `serve` runs it, and `health` asks one that runs whether it is ready.
+//! The commands of the team daemon: `serve` runs it, `health` asks one that runs whether it is ready, and `mcp --server`
+//! takes a client to it.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reqwest::{StatusCode, Url};
+use secrecy::SecretString;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -11,7 +15,7 @@ use super::failure::{CommandExit, CommandFailure};
 use super::output::{Output, line};
 use super::session::{end_of_process, with_serving_bank};
 use crate::http::{Daemon, HttpOptions};
-use crate::mcp::McpOptions;
+use crate::mcp::{BridgeOptions, McpOptions, bridge_stdio};
 use crate::settings::{HttpSection, Loaded};
 
 /// A server that does not answer within this time is not ready.
@@ -44,6 +48,33 @@ fn announce(daemon: &Daemon, output: Output) -> Result<(), CommandFailure> {
         true => "next: give a client this URL and a token; `reasoning-bank token create NAME` makes one",
         false => "next: give a client this URL; there is no token, so every user of this machine has the bank",
     })
+}
+
+/// Connects the client at stdin and stdout to a server.
+pub(super) fn bridge(url: Url, token_env: &str, key: Option<WorkspaceKey>) -> Result<CommandExit, CommandFailure> {
+    let token = std::env::var(token_env).ok().filter(|token| !token.trim().is_empty());
+    let token = token.map(|token| SecretString::from(token.trim().to_owned()));
+    let is_safe = url.scheme() == "https" || is_this_machine(&url);
+    if token.is_some() && !is_safe {
+        let problem = format!("the token would go to {url} unencrypted");
+        return Err(CommandFailure::usage(problem).hint("use https, or a server on this machine"));
+    }
+    let options = BridgeOptions { url, token, key };
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CommandFailure::runtime)?;
+    let done = runtime.block_on(async {
+        let end = CancellationToken::new();
+        end_of_process(end.clone())?;
+        bridge_stdio(options, end).await.map_err(CommandFailure::from)
+    });
+    // A read of stdin that blocks would hold a runtime that is dropped.
+    runtime.shutdown_background();
+    done.map(|()| CommandExit::Ok)
+}
+
+fn is_this_machine(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// What a server said of itself.
