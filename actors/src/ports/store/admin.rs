@@ -4,10 +4,15 @@ use std::ops::AddAssign;
 use std::{fmt, io};
 
 use jiff::Timestamp;
+use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_domain::memory::{Memory, Scope};
 use reasoning_bank_domain::note::{Code, Note};
 use serde::{Deserialize, Serialize};
+
+use super::records::Record;
 
 /// The things that an erasure erases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +28,63 @@ pub enum EraseScope {
     Traces { workspace: Option<WorkspaceId>, before: Timestamp },
     /// The jobs of all workspaces that were done or had failed before this time go. Times are compared in microseconds.
     Jobs { over_before: Timestamp },
+}
+
+impl EraseScope {
+    /// Tells whether the erasure removes this record. A revision of a memory or of a trace goes with what it revises.
+    pub fn covers(&self, record: &Record) -> bool {
+        match record {
+            Record::Workspace(workspace) => self.covers_workspace(&workspace.id),
+            Record::Trace(trace) | Record::Verdict(trace) => {
+                self.covers_trace(&trace.metadata.workspace_id, trace.created_at)
+            }
+            Record::Memory { memory, .. } | Record::Revision { memory, .. } => self.covers_memory(memory),
+            Record::Signal(signal) => self.covers_signal(signal),
+            Record::Job(job) => self.covers_job(job),
+        }
+    }
+
+    pub fn covers_workspace(&self, workspace: &WorkspaceId) -> bool {
+        matches!(self, Self::Workspace(id) if id == workspace)
+    }
+
+    /// Tells whether the erasure removes a memory, with its passages.
+    pub fn covers_memory(&self, memory: &Memory) -> bool {
+        match self {
+            Self::Workspace(id) => memory.workspace_id == *id && memory.scope == Scope::Project,
+            Self::Memory(id) => memory.id == *id,
+            Self::Traces { .. } | Self::Jobs { .. } => false,
+        }
+    }
+
+    pub fn covers_signal(&self, signal: &Signal) -> bool {
+        match self {
+            Self::Workspace(id) => signal.workspace_id == *id,
+            Self::Memory(id) => signal.memory_id == *id,
+            Self::Traces { .. } | Self::Jobs { .. } => false,
+        }
+    }
+
+    /// Tells whether the erasure removes a trace of this workspace that was made at this time.
+    pub fn covers_trace(&self, of: &WorkspaceId, created_at: Timestamp) -> bool {
+        match self {
+            Self::Workspace(id) => id == of,
+            Self::Traces { workspace, before } => {
+                workspace.as_ref().is_none_or(|id| id == of) && created_at.as_microsecond() < before.as_microsecond()
+            }
+            Self::Memory(_) | Self::Jobs { .. } => false,
+        }
+    }
+
+    pub fn covers_job(&self, job: &Job) -> bool {
+        match self {
+            Self::Workspace(id) => job.workspace_id == *id,
+            Self::Jobs { over_before } => {
+                job.is_over() && job.updated_at.as_microsecond() < over_before.as_microsecond()
+            }
+            Self::Memory(_) | Self::Traces { .. } => false,
+        }
+    }
 }
 
 /// The numbers of records that an erasure physically removed.

@@ -8,7 +8,7 @@ use reasoning_bank_domain::memory::ids::{JobId, MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
-use reasoning_bank_domain::memory::{Memory, Scope, Status};
+use reasoning_bank_domain::memory::{Memory, Status};
 use reasoning_bank_domain::text::terms;
 
 use crate::ports::{Batch, Committed, EraseScope, Erased, MemoryCommit, MemoryRow, Passage, Record, StoreError};
@@ -136,43 +136,20 @@ impl Data {
     }
 
     pub(super) fn erase(&mut self, scope: &EraseScope) -> Erased {
-        let doomed = |memory: &Memory| match scope {
-            EraseScope::Workspace(id) => memory.workspace_id == *id && memory.scope == Scope::Project,
-            EraseScope::Memory(id) => memory.id == *id,
-            EraseScope::Traces { .. } | EraseScope::Jobs { .. } => false,
-        };
         let mut erased = Erased::default();
         self.memories.retain(|_, stored| {
-            let keep = !doomed(&stored.memory);
+            let keep = !scope.covers_memory(&stored.memory);
             if !keep {
                 erased.memories += 1;
                 erased.passages += stored.passages.len() as u64;
             }
             keep
         });
-        erased.signals = remove(&mut self.signals, |signal| match scope {
-            EraseScope::Workspace(id) => signal.workspace_id == *id,
-            EraseScope::Memory(id) => signal.memory_id == *id,
-            EraseScope::Traces { .. } | EraseScope::Jobs { .. } => false,
-        });
-        erased.traces = remove(&mut self.traces, |trace| match scope {
-            EraseScope::Workspace(id) => trace.metadata.workspace_id == *id,
-            EraseScope::Memory(_) | EraseScope::Jobs { .. } => false,
-            EraseScope::Traces { workspace, before } => {
-                workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id)
-                    && trace.created_at.as_microsecond() < before.as_microsecond()
-            }
-        });
-        erased.jobs = remove(&mut self.jobs, |job| match scope {
-            EraseScope::Workspace(id) => job.workspace_id == *id,
-            EraseScope::Memory(_) | EraseScope::Traces { .. } => false,
-            EraseScope::Jobs { over_before } => {
-                job.is_over() && job.updated_at.as_microsecond() < over_before.as_microsecond()
-            }
-        });
-        if let EraseScope::Workspace(id) = scope {
-            self.workspaces.remove(id);
-        }
+        erased.signals = remove(&mut self.signals, |signal| scope.covers_signal(signal));
+        erased.traces =
+            remove(&mut self.traces, |trace| scope.covers_trace(&trace.metadata.workspace_id, trace.created_at));
+        erased.jobs = remove(&mut self.jobs, |job| scope.covers_job(job));
+        self.workspaces.retain(|id, _| !scope.covers_workspace(id));
         erased
     }
 }
