@@ -136,9 +136,8 @@ impl MemoriesHandle {
 
 fn visible(workspace: &Workspace, scopes: ScopeFilter) -> Visible {
     let project = scopes.includes(Scope::Project).then(|| workspace.id.clone());
-    let team = workspace.team.clone().filter(|_| scopes.includes(Scope::Team));
-    let org = workspace.org.clone().filter(|_| scopes.includes(Scope::Org));
-    Visible { workspace: project, team, org }
+    let readers = |scope| workspace.readers(scope).filter(|_| scopes.includes(scope)).map(str::to_owned);
+    Visible { workspace: project, team: readers(Scope::Team), org: readers(Scope::Org) }
 }
 
 /// Returns the conditions with the range of time, as it is now.

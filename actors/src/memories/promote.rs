@@ -45,7 +45,7 @@ impl MemoriesHandle {
             if known.contains(&proposal.id) {
                 continue;
             }
-            if !has_scope(&workspace, proposal.to) {
+            if workspace.readers(proposal.to).is_none() {
                 let none = format!("this workspace has no {}", proposal.to.as_str());
                 let note = Note::new(Code::ScopeDenied, none);
                 if !found.notes.contains(&note) {
@@ -251,12 +251,4 @@ fn copy_of(memory: &Memory, scope: Scope, copies: &[Memory]) -> Option<MemoryId>
         copy.parent_memory_id == Some(memory.id) && copy.scope == scope && copy.text_key() == memory.text_key()
     };
     copies.iter().find(is_copy).map(|copy| copy.id)
-}
-
-fn has_scope(workspace: &Workspace, scope: Scope) -> bool {
-    match scope {
-        Scope::Project => true,
-        Scope::Team => workspace.team.is_some(),
-        Scope::Org => workspace.org.is_some(),
-    }
 }

@@ -138,11 +138,7 @@ pub fn confirmation_id(promoted: &Memory, scope: Scope) -> SignalId {
 /// Returns the id of the signal that says that a memory was shared with this workspace's team or organisation, whatever
 /// became of the copy. None for the scope of a project, and where the workspace has no such team or organisation.
 pub fn mark_id(promoted: MemoryId, scope: Scope, workspace: &Workspace) -> Option<SignalId> {
-    let readers = match scope {
-        Scope::Project => return None,
-        Scope::Team => workspace.team.as_deref()?,
-        Scope::Org => workspace.org.as_deref()?,
-    };
+    let readers = workspace.readers(scope).filter(|_| scope != Scope::Project)?;
     let (scope, readers) = (scope.as_str().as_bytes(), readers.as_bytes());
     Some(derived(&["promoted".as_bytes(), promoted.uuid().as_bytes(), scope, readers]).into())
 }
@@ -159,11 +155,7 @@ pub fn promoted(
     now: Timestamp,
 ) -> Option<Memory> {
     let scope = wider(memory.scope)?;
-    let (team, org) = match scope {
-        Scope::Project => (None, None),
-        Scope::Team => (Some(workspace.team.clone()?), None),
-        Scope::Org => (None, Some(workspace.org.clone()?)),
-    };
+    let (team, org) = workspace.team_and_org(scope)?;
     let mut copy = Memory {
         id,
         revision: 1,

@@ -49,12 +49,9 @@ pub fn problems_of_memory(memory: &Memory, source: Source) -> Vec<FieldProblem> 
     if link.is_some_and(|confidence| !(0.0..=1.0).contains(&confidence)) {
         problems.push(problem("succession.outdated_by", "has a confidence that does not lie in 0..=1"));
     }
-    let reader = match memory.scope {
-        Scope::Project => None,
-        Scope::Team => memory.team.is_none().then_some("team"),
-        Scope::Org => memory.org.is_none().then_some("org"),
-    };
-    problems.extend(reader.map(|field| problem(field, "is missing, as the scope asks for it")));
+    if let (scope, None) = memory.owner() {
+        problems.push(problem(scope.as_str(), "is missing, as the scope asks for it"));
+    }
     if let Source::Stranger { now } = source {
         problems.extend(too_long("task", &memory.task, TASK_MAX_CHARS));
         problems.extend(bad_time("created_at", memory.created_at, now));
@@ -142,14 +139,10 @@ pub struct UntrustedReaders {
 ///
 /// The memory is shared with a team or an organisation that `home` is not trusted with.
 pub fn untrusted(memory: Memory, home: Option<&Workspace>) -> Result<Memory, UntrustedReaders> {
-    let trusted_with = |readers: fn(&Workspace) -> Option<&String>| home.and_then(readers);
-    let (named, agreed) = match memory.scope {
-        Scope::Project => (None, None),
-        Scope::Team => (memory.team.as_ref(), trusted_with(|home| home.team.as_ref())),
-        Scope::Org => (memory.org.as_ref(), trusted_with(|home| home.org.as_ref())),
-    };
-    if memory.scope != Scope::Project && (named.is_none() || named != agreed) {
-        return Err(UntrustedReaders { scope: memory.scope, readers: named.cloned().unwrap_or_default() });
+    let (scope, named) = memory.owner();
+    let agreed = home.and_then(|home| home.readers(scope));
+    if scope != Scope::Project && (named.is_none() || named != agreed) {
+        return Err(UntrustedReaders { scope, readers: named.unwrap_or_default().to_owned() });
     }
     Ok(Memory {
         revision: 1,

@@ -108,12 +108,7 @@ impl RecordRequest {
     /// [`RecordRefusal::NoReaders`] where the workspace has nobody to share it with, and [`RecordRefusal::Argument`]
     /// where `valid_from` is no time at which the words can have been said.
     pub fn into_memory(self, id: MemoryId, workspace: &Workspace, now: Timestamp) -> Result<Memory, RecordRefusal> {
-        let no_readers = |scope: Scope| RecordRefusal::NoReaders(scope);
-        let (team, org) = match self.scope {
-            Scope::Project => (None, None),
-            Scope::Team => (Some(workspace.team.clone().ok_or_else(|| no_readers(Scope::Team))?), None),
-            Scope::Org => (None, Some(workspace.org.clone().ok_or_else(|| no_readers(Scope::Org))?)),
-        };
+        let (team, org) = workspace.team_and_org(self.scope).ok_or(RecordRefusal::NoReaders(self.scope))?;
         let default_outcome =
             if self.error_context.is_some() { MemoryOutcome::Failure } else { MemoryOutcome::Success };
         let mut error_context = self.error_context;

@@ -193,6 +193,27 @@ impl Workspace {
         }
     }
 
+    /// Returns those who read what this workspace shares in a scope: itself by its id, its team or its organisation.
+    /// None where it has no such team or organisation.
+    pub fn readers(&self, scope: Scope) -> Option<&str> {
+        match scope {
+            Scope::Project => Some(self.id.as_str()),
+            Scope::Team => self.team.as_deref(),
+            Scope::Org => self.org.as_deref(),
+        }
+    }
+
+    /// Returns the team and the organisation that a memory of this scope names, at most one of them. None where the
+    /// workspace has no such team or organisation.
+    pub fn team_and_org(&self, scope: Scope) -> Option<(Option<String>, Option<String>)> {
+        let readers = self.readers(scope)?.to_owned();
+        Some(match scope {
+            Scope::Project => (None, None),
+            Scope::Team => (Some(readers), None),
+            Scope::Org => (None, Some(readers)),
+        })
+    }
+
     /// Returns what a command line finds the workspace by: its root, or its id where it has no root.
     pub fn path_or_id(&self) -> &str {
         if self.root.is_empty() { self.id.as_str() } else { &self.root }

@@ -23,13 +23,27 @@ pub struct Visible {
 }
 
 impl Visible {
+    /// Those who read this memory, and nobody else.
+    pub fn readers_of(memory: &Memory) -> Self {
+        let (scope, owner) = memory.owner();
+        let owner_in = |of: Scope| owner.filter(|_| scope == of).map(str::to_owned);
+        let workspace = (scope == Scope::Project).then(|| memory.workspace_id.clone());
+        Self { workspace, team: owner_in(Scope::Team), org: owner_in(Scope::Org) }
+    }
+
+    /// Returns the name of those in a scope whose memories may be shown.
+    fn readers(&self, scope: Scope) -> Option<&str> {
+        match scope {
+            Scope::Project => self.workspace.as_ref().map(WorkspaceId::as_str),
+            Scope::Team => self.team.as_deref(),
+            Scope::Org => self.org.as_deref(),
+        }
+    }
+
     /// Tells whether this memory may be shown.
     pub fn contains(&self, memory: &Memory) -> bool {
-        match memory.scope {
-            Scope::Project => self.workspace.as_ref() == Some(&memory.workspace_id),
-            Scope::Team => self.team.is_some() && self.team == memory.team,
-            Scope::Org => self.org.is_some() && self.org == memory.org,
-        }
+        let (scope, owner) = memory.owner();
+        owner.is_some() && self.readers(scope) == owner
     }
 }
 
