@@ -23,15 +23,14 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use reasoning_bank_domain::memory::Scope;
-use reasoning_bank_domain::memory::ids::{MemoryId, SignalId, TraceId};
-use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
-use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace};
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
 use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryView};
 use reasoning_bank_domain::retrieval::score::{Profile, ProfileName, Weights};
 
 use crate::error::Error;
-use crate::ports::{Clock, Conditions, Embedder, MemoryRow, Record, Visible};
+use crate::ports::{Clock, Conditions, Embedder, MemoryRow, Visible};
 use crate::runtime::Deadline;
 use crate::sessions::Sessions;
 use crate::statistics::Meters;
@@ -134,6 +133,7 @@ impl MemoriesHandle {
     }
 }
 
+/// Returns whose memories the workspace may read in these scopes.
 fn visible(workspace: &Workspace, scopes: ScopeFilter) -> Visible {
     let project = scopes.includes(Scope::Project).then(|| workspace.id.clone());
     let readers = |scope| workspace.readers(scope).filter(|_| scopes.includes(scope)).map(str::to_owned);
@@ -215,16 +215,4 @@ impl RetrieveRequest {
             max_tokens: None,
         }
     }
-}
-
-/// Makes the record of a signal of no session, without a comment.
-fn signal(
-    id: SignalId,
-    memory_id: MemoryId,
-    workspace_id: WorkspaceId,
-    kind: SignalKind,
-    trace_id: Option<TraceId>,
-    at: Timestamp,
-) -> Record {
-    Record::Signal(Signal { id, memory_id, workspace_id, kind, at, trace_id, session: None, comment: None })
 }

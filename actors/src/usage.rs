@@ -189,16 +189,9 @@ impl UnstoredSignals {
         }
         workspaces.still_there(&resolved, deadline).await?;
         let signal = |(id, memory_id, session, at)| {
-            Record::Signal(Signal {
-                id,
-                memory_id,
-                workspace_id: resolved.workspace.id.clone(),
-                kind: SignalKind::Shown,
-                at,
-                trace_id: None,
-                session: Some(session),
-                comment: None,
-            })
+            let workspace = resolved.workspace.id.clone();
+            let shown = Signal::new(id, memory_id, workspace, SignalKind::Shown, at);
+            Record::Signal(Signal { session: Some(session), ..shown })
         };
         let records: Vec<Record> = self.signals.into_iter().map(signal).collect();
         for batch in records.chunks(AT_ONCE) {

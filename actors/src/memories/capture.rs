@@ -4,11 +4,10 @@ use std::collections::HashSet;
 
 use reasoning_bank_domain::learning::capture::{Draft, Novelty, novelties};
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::signal::SignalKind;
 use uuid::Uuid;
 
 use super::compare::{LessonBatch, PreparedLesson};
-use super::{MemoriesHandle, TRIES, signal};
+use super::{MemoriesHandle, TRIES};
 use crate::error::Error;
 use crate::ports::{Batch, MemoryCommit, Record, StoreError};
 use crate::runtime::Deadline;
@@ -56,9 +55,7 @@ impl MemoriesHandle {
             found[position] = draft.compared(prepared.reinforces(), &stored);
             match (found[position].0, prepared) {
                 (Novelty::Confirms, PreparedLesson::Same { existing, memory }) => {
-                    let id = draft.ids.confirmation;
-                    let (workspace, at) = (memory.workspace_id, memory.created_at);
-                    batch.push(signal(id, existing, workspace, SignalKind::Confirmed, None, at));
+                    batch.push(Record::Signal(memory.confirmation(existing, draft.ids.confirmation)));
                 }
                 (Novelty::New, PreparedLesson::New { memory, passages, .. }) => {
                     added.push(position);

@@ -4,17 +4,15 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
 use reasoning_bank_domain::learning::lesson::{Likeness, RELATED_COSINE, likeness};
 use reasoning_bank_domain::memory::Learned;
+use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
-use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::supersession::links;
-use reasoning_bank_domain::memory::{Memory, Scope};
 use uuid::Uuid;
 
 use super::passages::with_more;
-use super::{MemoriesHandle, TRIES, signal};
+use super::{MemoriesHandle, TRIES};
 use crate::error::Error;
 use crate::ports::{Conditions, Passage, PassageKind, Recall, Record, Visible};
 use crate::runtime::Deadline;
@@ -246,15 +244,11 @@ impl PreparedLesson {
         Learned { id: self.reinforces().unwrap_or(memory.id), title: memory.title.clone() }
     }
 
-    pub(super) fn into_record(self, now: Timestamp) -> Record {
+    pub(super) fn into_record(self) -> Record {
+        let fresh = SignalId::from(Uuid::now_v7());
         match self {
-            Self::New { memory, passages, .. } => {
-                Record::Memory { memory: *memory, passages, confirm: Some(SignalId::from(Uuid::now_v7())) }
-            }
-            Self::Same { existing, memory } => {
-                let id = memory.confirmation_id(existing, Uuid::now_v7().into());
-                signal(id, existing, memory.workspace_id, SignalKind::Confirmed, memory.trace_id, now)
-            }
+            Self::New { memory, passages, .. } => Record::Memory { memory: *memory, passages, confirm: Some(fresh) },
+            Self::Same { existing, memory } => Record::Signal(memory.confirmation(existing, fresh)),
         }
     }
 }
@@ -348,9 +342,8 @@ impl MemoriesHandle {
         vector: Vec<f32>,
         deadline: Deadline,
     ) -> Result<Vec<(f64, Memory)>, Error> {
-        let project = (memory.scope == Scope::Project).then(|| memory.workspace_id.clone());
         let recall = Recall {
-            visible: Visible { workspace: project, team: memory.team.clone(), org: memory.org.clone() },
+            visible: Visible::readers_of(memory),
             conditions: Conditions {
                 warnings_only: memory.is_warning(),
                 without_warnings: !memory.is_warning(),

@@ -112,7 +112,7 @@ impl MemoriesHandle {
         batch.extend(overruled.revisions);
         batch.extend(settled);
         batch.extend(revisions);
-        batch.extend(prepared.into_iter().map(|prepared| prepared.into_record(now)));
+        batch.extend(prepared.into_iter().map(|prepared| prepared.into_record()));
         batch.extend(signals.iter().cloned().map(Record::Signal));
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);

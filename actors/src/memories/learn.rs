@@ -56,7 +56,6 @@ impl MemoriesHandle {
         tries: usize,
         deadline: Deadline,
     ) -> Result<StoredLessons, Error> {
-        let now = run.origin.at;
         let (memories, notes) = memories_of(run.lessons, &run.origin, &run.injected, |_| Uuid::now_v7().into());
         let (prepared, revisions) =
             self.prepare(memories, LessonBatch::default().on_try(tries), deadline.halfway()).await;
@@ -68,7 +67,7 @@ impl MemoriesHandle {
         let Resolved { workspace, .. } = begun;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace)), Record::Trace(trace.clone())];
         let sources: Vec<LessonSources> = prepared.iter().map(LessonSources::of).collect();
-        batch.extend(prepared.into_iter().map(|prepared| prepared.into_record(now)));
+        batch.extend(prepared.into_iter().map(|prepared| prepared.into_record()));
         batch.extend(revisions);
         let used: Vec<MemoryId> = run.signals.iter().map(|signal| signal.memory_id).collect();
         batch.extend(run.signals.into_iter().map(Record::Signal));
@@ -112,7 +111,7 @@ impl MemoriesHandle {
             let pending = PendingIds::of(&prepared);
             let job = done(pending.learned.clone(), notes.clone());
             let mut batch = vec![Record::Job(job.clone())];
-            batch.extend(prepared.into_iter().map(|prepared| match prepared.into_record(origin.at) {
+            batch.extend(prepared.into_iter().map(|prepared| match prepared.into_record() {
                 Record::Memory { memory, passages, confirm } => {
                     Record::Memory { memory, passages, confirm: confirm.filter(|_| confirms) }
                 }

@@ -37,15 +37,10 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Overruled, Error> {
         let (trace_id, session) = trace.source_of_signals();
-        let signal = |id, memory_id, kind| Signal {
-            id,
-            memory_id,
-            workspace_id: trace.metadata.workspace_id.clone(),
-            kind,
-            at: now,
+        let signal = |id, memory, kind| Signal {
             trace_id,
             session: session.clone(),
-            comment: None,
+            ..Signal::new(id, memory, trace.metadata.workspace_id.clone(), kind, now)
         };
         let cast = self.stored_signals(contradicted.iter().map(|vote| vote.id), deadline).await?;
         let taken_back = contradicted.into_iter().filter(|vote| cast.contains(&vote.id));

@@ -7,14 +7,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reasoning_bank_domain::evidence::promotion::{self, PositiveSources, Promoted, Proposal, Proposals};
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
-use reasoning_bank_domain::memory::signal::SignalKind;
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Scope, Status};
 use reasoning_bank_domain::note::{Code, Note};
 use uuid::Uuid;
 
 use super::list::PAGE;
-use super::{MemoriesHandle, ScopeFilter, WorkspaceRef, signal, visible};
+use super::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible};
 use crate::error::Error;
 use crate::ports::{MemoryCommit, MemoryFilter, MemoryRow, Page, Record};
 use crate::runtime::Deadline;
@@ -167,7 +167,8 @@ impl MemoriesHandle {
             Record::Memory { memory: copy, passages, confirm },
         ];
         let mark = promotion::mark_id(memory.id, scope, workspace);
-        batch.extend(mark.map(|id| signal(id, memory.id, workspace.id.clone(), SignalKind::Promoted, None, now)));
+        let mark = mark.map(|id| Signal::new(id, memory.id, workspace.id.clone(), SignalKind::Promoted, now));
+        batch.extend(mark.map(Record::Signal));
         self.workspaces.still_there(begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);

@@ -53,7 +53,7 @@ impl MemoriesHandle {
             sources.push(LessonSources::of(&learned));
             let replaces = &learned.memory().succession.replaces;
             updates = replaces.iter().copied().filter(|id| !supersedes.contains(id)).collect();
-            batch.push(match learned.into_record(now) {
+            batch.push(match learned.into_record() {
                 // What takes the place of another memory is one of its own.
                 Record::Memory { memory, passages, .. } if !supersedes.is_empty() => {
                     Record::Memory { memory, passages, confirm: None }

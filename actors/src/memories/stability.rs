@@ -55,16 +55,8 @@ impl MemoriesHandle {
                 memory.known = known.contains(&id);
                 if !memory.known && met.insert(id) {
                     let (trace_id, session) = witness.source.clone();
-                    new.push(Signal {
-                        id,
-                        memory_id: memory.id,
-                        workspace_id: workspace.id.clone(),
-                        kind,
-                        at: now,
-                        trace_id,
-                        session,
-                        comment: reason.clone(),
-                    });
+                    let signal = Signal::new(id, memory.id, workspace.id.clone(), kind, now);
+                    new.push(Signal { trace_id, session, comment: reason.clone(), ..signal });
                 }
             }
         }

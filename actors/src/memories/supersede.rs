@@ -342,15 +342,8 @@ impl MemoriesHandle {
     }
 
     pub(super) fn said(&self, memory: &Memory, kind: SignalKind, said_by: &SaidBy, words: String) -> Record {
-        Record::Signal(Signal {
-            id: SignalId::from(Uuid::now_v7()),
-            memory_id: memory.id,
-            workspace_id: memory.workspace_id.clone(),
-            kind,
-            at: self.clock.now(),
-            trace_id: None,
-            session: said_by.session(),
-            comment: Some(words),
-        })
+        let id = SignalId::from(Uuid::now_v7());
+        let signal = Signal::new(id, memory.id, memory.workspace_id.clone(), kind, self.clock.now());
+        Record::Signal(Signal { session: said_by.session(), comment: Some(words), ..signal })
     }
 }

@@ -119,15 +119,10 @@ impl<'a> Report<'a> {
             },
         };
         let trace_id = self.trace.as_ref().and_then(|trace| trace.source_of_signals().0);
-        let signal = |memory_id: MemoryId, kind: SignalKind| Signal {
-            id: id(memory_id, kind),
-            memory_id,
-            workspace_id: self.workspace.id.clone(),
-            kind,
-            at: now,
+        let signal = |memory: MemoryId, kind: SignalKind| Signal {
             trace_id,
-            session: self.request.session.clone(),
-            comment: None,
+            session: session.map(str::to_owned),
+            ..Signal::new(id(memory, kind), memory, self.workspace.id.clone(), kind, now)
         };
         self.judged().flat_map(|memory| kinds.iter().map(|kind| signal(memory.id, *kind))).collect()
     }

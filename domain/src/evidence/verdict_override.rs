@@ -77,35 +77,24 @@ mod tests {
     use crate::memory::trace::{Outcome, TraceMetadata, TraceSource, VerdictSource};
 
     fn solved(outcome: Outcome, verdict_source: VerdictSource) -> Trace {
+        let metadata = TraceMetadata {
+            model: "m".into(),
+            reasoning_effort: "medium".into(),
+            matts_enabled: false,
+            matts_k: 1,
+            matts_mode: MattsMode::Parallel,
+            total_iterations: 1,
+            total_tokens: 1,
+            workspace_id: strategy(1).workspace_id,
+            source_session: None,
+        };
         Trace {
-            trace_id: samples::trace(7),
-            revision: 0,
-            source: TraceSource::Solve,
             task: "task".into(),
-            trajectory: Vec::new(),
             outcome,
-            final_score: None,
             verdict_source,
-            evidence: None,
-            turns: 0,
-            evidence_reported: false,
-            ended_by: None,
             memory_items: vec![id(2)],
             memories_used: vec![id(1)],
-            metadata: TraceMetadata {
-                model: "m".into(),
-                reasoning_effort: "medium".into(),
-                matts_enabled: false,
-                matts_k: 1,
-                matts_mode: MattsMode::Parallel,
-                total_iterations: 1,
-                total_tokens: 1,
-                workspace_id: strategy(1).workspace_id,
-                source_session: None,
-            },
-            commit: None,
-            parent_trace_id: None,
-            created_at: samples::now(),
+            ..Trace::new(samples::trace(7), TraceSource::Solve, metadata, samples::now())
         }
     }
 

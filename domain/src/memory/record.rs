@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
 use super::search_texts::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
-use super::signal::{SignalKind, id_within_trace};
+use super::signal::{Signal, SignalKind, id_within_trace};
 use super::succession::Succession;
 use crate::memory::ids::{MemoryId, SignalId, TraceId};
 use crate::memory::signature::Signature;
@@ -222,6 +222,14 @@ impl Memory {
     /// Returns the kind of error that the memory warns of. None where it is no warning.
     pub fn signature(&self) -> Option<Signature> {
         self.error_context.as_ref().map(ErrorContext::signature)
+    }
+
+    /// Returns the signal by which this lesson confirms `existing`, a stored memory that says the same. Its id is
+    /// `fresh` for a lesson without a trace.
+    pub fn confirmation(&self, existing: MemoryId, fresh: SignalId) -> Signal {
+        let (id, workspace) = (self.confirmation_id(existing, fresh), self.workspace_id.clone());
+        let confirmed = Signal::new(id, existing, workspace, SignalKind::Confirmed, self.created_at);
+        Signal { trace_id: self.trace_id, ..confirmed }
     }
 
     /// Returns the id of the signal by which this lesson confirms `existing`. It is the same for all lessons of one

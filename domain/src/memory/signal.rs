@@ -124,6 +124,14 @@ pub struct Signal {
     pub comment: Option<String>,
 }
 
+impl Signal {
+    /// Makes a signal that names no trace, no session and no reason. Whoever makes it adds what is known of these:
+    /// `Signal { session, ..Signal::new(…) }`.
+    pub fn new(id: SignalId, memory_id: MemoryId, workspace_id: WorkspaceId, kind: SignalKind, at: Timestamp) -> Self {
+        Self { id, memory_id, workspace_id, kind, at, trace_id: None, session: None, comment: None }
+    }
+}
+
 /// Returns the id (a UUIDv8) of a signal about a memory's part in a trace. It is the same however often the same
 /// witness says it. The solve itself (no session) with its judge is one witness. A session that reports is another.
 pub fn id_within_trace(trace: TraceId, memory: MemoryId, kind: SignalKind, session: Option<&str>) -> SignalId {

@@ -149,6 +149,31 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Makes a trace that tells nothing yet: no task, no steps, no memories and no verdict. Whoever makes it sets what
+    /// is known: `Trace { task, ..Trace::new(…) }`.
+    pub fn new(trace_id: TraceId, source: TraceSource, metadata: TraceMetadata, created_at: Timestamp) -> Self {
+        Self {
+            trace_id,
+            revision: 0,
+            source,
+            task: String::new(),
+            trajectory: Vec::new(),
+            outcome: Outcome::Partial,
+            final_score: None,
+            verdict_source: VerdictSource::None,
+            evidence: None,
+            turns: 0,
+            evidence_reported: false,
+            ended_by: None,
+            memory_items: Vec::new(),
+            memories_used: Vec::new(),
+            metadata,
+            commit: None,
+            parent_trace_id: None,
+            created_at,
+        }
+    }
+
     /// Returns the trace after something was observed of its result, which wins over the judge and over earlier
     /// observations. None where the trace says exactly that already.
     pub fn observed(&self, observed: &Observed) -> Option<Self> {

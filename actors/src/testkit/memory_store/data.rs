@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::ids::{JobId, MemoryId, SignalId, TraceId};
-use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::memory::{Memory, Status};
@@ -101,17 +101,8 @@ impl Data {
         if let Some(confirm) = confirm
             && let Some(existing) = self.duplicate_of(&memory)
         {
-            let id = memory.confirmation_id(existing, confirm);
-            self.signals.entry(id).or_insert(Signal {
-                id,
-                memory_id: existing,
-                workspace_id: memory.workspace_id,
-                kind: SignalKind::Confirmed,
-                at: memory.created_at,
-                trace_id: memory.trace_id,
-                session: None,
-                comment: None,
-            });
+            let confirmation = memory.confirmation(existing, confirm);
+            self.signals.entry(confirmation.id).or_insert(confirmation);
             return MemoryCommit::Reinforced(existing);
         }
         self.memories.insert(id, Stored::new(memory, passages));

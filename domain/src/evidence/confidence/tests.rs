@@ -146,15 +146,10 @@ fn time_does_not_run_backwards() {
 
 fn signals() -> impl Strategy<Value = Vec<Signal>> {
     prop::collection::vec((prop::sample::select(KINDS.to_vec()), 0i64..40_000), 0..40).prop_map(|kinds| {
-        let signal = |(n, (kind, hours)): (usize, (SignalKind, i64))| Signal {
-            id: Uuid::from_u128(n as u128).into(),
-            memory_id: id(1),
-            workspace_id: WorkspaceId::of_root("/home/ann/project"),
-            kind,
-            at: now() - SignedDuration::from_hours(hours),
-            trace_id: None,
-            session: None,
-            comment: None,
+        let signal = |(n, (kind, hours)): (usize, (SignalKind, i64))| {
+            let (workspace, at) =
+                (WorkspaceId::of_root("/home/ann/project"), now() - SignedDuration::from_hours(hours));
+            Signal::new(Uuid::from_u128(n as u128).into(), id(1), workspace, kind, at)
         };
         kinds.into_iter().enumerate().map(signal).collect()
     })

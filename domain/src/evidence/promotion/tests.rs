@@ -8,14 +8,9 @@ use crate::memory::samples::{id, now, strategy, trace};
 
 fn signal(n: u128, kind: SignalKind, trace_id: Option<u128>, session: Option<&str>) -> Signal {
     Signal {
-        id: uuid::Uuid::from_u128(n).into(),
-        memory_id: id(1),
-        workspace_id: strategy(1).workspace_id,
-        kind,
-        at: now(),
         trace_id: trace_id.map(trace),
         session: session.map(Into::into),
-        comment: None,
+        ..Signal::new(uuid::Uuid::from_u128(n).into(), id(1), strategy(1).workspace_id, kind, now())
     }
 }
 

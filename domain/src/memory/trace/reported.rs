@@ -35,36 +35,18 @@ impl Trace {
         parent: Option<TraceId>,
         now: Timestamp,
     ) -> Self {
-        Self {
-            trace_id,
-            revision: 0,
-            source: TraceSource::Reported,
-            task: String::new(),
-            trajectory: Vec::new(),
-            outcome: Outcome::Partial,
-            final_score: None,
-            verdict_source: VerdictSource::None,
-            evidence: None,
-            turns: 0,
-            evidence_reported: false,
-            ended_by: None,
-            memory_items: Vec::new(),
-            memories_used: Vec::new(),
-            metadata: TraceMetadata {
-                model: String::new(),
-                reasoning_effort: String::new(),
-                matts_enabled: false,
-                matts_k: 1,
-                matts_mode: MattsMode::default(),
-                total_iterations: 0,
-                total_tokens: 0,
-                workspace_id,
-                source_session: Some(session.to_owned()),
-            },
-            commit: None,
-            parent_trace_id: parent,
-            created_at: now,
-        }
+        let metadata = TraceMetadata {
+            model: String::new(),
+            reasoning_effort: String::new(),
+            matts_enabled: false,
+            matts_k: 1,
+            matts_mode: MattsMode::default(),
+            total_iterations: 0,
+            total_tokens: 0,
+            workspace_id,
+            source_session: Some(session.to_owned()),
+        };
+        Self { parent_trace_id: parent, ..Self::new(trace_id, TraceSource::Reported, metadata, now) }
     }
 
     /// Tells whether the trace tells of this session's own work.

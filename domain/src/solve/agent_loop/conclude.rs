@@ -54,35 +54,22 @@ impl RunSpec {
     /// Returns the record of a run that ended before it did anything, for instance because its agent died.
     pub fn empty_record(&self, outcome: Outcome, started: Timestamp, now: Timestamp) -> RunRecord {
         let task = &self.task;
+        let metadata = TraceMetadata {
+            model: self.model.clone(),
+            reasoning_effort: self.reasoning_effort.clone(),
+            matts_enabled: task.k > 1,
+            matts_k: task.k,
+            matts_mode: task.mode,
+            total_iterations: 0,
+            total_tokens: 0,
+            workspace_id: self.workspace_id.clone(),
+            source_session: self.session.clone(),
+        };
         let trace = Trace {
-            trace_id: self.trace_id,
-            revision: 0,
-            source: TraceSource::Solve,
             task: task.task.clone(),
-            trajectory: Vec::new(),
             outcome,
-            final_score: None,
-            verdict_source: VerdictSource::None,
-            evidence: None,
-            turns: 0,
-            evidence_reported: false,
-            ended_by: None,
-            memory_items: Vec::new(),
-            memories_used: Vec::new(),
-            metadata: TraceMetadata {
-                model: self.model.clone(),
-                reasoning_effort: self.reasoning_effort.clone(),
-                matts_enabled: task.k > 1,
-                matts_k: task.k,
-                matts_mode: task.mode,
-                total_iterations: 0,
-                total_tokens: 0,
-                workspace_id: self.workspace_id.clone(),
-                source_session: self.session.clone(),
-            },
-            commit: None,
             parent_trace_id: self.parent_trace_id,
-            created_at: started,
+            ..Trace::new(self.trace_id, TraceSource::Solve, metadata, started)
         };
         let origin = LessonOrigin {
             task: task.task.clone(),
@@ -177,15 +164,10 @@ impl AgentLoop {
             Outcome::Partial => None,
         };
         let kinds = std::iter::once(SignalKind::Injected).chain(task_went);
-        let signal = |memory_id: MemoryId, kind| Signal {
-            id: id_within_trace(self.spec.trace_id, memory_id, kind, None),
-            memory_id,
-            workspace_id: self.spec.workspace_id.clone(),
-            kind,
-            at: now,
-            trace_id: Some(self.spec.trace_id),
-            session: None,
-            comment: None,
+        let trace = self.spec.trace_id;
+        let signal = |memory: MemoryId, kind| Signal {
+            trace_id: Some(trace),
+            ..Signal::new(id_within_trace(trace, memory, kind, None), memory, self.spec.workspace_id.clone(), kind, now)
         };
         let signals = kinds.flat_map(|kind| injected.iter().map(move |id| signal(*id, kind))).collect();
         let mut record = self.spec.empty_record(outcome, self.started, now);
