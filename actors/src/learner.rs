@@ -21,7 +21,7 @@ use crate::distiller::DistillerHandle;
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
 use crate::ports::Clock;
-use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
+use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot, Tasks, ask_again_if_dropped};
 use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
 /// The learner lets in at most so many batches: those that it works on and those that wait.
@@ -133,11 +133,8 @@ impl LearnerHandle {
         }
         let begun = self.workspaces.resolve(workspace, deadline).await?;
         let batch = Arc::new(ExchangeBatch { exchanges, begun, trust });
-        match self.ask(&batch, deadline).await {
-            // The actor ended. What it stored by then is known by its ids, so asking again is safe.
-            Err(CallError::Dropped) => self.ask(&batch, deadline).await?,
-            answer => answer?,
-        }
+        // What the actor stored before it ended is known by its ids.
+        ask_again_if_dropped(|| self.ask(&batch, deadline)).await?
     }
 
     async fn ask(

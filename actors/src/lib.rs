@@ -9,6 +9,7 @@
 
 pub mod agents;
 pub mod cache;
+mod conflict;
 pub mod distiller;
 mod embedding;
 pub mod error;

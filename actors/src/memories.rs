@@ -46,9 +46,6 @@ pub use reasoning_bank_domain::learning::recording::RecordRequest;
 pub use restore::Restorable;
 pub use supersede::SaidBy;
 
-/// A change is tried at most so often while others change the same memories.
-const TRIES: usize = 5;
-
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetrievalSettings {
     pub profile: ProfileName,

@@ -24,6 +24,7 @@ mod supervise;
 mod tasks;
 
 pub use call::CallError;
+pub(crate) use call::ask_again_if_dropped;
 pub use deadline::Deadline;
 pub use events::{Events, Subscription, SystemEvent};
 pub use gate::{Gate, Permit};

@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::ports::{
     Batch, Committed, EraseScope, Erased, Limitation, Maintained, MemoryStore, StoreError, StoreFuture,
 };
-use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Panicked, Slot, Tasks};
+use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Panicked, Slot, Tasks, ask_again_if_dropped};
 use crate::spans;
 
 /// The most requests inside at once. Further ones are refused as overload.
@@ -135,11 +135,7 @@ impl StoreHandle {
                 deadline,
             )
         };
-        let answer = match once().await {
-            Err(CallError::Dropped) => once().await,
-            answer => answer,
-        };
-        match answer {
+        match ask_again_if_dropped(once).await {
             Ok(answer) => answer.map_err(Error::from),
             Err(CallError::TimedOut | CallError::Unavailable) => Err(StoreError::TimedOut.into()),
             Err(error) => Err(error.into()),

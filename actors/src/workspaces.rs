@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use crate::error::Error;
 use crate::ports::Clock;
-use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Slot};
+use crate::runtime::{ChildSpec, Deadline, Gate, Slot, ask_again_if_dropped};
 use crate::store::StoreHandle;
 use actor::{WorkspacesActor, WorkspacesArgs, WorkspacesMsg};
 use known::KnownWorkspaces;
@@ -196,11 +196,7 @@ impl WorkspacesHandle {
             return Ok(());
         }
         let once = || self.slot.call(|reply| WorkspacesMsg::Reread { deadline, reply }, deadline);
-        match once().await {
-            // The actor ended. Reading again does no harm.
-            Err(CallError::Dropped) => once().await?,
-            read => read?,
-        }
+        ask_again_if_dropped(once).await?
     }
 
     /// Returns what a workspace is that nobody has written to.

@@ -6,10 +6,11 @@ use reasoning_bank_domain::learning::capture::{Draft, Novelty, novelties};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use uuid::Uuid;
 
+use super::MemoriesHandle;
 use super::compare::{LessonBatch, PreparedLesson};
-use super::{MemoriesHandle, TRIES};
+use crate::conflict::retry_on_conflict;
 use crate::error::Error;
-use crate::ports::{Batch, MemoryCommit, Record, StoreError};
+use crate::ports::{Batch, MemoryCommit, Record};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
 
@@ -26,13 +27,7 @@ impl MemoriesHandle {
         begun: &Resolved,
         deadline: Deadline,
     ) -> Result<Vec<(Novelty, Option<MemoryId>)>, Error> {
-        let mut tries = 1;
-        loop {
-            match self.try_to_capture(&drafts, begun, tries, deadline).await {
-                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
-                captured => return captured,
-            }
-        }
+        retry_on_conflict(|tries| self.try_to_capture(&drafts, begun, tries, deadline)).await
     }
 
     async fn try_to_capture(

@@ -11,8 +11,9 @@ use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::supersession::links;
 use uuid::Uuid;
 
+use super::MemoriesHandle;
 use super::passages::with_more;
-use super::{MemoriesHandle, TRIES};
+use crate::conflict::TRIES;
 use crate::error::Error;
 use crate::ports::{Conditions, Passage, PassageKind, Recall, Record, Visible};
 use crate::runtime::Deadline;

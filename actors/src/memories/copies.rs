@@ -9,9 +9,10 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Scope};
 
-use super::{Erasure, MemoriesHandle, ScopeFilter, TRIES, WorkspaceRef, visible};
+use super::{Erasure, MemoriesHandle, ScopeFilter, WorkspaceRef, visible};
+use crate::conflict::retry_on_conflict;
 use crate::error::Error;
-use crate::ports::{Erased, MemoryFilter, MemoryRow, StoreError};
+use crate::ports::{Erased, MemoryFilter, MemoryRow};
 use crate::runtime::Deadline;
 
 /// One read asks for at most so many memories.
@@ -76,13 +77,7 @@ impl MemoriesHandle {
             }
         }
         let owner = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let mut tries = 1;
-        let reinstated = loop {
-            match self.leave_others(&owner, deadline).await {
-                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
-                reinstated => break reinstated?,
-            }
-        };
+        let reinstated = retry_on_conflict(|_| self.leave_others(&owner, deadline)).await?;
         erasure.removed += self.workspaces.delete(workspace, deadline).await?;
         erasure.reinstated.extend(reinstated);
         Ok(erasure)

@@ -15,12 +15,11 @@ use reasoning_bank_domain::safety::secrets::Scrub;
 
 use super::supersede::SaidBy;
 use super::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible};
+use crate::conflict::retry_on_conflict;
 use crate::error::Error;
 use crate::ports::{EraseScope, Erased, Record, StoreError};
 use crate::runtime::Deadline;
 
-/// A change is tried at most so often while others change the same memory.
-const TRIES: usize = 5;
 /// The memories of a lineage are changed in parts of so many, each part in one commit.
 const AT_ONCE: usize = 500;
 /// So much of the caller's time is kept back, to answer with what was changed until then.
@@ -54,17 +53,21 @@ impl MemoriesHandle {
         }
         check_tags(changes.pattern_tags.as_deref().unwrap_or_default())?;
         let workspace = self.workspaces.resolve(&workspace, deadline).await?.workspace;
-        for _ in 0..TRIES {
+        let try_to_change = async |_| {
             let row = self.readable_one(id, &workspace, deadline).await?;
             if if_revision.is_some_and(|revision| revision != row.memory.revision) {
-                return Err(StoreError::Conflict(id).into());
+                // Another try would not find that revision either.
+                return Ok(Err(StoreError::Conflict(id).into()));
             }
             let mut changed = changes.apply(&row.memory, self.clock.now());
             changed.scrub();
             changed.validate()?;
             let now = self.clock.now();
             if changed == row.memory {
-                return Ok(Updated { memory: MemoryView::new(changed, &row.evidence, now), reinstated: Vec::new() });
+                return Ok(Ok(Updated {
+                    memory: MemoryView::new(changed, &row.evidence, now),
+                    reinstated: Vec::new(),
+                }));
             }
             let left = self.left_behind(&[(&row.memory, Some(&changed))], deadline).await?;
             let reinstated = left.reinstated(&workspace);
@@ -76,21 +79,16 @@ impl MemoriesHandle {
                 let words = "back in search: its status was set".into();
                 batch.push(self.said(&row.memory, SignalKind::Reinstated, &SaidBy::Session(None), words));
             }
-            match self.store.commit(batch, deadline).await {
-                Ok(_) => return Ok(Updated { memory: MemoryView::new(memory, &row.evidence, now), reinstated }),
-                // Somebody was faster. The change may be made on top of theirs.
-                Err(Error::Store(StoreError::Conflict(_))) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(StoreError::Conflict(id).into())
+            self.store.commit(batch, deadline).await?;
+            Ok(Ok(Updated { memory: MemoryView::new(memory, &row.evidence, now), reinstated }))
+        };
+        retry_on_conflict(try_to_change).await.flatten()
     }
 
     /// Erases a memory with its passages and signals. The memories that it superseded are back in search before that.
     pub async fn delete(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Erasure, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let mut tries = 1;
-        loop {
+        let try_to_leave = async |_| {
             let memory = self.readable_one(id, &workspace, deadline).await?.memory;
             let left = self.left_behind(&[(&memory, None)], deadline).await?;
             let reinstated = left.reinstated(&workspace);
@@ -100,15 +98,12 @@ impl MemoriesHandle {
             if !batch.is_empty() && memory.status == Status::Active {
                 batch.extend(self.revisions(vec![Memory { status: Status::Archived, ..memory }], deadline).await?);
             }
-            match self.commit_changes(batch, deadline).await {
-                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
-                committed => {
-                    committed?;
-                    let removed = self.store.erase(EraseScope::Memory(id), deadline).await?;
-                    return Ok(Erasure { removed, reinstated });
-                }
-            }
-        }
+            self.commit_changes(batch, deadline).await?;
+            Ok(reinstated)
+        };
+        let reinstated = retry_on_conflict(try_to_leave).await?;
+        let removed = self.store.erase(EraseScope::Memory(id), deadline).await?;
+        Ok(Erasure { removed, reinstated })
     }
 
     /// Takes a memory out of search, or brings it back with `undo`. With `descendants` the same is done to what was
@@ -139,7 +134,7 @@ impl MemoriesHandle {
                 quarantined.truncated = true;
                 break;
             }
-            let part = self.quarantine_these(ids, &all, &change, &workspace, deadline).await?;
+            let part = retry_on_conflict(|_| self.quarantine_these(ids, &all, &change, &workspace, deadline)).await?;
             quarantined.changed.extend(part.changed);
             quarantined.reinstated.extend(part.reinstated);
             quarantined.out_of_reach |= part.out_of_reach;
@@ -156,35 +151,28 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Quarantined, Error> {
         let visible = visible(workspace, ScopeFilter::Cascade);
-        let mut tries = 1;
-        loop {
-            let rows = self.store.get(ids.to_vec(), deadline).await?;
-            let changes = rows.into_iter().filter_map(|row| Some((change.apply(&row.memory)?, row.memory)));
-            let (changes, hidden): (Vec<_>, Vec<_>) = changes.partition(|(_, before)| visible.contains(before));
-            let moved = changes.iter().filter(|(after, before)| after.status != before.status);
-            let moved: Vec<(&Memory, Option<&Memory>)> = moved.map(|(after, before)| (before, Some(after))).collect();
-            let changed = moved.iter().map(|(before, _)| before.id).collect();
-            let mut left = self.left_behind(&moved, deadline).await?;
-            // A memory of the same lineage stays behind the one that superseded it, and comes back with that one.
-            left.changed.retain(|memory| !all.contains(&memory.id));
-            left.reinstated.retain(|(memory, _)| !all.contains(&memory.id));
-            let part = Quarantined {
-                changed,
-                truncated: false,
-                out_of_reach: !hidden.is_empty(),
-                reinstated: left.reinstated(workspace),
-            };
-            if changes.is_empty() {
-                return Ok(part);
-            }
-            let mut batch = self.revisions(changes.into_iter().map(|(after, _)| after).collect(), deadline).await?;
-            batch.extend(self.leaving(left, deadline).await?);
-            match self.store.commit(batch, deadline).await {
-                Ok(_) => return Ok(part),
-                // Somebody was faster. The next try changes what they made of it.
-                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
-                Err(error) => return Err(error),
-            }
+        let rows = self.store.get(ids.to_vec(), deadline).await?;
+        let changes = rows.into_iter().filter_map(|row| Some((change.apply(&row.memory)?, row.memory)));
+        let (changes, hidden): (Vec<_>, Vec<_>) = changes.partition(|(_, before)| visible.contains(before));
+        let moved = changes.iter().filter(|(after, before)| after.status != before.status);
+        let moved: Vec<(&Memory, Option<&Memory>)> = moved.map(|(after, before)| (before, Some(after))).collect();
+        let changed = moved.iter().map(|(before, _)| before.id).collect();
+        let mut left = self.left_behind(&moved, deadline).await?;
+        // A memory of the same lineage stays behind the one that superseded it, and comes back with that one.
+        left.changed.retain(|memory| !all.contains(&memory.id));
+        left.reinstated.retain(|(memory, _)| !all.contains(&memory.id));
+        let part = Quarantined {
+            changed,
+            truncated: false,
+            out_of_reach: !hidden.is_empty(),
+            reinstated: left.reinstated(workspace),
+        };
+        if changes.is_empty() {
+            return Ok(part);
         }
+        let mut batch = self.revisions(changes.into_iter().map(|(after, _)| after).collect(), deadline).await?;
+        batch.extend(self.leaving(left, deadline).await?);
+        self.store.commit(batch, deadline).await?;
+        Ok(part)
     }
 }

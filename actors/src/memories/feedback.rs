@@ -16,12 +16,10 @@ use super::compare::LessonBatch;
 use super::learn::{PendingIds, ids};
 use super::merge_sources::LessonSources;
 use super::overrule::Overruled;
+use crate::conflict::retry_on_conflict;
 use crate::error::Error;
-use crate::ports::{Batch, Record, StoreError};
+use crate::ports::{Batch, Record};
 use crate::runtime::Deadline;
-
-/// A report is tried so often where others report on the same trace, or change its lessons, at the same time.
-const TRIES: usize = 8;
 
 impl MemoriesHandle {
     /// Stores a report with all that follows from it, or nothing. What was said of a trace already counts once; what was
@@ -36,36 +34,20 @@ impl MemoriesHandle {
         let request = request.scrubbed();
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
         let Some(session) = request.session.as_deref().filter(|_| request.tells_of_own_work()) else {
-            return self.report_until_stored(&request, &workspace, None, deadline).await;
+            return retry_on_conflict(|_| self.report(&request, &workspace, None, deadline)).await;
         };
         // The reports of one session come one after another, so that they extend one trace.
         let own = self.sessions.reported(&workspace.id, session).await;
         let own = tokio::time::timeout_at(deadline.instant(), own.lock_owned()).await;
         let mut traces = own.map_err(|_elapsed| Error::DeadlineExceeded)?;
         let own = traces.of_task(request.task.as_deref());
-        let reported = self.report_until_stored(&request, &workspace, Some(own), deadline).await?;
+        // Somebody may be faster. On top of what they said this may be said as well.
+        let reported = retry_on_conflict(|_| self.report(&request, &workspace, Some(own), deadline)).await?;
         self.sessions.left(&workspace.id, session, own).await;
         Ok(reported)
     }
 
     /// `own` is the trace of the session's own work, stored or not, where the report is about that.
-    async fn report_until_stored(
-        &self,
-        request: &FeedbackRequest,
-        workspace: &Workspace,
-        own: Option<TraceId>,
-        deadline: Deadline,
-    ) -> Result<Reported, Error> {
-        let mut tries = 1;
-        loop {
-            match self.report(request, workspace, own, deadline).await {
-                // Somebody was faster. On top of what they said this may be said as well.
-                Err(Error::Store(StoreError::TraceChanged(_) | StoreError::Conflict(_))) if tries < TRIES => tries += 1,
-                reported => return reported,
-            }
-        }
-    }
-
     async fn report(
         &self,
         request: &FeedbackRequest,

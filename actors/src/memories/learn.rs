@@ -10,11 +10,12 @@ use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::agent_loop::RunRecord;
 use uuid::Uuid;
 
+use super::MemoriesHandle;
 use super::compare::{LessonBatch, PreparedLesson};
 use super::merge_sources::LessonSources;
-use super::{MemoriesHandle, TRIES};
+use crate::conflict::retry_on_conflict;
 use crate::error::Error;
-use crate::ports::{Committed, Record, StoreError};
+use crate::ports::{Committed, Record};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
 
@@ -39,14 +40,8 @@ impl MemoriesHandle {
         begun: Resolved,
         deadline: Deadline,
     ) -> Result<StoredLessons, Error> {
-        let mut tries = 1;
-        loop {
-            match self.try_to_store_run(run.clone(), &begun, tries, deadline).await {
-                // Somebody changed a memory that a lesson confirms. The lesson is compared with what the memory is now.
-                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
-                kept => return kept,
-            }
-        }
+        // Somebody may change a memory that a lesson confirms. The lesson is compared with what the memory is then.
+        retry_on_conflict(|tries| self.try_to_store_run(run.clone(), &begun, tries, deadline)).await
     }
 
     async fn try_to_store_run(
@@ -100,8 +95,7 @@ impl MemoriesHandle {
     ) -> Result<(), Error> {
         let (memories, notes) = memories_of(lessons, origin, &PromptMemories::default(), |n| job.memory_id(n));
         let confirms = origin.confirms();
-        let mut tries = 1;
-        let (job, pending, committed) = loop {
+        let try_to_store = async |tries| {
             let (mut prepared, mut revisions) =
                 self.prepare(memories.clone(), LessonBatch::default().on_try(tries), deadline.halfway()).await;
             if !confirms {
@@ -118,12 +112,11 @@ impl MemoriesHandle {
                 other => other,
             }));
             batch.extend(revisions);
-            match self.store.commit(batch, deadline).await {
-                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
-                committed => break (job, pending, committed?),
-            }
+            let committed = self.store.commit(batch, deadline).await?;
+            Ok((job, pending.committed(committed)))
         };
-        if let Some(corrected) = job.corrected(pending.committed(committed)) {
+        let (job, learned) = retry_on_conflict(try_to_store).await?;
+        if let Some(corrected) = job.corrected(learned) {
             self.correct(Record::Job(corrected), deadline).await;
         }
         Ok(())

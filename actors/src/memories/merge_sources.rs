@@ -10,12 +10,11 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 
 use super::MemoriesHandle;
 use super::compare::PreparedLesson;
+use crate::conflict::retry_on_conflict;
 use crate::error::Error;
-use crate::ports::{Batch, Record, StoreError};
+use crate::ports::{Batch, Record};
 use crate::runtime::Deadline;
 
-/// Sources are joined in at most so many tries while others change the same memories.
-const JOIN_TRIES: usize = 3;
 /// Nobody waits longer than this for the joining, nor for taking it back, because the confirmation itself is stored.
 const LIMIT: Duration = Duration::from_secs(2);
 
@@ -66,21 +65,8 @@ impl MemoriesHandle {
 
     async fn merge_all(&self, confirmed: &Confirmed, deadline: Deadline) -> Result<(), Error> {
         let (merging, breaking) = (deadline.at_most(LIMIT), deadline.at_most(LIMIT + LIMIT));
-        let mut tries = 1;
-        let made = loop {
-            match self.merge(confirmed, merging).await {
-                // Somebody else was faster. The next try goes by what is stored then.
-                Err(Error::Store(StoreError::Conflict(_))) if tries < JOIN_TRIES => tries += 1,
-                made => break made?,
-            }
-        };
-        let mut tries = 1;
-        loop {
-            match self.break_cycles(&made, breaking).await {
-                Err(Error::Store(StoreError::Conflict(_))) if tries < JOIN_TRIES => tries += 1,
-                broken => return broken,
-            }
-        }
+        let made = retry_on_conflict(|_| self.merge(confirmed, merging)).await?;
+        retry_on_conflict(|_| self.break_cycles(&made, breaking)).await
     }
 
     async fn merge(&self, confirmed: &Confirmed, deadline: Deadline) -> Result<Vec<Merged>, Error> {

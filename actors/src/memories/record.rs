@@ -8,25 +8,20 @@ use reasoning_bank_domain::memory::{Facts, Memory, Trust};
 use reasoning_bank_domain::retrieval::responses::{RecordStatus, Recorded};
 use uuid::Uuid;
 
+use super::MemoriesHandle;
 use super::compare::LessonBatch;
 use super::merge_sources::LessonSources;
 use super::supersede::SaidBy;
-use super::{MemoriesHandle, TRIES};
+use crate::conflict::retry_on_conflict;
 use crate::error::Error;
-use crate::ports::{MemoryCommit, Record, StoreError};
+use crate::ports::{MemoryCommit, Record};
 use crate::runtime::Deadline;
 
 impl MemoriesHandle {
     /// Durable when it returns. The same lesson again confirms the existing one.
     pub async fn record(&self, request: RecordRequest, deadline: Deadline) -> Result<Recorded, Error> {
-        let mut tries = 1;
-        loop {
-            match self.try_to_record(request.clone(), tries, deadline).await {
-                // Somebody changed the memory that this confirms. What it is then is compared again.
-                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
-                recorded => return recorded,
-            }
-        }
+        // Somebody may change the memory that this confirms. What it is then is compared again.
+        retry_on_conflict(|tries| self.try_to_record(request.clone(), tries, deadline)).await
     }
 
     async fn try_to_record(&self, request: RecordRequest, tries: usize, deadline: Deadline) -> Result<Recorded, Error> {

@@ -14,12 +14,10 @@ use reasoning_bank_domain::retrieval::responses::{MemoryDetail, OpenLink, Replac
 use uuid::Uuid;
 
 use super::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible};
+use crate::conflict::retry_on_conflict;
 use crate::error::Error;
-use crate::ports::{Batch, MemoryFilter, MemoryRow, Record, StoreError};
+use crate::ports::{Batch, MemoryFilter, MemoryRow, Record};
 use crate::runtime::Deadline;
-
-/// A change is tried at most so often while others change the same memories.
-const TRIES: usize = 5;
 
 /// One call reads at most so many of the older memories that the given ones name.
 const SETTLED_MAX: usize = 500;
@@ -74,8 +72,7 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Replaced, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let mut tries = 1;
-        loop {
+        let try_to_supersede = async |_| {
             let replaced_by = self.readable_one(older, &workspace, deadline).await?.memory.superseded_by();
             if let Some(other) = replaced_by.filter(|other| *other != newer) {
                 let undo = format!("`reasoning-bank memory supersede {older} --undo` takes that back first");
@@ -90,16 +87,12 @@ impl MemoriesHandle {
             if replacing != newer {
                 batch.extend(self.revisions(vec![replacing], deadline).await?);
             }
-            match self.commit_changes(batch, deadline).await {
-                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
-                committed => {
-                    committed?;
-                    let replaced = self.replaced(&rows, &workspace, deadline).await?.pop();
-                    return replaced
-                        .ok_or_else(|| Error::internal("a memory that was replaced is missing in the answer"));
-                }
-            }
-        }
+            self.commit_changes(batch, deadline).await?;
+            Ok(rows)
+        };
+        let rows = retry_on_conflict(try_to_supersede).await?;
+        let replaced = self.replaced(&rows, &workspace, deadline).await?.pop();
+        replaced.ok_or_else(|| Error::internal("a memory that was replaced is missing in the answer"))
     }
 
     /// Brings back a memory that was superseded, or takes away its link to a newer one. `newer` names the newer one of
@@ -113,8 +106,7 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<MemoryDetail, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let mut tries = 1;
-        loop {
+        let try_to_reinstate = async |_| {
             let row = self.readable_one(older, &workspace, deadline).await?;
             let now = self.clock.now();
             let Some(after) = row.memory.reinstated(newer) else {
@@ -123,14 +115,10 @@ impl MemoriesHandle {
             let signal = self.said(&row.memory, SignalKind::Reinstated, said_by, "back in its place".into());
             let mut batch = self.revisions(vec![after.clone()], deadline).await?;
             batch.extend((after.status != row.memory.status).then_some(signal));
-            match self.commit_changes(batch, deadline).await {
-                Err(Error::Store(StoreError::Conflict(_))) if tries < TRIES => tries += 1,
-                committed => {
-                    committed?;
-                    return Ok(MemoryDetail::new(after.revised(now), &row.evidence, now));
-                }
-            }
-        }
+            self.commit_changes(batch, deadline).await?;
+            Ok(MemoryDetail::new(after.revised(now), &row.evidence, now))
+        };
+        retry_on_conflict(try_to_reinstate).await
     }
 
     /// Lists the pairs of the workspace's memories that rules linked and nobody decided about, at most `most`, and

@@ -17,3 +17,15 @@ pub enum CallError {
     #[error("the actor ended before it answered")]
     Dropped,
 }
+
+/// Makes a call, and makes it once more where the actor ended before it answered. This is for requests that do no harm
+/// when they are carried out twice.
+pub(crate) async fn ask_again_if_dropped<T, F>(ask: impl Fn() -> F) -> Result<T, CallError>
+where
+    F: Future<Output = Result<T, CallError>>,
+{
+    match ask().await {
+        Err(CallError::Dropped) => ask().await,
+        answer => answer,
+    }
+}

@@ -5,12 +5,10 @@ use reasoning_bank_domain::memory::workspace::{NAME_MAX_CHARS, Workspace, Worksp
 use reasoning_bank_domain::safety::secrets::Scrub;
 
 use super::{WorkspaceRef, WorkspacesHandle};
+use crate::conflict::TRIES;
 use crate::error::Error;
 use crate::ports::{EraseScope, Erased, Held, Record};
 use crate::runtime::Deadline;
-
-/// A change is tried so often where others change the same workspace at the same time.
-const TRIES: usize = 4;
 
 impl WorkspacesHandle {
     /// Lists the workspaces that were ever written to, by name.
