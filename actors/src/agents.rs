@@ -13,6 +13,7 @@ use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, Supervi
 use reasoning_bank_domain::memory::ids::{TaskId, TraceId};
 use reasoning_bank_domain::memory::trace::{Outcome, TASK_MAX_CHARS};
 use reasoning_bank_domain::memory::workspace::ProposedScopes;
+use reasoning_bank_domain::memory::{check_range, check_text};
 use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::safety::secrets::scrub;
@@ -257,18 +258,8 @@ impl AgentsHandle {
 }
 
 fn check(task: &SolveTask) -> Result<(), Error> {
-    let chars = task.task.chars().count();
-    if task.task.trim().is_empty() {
-        return Err(Error::invalid("task", "is missing or blank"));
-    }
-    if chars > TASK_MAX_CHARS {
-        return Err(Error::invalid("task", format!("has {chars} characters; at most {TASK_MAX_CHARS} are allowed")));
-    }
-    if !K_RANGE.contains(&task.k) {
-        let (least, most) = (K_RANGE.start(), K_RANGE.end());
-        return Err(Error::invalid("matts_k", format!("is {}; it lies in {least}..={most}", task.k)));
-    }
-    Ok(())
+    check_text("task", &task.task, TASK_MAX_CHARS)?;
+    Ok(check_range("matts_k", task.k, K_RANGE)?)
 }
 
 /// A place in the map of running tasks. Dropping it cancels what is left of the task.

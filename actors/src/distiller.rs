@@ -17,6 +17,7 @@ use reasoning_bank_domain::learning::job::{
     Job, JobState, JobView, Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work,
 };
 use reasoning_bank_domain::learning::transcript;
+use reasoning_bank_domain::memory::check_text;
 use reasoning_bank_domain::memory::ids::JobId;
 use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::safety::secrets::Scrub;
@@ -119,16 +120,7 @@ fn check(work: &Work) -> Result<(), Error> {
             [("question", question, TRANSCRIPT_MAX_CHARS), ("answer", answer, TRANSCRIPT_MAX_CHARS)]
         }
     };
-    for (argument, text, max) in texts {
-        let chars = text.chars().count();
-        if text.trim().is_empty() {
-            return Err(Error::invalid(argument, "is missing or blank"));
-        }
-        if chars > max {
-            return Err(Error::invalid(argument, format!("has {chars} characters; at most {max} are allowed")));
-        }
-    }
-    Ok(())
+    Ok(texts.into_iter().try_for_each(|(argument, text, max)| check_text(argument, text, max))?)
 }
 
 /// A session in which rules find no exchange would end without a lesson, and nobody would hear why.

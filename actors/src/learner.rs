@@ -10,7 +10,7 @@ use reasoning_bank_domain::learning::capture::{
 };
 use reasoning_bank_domain::learning::job::{Queued, Work};
 use reasoning_bank_domain::learning::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
-use reasoning_bank_domain::memory::{LESSON_CONTENT_MAX_CHARS, Memory, Trust};
+use reasoning_bank_domain::memory::{LESSON_CONTENT_MAX_CHARS, Memory, Trust, check_text};
 use reasoning_bank_domain::safety::secrets::Removed;
 use reasoning_bank_domain::system::restart::Restart;
 use tokio::sync::Semaphore;
@@ -84,8 +84,8 @@ impl LearnerHandle {
         trust: Trust,
         deadline: Deadline,
     ) -> Result<Captured, Error> {
-        check("question", &exchange.question, MAX_QUESTION_CHARS)?;
-        check("answer", &exchange.answer, MAX_ANSWER_CHARS)?;
+        check_text("question", &exchange.question, MAX_QUESTION_CHARS)?;
+        check_text("answer", &exchange.answer, MAX_ANSWER_CHARS)?;
         if !self.settings.enabled {
             return Ok(Captured { outcome: CaptureOutcome::Off, id: None, removed: Removed::default() });
         }
@@ -146,17 +146,6 @@ impl LearnerHandle {
         let (batch, span) = (Arc::clone(batch), Span::current());
         self.slot.call(|reply| LearnerMsg::Learn { batch, deadline, span, reply, permit }, deadline).await
     }
-}
-
-fn check(argument: &'static str, text: &str, max: usize) -> Result<(), Error> {
-    let chars = text.chars().count();
-    if text.trim().is_empty() {
-        return Err(Error::invalid(argument, "is missing or blank"));
-    }
-    if chars > max {
-        return Err(Error::invalid(argument, format!("has {chars} characters; at most {max} are allowed")));
-    }
-    Ok(())
 }
 
 pub(crate) enum LearnerMsg {

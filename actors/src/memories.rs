@@ -43,6 +43,7 @@ pub(crate) use learn::StoredLessons;
 pub use list::{ListRequest, MAX_LISTED};
 pub use reasoning_bank_domain::evidence::feedback::{FeedbackRequest, Learning};
 pub use reasoning_bank_domain::learning::recording::RecordRequest;
+pub use recall::{MAX_QUERY_CHARS, MAX_RESULTS};
 pub use restore::Restorable;
 pub use supersede::SaidBy;
 

@@ -4,7 +4,7 @@
 //! become of one, `operational` says which are no lessons, and `search_texts` are the texts that it is found by.
 //! `succession` stores which memory replaced which; `supersession` reads two texts and decides whether one updates the
 //! other. `signature` tells kinds of errors apart, `label` compares the names of domains, and `observation` is what is
-//! said about the use of memories.
+//! said about the use of memories. `field` checks texts and numbers that are given.
 
 pub mod ids;
 pub mod label;
@@ -16,6 +16,7 @@ pub mod trace;
 pub mod workspace;
 
 mod changes;
+mod field;
 mod kinds;
 mod operational;
 mod quarantine;
@@ -28,6 +29,7 @@ mod succession;
 mod texts;
 
 pub use changes::Changes;
+pub use field::{FieldProblem, check_count, check_length, check_range, check_text};
 pub use kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
 pub use quarantine::Quarantine;
 pub use record::*;

@@ -4,10 +4,10 @@
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
-use reasoning_bank_domain::memory::Status;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::trace::{Trace, TraceSummary, Traces};
 use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::memory::{Status, check_range};
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
 use reasoning_bank_domain::retrieval::responses::{MemoryPage, MemoryView};
 
@@ -48,7 +48,7 @@ impl ListRequest {
 
 impl MemoriesHandle {
     pub async fn list(&self, request: ListRequest, deadline: Deadline) -> Result<MemoryPage, Error> {
-        check(request.limit)?;
+        check_range("limit", request.limit, 1..=MAX_LISTED)?;
         let now = self.clock.now();
         let conditions = within(&request.conditions, &request.made, now)?;
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
@@ -74,8 +74,7 @@ impl MemoriesHandle {
             page = asked.following(&found, |row| row.memory.id.uuid());
             rows.extend(found.into_iter().filter(wanted));
         }
-        let next = (rows.len() > limit).then(|| rows.get(limit - 1).map(|row| row.memory.id)).flatten();
-        rows.truncate(limit);
+        let next = cut_to(limit, &mut rows).map(|last| last.memory.id);
         rows.sort_by_key(|row| Reverse(row.memory.created_at));
         let memories = rows.into_iter().map(|row| MemoryView::new(row.memory, &row.evidence, now)).collect();
         Ok(MemoryPage { memories, next })
@@ -89,12 +88,11 @@ impl MemoriesHandle {
         after: Option<TraceId>,
         deadline: Deadline,
     ) -> Result<Traces, Error> {
-        check(limit)?;
+        check_range("limit", limit, 1..=MAX_LISTED)?;
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let page = Page { after: after.map(TraceId::uuid), ..Page::newest(limit + 1) };
         let mut traces = self.store.traces(Some(workspace.id), page, deadline).await?;
-        let next = (traces.len() > limit).then(|| traces.get(limit - 1).map(|trace| trace.trace_id)).flatten();
-        traces.truncate(limit);
+        let next = cut_to(limit, &mut traces).map(|last| last.trace_id);
         Ok(Traces { traces: traces.iter().map(TraceSummary::of).collect(), next })
     }
 
@@ -133,9 +131,10 @@ impl MemoriesHandle {
     }
 }
 
-fn check(limit: usize) -> Result<(), Error> {
-    if (1..=MAX_LISTED).contains(&limit) {
-        return Ok(());
-    }
-    Err(Error::invalid("limit", format!("is {limit}; it lies in 1..={MAX_LISTED}")))
+/// Cuts what was read, which may be one more, to the length of a page. Returns the last one on the page, after which the
+/// next page begins. None where there is no next page.
+fn cut_to<T>(limit: usize, found: &mut Vec<T>) -> Option<&T> {
+    let is_more = found.len() > limit;
+    found.truncate(limit);
+    found.last().filter(|_| is_more)
 }

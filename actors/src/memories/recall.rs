@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signature::{Signature, mentioned, mentions_error};
 use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace, quoted_name};
-use reasoning_bank_domain::memory::{Memory, Scope, gist};
+use reasoning_bank_domain::memory::{Memory, Scope, check_range, check_text, gist};
 use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::retrieval::candidates::over_fetch;
 use reasoning_bank_domain::retrieval::prompt_memories::PromptMemories;
@@ -26,8 +26,10 @@ use crate::ports::{EmbedError, Recall, Visible};
 use crate::runtime::Deadline;
 use crate::statistics::Timer;
 
-const MAX_RESULTS: usize = 50;
-const MAX_QUERY_CHARS: usize = 200_000;
+/// The most memories in an answer.
+pub const MAX_RESULTS: usize = 50;
+/// The longest query, in characters.
+pub const MAX_QUERY_CHARS: usize = 200_000;
 
 /// The purpose of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,16 +263,8 @@ fn over_tokens(ranking: &Ranking) -> Option<Note> {
 }
 
 fn check(request: &RetrieveRequest) -> Result<(), Error> {
-    let chars = request.query.chars().count();
-    if request.query.trim().is_empty() {
-        return Err(Error::invalid("query", "is missing or blank"));
-    }
-    if chars > MAX_QUERY_CHARS {
-        return Err(Error::invalid("query", format!("has {chars} characters; at most {MAX_QUERY_CHARS} are allowed")));
-    }
-    if !(1..=MAX_RESULTS).contains(&request.n_results) {
-        return Err(Error::invalid("n_results", format!("is {}; it lies in 1..={MAX_RESULTS}", request.n_results)));
-    }
+    check_text("query", &request.query, MAX_QUERY_CHARS)?;
+    check_range("n_results", request.n_results, 1..=MAX_RESULTS)?;
     if request.min_confidence.is_some_and(|least| !(0.0..=1.0).contains(&least)) {
         return Err(Error::invalid("min_confidence", "it lies in 0..=1"));
     }

@@ -1,7 +1,7 @@
 //! What can be done with a workspace as a whole: list, look, name, trust, move, empty, delete.
 
 use jiff::Timestamp;
-use reasoning_bank_domain::memory::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceDetail, is_name};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, check_name};
 use reasoning_bank_domain::safety::secrets::Scrub;
 
 use super::{WorkspaceRef, WorkspacesHandle};
@@ -146,9 +146,6 @@ impl WorkspacesHandle {
 fn checked(argument: &'static str, text: &str) -> Result<String, Error> {
     let mut text = text.trim().to_owned();
     text.scrub();
-    if !is_name(&text) {
-        let problem = format!("must have 1 to {NAME_MAX_CHARS} characters and no line breaks");
-        return Err(Error::invalid(argument, problem));
-    }
+    check_name(argument, &text)?;
     Ok(text)
 }

@@ -12,7 +12,7 @@ use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::observation::{COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, Feedback};
 use crate::memory::trace::{TASK_MAX_CHARS, Trace};
 use crate::memory::workspace::WorkspaceRef;
-use crate::memory::{ErrorContext, FieldProblem, Learned};
+use crate::memory::{ErrorContext, FieldProblem, Learned, check_count};
 use crate::safety::secrets::Scrub;
 
 /// The most memories that one report is about.
@@ -62,7 +62,7 @@ impl FeedbackRequest {
     ///
     /// Returns the argument that is wrong, and what is wrong with it.
     pub fn check(&self) -> Result<(), FieldProblem> {
-        let refused = |field, problem: &str| Err(FieldProblem { field, problem: problem.into() });
+        let refused = |field, problem| Err(FieldProblem::new(field, problem));
         let kinds = self.verdict.signals();
         let tells_commit = self.commit.is_some() && (self.trace_id.is_some() || self.task.is_some());
         if kinds.is_empty() && self.learnings.is_empty() && !tells_commit {
@@ -93,9 +93,7 @@ impl FeedbackRequest {
             ("comment", chars(self.verdict.comment.as_deref()), COMMENT_MAX_CHARS, "characters"),
             ("evidence.detail", chars(detail), DETAIL_MAX_CHARS, "characters"),
         ] {
-            if count > most {
-                return refused(field, &format!("has {count} {unit}; at most {most} are allowed"));
-            }
+            check_count(field, count, unit, most)?;
         }
         Ok(())
     }

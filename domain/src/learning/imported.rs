@@ -7,8 +7,10 @@ use crate::evidence::confidence::prior;
 use crate::evidence::stability::names_commit;
 use crate::learning::job::{Job, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
 use crate::memory::trace::{TASK_MAX_CHARS, Trace, TraceMetadata, VerdictSource};
-use crate::memory::workspace::{NAME_MAX_CHARS, ROOT_MAX_BYTES, Workspace, WorkspaceId, is_name};
-use crate::memory::{FieldProblem, Memory, REPLACED_MAX, Scope, SourceType, Succession, Trust};
+use crate::memory::workspace::{ROOT_MAX_BYTES, Workspace, WorkspaceId, check_name};
+use crate::memory::{
+    FieldProblem, Memory, REPLACED_MAX, Scope, SourceType, Succession, Trust, check_count, check_length,
+};
 
 /// The highest revision that a file may name. It is above every revision that an earlier version could store, and so
 /// far below the last possible one that nobody gets there by changing something.
@@ -47,10 +49,10 @@ pub fn problems_of_memory(memory: &Memory, source: Source) -> Vec<FieldProblem> 
     problems.extend(too_many("succession.stands_beside", stands_beside.len(), REPLACED_MAX));
     let link = memory.succession.outdated_by.and_then(|newer| newer.confidence);
     if link.is_some_and(|confidence| !(0.0..=1.0).contains(&confidence)) {
-        problems.push(problem("succession.outdated_by", "has a confidence that does not lie in 0..=1"));
+        problems.push(FieldProblem::new("succession.outdated_by", "has a confidence that does not lie in 0..=1"));
     }
     if let (scope, None) = memory.owner() {
-        problems.push(problem(scope.as_str(), "is missing, as the scope asks for it"));
+        problems.push(FieldProblem::new(scope.as_str(), "is missing, as the scope asks for it"));
     }
     if let Source::Stranger { now } = source {
         problems.extend(too_long("task", &memory.task, TASK_MAX_CHARS));
@@ -70,15 +72,18 @@ pub fn problems_of_trace(trace: &Trace, source: Source) -> Vec<FieldProblem> {
     problems.extend(too_many("memories_used", trace.memories_used.len(), LINKS_MAX));
     if let Some(commit) = trace.commit.as_deref().filter(|commit| !names_commit(commit)) {
         let chars = commit.chars().count();
-        problems.push(problem("commit", format!("has {chars} characters that are no 7 to 64 hexadecimal digits")));
+        problems.push(FieldProblem::new(
+            "commit",
+            format!("has {chars} characters that are no 7 to 64 hexadecimal digits"),
+        ));
     }
     let session = trace.metadata.source_session.as_deref().unwrap_or_default();
     problems.extend(too_long("metadata.source_session", session, SESSION_MAX_CHARS));
     if trace.final_score.is_some_and(|score| !is_score(score)) {
-        problems.push(problem("final_score", "does not lie in 0..=1"));
+        problems.push(FieldProblem::new("final_score", "does not lie in 0..=1"));
     }
     if trace.trajectory.iter().filter_map(|step| step.score).any(|score| !is_score(score)) {
-        problems.push(problem("trajectory", "has a score that does not lie in 0..=1"));
+        problems.push(FieldProblem::new("trajectory", "has a score that does not lie in 0..=1"));
     }
     if let Source::Stranger { now } = source {
         problems.extend(too_long("task", &trace.task, TASK_MAX_CHARS));
@@ -91,7 +96,7 @@ pub fn problems_of_trace(trace: &Trace, source: Source) -> Vec<FieldProblem> {
 pub fn problems_of_job(job: &Job) -> Vec<FieldProblem> {
     let texts = match &job.work {
         None if job.is_over() => Vec::new(),
-        None => return vec![problem("work", "is missing, as the job is not over")],
+        None => return vec![FieldProblem::new("work", "is missing, as the job is not over")],
         Some(Work::Distill { session_id, transcript, .. }) => {
             vec![
                 ("work.session_id", session_id, SESSION_MAX_CHARS),
@@ -114,7 +119,7 @@ pub fn problems_of_workspace(workspace: &Workspace, source: Source) -> Vec<Field
     problems.extend(too_high("workspace.revision", workspace.revision));
     if workspace.root.len() > ROOT_MAX_BYTES || workspace.root.contains(char::is_control) {
         let what = format!("has more than {ROOT_MAX_BYTES} bytes or control characters");
-        problems.push(problem("workspace.root", what));
+        problems.push(FieldProblem::new("workspace.root", what));
     }
     if let Source::Stranger { now } = source {
         problems.extend(bad_time("workspace.created_at", workspace.created_at, now));
@@ -193,32 +198,28 @@ pub fn untrusted_trace(trace: Trace) -> Trace {
 /// newest. None where the time is possible.
 pub fn bad_time(field: &'static str, at: Timestamp, now: Timestamp) -> Option<FieldProblem> {
     if at < Timestamp::UNIX_EPOCH {
-        return Some(problem(field, "is before 1970"));
+        return Some(FieldProblem::new(field, "is before 1970"));
     }
     let latest = now.saturating_add(AHEAD).unwrap_or(now);
-    (at > latest).then(|| problem(field, format!("is {at}, which is more than a day ahead of the clock here")))
-}
-
-fn problem(field: &'static str, problem: impl Into<String>) -> FieldProblem {
-    FieldProblem { field, problem: problem.into() }
+    (at > latest)
+        .then(|| FieldProblem::new(field, format!("is {at}, which is more than a day ahead of the clock here")))
 }
 
 fn bad_name(field: &'static str, name: &Option<String>) -> Option<FieldProblem> {
-    let name = name.as_deref()?;
-    (!is_name(name)).then(|| problem(field, format!("must have 1 to {NAME_MAX_CHARS} characters and no line breaks")))
+    check_name(field, name.as_deref()?).err()
 }
 
 fn too_high(field: &'static str, revision: u64) -> Option<FieldProblem> {
-    (revision > REVISION_MAX).then(|| problem(field, format!("is {revision}; at most {REVISION_MAX} is allowed")))
+    (revision > REVISION_MAX)
+        .then(|| FieldProblem::new(field, format!("is {revision}; at most {REVISION_MAX} is allowed")))
 }
 
 fn too_many(field: &'static str, items: usize, max: usize) -> Option<FieldProblem> {
-    (items > max).then(|| problem(field, format!("has {items} items; at most {max} are allowed")))
+    check_count(field, items, "items", max).err()
 }
 
 fn too_long(field: &'static str, text: &str, max: usize) -> Option<FieldProblem> {
-    let chars = text.chars().count();
-    (chars > max).then(|| problem(field, format!("has {chars} characters; at most {max} are allowed")))
+    check_length(field, text, max).err()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::memory::ids::MemoryId;
 use crate::memory::workspace::{Workspace, WorkspaceRef};
 use crate::memory::{
     ErrorContext, FieldProblem, Memory, MemoryInvalid, MemoryOutcome, NewMemory, REPLACED_MAX, Scope, SourceType,
-    TAGS_MAX, Trust, normalised_stack,
+    TAGS_MAX, Trust, check_count, normalised_stack,
 };
 use crate::retrieval::conditions::moment;
 use crate::safety::secrets::{Removed, Scrub};
@@ -19,7 +19,7 @@ use crate::safety::secrets::{Removed, Scrub};
 pub use reported::reported_lessons;
 
 /// The most memories that a memory may be recorded as derived from.
-const SOURCES_MAX: usize = 50;
+pub const SOURCES_MAX: usize = 50;
 
 /// A lesson to keep. `outcome` defaults to failure with an error context, else success.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,10 +78,7 @@ impl RecordRequest {
             ("derived_from", self.derived_from.len(), SOURCES_MAX),
             ("supersedes", self.supersedes.len(), REPLACED_MAX),
         ] {
-            if count > most {
-                let problem = format!("has {count} memories; at most {most} are allowed");
-                return Err(FieldProblem { field, problem }.into());
-            }
+            check_count(field, count, "memories", most)?;
         }
         Ok(())
     }
@@ -151,14 +148,13 @@ pub fn check_tags(tags: &[String]) -> Result<(), MemoryInvalid> {
     if tags.len() <= 10 * TAGS_MAX {
         return Ok(());
     }
-    let problem = format!("has {} tags; at most {TAGS_MAX} are allowed", tags.len());
-    Err(MemoryInvalid { problems: vec![FieldProblem { field: "pattern_tags", problem }] })
+    check_count("pattern_tags", tags.len(), "tags", TAGS_MAX).map_err(|bad| MemoryInvalid { problems: vec![bad] })
 }
 
 /// Reads the time at which the words were said.
 fn valid_from(text: &str, now: Timestamp) -> Result<Timestamp, FieldProblem> {
     let field = "valid_from";
-    let at = moment(text, now).map_err(|problem| FieldProblem { field, problem })?;
+    let at = moment(text, now).map_err(|problem| FieldProblem::new(field, problem))?;
     bad_time(field, at, now).map_or(Ok(at), Err)
 }
 
@@ -181,7 +177,7 @@ pub fn with_sources(memory: Memory, found: &[Memory]) -> Result<Memory, FieldPro
     if let Some(missing) = sources.iter().find(|id| !found.iter().any(|source| source.id == **id)) {
         let is_parent = memory.parent_memory_id == Some(*missing);
         let field = if is_parent { "parent_memory_id" } else { "derived_from" };
-        return Err(FieldProblem { field, problem: format!("there is no memory {missing} here") });
+        return Err(FieldProblem::new(field, format!("there is no memory {missing} here")));
     }
     let mut derived = Memory { derived_from: sources, ..memory };
     found.iter().for_each(|source| derived.derive_from(source));

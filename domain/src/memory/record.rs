@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::field::{FieldProblem, check_count, check_length, check_text};
 use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
 use super::search_texts::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
 use super::signal::{Signal, SignalKind, id_within_trace};
@@ -320,15 +321,8 @@ impl Memory {
     pub fn validate(&self) -> Result<(), MemoryInvalid> {
         let (mut problems, mut too_many) = (Vec::new(), Vec::new());
         let mut text = |field: &'static str, value: &str, max: usize, required: bool| {
-            let chars = value.chars().count();
-            if required && value.trim().is_empty() {
-                problems.push(FieldProblem { field, problem: "is missing or blank".into() });
-            } else if chars > max {
-                problems.push(FieldProblem {
-                    field,
-                    problem: format!("has {chars} characters; at most {max} are allowed"),
-                });
-            }
+            let check = if required { check_text } else { check_length };
+            problems.extend(check(field, value, max).err());
         };
         text("title", &self.title, TITLE_MAX_CHARS, true);
         text("description", &self.description, DESCRIPTION_MAX_CHARS, true);
@@ -356,22 +350,15 @@ impl Memory {
             ("wordings", &self.wordings, WORDINGS_MAX, TITLE_MAX_CHARS + DESCRIPTION_MAX_CHARS + CONTENT_MAX_CHARS + 2),
         ] {
             texts.iter().take(most).for_each(|value| text(field, value, max, true));
-            too_many.extend((texts.len() > most).then(|| {
-                let problem = format!("has {} items; at most {most} are allowed", texts.len());
-                FieldProblem { field, problem }
-            }));
+            too_many.extend(check_count(field, texts.len(), "items", most).err());
         }
         problems.extend(too_many);
-        if self.pattern_tags.len() > TAGS_MAX {
-            let problem = format!("has {} tags; at most {TAGS_MAX} are allowed", self.pattern_tags.len());
-            problems.push(FieldProblem { field: "pattern_tags", problem });
-        }
+        problems.extend(check_count("pattern_tags", self.pattern_tags.len(), "tags", TAGS_MAX).err());
         if !(self.prior > 0.0 && self.prior < 1.0) {
-            problems
-                .push(FieldProblem { field: "prior", problem: format!("is {}; it lies between 0 and 1", self.prior) });
+            problems.push(FieldProblem::new("prior", format!("is {}; it lies between 0 and 1", self.prior)));
         }
         if self.parent_memory_id == Some(self.id) || self.derived_from.contains(&self.id) {
-            problems.push(FieldProblem { field: "derived_from", problem: "names the memory itself".into() });
+            problems.push(FieldProblem::new("derived_from", "names the memory itself"));
         }
         if problems.is_empty() { Ok(()) } else { Err(MemoryInvalid { problems }) }
     }
@@ -428,12 +415,6 @@ impl From<&Memory> for Facts {
 #[error("the memory is not valid: {}", list(problems))]
 pub struct MemoryInvalid {
     pub problems: Vec<FieldProblem>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FieldProblem {
-    pub field: &'static str,
-    pub problem: String,
 }
 
 fn list(problems: &[FieldProblem]) -> String {

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::memory::Scope;
+use crate::memory::{FieldProblem, Scope};
 use crate::text::hex::hex;
 
 mod key;
@@ -236,9 +236,12 @@ impl ProposedScopes {
     }
 }
 
-/// Tells whether a name of a workspace, a team or an organisation can be stored.
-pub fn is_name(name: &str) -> bool {
-    !name.trim().is_empty() && name.chars().count() <= NAME_MAX_CHARS && !name.contains(char::is_control)
+/// Refuses a name of a workspace, a team or an organisation that cannot be stored.
+pub fn check_name(field: &'static str, name: &str) -> Result<(), FieldProblem> {
+    if !name.trim().is_empty() && name.chars().count() <= NAME_MAX_CHARS && !name.contains(char::is_control) {
+        return Ok(());
+    }
+    Err(FieldProblem::new(field, format!("must have 1 to {NAME_MAX_CHARS} characters and no line breaks")))
 }
 
 /// Returns a name that a stranger chose, behind a space and in quotes, for a text that models read. It is left out
