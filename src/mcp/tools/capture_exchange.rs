@@ -2,9 +2,10 @@
 
 use futures::FutureExt;
 use reasoning_bank_domain::learning::capture::Captured;
-use reasoning_bank_domain::learning::transcript::Exchange;
+use reasoning_bank_domain::learning::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,12 +41,12 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    #[schemars(length(min = 1, max = 20_000))]
+    #[schemars(length(min = 1, max = MAX_QUESTION_CHARS))]
     question: String,
-    #[schemars(length(min = 1, max = 200_000))]
+    #[schemars(length(min = 1, max = MAX_ANSWER_CHARS))]
     answer: String,
     /// Path or id.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
 }
 

@@ -5,6 +5,7 @@ use reasoning_bank_actors::memories::Erasure;
 use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -52,7 +53,7 @@ struct Arguments {
     #[expect(dead_code, reason = "its schema allows one value alone")]
     confirm: bool,
     /// Path or id.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
 }
 

@@ -6,7 +6,7 @@ use reasoning_bank_actors::memories::Erasure;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::workspace::WorkspaceKey;
+use reasoning_bank_domain::memory::workspace::{ROOT_MAX_BYTES, WorkspaceKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -72,7 +72,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// Path or id of a project.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     path: String,
     /// That it cannot be undone is understood.
     #[schemars(extend("enum" = [true]))]

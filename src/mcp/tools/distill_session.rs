@@ -3,6 +3,7 @@
 use futures::FutureExt;
 use reasoning_bank_domain::learning::job::{Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
 use reasoning_bank_domain::memory::MemoryOutcome;
+use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -44,7 +45,7 @@ struct Arguments {
     transcript: String,
     outcome: MemoryOutcome,
     /// Path or id; default: the server's.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
 }
 

@@ -2,6 +2,7 @@
 
 use futures::FutureExt;
 use reasoning_bank_domain::learning::job::JobView;
+use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -38,6 +39,6 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 struct Arguments {
     job_id: Uuid,
     /// Path or id; default: the server's.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
 }

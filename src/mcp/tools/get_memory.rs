@@ -1,6 +1,7 @@
 //! The tool `get_memory` shows one memory.
 
 use futures::FutureExt;
+use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use reasoning_bank_domain::retrieval::responses::MemoryDetail;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,6 +39,6 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 struct Arguments {
     memory_id: Uuid,
     /// Path or id.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
 }

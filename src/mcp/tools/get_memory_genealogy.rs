@@ -1,7 +1,8 @@
 //! The tool `get_memory_genealogy` shows the memories that a memory comes from, and those that come from it.
 
 use futures::FutureExt;
-use reasoning_bank_domain::evidence::genealogy::Genealogy;
+use reasoning_bank_domain::evidence::genealogy::{Genealogy, MAX_NODES};
+use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -41,10 +42,10 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 struct Arguments {
     memory_id: Uuid,
     /// Levels; default: all.
-    #[schemars(range(min = 1, max = 10_000))]
+    #[schemars(range(min = 1, max = MAX_NODES))]
     depth: Option<u32>,
     /// Path or id.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
 }
 

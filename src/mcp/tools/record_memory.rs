@@ -3,8 +3,14 @@
 use futures::FutureExt;
 use reasoning_bank_actors::memories::RecordRequest;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_domain::learning::recording::SOURCES_MAX;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
+use reasoning_bank_domain::memory::trace::TASK_MAX_CHARS;
+use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
+use reasoning_bank_domain::memory::{
+    CONTENT_MAX_CHARS, DESCRIPTION_MAX_CHARS, ErrorContext, LABEL_MAX_CHARS, MemoryOutcome, REPLACED_MAX, Scope,
+    SourceType, TAGS_MAX, TITLE_MAX_CHARS, Trust,
+};
 use reasoning_bank_domain::retrieval::responses::Recorded;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,45 +53,45 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    #[schemars(required, length(min = 1, max = 120))]
+    #[schemars(required, length(min = 1, max = TITLE_MAX_CHARS))]
     title: Option<String>,
     /// When to use it, when not.
-    #[schemars(required, length(min = 1, max = 400))]
+    #[schemars(required, length(min = 1, max = DESCRIPTION_MAX_CHARS))]
     description: Option<String>,
     /// What to do, free of names that only fit this task.
-    #[schemars(required, length(min = 1, max = 100_000))]
+    #[schemars(required, length(min = 1, max = CONTENT_MAX_CHARS))]
     content: Option<String>,
     /// Default: success, or failure with error_context.
     outcome: Option<MemoryOutcome>,
     /// Makes it a warning.
     error_context: Option<ErrorArguments>,
     #[serde(default)]
-    #[schemars(length(max = 20), inner(length(min = 1, max = 120)))]
+    #[schemars(length(max = TAGS_MAX), inner(length(min = 1, max = LABEL_MAX_CHARS)))]
     pattern_tags: Vec<String>,
-    #[schemars(length(max = 120))]
+    #[schemars(length(max = LABEL_MAX_CHARS))]
     domain_category: Option<String>,
-    #[schemars(length(max = 120))]
+    #[schemars(length(max = LABEL_MAX_CHARS))]
     difficulty_level: Option<String>,
     /// What it refines.
     parent_memory_id: Option<Uuid>,
     #[serde(default)]
-    #[schemars(length(max = 50))]
+    #[schemars(length(max = SOURCES_MAX))]
     derived_from: Vec<Uuid>,
     /// Who reads it.
     #[serde(default)]
     scope: Scope,
     /// Learned from.
-    #[schemars(length(max = 200_000))]
+    #[schemars(length(max = TASK_MAX_CHARS))]
     task: Option<String>,
     /// Outdated ones it replaces.
     #[serde(default)]
-    #[schemars(length(max = 50))]
+    #[schemars(length(max = REPLACED_MAX))]
     supersedes: Vec<Uuid>,
     /// When it was said, if not now.
     #[schemars(length(max = 40))]
     valid_from: Option<String>,
     /// Path or id.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
 }
 

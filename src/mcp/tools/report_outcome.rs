@@ -3,9 +3,12 @@
 use futures::FutureExt;
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::evidence::feedback::Reported;
+use reasoning_bank_domain::evidence::feedback::{LEARNINGS_MAX, MEMORIES_MAX, Reported};
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::memory::observation::{EvidenceKind, Feedback, Observed};
+use reasoning_bank_domain::memory::observation::{
+    COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, EvidenceKind, Feedback, Observed,
+};
+use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -47,7 +50,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     #[serde(default)]
-    #[schemars(length(max = 50))]
+    #[schemars(length(max = MEMORIES_MAX))]
     memory_ids: Vec<Uuid>,
     /// Alone: the memories that solve used.
     trace_id: Option<Uuid>,
@@ -60,14 +63,14 @@ struct Arguments {
     reverted: Option<bool>,
     /// Observed; beats task_succeeded.
     evidence: Option<EvidenceArguments>,
-    #[schemars(length(max = 2000))]
+    #[schemars(length(max = COMMENT_MAX_CHARS))]
     comment: Option<String>,
     /// New lessons.
     #[serde(default)]
-    #[schemars(length(max = 10))]
+    #[schemars(length(max = LEARNINGS_MAX))]
     learnings: Vec<LearningArguments>,
     /// Path or id.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
 }
 
@@ -76,7 +79,7 @@ struct Arguments {
 struct EvidenceArguments {
     kind: EvidenceKind,
     passed: bool,
-    #[schemars(length(max = 4000))]
+    #[schemars(length(max = DETAIL_MAX_CHARS))]
     detail: Option<String>,
 }
 

@@ -2,9 +2,10 @@
 
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::{RetrieveRequest, ScopeFilter};
+use reasoning_bank_actors::memories::{MAX_QUERY_CHARS, MAX_RESULTS, RetrieveRequest, ScopeFilter};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::memory::workspace::ProposedScopes;
+use reasoning_bank_domain::memory::workspace::{ProposedScopes, ROOT_MAX_BYTES};
+use reasoning_bank_domain::memory::{LABEL_MAX_CHARS, TAGS_MAX};
 use reasoning_bank_domain::retrieval::conditions::{Conditions, TimeRange};
 use reasoning_bank_domain::retrieval::responses::Retrieved;
 use reasoning_bank_domain::retrieval::score::ProfileName;
@@ -85,25 +86,25 @@ enum Detail {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// The task or error at hand.
-    #[schemars(length(min = 1, max = 200_000))]
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARS))]
     query: String,
-    #[schemars(range(min = 1, max = 50))]
+    #[schemars(range(min = 1, max = MAX_RESULTS))]
     n_results: Option<u32>,
     /// Path or id.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
     /// Cascade: all three.
     #[serde(default)]
     #[schemars(with = "String", extend("enum" = ["cascade", "project", "team", "org"]))]
     scope: ScopeFilter,
     /// Ranks it higher.
-    #[schemars(length(max = 120))]
+    #[schemars(length(max = LABEL_MAX_CHARS))]
     domain: Option<String>,
-    #[schemars(length(max = 120))]
+    #[schemars(length(max = LABEL_MAX_CHARS))]
     domain_filter: Option<String>,
     /// All must match.
     #[serde(default)]
-    #[schemars(length(max = 20), inner(length(min = 1, max = 120)))]
+    #[schemars(length(max = TAGS_MAX), inner(length(min = 1, max = LABEL_MAX_CHARS)))]
     tags: Vec<String>,
     /// RFC 3339, date or age: 7d, 2w.
     #[schemars(length(max = 40))]

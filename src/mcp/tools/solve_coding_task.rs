@@ -3,7 +3,10 @@
 use futures::FutureExt;
 use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_domain::memory::trace::MattsMode;
+use reasoning_bank_domain::memory::LABEL_MAX_CHARS;
+use reasoning_bank_domain::memory::trace::{MattsMode, TASK_MAX_CHARS};
+use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
+use reasoning_bank_domain::solve::matts::K_RANGE;
 use reasoning_bank_domain::solve::task::{Progress, SolveReport, SolveTask};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -53,24 +56,24 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// With all code and constraints.
-    #[schemars(length(min = 1, max = 200_000))]
+    #[schemars(length(min = 1, max = TASK_MAX_CHARS))]
     task: String,
     #[serde(default = "super::yes")]
     use_memory: bool,
     /// False makes one attempt.
     enable_matts: Option<bool>,
     /// Attempts.
-    #[schemars(range(min = 1, max = 8))]
+    #[schemars(range(min = *K_RANGE.start(), max = *K_RANGE.end()))]
     matts_k: Option<u32>,
     matts_mode: Option<MattsMode>,
     /// Keep trace and lessons.
     #[serde(default = "super::yes")]
     store_result: bool,
     /// Such as rust or sql.
-    #[schemars(length(max = 120))]
+    #[schemars(length(max = LABEL_MAX_CHARS))]
     domain: Option<String>,
     /// Path or id.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
 }
 

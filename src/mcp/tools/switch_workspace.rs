@@ -1,7 +1,7 @@
 //! The tool `switch_workspace` binds the session to another workspace.
 
 use futures::FutureExt;
-use reasoning_bank_domain::memory::workspace::WorkspaceDetail;
+use reasoning_bank_domain::memory::workspace::{ROOT_MAX_BYTES, WorkspaceDetail};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -41,6 +41,6 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// Path or id of a project.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     path: String,
 }

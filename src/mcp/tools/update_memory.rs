@@ -5,7 +5,10 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::UpdateRequest;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::{Changes, Status};
+use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
+use reasoning_bank_domain::memory::{
+    CONTENT_MAX_CHARS, Changes, DESCRIPTION_MAX_CHARS, LABEL_MAX_CHARS, Status, TAGS_MAX, TITLE_MAX_CHARS,
+};
 use reasoning_bank_domain::retrieval::responses::Updated;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -49,20 +52,20 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     memory_id: Uuid,
-    #[schemars(length(min = 1, max = 120))]
+    #[schemars(length(min = 1, max = TITLE_MAX_CHARS))]
     title: Option<String>,
-    #[schemars(length(min = 1, max = 400))]
+    #[schemars(length(min = 1, max = DESCRIPTION_MAX_CHARS))]
     description: Option<String>,
-    #[schemars(length(min = 1, max = 100_000))]
+    #[schemars(length(min = 1, max = CONTENT_MAX_CHARS))]
     content: Option<String>,
     /// In place of all there are.
-    #[schemars(length(max = 20), inner(length(min = 1, max = 120)))]
+    #[schemars(length(max = TAGS_MAX), inner(length(min = 1, max = LABEL_MAX_CHARS)))]
     pattern_tags: Option<Vec<String>>,
     /// Empty: none.
-    #[schemars(length(max = 120))]
+    #[schemars(length(max = LABEL_MAX_CHARS))]
     domain_category: Option<String>,
     /// Empty: none.
-    #[schemars(length(max = 120))]
+    #[schemars(length(max = LABEL_MAX_CHARS))]
     difficulty_level: Option<String>,
     /// Only active memories are recalled.
     status: Option<Status>,
@@ -72,7 +75,7 @@ struct Arguments {
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     if_revision: Option<u64>,
     /// Path or id.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
 }
 
