@@ -11,7 +11,7 @@ pub mod agents;
 pub mod cache;
 mod conflict;
 pub mod distiller;
-mod embedding;
+mod embedding_cache;
 pub mod error;
 mod judge;
 pub mod learner;

@@ -21,7 +21,7 @@ use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
 use self::rows::Rows;
-use crate::embedding::EmbeddingCache;
+use crate::embedding_cache::EmbeddingCache;
 use crate::error::Error;
 use crate::ports::{
     Batch, Committed, EraseScope, Erased, Limitation, Maintained, MemoryStore, StoreError, StoreFuture,

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::agents::{AgentDependencies, AgentsHandle, SolveSettings};
 use crate::cache::{CacheHandle, CacheLimits};
 use crate::distiller::{DistillerArgs, DistillerHandle, DistillerSettings};
-use crate::embedding::{CachedEmbedder, EmbeddingCache};
+use crate::embedding_cache::{CachedEmbedder, EmbeddingCache};
 use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::learner::{LearnerHandle, LearnerSettings};

@@ -2,7 +2,7 @@
 //!
 //! `record` is the memory itself, `kinds` has what memories are told apart by, `changes` and `quarantine` say what may
 //! become of one, `operational` says which are no lessons, and `search_texts` are the texts that it is found by.
-//! `succession` stores which memory replaced which; `supersession` reads two texts and decides whether one updates the
+//! `succession` stores which memory replaced which; `update_detection` reads two texts and decides whether one updates the
 //! other. `signature` tells kinds of errors apart, `label` compares the names of domains, and `observation` is what is
 //! said about the use of memories. `field` checks texts and numbers that are given.
 
@@ -11,8 +11,8 @@ pub mod label;
 pub mod observation;
 pub mod signal;
 pub mod signature;
-pub mod supersession;
 pub mod trace;
+pub mod update_detection;
 pub mod workspace;
 
 mod changes;

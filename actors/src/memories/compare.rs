@@ -1,6 +1,6 @@
 //! Comparing lessons with the bank. A memory that says the same as a lesson already is confirmed by it. A memory that a
 //! lesson updates, or that updates the lesson, is linked with it. `domain::learning::lesson` decides what the same is,
-//! and `domain::memory::supersession` what an update is.
+//! and `domain::memory::update_detection` what an update is.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use reasoning_bank_domain::learning::lesson::{Likeness, RELATED_COSINE, likeness
 use reasoning_bank_domain::memory::Learned;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
-use reasoning_bank_domain::memory::supersession::links;
+use reasoning_bank_domain::memory::update_detection::links;
 use uuid::Uuid;
 
 use super::MemoriesHandle;

@@ -1,6 +1,6 @@
 //! Succession: which newer memory took the place of an older one. Where somebody said so, the older one is superseded
 //! and out of every search. Where rules found it, there is a link until a person or reports decide. Which statement
-//! updates which is decided in `supersession`.
+//! updates which is decided in `update_detection`.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

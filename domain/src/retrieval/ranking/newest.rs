@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Cut, Ranked, Ranking};
 use crate::memory::ids::MemoryId;
-use crate::memory::supersession::{Compared, Older, Placed, Statement, newest_first, same_subject};
+use crate::memory::update_detection::{Compared, Older, Placed, Statement, newest_first, same_subject};
 use crate::memory::{Memory, normalised};
 
 /// The number of the first memories of an answer that are compared.

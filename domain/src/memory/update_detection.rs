@@ -1,4 +1,4 @@
-//! Supersession: which of two statements about the same thing outdates the other. A statement is split into clauses, and
+//! Update detection: which of two statements about the same thing outdates the other. A statement is split into clauses, and
 //! a clause into phrases with the values in them (`clause`, `phrase`, `values`, `outline`), without what it tells about
 //! reasons (`reason`) and about the value before (`former`). What two clauses both say is taken away. A newer clause
 //! updates an older one where one value of a kind is left over on either side, and little else (`alignment`,
