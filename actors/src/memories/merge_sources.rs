@@ -1,5 +1,5 @@
 //! A lesson that confirms a memory brings its sources along, and the task that it was learned from. Which sources can
-//! be joined is `domain::evidence::genealogy`'s rule.
+//! be merged is `domain::evidence::genealogy`'s rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::ports::{Batch, Record};
 use crate::runtime::Deadline;
 
-/// Nobody waits longer than this for the joining, nor for taking it back, because the confirmation itself is stored.
+/// Nobody waits longer than this for the merging, nor for taking it back, because the confirmation itself is stored.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// The id that a lesson would be stored under, and what it came from.
@@ -49,7 +49,7 @@ struct Merged {
 }
 
 impl MemoriesHandle {
-    /// Joins the sources and the tasks of lessons to the memories that they confirmed. `kept` names, for each lesson,
+    /// Adds the sources and the tasks of lessons to the memories that they confirmed. `kept` names, for each lesson,
     /// the memory that it became or confirmed. This is best effort: what cannot be done now is left undone and logged.
     pub(super) async fn merge_sources(&self, lessons: Vec<LessonSources>, kept: Vec<MemoryId>, deadline: Deadline) {
         let mut confirmed = Confirmed::new();
@@ -103,7 +103,7 @@ impl MemoriesHandle {
         Ok(made)
     }
 
-    /// Takes back joined sources that close a circle. Another process may have joined others since the relations were
+    /// Takes back merged sources that close a cycle. Another process may have merged others since the relations were
     /// read, so that a memory comes from itself now. The process that stored last sees that, and takes its own part
     /// back. The stage of the memory stays.
     async fn break_cycles(&self, made: &[Merged], deadline: Deadline) -> Result<(), Error> {
@@ -112,15 +112,15 @@ impl MemoriesHandle {
         }
         let lineage = self.lineage(deadline).await?;
         let found = made.iter().map(|Merged { before, after }| (after.id, cyclic_sources(before, after, &lineage)));
-        let circles: BTreeMap<MemoryId, Vec<MemoryId>> = found.filter(|(_, sources)| !sources.is_empty()).collect();
-        if circles.is_empty() {
+        let cycles: BTreeMap<MemoryId, Vec<MemoryId>> = found.filter(|(_, sources)| !sources.is_empty()).collect();
+        if cycles.is_empty() {
             return Ok(());
         }
         let mut batch = Batch::new();
-        for row in self.store.get(circles.keys().copied().collect(), deadline).await? {
+        for row in self.store.get(cycles.keys().copied().collect(), deadline).await? {
             let before = row.memory;
             let mut after = before.clone();
-            after.derived_from.retain(|source| !circles.get(&before.id).is_some_and(|of| of.contains(source)));
+            after.derived_from.retain(|source| !cycles.get(&before.id).is_some_and(|of| of.contains(source)));
             if after != before {
                 let (memory, passages) = self.with_passages(self.next(after), &before, deadline).await?;
                 batch.push(Record::Revision { memory, passages });

@@ -10,16 +10,13 @@ use crate::learning::imported::bad_time;
 use crate::memory::ids::MemoryId;
 use crate::memory::workspace::{Workspace, WorkspaceRef};
 use crate::memory::{
-    ErrorContext, FieldProblem, Memory, MemoryInvalid, MemoryOutcome, NewMemory, REPLACED_MAX, Scope, SourceType,
-    TAGS_MAX, Trust, check_count, normalised_stack,
+    ErrorContext, FieldProblem, Memory, MemoryInvalid, MemoryOutcome, NewMemory, REPLACED_MAX, SOURCES_MAX, Scope,
+    SourceType, TAGS_MAX, Trust, check_count, normalised_stack,
 };
 use crate::retrieval::conditions::moment;
 use crate::safety::secrets::{Removed, Scrub};
 
 pub use reported::reported_lessons;
-
-/// The most memories that a memory may be recorded as derived from.
-pub const SOURCES_MAX: usize = 50;
 
 /// A lesson to keep. `outcome` defaults to failure with an error context, else success.
 #[derive(Debug, Clone, PartialEq)]

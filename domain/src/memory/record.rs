@@ -27,6 +27,8 @@ pub const LESSON_CONTENT_MAX_CHARS: usize = 4_000;
 pub const CONTENT_MAX_CHARS: usize = 100_000;
 pub const STACK_TRACE_MAX_CHARS: usize = 4_000;
 pub const TAGS_MAX: usize = 20;
+/// The most sources that a memory is recorded with, or gets when it is learned again, so that it does not grow for ever.
+pub const SOURCES_MAX: usize = 50;
 
 /// What went wrong; its presence is what makes a memory a warning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

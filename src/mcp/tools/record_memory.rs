@@ -3,13 +3,12 @@
 use futures::FutureExt;
 use reasoning_bank_actors::memories::RecordRequest;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::learning::recording::SOURCES_MAX;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::trace::TASK_MAX_CHARS;
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use reasoning_bank_domain::memory::{
-    CONTENT_MAX_CHARS, DESCRIPTION_MAX_CHARS, ErrorContext, LABEL_MAX_CHARS, MemoryOutcome, REPLACED_MAX, Scope,
-    SourceType, TAGS_MAX, TITLE_MAX_CHARS, Trust,
+    CONTENT_MAX_CHARS, DESCRIPTION_MAX_CHARS, ErrorContext, LABEL_MAX_CHARS, MemoryOutcome, REPLACED_MAX, SOURCES_MAX,
+    Scope, SourceType, TAGS_MAX, TITLE_MAX_CHARS, Trust,
 };
 use reasoning_bank_domain::retrieval::responses::Recorded;
 use schemars::JsonSchema;

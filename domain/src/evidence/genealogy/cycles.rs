@@ -58,14 +58,14 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_found_however_long_it_is() {
+    fn a_cycle_is_found_however_long_it_is() {
         for edges in [&[(1, 1)][..], &[(1, 2), (2, 1)], &[(9, 3), (3, 2), (2, 1), (1, 3)]] {
             assert_eq!(cycle_edges(&graph(edges)).len(), 1, "{edges:?}");
         }
     }
 
     #[test]
-    fn to_come_from_the_same_memory_over_two_ways_is_no_circle() {
+    fn to_come_from_the_same_memory_over_two_ways_is_no_cycle() {
         assert!(cycle_edges(&graph(&[(4, 2), (4, 3), (2, 1), (3, 1), (4, 1), (4, 5)])).is_empty());
         assert!(cycle_edges(&BTreeMap::new()).is_empty());
         let long: Vec<(u8, u8)> = (1..=255).map(|n| (n, n - 1)).collect();
@@ -74,7 +74,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn memories_that_come_from_older_ones_are_no_circle(edges in proptest::collection::vec((0u8..40, 0u8..40), 0..80)) {
+        fn memories_that_come_from_older_ones_are_no_cycle(edges in proptest::collection::vec((0u8..40, 0u8..40), 0..80)) {
             let older: Vec<(u8, u8)> = edges.into_iter().filter(|(to, from)| from < to).collect();
             prop_assert!(cycle_edges(&graph(&older)).is_empty());
             if let Some((to, from)) = older.first() {
@@ -84,7 +84,7 @@ mod tests {
         }
 
         #[test]
-        fn without_what_closes_them_there_are_no_circles(edges in proptest::collection::vec((0u8..20, 0u8..20), 0..80)) {
+        fn without_what_closes_them_there_are_no_cycles(edges in proptest::collection::vec((0u8..20, 0u8..20), 0..80)) {
             let mut sources = graph(&edges);
             let closing = cycle_edges(&sources);
             prop_assert!(closing.iter().all(|(of, source)| sources[of].contains(source)));

@@ -1,30 +1,27 @@
-//! Which sources a memory gets that is learned again: the memories that the new lesson came from join those it has.
+//! Which sources a memory gets that is learned again: the memories that the new lesson came from are added to those it has.
 
 use super::{Direction, Lineage};
-use crate::memory::Memory;
 use crate::memory::ids::MemoryId;
-
-/// The most sources of one memory, so that a memory which is learned again and again does not grow for ever.
-const MAX_SOURCES: usize = 50;
+use crate::memory::{Memory, SOURCES_MAX};
 
 /// The memory with those of `sources` that it can have. None where there is no new one. A source is left out where it
 /// would break a rule: it came from the memory itself (a cycle), it is less trusted (the memory would have to lose
 /// trust), or it would raise the stage of a memory that others came from already (their stages would be too low).
 pub fn merge_sources(memory: &Memory, sources: &[&Memory], lineage: &Lineage) -> Option<Memory> {
     let has_descendants = lineage.next(memory.id, Direction::Down).next().is_some();
-    let mut joined = memory.clone();
+    let mut merged = memory.clone();
     for source in sources {
         let is_known = source.id == memory.id
             || memory.parent_memory_id == Some(source.id)
-            || joined.derived_from.contains(&source.id);
+            || merged.derived_from.contains(&source.id);
         let raises = source.evolution_stage >= memory.evolution_stage;
         let breaks =
             source.trust < memory.trust || (raises && has_descendants) || comes_from(source, memory.id, lineage);
-        if !is_known && !breaks && joined.derived_from.len() < MAX_SOURCES {
-            joined.derive_from(source);
+        if !is_known && !breaks && merged.derived_from.len() < SOURCES_MAX {
+            merged.derive_from(source);
         }
     }
-    (joined != *memory).then_some(joined)
+    (merged != *memory).then_some(merged)
 }
 
 fn comes_from(memory: &Memory, ancestor: MemoryId, lineage: &Lineage) -> bool {
@@ -82,26 +79,26 @@ mod tests {
         assert_eq!(
             merge_sources(&known, &[&child], &alone),
             None,
-            "what a memory says of itself is enough for a circle"
+            "what a memory says of itself is enough for a cycle"
         );
         assert_eq!(merge_sources(&known, &[&less_trusted, &other], &alone).unwrap().derived_from, [id(4)]);
     }
 
     #[test]
-    fn of_two_that_are_joined_to_each_other_at_once_both_see_the_circle_and_nothing_else_of_theirs() {
+    fn of_two_that_are_merged_into_each_other_at_once_both_see_the_cycle_and_nothing_else_of_theirs() {
         let (a, b, other) = (from(1, &[], 0), from(2, &[], 0), from(3, &[], 0));
         let before = lineage(&[a.clone(), b.clone(), other.clone()]);
-        let joined_a = merge_sources(&a, &[&b, &other], &before).unwrap();
-        let joined_b = merge_sources(&b, &[&a], &before).unwrap();
-        let after = lineage(&[joined_a.clone(), joined_b.clone(), other]);
-        assert_eq!(cyclic_sources(&a, &joined_a, &after), [id(2)]);
-        assert_eq!(cyclic_sources(&b, &joined_b, &after), [id(1)]);
-        assert!(cyclic_sources(&joined_a, &joined_a, &after).is_empty());
+        let merged_a = merge_sources(&a, &[&b, &other], &before).unwrap();
+        let merged_b = merge_sources(&b, &[&a], &before).unwrap();
+        let after = lineage(&[merged_a.clone(), merged_b.clone(), other]);
+        assert_eq!(cyclic_sources(&a, &merged_a, &after), [id(2)]);
+        assert_eq!(cyclic_sources(&b, &merged_b, &after), [id(1)]);
+        assert!(cyclic_sources(&merged_a, &merged_a, &after).is_empty());
     }
 
     proptest! {
         #[test]
-        fn joining_never_closes_a_circle_raises_trust_or_leaves_a_stage_too_low(
+        fn merging_never_closes_a_cycle_raises_trust_or_leaves_a_stage_too_low(
             edges in prop::collection::vec((0u128..10, 0u128..10), 0..20),
             trust in prop::collection::vec(prop::sample::select(vec![Trust::Model, Trust::Agent, Trust::User]), 10),
             target in 0usize..10,

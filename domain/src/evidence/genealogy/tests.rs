@@ -92,7 +92,7 @@ fn a_long_line_of_descent_is_drawn_in_little_space() {
     assert!(genealogy.tree.contains("[level 4999] Strategy 5000"));
 }
 
-/// Any relations whatever, circles and memories that name themselves among them.
+/// Any relations whatever, cycles and memories that name themselves among them.
 fn relations() -> impl Strategy<Value = Vec<Member>> {
     prop::collection::vec((prop::option::of(0u128..12), prop::collection::vec(0u128..12, 0..4)), 1..12).prop_map(
         |relations| {
