@@ -7,7 +7,7 @@
 //! edge of the team daemon, which lets in whoever has a token of [`tokens`]. Two adapters are here, beside the
 //! store: [`embed`] makes vectors, and [`llm`] asks language models over HTTP.
 //!
-//! `eval` measures a bank. `jsonl` reads the files of imports and of measurements, `git` reads the commits of a
+//! `remedies` says what can be done about a failure. `eval` measures a bank. `jsonl` reads the files of imports and of measurements, `git` reads the commits of a
 //! repository, and [`telemetry`] writes the log.
 
 #![recursion_limit = "256"]
@@ -22,6 +22,7 @@ mod jsonl;
 pub mod llm;
 pub mod mcp;
 pub mod project;
+mod remedies;
 pub mod settings;
 pub mod telemetry;
 pub mod tokens;

@@ -1,6 +1,6 @@
 //! The one error that handles answer with. It has a variant for each remedy. Each variant has a code that clients can
-//! rely on and a hint, and says whether another try may help. The edges map the error, once, to MCP and to the command
-//! line.
+//! rely on, and says whether another try may help. The edges map the error, once, to MCP and to the command line, and
+//! say what can be done about it in the words of commands and settings.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -128,61 +128,6 @@ impl Error {
             Self::DeadlineExceeded => Code::DeadlineExceeded,
             Self::Cancelled => Code::Cancelled,
             Self::Internal(_) => Code::Internal,
-        }
-    }
-
-    /// Says what can be done about the error.
-    pub fn hint(&self) -> Cow<'static, str> {
-        match self {
-            Self::InvalidArgument { .. } => "correct the argument and call again".into(),
-            Self::NotFound(_) => "check the id; `memory search` and `retrieve_memories` show what is there".into(),
-            Self::WorkspaceUnknown(_) => "give the path of the project instead of an id, or record something there first".into(),
-            Self::ScopeDenied(_) => "keep it in scope project, or give the workspace a team or organisation: `workspace trust`".into(),
-            Self::OtherWorkspace(_) => {
-                "leave `workspace` out; sessions name other projects where the user's own configuration lists the toolset \"workspace\" in mcp.toolsets".into()
-            }
-            Self::SharingDenied(_) => {
-                "keep it in scope project: `reasoning-bank memory promote` shares what has proved itself; workspace.share = true in the user's own configuration lets clients write there".into()
-            }
-            Self::WorkspaceRequired(_) => "name the project in `workspace`: the path of a directory that exists".into(),
-            Self::KeyRequired => "name the project by its key, in `workspace` or in the header X-Workspace".into(),
-            Self::KeyUnknown(_) => "check the key; a token is good for the workspaces of its own list alone".into(),
-            Self::PermissionDenied(_) => "ask whoever runs the server for a token that has it".into(),
-            Self::ConsentRequired { command, .. } => format!("the user can run: {command}").into(),
-            Self::Declined { .. } => "leave it as it is, unless the user asks for it again".into(),
-            Self::MemoryInvalid(_) => "give a title, a description (when to use it) and content, each within its bound".into(),
-            Self::Store(StoreError::Unusable(_)) => {
-                "check that the data directory exists, is writable and has space; --data-dir or REASONING_BANK_DATA names another".into()
-            }
-            Self::Store(StoreError::NewerFormat { .. }) => "install the newer version of reasoning-bank, or use another --data-dir".into(),
-            Self::Store(StoreError::OtherEmbedder { .. }) => {
-                "use the embedder the directory was written with, or another --data-dir; `reembed` rewrites the vectors".into()
-            }
-            Self::Store(StoreError::TimedOut) => "call again; a write may have been done: look before you repeat it".into(),
-            Self::Store(StoreError::Conflict(_) | StoreError::JobChanged(_) | StoreError::TraceChanged(_))
-            | Self::Conflict(_) => "read it again and repeat the change".into(),
-            Self::Store(StoreError::ReadOnly(cause)) => cause.remedy().into(),
-            Self::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
-            Self::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),
-            Self::ModelUnavailable { .. } => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
-            Self::ModelFailed { .. } => match self.retry_after() {
-                Some(wait) => format!("call again after {} ms, or with another model", wait.as_millis()).into(),
-                None => "call again later, or with another model".into(),
-            },
-            Self::ModelRefused(_) => {
-                "check llm.model, the account's credits and the request; the provider's reason is in the message".into()
-            }
-            Self::ModelOutputInvalid(_) => "use a model that supports structured output".into(),
-            Self::KeyRejected(_) => {
-                "check OPENROUTER_API_KEY (for responses and chat: REASONING_BANK__LLM__API_KEY); `--llm none` keeps the memory tools without a model".into()
-            }
-            Self::TokenBudgetExceeded { .. } => "raise agent.total_token_budget, or lower matts_k; the best solution so far is in `best`".into(),
-            Self::Overloaded { retry_after } => {
-                format!("call again after {} ms", whole_milliseconds(*retry_after).as_millis()).into()
-            }
-            Self::DeadlineExceeded => "call again; raise agent.deadline_s if the work is that long".into(),
-            Self::Cancelled => "nothing to do: the caller cancelled".into(),
-            Self::Internal(_) => "this is a bug; report it with the log entry".into(),
         }
     }
 

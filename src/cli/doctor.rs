@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::failure::CommandFailure;
 use super::session;
 use crate::embed::{self, EmbeddingModelError, LocalEmbedder};
+use crate::remedies;
 use crate::settings::{Loaded, SettingsError};
 use reasoning_bank_store::{LanceStore, Options};
 
@@ -137,7 +138,7 @@ async fn store(dir: &Path, embedder: &LocalEmbedder) -> (Check, Check) {
     match tokio::time::timeout(STORE_LIMIT, opened).await {
         Ok(Ok((_, failed, Some(limitation)))) => {
             let found = format!("{shown}: {}", limitation.note());
-            let store = Check::new("store", Grade::Warn, found).hint(limitation.cause.remedy());
+            let store = Check::new("store", Grade::Warn, found).hint(remedies::of_cause(limitation.cause));
             (store, given_up(&failed))
         }
         Ok(Ok((workspaces, failed, None))) => {
@@ -177,7 +178,7 @@ fn given_up(failed: &[Job]) -> Check {
 
 fn failed_store(error: &StoreError) -> Check {
     let error = Error::from(error.clone());
-    Check::new("store", Grade::Fail, error.to_string()).hint(error.hint())
+    Check::new("store", Grade::Fail, error.to_string()).hint(remedies::of(&error))
 }
 
 /// Names the directory that keeps what recovery could not read.

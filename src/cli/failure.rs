@@ -12,6 +12,7 @@ use crate::embed::EmbeddingModelError;
 use crate::http::ServeError;
 use crate::llm::ClientError;
 use crate::mcp::{BridgeError, SessionError};
+use crate::remedies;
 use crate::settings::{ProviderError, SettingsError};
 use crate::telemetry::TelemetryError;
 use crate::tokens::TokensError;
@@ -194,7 +195,7 @@ impl From<ServeError> for CommandFailure {
 
 impl From<Error> for CommandFailure {
     fn from(error: Error) -> Self {
-        let mut failure = Self::new(exit_of(&error), error.code(), error.to_string()).hint(error.hint());
+        let mut failure = Self::new(exit_of(&error), error.code(), error.to_string()).hint(remedies::of(&error));
         failure.retryable = error.retryable();
         failure.retry_after_ms = error.retry_after().and_then(|wait| u64::try_from(wait.as_millis()).ok());
         if let Error::TokenBudgetExceeded { best, .. } = error {

@@ -1,5 +1,5 @@
 //! Failures as the model sees them: the document of a tool error says what went wrong, what to do about it, and whether
-//! to try again. The codes and hints are the error's own.
+//! to try again. The codes are the error's own.
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::note::Code;
@@ -7,6 +7,8 @@ use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::task::BestSoFar;
 use rmcp::model::CallToolResult;
 use serde::Serialize;
+
+use crate::remedies;
 
 #[derive(Serialize)]
 struct ToolFailure<'a> {
@@ -33,7 +35,7 @@ pub(super) fn tool_error(error: &Error) -> CallToolResult {
     let failure = ToolFailure {
         code: error.code(),
         message: error.to_string(),
-        hint: &error.hint(),
+        hint: &remedies::of(error),
         retryable: error.retryable(),
         retry_after_ms: error.retry_after().and_then(|wait| u64::try_from(wait.as_millis()).ok()),
         budget: match error {

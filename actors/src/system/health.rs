@@ -1,5 +1,6 @@
 //! Looks at what the system stands on: the store, the embedding model, the language model, its own actors.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use reasoning_bank_domain::system::health::{Health, HealthCheck, HealthStatus};
@@ -14,11 +15,15 @@ use crate::runtime::Deadline;
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl SystemHandle {
-    /// Answers also when nothing else does. No model is called.
-    pub async fn health(&self, deadline: Deadline) -> Health {
+    /// Answers also when nothing else does. No model is called. `remedy` says what can be done about an error of the
+    /// store.
+    pub async fn health(&self, remedy: fn(&Error) -> Cow<'static, str>, deadline: Deadline) -> Health {
         let statistics = self.statistics(deadline.at_most(STORE_TIMEOUT)).await;
-        let mut checks =
-            vec![store(statistics.as_ref().err(), self.store.limitation()), self.embedding(), self.language_model()];
+        let mut checks = vec![
+            store(statistics.as_ref().err().map(|error| (error, remedy(error))), self.store.limitation()),
+            self.embedding(),
+            self.language_model(),
+        ];
         if let Ok(statistics) = &statistics {
             let down = statistics.actors.iter().filter(|actor| actor.status != ActorStatus::Running);
             let down: Vec<&str> = down.map(|actor| actor.name.as_str()).collect();
@@ -63,9 +68,10 @@ impl SystemHandle {
     }
 }
 
-fn store(error: Option<&Error>, limitation: Option<Limitation>) -> HealthCheck {
+/// The error comes with what can be done about it.
+fn store(error: Option<(&Error, Cow<'static, str>)>, limitation: Option<Limitation>) -> HealthCheck {
     match (error, limitation) {
-        (Some(error), _) => HealthCheck::fail("store", error.to_string(), error.hint()),
+        (Some((error, remedy)), _) => HealthCheck::fail("store", error.to_string(), remedy),
         (None, Some(limitation)) => HealthCheck::warn("store", limitation.to_string(), limitation.cause.remedy()),
         (None, None) => HealthCheck::ok("store", "it answers"),
     }

@@ -72,7 +72,6 @@ async fn a_request_that_would_be_refused_again_is_told_as_such() {
     let error = world.handle.agents.solve(task("x y z", 3), project(), call()).await.unwrap_err();
     assert_eq!((error.code(), error.retryable()), (Code::LlmFailed, false));
     assert_eq!(error.to_string(), "the request was refused: HTTP 404: no model gemini-9");
-    assert!(error.hint().contains("llm.model"), "{}", error.hint());
     world.stop().await;
 }
 
@@ -88,7 +87,6 @@ async fn a_wait_that_leaves_no_time_to_store_is_not_begun_and_the_reason_is_told
     assert_eq!(error.code(), Code::LlmFailed);
     assert!(error.to_string().contains("429 (1 try; the next, after 59.0 s, would come too late)"), "{error}");
     assert_eq!(error.retry_after(), retry_after, "the client is told what the provider said");
-    assert!(error.hint().contains("after 59000 ms"), "{}", error.hint());
     assert!(begun.elapsed() < Duration::from_secs(1));
     world.stop().await;
 }
@@ -101,7 +99,6 @@ async fn a_provider_that_fails_and_asks_for_no_wait_is_not_quoted_with_it() {
     let world = world(model.clone()).await;
     let error = world.handle.agents.solve(task("x y z", 1), project(), call()).await.unwrap_err();
     assert_eq!((error.retryable(), error.retry_after()), (true, None), "{error}");
-    assert_eq!(error.hint(), "call again later, or with another model");
     world.stop().await;
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{Nothing, Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
+use crate::remedies;
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "health_check",
@@ -26,5 +27,5 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let Nothing {} = calling.extract()?;
-    document(&calling.system.health(calling.deadline).await)
+    document(&calling.system.health(remedies::of, calling.deadline).await)
 }

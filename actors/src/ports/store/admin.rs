@@ -158,11 +158,11 @@ impl ReadOnlyCause {
             }
             Self::FileSystem => {
                 "mount the file system of the data directory writable again (after an error of the disk look at that \
-                 first), or name another --data-dir; writes then work again by themselves"
+                 first), or use another data directory; writes then work again by themselves"
             }
             Self::Permission => {
-                "let the user who runs this write to the data directory and all that is in it, or name another \
-                 --data-dir; writes then work again by themselves"
+                "let the user who runs this write to the data directory and all that is in it, or use another \
+                 data directory; writes then work again by themselves"
             }
             Self::LockHeld => {
                 "`fuser -v` on lance/.write.lock in the data directory shows which process holds it: let it go on \

@@ -1,0 +1,95 @@
+//! What can be done about a failure, in the words of the edges: commands, options and keys of the configuration. The
+//! packages below name none of these.
+
+use std::borrow::Cow;
+
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::ports::{ReadOnlyCause, StoreError};
+
+/// Says what can be done about an error.
+pub(crate) fn of(error: &Error) -> Cow<'static, str> {
+    match error {
+        Error::InvalidArgument { .. } => "correct the argument and call again".into(),
+        Error::NotFound(_) => "check the id; `memory search` and `retrieve_memories` show what is there".into(),
+        Error::WorkspaceUnknown(_) => "give the path of the project instead of an id, or record something there first".into(),
+        Error::ScopeDenied(_) => "keep it in scope project, or give the workspace a team or organisation: `workspace trust`".into(),
+        Error::OtherWorkspace(_) => {
+            "leave `workspace` out; sessions name other projects where the user's own configuration lists the toolset \"workspace\" in mcp.toolsets".into()
+        }
+        Error::SharingDenied(_) => {
+            "keep it in scope project: `reasoning-bank memory promote` shares what has proved itself; workspace.share = true in the user's own configuration lets clients write there".into()
+        }
+        Error::WorkspaceRequired(_) => "name the project in `workspace`: the path of a directory that exists".into(),
+        Error::KeyRequired => "name the project by its key, in `workspace` or in the header X-Workspace".into(),
+        Error::KeyUnknown(_) => "check the key; a token is good for the workspaces of its own list alone".into(),
+        Error::PermissionDenied(_) => "ask whoever runs the server for a token that has it".into(),
+        Error::ConsentRequired { command, .. } => format!("the user can run: {command}").into(),
+        Error::Declined { .. } => "leave it as it is, unless the user asks for it again".into(),
+        Error::MemoryInvalid(_) => "give a title, a description (when to use it) and content, each within its bound".into(),
+        Error::Store(StoreError::Unusable(_)) => {
+            "check that the data directory exists, is writable and has space; --data-dir or REASONING_BANK_DATA names another".into()
+        }
+        Error::Store(StoreError::NewerFormat { .. }) => "install the newer version of reasoning-bank, or use another --data-dir".into(),
+        Error::Store(StoreError::OtherEmbedder { .. }) => {
+            "use the embedder the directory was written with, or another --data-dir; `reembed` rewrites the vectors".into()
+        }
+        Error::Store(StoreError::TimedOut) => "call again; a write may have been done: look before you repeat it".into(),
+        Error::Store(StoreError::Conflict(_) | StoreError::JobChanged(_) | StoreError::TraceChanged(_))
+        | Error::Conflict(_) => "read it again and repeat the change".into(),
+        Error::Store(StoreError::ReadOnly(cause)) => of_cause(*cause),
+        Error::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
+        Error::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),
+        Error::ModelUnavailable { .. } => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
+        Error::ModelFailed { .. } => match error.retry_after() {
+            Some(wait) => format!("call again after {} ms, or with another model", wait.as_millis()).into(),
+            None => "call again later, or with another model".into(),
+        },
+        Error::ModelRefused(_) => {
+            "check llm.model, the account's credits and the request; the provider's reason is in the message".into()
+        }
+        Error::ModelOutputInvalid(_) => "use a model that supports structured output".into(),
+        Error::KeyRejected(_) => {
+            "check OPENROUTER_API_KEY (for responses and chat: REASONING_BANK__LLM__API_KEY); `--llm none` keeps the memory tools without a model".into()
+        }
+        Error::TokenBudgetExceeded { .. } => "raise agent.total_token_budget, or lower matts_k; the best solution so far is in `best`".into(),
+        Error::Overloaded { .. } => {
+            format!("call again after {} ms", error.retry_after().unwrap_or_default().as_millis()).into()
+        }
+        Error::DeadlineExceeded => "call again; raise agent.deadline_s if the work is that long".into(),
+        Error::Cancelled => "nothing to do: the caller cancelled".into(),
+        Error::Internal(_) => "this is a bug; report it with the log entry".into(),
+    }
+}
+
+/// Says what can be done where nothing can be written.
+pub(crate) fn of_cause(cause: ReadOnlyCause) -> Cow<'static, str> {
+    match cause {
+        ReadOnlyCause::FileSystem | ReadOnlyCause::Permission => {
+            format!("{}; --data-dir names another data directory", cause.remedy()).into()
+        }
+        ReadOnlyCause::DiskFull | ReadOnlyCause::LockHeld => cause.remedy().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_wait_is_named_where_it_is_known() {
+        let failed = |retry_after| Error::ModelFailed { message: "429".into(), retry_after };
+        assert_eq!(of(&failed(Some(Duration::from_secs(59)))), "call again after 59000 ms, or with another model");
+        assert_eq!(of(&failed(Some(Duration::ZERO))), "call again later, or with another model");
+        let overloaded = Error::Overloaded { retry_after: Duration::from_micros(1_001) };
+        assert_eq!(of(&overloaded), "call again after 2 ms");
+    }
+
+    #[test]
+    fn where_nothing_can_be_written_another_directory_may_be_named() {
+        for cause in [ReadOnlyCause::FileSystem, ReadOnlyCause::Permission] {
+            assert!(of(&Error::Store(StoreError::ReadOnly(cause))).contains("--data-dir"));
+        }
+    }
+}
