@@ -64,9 +64,10 @@ impl MemoriesHandle {
         workspace: &WorkspaceRef,
         deadline: Deadline,
     ) -> Result<Erasure, Error> {
+        let owner = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let mut erasure = Erasure { removed: Erased::default(), reinstated: Vec::new() };
         for (id, _) in &copies.within_reach {
-            match self.delete(*id, workspace, deadline).await {
+            match self.delete_in(&owner, *id, deadline).await {
                 Ok(gone) => {
                     erasure.removed += gone.removed;
                     erasure.reinstated.extend(gone.reinstated);
@@ -76,7 +77,6 @@ impl MemoriesHandle {
                 Err(error) => return Err(error),
             }
         }
-        let owner = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let reinstated = retry_on_conflict(|_| self.leave_others(&owner, deadline)).await?;
         erasure.removed += self.workspaces.delete(workspace, deadline).await?;
         erasure.reinstated.extend(reinstated);

@@ -88,10 +88,20 @@ impl MemoriesHandle {
     /// Erases a memory with its passages and signals. The memories that it superseded are back in search before that.
     pub async fn delete(&self, id: MemoryId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Erasure, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        self.delete_in(&workspace, id, deadline).await
+    }
+
+    /// Erases a memory as [`Self::delete`] does.
+    pub(super) async fn delete_in(
+        &self,
+        workspace: &Workspace,
+        id: MemoryId,
+        deadline: Deadline,
+    ) -> Result<Erasure, Error> {
         let try_to_leave = async |_| {
-            let memory = self.readable_one(id, &workspace, deadline).await?.memory;
+            let memory = self.readable_one(id, workspace, deadline).await?.memory;
             let left = self.left_behind(&[(&memory, None)], deadline).await?;
-            let reinstated = left.reinstated(&workspace);
+            let reinstated = left.reinstated(workspace);
             let mut batch = self.leaving(left, deadline).await?;
             // The memory is archived first. So it does not stand beside what is back in its place, even where the
             // erasure fails.

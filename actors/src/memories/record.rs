@@ -6,6 +6,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Facts, Memory, Trust};
 use reasoning_bank_domain::retrieval::responses::{RecordStatus, Recorded};
+use reasoning_bank_domain::safety::secrets::Removed;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
@@ -20,24 +21,31 @@ use crate::runtime::Deadline;
 impl MemoriesHandle {
     /// Durable when it returns. The same lesson again confirms the existing one.
     pub async fn record(&self, request: RecordRequest, deadline: Deadline) -> Result<Recorded, Error> {
-        // Somebody may change the memory that this confirms. What it is then is compared again.
-        retry_on_conflict(|tries| self.try_to_record(request.clone(), tries, deadline)).await
-    }
-
-    async fn try_to_record(&self, request: RecordRequest, tries: usize, deadline: Deadline) -> Result<Recorded, Error> {
-        let now = self.clock.now();
         request.check_counts()?;
         let (request, removed) = request.scrubbed();
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
+        // Somebody may change the memory that this confirms. What it is then is compared again.
+        retry_on_conflict(|tries| self.try_to_record(request.clone(), removed, &workspace, tries, deadline)).await
+    }
+
+    async fn try_to_record(
+        &self,
+        request: RecordRequest,
+        removed: Removed,
+        workspace: &Workspace,
+        tries: usize,
+        deadline: Deadline,
+    ) -> Result<Recorded, Error> {
+        let now = self.clock.now();
         let (supersedes, said_by) = (request.supersedes.clone(), said_by(&request));
-        let memory = request.into_memory(Uuid::now_v7().into(), &workspace, now)?;
+        let memory = request.into_memory(Uuid::now_v7().into(), workspace, now)?;
         memory.validate()?;
-        let mut memory = self.with_ancestry(memory, &workspace, deadline).await?;
-        let older = self.replaceable(&supersedes, &memory, &workspace, &said_by, "supersedes", deadline).await?;
+        let mut memory = self.with_ancestry(memory, workspace, deadline).await?;
+        let older = self.replaceable(&supersedes, &memory, workspace, &said_by, "supersedes", deadline).await?;
         let linked = self.linked_to(&older, &memory, deadline).await?;
         let replaced: Vec<MemoryId> = supersedes.iter().copied().chain(linked.iter().map(|memory| memory.id)).collect();
         memory = replaced.iter().fold(memory, |memory, older| memory.replacing(*older));
-        let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace))];
+        let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
         let facts = Facts::from(&memory);
         let (mut near, mut sources, mut updates) = (None, Vec::new(), Vec::new());
         let lessons = LessonBatch::default().on_try(tries).replacing(&replaced);
@@ -59,8 +67,8 @@ impl MemoriesHandle {
         let newer = near.unwrap_or(facts.id);
         batch.extend(self.superseding(&older, &linked, newer, &said_by, deadline).await?);
         let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(&workspace);
-        let superseded = self.replaced(&older, &workspace, deadline).await?;
+        self.workspaces.registered(workspace);
+        let superseded = self.replaced(&older, workspace, deadline).await?;
         let existing = near.or(match committed.memories.first() {
             Some(MemoryCommit::Reinforced(id)) => Some(*id),
             _ => None,
