@@ -17,7 +17,8 @@ use crate::runtime::{ChildSpec, Slot};
 
 pub(crate) type CacheKey = [u8; 32];
 
-/// An answer counts as one entry for each of these, so that few large ones do not take more memory than many usual ones.
+/// An answer counts as one entry for each of these, so that few large ones do not take more memory than many usual
+/// ones.
 const LARGE_BYTES: usize = 64 * 1024;
 
 /// 0 of either turns the cache off.
@@ -104,7 +105,7 @@ impl CacheHandle {
         }
     }
 
-    /// The counters begin anew; the entries stay.
+    /// Begins the counters anew. The entries stay.
     pub(crate) fn reset_statistics(&self) {
         *self.counters() = CacheCounters::default();
     }

@@ -33,7 +33,7 @@ use crate::runtime::{ChildSpec, Deadline, Events, Panicked, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
-/// Jobs that wait or run, of all workspaces; more are refused as overload.
+/// At most so many jobs of all workspaces wait or run. Further ones are refused as overload.
 const MAX_OPEN: u64 = 256;
 /// The actor sees what other processes queued after this time.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -42,8 +42,8 @@ const FINISH_LIMIT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DistillerSettings {
-    /// Tokens of models that background work may use in a day (UTC), input and output, over all processes of the bank;
-    /// 0: no model is asked.
+    /// The tokens of models that background work may use in a day (UTC), input and output, over all processes of the
+    /// bank. With 0 no model is asked.
     pub daily_token_cap: u64,
 }
 
@@ -63,7 +63,7 @@ impl DistillerHandle {
         Self { store, workspaces, clock, slot: Slot::new(), pace: Arc::default(), reads_prose }
     }
 
-    /// The pace of the work, which the handle reads.
+    /// Returns the pace of the work, which the handle reads.
     pub(crate) fn pace(&self) -> Arc<Pace> {
         Arc::clone(&self.pace)
     }
@@ -72,7 +72,8 @@ impl DistillerHandle {
         ChildSpec::actor("distiller", Restart::Transient, &self.slot, move || (DistillerActor, args.clone()))
     }
 
-    /// Durable when it returns. The same work again is the same job; one that failed for good begins anew.
+    /// Queues work as a job, which is durable when this returns. The same work again is the same job. A job that failed
+    /// for good begins anew.
     pub async fn queue(&self, mut work: Work, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Queued, Error> {
         check(&work)?;
         if !self.reads_prose {
@@ -98,7 +99,7 @@ impl DistillerHandle {
         Ok(Queued { queued: true, job_id })
     }
 
-    /// A job of the workspace; any other is not found.
+    /// Reads a job of the workspace. Any other is not found.
     pub async fn job(&self, id: JobId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<JobView, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let own = self.store.job(id, deadline).await?.filter(|job| job.workspace_id == workspace.id);

@@ -20,7 +20,7 @@ macro_rules! codes {
         impl Code {
             const ALL: &[Self] = &[$(Self::$code),+];
 
-            /// The word that clients see, such as `llm_unavailable`.
+            /// Returns the word that clients see, such as `llm_unavailable`.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$code => $word),+ }
             }

@@ -35,7 +35,7 @@ impl Pace {
         self.waits_until.store(until, Ordering::Relaxed);
     }
 
-    /// When a place in a full queue is expected to be free.
+    /// Returns how long it takes until a place in a full queue is expected to be free.
     pub(super) fn next_place(&self, now: Timestamp) -> Duration {
         let job = match self.job_us.load(Ordering::Relaxed) {
             0 => FIRST_GUESS,

@@ -19,7 +19,8 @@ use crate::ports::{MemoryCommit, Record};
 use crate::runtime::Deadline;
 
 impl MemoriesHandle {
-    /// Durable when it returns. The same lesson again confirms the existing one.
+    /// Keeps a lesson that a caller gives, which is durable when this returns. The same lesson again confirms the
+    /// existing one.
     pub async fn record(&self, request: RecordRequest, deadline: Deadline) -> Result<Recorded, Error> {
         request.check_counts()?;
         let (request, removed) = request.scrubbed();

@@ -26,7 +26,7 @@ impl CachedModel {
         Self { inner, cache, provider, effort }
     }
 
-    /// Never the task or the attempt: another task may ask the same.
+    /// Makes the key of a question. The task and the attempt are never in it, because another task may ask the same.
     fn key(&self, request: &Completion) -> CacheKey {
         let purpose = request.purpose;
         let response_format = purpose.schema().map(|schema| schema.to_string()).unwrap_or_default();

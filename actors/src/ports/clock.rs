@@ -9,7 +9,7 @@ use jiff::Timestamp;
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
 impl Clock {
-    /// The machine's.
+    /// Makes the clock of the machine.
     pub fn system() -> Self {
         Self::new(Timestamp::now)
     }

@@ -79,7 +79,7 @@ pub enum ModelError {
     TimedOut,
     #[error("the call was cancelled")]
     Cancelled,
-    /// No model is configured (`llm.provider = "none"`).
+    /// No model is configured.
     #[error("no language model is configured")]
     NoModel,
 }

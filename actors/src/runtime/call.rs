@@ -4,16 +4,17 @@ use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// Nothing was sent: the actor did not come back before the deadline, or is ended for good. Safe to repeat.
+    /// Nothing was sent: the actor did not come back before the deadline, or is ended for good. The call is safe to
+    /// repeat.
     #[error("the actor is not running")]
     Unavailable,
-    /// Nothing was sent: too many are inside already. Safe to repeat.
+    /// Nothing was sent: too many are inside already. The call is safe to repeat.
     #[error("too many callers; try again in {retry_after:?}")]
     Overloaded { retry_after: Duration },
-    /// Sent, and possibly still being worked on.
+    /// The request was sent, and is possibly still being worked on.
     #[error("no answer before the deadline")]
     TimedOut,
-    /// Sent, and the actor or the work ended without an answer: what it had done by then is unknown.
+    /// The request was sent, and the actor or the work ended without an answer. What it had done by then is unknown.
     #[error("the actor ended before it answered")]
     Dropped,
 }

@@ -11,10 +11,10 @@ use tokio::time::timeout_at;
 use super::{CallError, Deadline};
 
 enum SlotState<M> {
-    /// Not started yet, or between two incarnations.
+    /// The actor is not started yet, or is between two incarnations.
     Vacant,
     Bound(ActorRef<M>),
-    /// Ended for good: nobody waits for it.
+    /// The actor ended for good, so nobody waits for it.
     Closed,
 }
 
@@ -43,7 +43,7 @@ impl<M: Message> Slot<M> {
         self.binding.send_replace(SlotState::Bound(actor));
     }
 
-    /// Forgets this incarnation; a newer one stays. Calls wait for the next.
+    /// Forgets this incarnation, but not a newer one. Calls wait for the next.
     pub fn clear(&self, ended: ActorId) {
         self.binding.send_if_modified(|binding| {
             let ended = matches!(binding, SlotState::Bound(actor) if actor.get_id() == ended);
@@ -54,12 +54,12 @@ impl<M: Message> Slot<M> {
         });
     }
 
-    /// There will be no next incarnation: calls fail at once.
+    /// Says that there will be no next incarnation, so calls fail at once.
     pub fn close(&self) {
         self.binding.send_replace(SlotState::Closed);
     }
 
-    /// The incarnation that is bound now; it may have ended a moment ago.
+    /// Returns the incarnation that is bound now, which may have ended a moment ago.
     pub fn current(&self) -> Option<ActorRef<M>> {
         match &*self.binding.borrow() {
             SlotState::Bound(actor) => Some(actor.clone()),
@@ -67,7 +67,7 @@ impl<M: Message> Slot<M> {
         }
     }
 
-    /// Sends now or fails; nothing is waited for and nothing is answered.
+    /// Sends now or fails. It waits for nothing, and nothing is answered.
     pub fn cast(&self, message: M) -> Result<(), CallError> {
         let actor = self.current().ok_or(CallError::Unavailable)?;
         actor.send_message(message).map_err(|_| CallError::Unavailable)
@@ -112,7 +112,7 @@ impl<M: Message> Slot<M> {
         }
     }
 
-    /// None when the slot is closed.
+    /// Waits for an incarnation other than the one that refused. None where the slot is closed.
     async fn incarnation_other_than(&self, refused: Option<ActorId>) -> Option<ActorRef<M>> {
         let mut binding = self.binding.subscribe();
         let found = binding

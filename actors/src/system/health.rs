@@ -15,8 +15,8 @@ use crate::runtime::Deadline;
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl SystemHandle {
-    /// Answers also when nothing else does. No model is called. `remedy` says what can be done about an error of the
-    /// store.
+    /// Checks how the system is. It answers also when nothing else does, and calls no model. `remedy` says what can be
+    /// done about an error of the store.
     pub async fn health(&self, remedy: fn(&Error) -> Cow<'static, str>, deadline: Deadline) -> Health {
         let statistics = self.statistics(deadline.at_most(STORE_TIMEOUT)).await;
         let mut checks = vec![

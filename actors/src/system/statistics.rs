@@ -12,7 +12,7 @@ use crate::ports::{EmbedderState, Summary};
 use crate::runtime::{ChildPhase, ChildStatus, Deadline};
 
 impl SystemHandle {
-    /// The statistics document. Where the store does not answer, its error.
+    /// Makes the statistics document. It is the error of the store where that does not answer.
     pub async fn statistics(&self, deadline: Deadline) -> Result<Statistics, Error> {
         let summary = self.store.summary(deadline).await?;
         let actors = self.actors(deadline).await?;
@@ -49,7 +49,7 @@ impl SystemHandle {
         })
     }
 
-    /// Counters and latencies begin anew. What the bank holds and what the caches keep stay.
+    /// Begins counters and latencies anew. What the bank holds and what the caches keep stay.
     pub fn reset_statistics(&self) {
         self.meters.reset();
         self.cache.reset_statistics();

@@ -30,7 +30,7 @@ impl Faults {
         Self { current: Box::new(current) }
     }
 
-    /// The faults of one of the actors that this one started, such as the agent of a task.
+    /// Returns the faults of one of the actors that this one started, such as the agent of a task.
     pub fn of_a_child(self) -> Self {
         Self::at(move || (self.current)()?.get_children().pop())
     }

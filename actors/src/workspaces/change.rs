@@ -24,14 +24,14 @@ impl WorkspacesHandle {
         Ok(workspaces)
     }
 
-    /// A workspace and how much it holds, team and organisation as they count.
+    /// Describes a workspace and how much it holds, with the team and the organisation that count.
     pub async fn show(&self, named: &WorkspaceRef, deadline: Deadline) -> Result<WorkspaceDetail, Error> {
         let resolved = self.resolve(named, deadline).await?;
         let Held { memories, traces, jobs, .. } = self.store.held(resolved.workspace.id.clone(), deadline).await?;
         Ok(WorkspaceDetail { workspace: resolved.workspace, registered: resolved.registered, memories, traces, jobs })
     }
 
-    /// Registers it where it was not.
+    /// Names a workspace, and registers it where it was not.
     pub async fn rename(&self, named: &WorkspaceRef, name: &str, deadline: Deadline) -> Result<Workspace, Error> {
         let name = checked("name", name)?;
         self.change(named, deadline, |workspace| workspace.name.clone_from(&name)).await
@@ -56,8 +56,8 @@ impl WorkspacesHandle {
     }
 
     /// Binds a workspace to the canonical path its directory has now; it keeps its id and all it holds. A workspace
-    /// without memories, traces, evidence or jobs that is registered there already gives way: it stays, without a directory,
-    /// because somebody may write to it at this moment.
+    /// without memories, traces, evidence or jobs that is registered there already gives way: it stays, without a
+    /// directory, because somebody may write to it at this moment.
     pub async fn move_root(&self, named: &WorkspaceRef, root: &str, deadline: Deadline) -> Result<Workspace, Error> {
         self.reread(deadline).await?;
         let moved = self.registered_one(named)?;
@@ -85,8 +85,8 @@ impl WorkspacesHandle {
         Ok(moved)
     }
 
-    /// Erases it and all that is its own; memories it shared with a team or an organisation stay theirs. The answer
-    /// says what was physically removed.
+    /// Erases a workspace and all that is its own. Memories that it shared with a team or an organisation stay theirs.
+    /// The answer says what was physically removed.
     pub async fn delete(&self, named: &WorkspaceRef, deadline: Deadline) -> Result<Erased, Error> {
         self.reread(deadline).await?;
         let workspace = self.registered_one(named)?;
@@ -96,7 +96,7 @@ impl WorkspacesHandle {
         Ok(erased)
     }
 
-    /// Erases its traces that were made before this time. Memories learned from them stay.
+    /// Erases the traces of a workspace that were made before this time. Memories learned from them stay.
     pub async fn purge_traces(
         &self,
         named: &WorkspaceRef,

@@ -141,7 +141,7 @@ impl FeedbackRequest {
     }
 }
 
-/// How a report moved the confidence in one memory; both values are in 0..1.
+/// The confidence in one memory before and after a report, each in 0..1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Moved {
     pub id: MemoryId,
@@ -149,7 +149,7 @@ pub struct Moved {
     pub confidence_after: f64,
 }
 
-/// What became of a report.
+/// The answer to a report that was stored.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Reported {
     /// The trace that the report is about, or that it began or extended.
@@ -160,12 +160,12 @@ pub struct Reported {
     /// The lessons that the report brought. Where a memory said the same already, the id is that memory's.
     pub learned: Vec<Learned>,
     /// The memories of a team or an organisation, about which the report says nothing, as the user has not let clients
-    /// write there. Not in the schema, for the same reason as the copies.
+    /// write there. The schema leaves it out for the same reason as the copies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub not_shared_with: Vec<MemoryId>,
-    /// The copies that were made for a wider scope, where `promotion.automatic` is set. Not in the schema, which every
-    /// client pays for though hardly any meets a copy.
+    /// The copies that were made for a wider scope, where `promotion.automatic` is set. The schema leaves them out,
+    /// because every client pays for it and hardly any meets a copy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub promoted: Vec<Promoted>,

@@ -31,12 +31,12 @@ pub struct Node {
     pub outcome: MemoryOutcome,
     pub warning: bool,
     pub evolution_stage: u32,
-    /// In 0..1.
+    /// The confidence lies in 0..1.
     pub confidence: f64,
     pub status: Status,
 }
 
-/// How one memory came from another.
+/// The way in which one memory came from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EdgeKind {
@@ -106,15 +106,15 @@ pub struct Genealogy {
     /// The descendants, nearest first.
     pub descendants: Vec<Node>,
     /// The other memories of the tree, such as what else came from an ancestor; nearest first. Empty where a depth was
-    /// asked for. Not in the schema, which every client pays for.
+    /// asked for. The schema leaves it out, because every client pays for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub relatives: Vec<Node>,
     /// The edges between the memories above, in the order of their ends.
     pub edges: Vec<Edge>,
-    /// The same as text, the oldest at the top.
+    /// The tree as text. The oldest memory is at the top.
     pub tree: String,
-    /// Whether there are more memories: the answer was cut at its depth or at its size.
+    /// True where there are more memories, and the answer was cut at its depth or at its size.
     pub truncated: bool,
 }
 

@@ -83,10 +83,10 @@ pub struct Proposal {
     pub scope: Scope,
     /// The scope it would get.
     pub to: Scope,
-    /// In 0..1.
+    /// The confidence lies in 0..1.
     pub confidence: f64,
     pub positive_signals: u64,
-    /// Traces and sessions that the positive signals come from.
+    /// The number of traces and sessions that the positive signals come from.
     pub sources: usize,
 }
 
@@ -111,20 +111,20 @@ impl Proposal {
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Proposals {
-    /// The most certain first.
+    /// The proposals come with the most certain first.
     pub proposals: Vec<Proposal>,
-    /// Why some that deserve it cannot be promoted.
+    /// The reasons why some memories that deserve it cannot be promoted.
     pub notes: Vec<Note>,
 }
 
-/// What became of a promotion.
+/// The answer to a promotion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Promoted {
     /// The copy in the wider scope.
     pub id: MemoryId,
     pub promoted_from: MemoryId,
     pub scope: Scope,
-    /// Whether the copy is new. If not, the memory had been promoted before, and `id` is the copy made then.
+    /// True where the copy is new. Otherwise the memory had been promoted before, and `id` is the copy made then.
     pub created: bool,
 }
 

@@ -87,7 +87,7 @@ pub fn names_commit(text: &str) -> bool {
     ABBREVIATION.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What became of what was made after a solve.
+/// The fate of the commits that were made after a solve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "standing", rename_all = "snake_case")]
 pub enum WorkStanding {
@@ -137,7 +137,7 @@ impl WorkStanding {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedWork {
     pub trace_id: TraceId,
-    /// Its first 200 characters.
+    /// The first 200 characters of the task.
     pub task: String,
     pub solved_at: Timestamp,
     #[serde(flatten)]
@@ -152,18 +152,18 @@ pub struct JudgedMemory {
     /// The evidence that follows, `stable` or `reverted`. Absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<SignalKind>,
-    /// Whether the signal is stored already.
+    /// True where the signal is stored already.
     pub known: bool,
 }
 
-/// What became of the solves of a workspace.
+/// The solves of a workspace, with what became of each.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Stability {
     /// The solves that used memories and did not fail, newest first.
     pub solves: Vec<JudgedWork>,
-    /// How many signals are new: not stored yet, or stored by this very call.
+    /// The number of new signals, which were not stored yet or were stored by this very call.
     pub new_signals: usize,
-    /// Whether there are older solves that were not looked at.
+    /// True where there are older solves that were not looked at.
     pub truncated: bool,
 }
 

@@ -81,7 +81,7 @@ impl Scrub for Job {
     }
 }
 
-/// How the lessons were drawn.
+/// The way in which the lessons were drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
@@ -89,13 +89,13 @@ pub enum Method {
     Rules,
 }
 
-/// What came of a job.
+/// The outcome of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobResult {
-    /// The lessons. Where a memory said the same already, the id is that memory's.
+    /// The lessons of the job. Where a memory said the same already, the id is that memory's.
     pub learned: Vec<Learned>,
     pub method: Method,
-    /// Why some lessons were not kept, or not drawn by the model.
+    /// The reasons why some lessons were not kept, or not drawn by the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
 }
@@ -234,10 +234,10 @@ fn id_of(workspace: &WorkspaceId, work: &Work) -> JobId {
     uuid.into()
 }
 
-/// What became of a job that was handed in.
+/// The answer to a job that was handed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Queued {
-    /// Whether the job is new. If not, the same was handed in before, and `job_id` is that job.
+    /// True where the job is new. Otherwise the same was handed in before, and `job_id` is that job.
     pub queued: bool,
     pub job_id: JobId,
 }
@@ -250,7 +250,7 @@ pub struct JobView {
     pub attempts: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<JobResult>,
-    /// Why the job failed, or waits.
+    /// The reason why the job failed, or waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     pub created_at: Timestamp,

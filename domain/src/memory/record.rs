@@ -27,7 +27,8 @@ pub const LESSON_CONTENT_MAX_CHARS: usize = 4_000;
 pub const CONTENT_MAX_CHARS: usize = 100_000;
 pub const STACK_TRACE_MAX_CHARS: usize = 4_000;
 pub const TAGS_MAX: usize = 20;
-/// The most sources that a memory is recorded with, or gets when it is learned again, so that it does not grow for ever.
+/// The most sources that a memory is recorded with, or gets when it is learned again, so that it does not grow for
+/// ever.
 pub const SOURCES_MAX: usize = 50;
 
 /// What went wrong; its presence is what makes a memory a warning.
@@ -110,7 +111,7 @@ pub struct Memory {
     /// itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quarantined_for: Vec<MemoryId>,
-    /// When its words were said, where that was before they were stored.
+    /// The time at which its words were said, where that was before they were stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Succession::is_empty")]

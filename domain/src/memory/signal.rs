@@ -10,7 +10,8 @@ use uuid::Builder;
 use super::ids::{MemoryId, SignalId, TraceId, derived};
 use super::workspace::WorkspaceId;
 
-/// What was observed of a memory. New kinds go to the end, because [`id_within_trace`] hashes the position of a kind.
+/// The kind of an observation about a memory. New kinds go to the end, because [`id_within_trace`] hashes the position
+/// of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SignalKind {
@@ -20,7 +21,7 @@ pub enum SignalKind {
     NotHelpful,
     TaskSucceeded,
     TaskFailed,
-    /// What came of it stood seven days without a revert.
+    /// The work that came of it stood seven days without a revert.
     Stable,
     Reverted,
     /// The same lesson was learned again.

@@ -12,7 +12,7 @@ use crate::memory::ids::MemoryId;
 /// The most memories that one may replace, and the most pairs that a memory remembers as undone.
 pub const REPLACED_MAX: usize = 50;
 
-/// What a memory replaced, and what replaced it.
+/// The memories that a memory replaced, and the one that replaced it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Succession {

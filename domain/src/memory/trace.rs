@@ -15,7 +15,8 @@ use crate::memory::workspace::WorkspaceId;
 /// The longest task that is solved, reported or imported, in characters.
 pub const TASK_MAX_CHARS: usize = 200_000;
 
-/// How a task went. `Partial`: a solution exists but could not be judged, or the run was cut short.
+/// The outcome of a task. `Partial` means that a solution exists but could not be judged, or that the run was cut
+/// short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -34,7 +35,7 @@ impl Outcome {
     }
 }
 
-/// Whose work a trace tells of.
+/// The one whose work a trace tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TraceSource {
@@ -45,8 +46,8 @@ pub enum TraceSource {
     Reported,
 }
 
-/// Who decided the outcome. Evidence from the caller beats the judge's opinion. `None` in a reported trace means that
-/// the outcome is what the client claims.
+/// The source that decided the outcome. Evidence from the caller beats the judge's opinion. `None` in a reported trace
+/// means that the outcome is what the client claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum VerdictSource {
@@ -65,8 +66,8 @@ pub enum Action {
     Judge,
 }
 
-/// One thing the solver did. `content` is the solution for think and refine, the ids recalled for recall,
-/// the reasoning for judge.
+/// One thing that the solver did. `content` is the solution of a think or a refine, the ids that a recall found, or the
+/// reasoning of a judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     pub iteration: u32,
@@ -112,7 +113,7 @@ pub struct TraceMetadata {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
     pub trace_id: TraceId,
-    /// Counts changes of the verdict, from 0 as the run left it.
+    /// The number of changes of the verdict, from 0 as the run left it.
     #[serde(default, skip_serializing_if = "is_first")]
     pub revision: u64,
     #[serde(default, skip_serializing_if = "is_solve")]
@@ -125,10 +126,10 @@ pub struct Trace {
     pub verdict_source: VerdictSource,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
-    /// How often reports changed the outcome of a reported trace.
+    /// The number of times that reports changed the outcome of a reported trace.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub turns: u32,
-    /// Whether evidence was reported later. What the trace's own check found is not reported.
+    /// True where evidence was reported later. What the trace's own check found is not reported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub evidence_reported: bool,
     /// The limit of the solver that ended it without a verdict: an error code and what happened.
@@ -228,14 +229,14 @@ pub struct TraceSummary {
     pub trace_id: TraceId,
     #[serde(default, skip_serializing_if = "is_solve")]
     pub source: TraceSource,
-    /// Its first 200 characters.
+    /// The first 200 characters of the task.
     pub task: String,
     pub outcome: Outcome,
     pub final_score: Option<f64>,
     pub verdict_source: VerdictSource,
     pub total_iterations: u32,
     pub total_tokens: u64,
-    /// How many memories were put into its prompts, and how many were learned from it.
+    /// The number of memories that were put into its prompts.
     pub memories_used: usize,
     pub memories_learned: usize,
     pub created_at: Timestamp,
@@ -264,7 +265,7 @@ impl TraceSummary {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Traces {
     pub traces: Vec<TraceSummary>,
-    /// Where the next page begins. Absent on the last page.
+    /// The `after` of the next page. It is absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<TraceId>,
 }

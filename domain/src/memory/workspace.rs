@@ -142,11 +142,11 @@ pub const NAME_MAX_CHARS: usize = 120;
 /// The longest root, in bytes, which is the longest path that systems take.
 pub const ROOT_MAX_BYTES: usize = 4_096;
 
-/// What is stored about a workspace on the first write to it.
+/// A workspace, as it is stored by the first write to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workspace {
     pub id: WorkspaceId,
-    /// Counts edits, from 0 as registered.
+    /// The number of edits, from 0 for the workspace as it was registered.
     #[serde(default)]
     pub revision: u64,
     pub name: String,
@@ -258,11 +258,11 @@ pub fn quoted_name(name: &str) -> String {
 pub struct WorkspaceDetail {
     #[serde(flatten)]
     pub workspace: Workspace,
-    /// Whether anything was ever written to it.
+    /// True where something was written to it before.
     pub registered: bool,
     pub memories: u64,
     pub traces: u64,
-    /// How many jobs there are, whether they wait, run or are over.
+    /// The number of its jobs, whether they wait, run or are over.
     pub jobs: u64,
 }
 

@@ -30,7 +30,7 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Quoted text in a fence.
+/// Puts quoted text into a fence.
 pub fn fenced(text: &str) -> String {
     format!("<{TEXT_FENCE}>\n{}\n</{TEXT_FENCE}>", quoted(text))
 }

@@ -54,7 +54,8 @@ impl Prompts {
         Ok(())
     }
 
-    /// The instructions of a template. They say in the same words what an item is, wherever items are asked for.
+    /// Returns the instructions of a template. They say in the same words what an item is, wherever items are asked
+    /// for.
     pub fn instructions(&self, template: Template) -> String {
         let item = self.own_item.as_deref().unwrap_or(BUILT_IN_ITEM);
         fill(self.parts(template).0.trim(), &[(ITEM, item.trim())])

@@ -13,9 +13,9 @@ use crate::memory::{Memory, MemoryOutcome, SourceType};
 /// All that are given must hold.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Conditions {
-    /// Compared without regard to case.
+    /// The label is compared without regard to case.
     pub domain: Option<String>,
-    /// Compared without regard to case.
+    /// The label is compared without regard to case.
     pub difficulty: Option<String>,
     /// The memory has all of these tags, letter by letter.
     pub tags: Vec<String>,
@@ -23,9 +23,9 @@ pub struct Conditions {
     pub without_warnings: bool,
     pub outcome: Option<MemoryOutcome>,
     pub source_type: Option<SourceType>,
-    /// Made at this time or later, compared in microseconds.
+    /// The memories were made at this time or later, compared in microseconds.
     pub since: Option<Timestamp>,
-    /// Made before this time, compared in microseconds.
+    /// The memories were made before this time, compared in microseconds.
     pub until: Option<Timestamp>,
 }
 

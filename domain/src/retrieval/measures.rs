@@ -58,7 +58,7 @@ fn discounted(gains: impl Iterator<Item = f64>) -> f64 {
     gains.enumerate().map(|(index, gain)| gain / ((index + 2) as f64).log2()).sum()
 }
 
-/// The mean of the values. None where there are none.
+/// Returns the mean of the values. None where there are none.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

@@ -22,7 +22,7 @@ use crate::retrieval::relevance::{OF_THE_VERY_ERROR, is_far_below, judge};
 use crate::retrieval::score::{Profile, QueryContext, Score, score};
 use crate::text::tokens;
 
-/// Why a candidate is not in the answer.
+/// The reason why a candidate is not in the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum Cut {

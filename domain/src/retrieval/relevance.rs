@@ -39,14 +39,15 @@ pub struct Features {
     pub terms: f64,
     /// Its BM25 score as a share of the score that no passage can exceed.
     pub saturation: f64,
-    /// How far the cosine of the nearest memory of the search, whichever it is, is above what is found beside it.
+    /// The distance of the cosine of the nearest memory of the search, whichever that is, above what is found beside
+    /// it.
     pub lead: f64,
-    /// How far its `saturation` is above the mean of the ten best others.
+    /// The distance of its `saturation` above the mean of the ten best others.
     pub margin: f64,
-    /// How far both lists single it out: the smaller of its margins in them.
+    /// The smaller of its margins in the two lists, which tells how far both single it out.
     pub agreement: f64,
-    /// How many memories were found, from 0 for one to 1 for 80 and more. The best of many looks good by chance, so it
-    /// counts against each.
+    /// The number of memories that were found, from 0 for one to 1 for 80 and more. The best of many looks good by
+    /// chance, so it counts against each.
     pub crowd: f64,
 }
 

@@ -31,13 +31,13 @@ pub struct MemoryView {
     pub source_type: SourceType,
     pub trust: Trust,
     pub status: Status,
-    /// The newer memory that took its place. Not in the schemas, which every client pays for.
+    /// The newer memory that took its place. The schemas leave it out, because every client pays for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub superseded_by: Option<MemoryId>,
     pub revision: u64,
     pub pinned: bool,
-    /// In 0..1, from evidence and age.
+    /// The confidence from evidence and age, in 0..1.
     pub confidence: f64,
     pub usage_count: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,7 +103,7 @@ pub struct MemoryDetail {
     /// The task it was learned from.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub task: String,
-    /// Tasks that confirmed it.
+    /// The tasks that confirmed it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further_tasks: Vec<String>,
     /// The same in the words of lessons that confirmed it.
@@ -115,7 +115,7 @@ pub struct MemoryDetail {
     pub org: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_session: Option<String>,
-    /// When its words were said, where that was before they were stored.
+    /// The time at which its words were said, where that was before they were stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub valid_from: Option<Timestamp>,
@@ -151,7 +151,7 @@ impl MemoryDetail {
 pub struct RecalledView {
     #[serde(flatten)]
     pub memory: MemoryView,
-    /// How likely it is about what was asked.
+    /// The likelihood that it is about what was asked.
     pub relevance: f64,
     /// Its relevance is below what an answer needs by default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -251,7 +251,7 @@ pub struct Explained {
     pub candidates: Vec<CandidateView>,
 }
 
-/// Which lists an answer rests on.
+/// The lists that an answer rests on: both, words alone, or vectors alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchMode {
@@ -262,10 +262,10 @@ pub enum SearchMode {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Retrieved {
-    /// Best first. Empty is a normal answer.
+    /// The memories with the best first. None is a normal answer.
     pub memories: Vec<RecalledView>,
     pub mode: SearchMode,
-    /// A scope that should have been read could not be.
+    /// True where a scope that should have been read could not be.
     pub partial: bool,
     pub notes: Vec<Note>,
     pub took_ms: u64,
@@ -291,18 +291,18 @@ pub struct Recorded {
     pub status: RecordStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<MemoryId>,
-    /// How many secrets were replaced.
+    /// The number of secrets that were replaced.
     pub redactions: u32,
-    /// How many characters were dropped that nobody sees and that carry nothing.
+    /// The number of characters that nobody sees and that were dropped, because they carry nothing.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped_characters: u32,
-    /// In 0..1.
+    /// The confidence in the memory, in 0..1.
     pub confidence: f64,
     /// The memories that it took the place of, as was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub superseded: Vec<Replaced>,
-    /// Older memories that it was found to update. They stay in search, behind it.
+    /// The older memories that it was found to update. They stay in search, behind it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub updates: Vec<MemoryId>,
@@ -329,7 +329,7 @@ pub struct OpenLink {
     pub older_title: String,
     pub newer: MemoryId,
     pub newer_title: String,
-    /// In 0..=1.
+    /// The confidence of the rule, in 0..=1.
     pub confidence: f64,
 }
 
@@ -337,18 +337,18 @@ pub struct OpenLink {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryPage {
     pub memories: Vec<MemoryView>,
-    /// Where the next page begins; absent on the last.
+    /// The `after` of the next page. It is absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<MemoryId>,
 }
 
-/// Memories whose status was changed.
+/// The answer to a quarantine: the memories whose status was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Quarantined {
     pub changed: Vec<MemoryId>,
-    /// There are more descendants than could be changed in one go.
+    /// True where there are more descendants than could be changed in one go.
     pub truncated: bool,
-    /// There are descendants that the workspace may not read; they stay as they are.
+    /// True where there are descendants that the workspace may not read. They stay as they are.
     pub out_of_reach: bool,
     /// Memories that were superseded by them and so are back in search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -113,7 +113,7 @@ pub struct QueryContext {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Component {
     pub name: String,
-    /// In 0..1.
+    /// The value lies in 0..1.
     pub value: f64,
     pub weight: f64,
 }
@@ -121,7 +121,7 @@ pub struct Component {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Factor {
     pub name: String,
-    /// In 0..1.
+    /// The value lies in 0..1.
     pub value: f64,
 }
 
@@ -132,14 +132,14 @@ pub struct ListPart {
     pub name: String,
     /// The place in the list, from 1.
     pub rank: usize,
-    /// Where its score lies between the ends of the list, in 0..1.
+    /// The place of its score between the ends of the list, in 0..1.
     pub relative: f64,
-    /// How much the list counts for this query, in 0..1.
+    /// The weight of the list for this query, in 0..1.
     pub share: f64,
 }
 
-/// How a score came about: `composite_score = Σ value·weight / Σ weight × Π factors`, where the similarity is
-/// `Σ share·relative` of the lists.
+/// The way in which a score came about: `composite_score = Σ value·weight / Σ weight × Π factors`, where the similarity
+/// is `Σ share·relative` of the lists.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
     pub profile: ProfileName,
@@ -157,7 +157,7 @@ pub struct Why {
     /// The evidence for its relevance. Absent where no list has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relevance: Option<Features>,
-    /// Whether it warns of the very error that was asked for, and few warnings do. That alone makes it relevant.
+    /// True where it warns of the very error that was asked for, and few warnings do. That alone makes it relevant.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub very_error: bool,
 }

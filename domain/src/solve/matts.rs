@@ -4,8 +4,8 @@
 /// The bounds of k. One is a single attempt; the paper uses 3 to 5.
 pub const K_RANGE: std::ops::RangeInclusive<u32> = 1..=8;
 
-/// The position of the highest score. Ties go to the earliest attempt, and attempts without a score come last. None
-/// only for an empty list.
+/// Returns the position of the highest score. Ties go to the earliest attempt, and attempts without a score come last.
+/// None only for an empty list.
 pub fn select(scores: &[Option<f64>]) -> Option<usize> {
     let rank = |score: Option<f64>| score.unwrap_or(f64::NEG_INFINITY);
     (0..scores.len()).reduce(|best, next| if rank(scores[next]) > rank(scores[best]) { next } else { best })

@@ -45,7 +45,7 @@ pub struct AttemptReport {
 pub struct UsedMemory {
     pub id: MemoryId,
     pub title: String,
-    /// Whether it warns of a past failure.
+    /// True where it warns of a past failure.
     pub warning: bool,
     pub composite_score: f64,
 }
@@ -94,12 +94,12 @@ pub fn add_cost(sum: &mut Option<f64>, cost: Option<f64>) {
     }
 }
 
-/// What a solve cost. Sums that are too large stay at the largest number. Tokens of cached answers are not counted, as
-/// an earlier call paid for them.
+/// The cost of a solve. Sums that are too large stay at the largest number. Tokens of cached answers are not counted,
+/// as an earlier call paid for them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SolveUsage {
     pub input_tokens: u64,
-    /// Includes the tokens of reasoning.
+    /// The tokens that were written, those of reasoning included.
     pub output_tokens: u64,
     pub reasoning_tokens: u64,
     pub llm_calls: u64,
@@ -133,7 +133,7 @@ pub struct SolveReport {
     /// The evaluation of the solution, in 0..1; null when it could not be evaluated.
     pub score: Option<f64>,
     pub verdict_source: VerdictSource,
-    /// What the caller's check observed of the solution, where the caller has one.
+    /// The observation that the caller's check made of the solution, where the caller has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub evidence: Option<Observed>,
@@ -152,7 +152,7 @@ pub struct SolveReport {
     pub trace_id: Option<TraceId>,
     pub learnings: Vec<Learned>,
     pub usage: SolveUsage,
-    /// Whether a prompt lost its middle because it was longer than its budget, or a draft was cut off.
+    /// True where a prompt lost its middle because it was longer than its budget, or a draft was cut off.
     pub truncated: bool,
     pub warnings: Vec<Note>,
     /// Remarks that are no fault, such as that no memory was relevant.

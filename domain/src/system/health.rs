@@ -28,9 +28,9 @@ pub enum CheckStatus {
 pub struct HealthCheck {
     pub name: String,
     pub status: CheckStatus,
-    /// What was found.
+    /// The finding of the check.
     pub detail: String,
-    /// What to do about it.
+    /// The remedy, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -52,9 +52,9 @@ impl HealthCheck {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
     pub status: HealthStatus,
-    /// Seconds since the start of the process.
+    /// The seconds since the start of the process.
     pub uptime_s: u64,
-    /// The memories of all workspaces. Absent while the store does not answer.
+    /// The number of memories of all workspaces. It is absent while the store does not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_count: Option<u64>,
     /// The hit rate of the cache of model answers, in 0..1.

@@ -66,7 +66,7 @@ pub struct CacheStatistics {
     pub saved_cost_usd: Option<f64>,
 }
 
-/// Requests that went out to the provider.
+/// The requests that went out to the provider.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LlmStatistics {
     #[serde(flatten)]
@@ -82,7 +82,7 @@ pub struct LlmCounts {
     /// Calls that ended with an error or without an answer, except those that were cancelled.
     pub failures: u64,
     pub input_tokens: u64,
-    /// Output tokens, including reasoning.
+    /// The tokens that were written, those of reasoning included.
     pub output_tokens: u64,
     pub reasoning_tokens: u64,
     /// Absent while the provider names no cost.
@@ -111,14 +111,14 @@ impl LlmStatistics {
     }
 }
 
-/// How long things took, in milliseconds. A solve that ended with an error is not among them.
+/// The time that things took, in milliseconds. A solve that ended with an error is not among them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Latencies {
-    /// Retrievals, including the embedding of the query.
+    /// The time of retrievals, with the embedding of the query.
     pub retrieval: Percentiles,
     pub embedding: Percentiles,
     pub solve: Percentiles,
-    /// Single requests to the provider.
+    /// The time of single requests to the provider.
     pub llm: Percentiles,
 }
 
@@ -163,7 +163,7 @@ pub struct StoreStatistics {
     pub index_lag_rows: u64,
 }
 
-/// What is kept in memory to answer searches from, within `retrieval.resident_mb`.
+/// The parts that are kept in memory to answer searches from, within a bound of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ResidentStatistics {
     /// Workspaces, teams and organisations whose memories are kept.

@@ -23,7 +23,7 @@ pub struct Visible {
 }
 
 impl Visible {
-    /// Those who read this memory, and nobody else.
+    /// Returns those who read this memory, and nobody else.
     pub fn readers_of(memory: &Memory) -> Self {
         let (scope, owner) = memory.owner();
         let owner_in = |of: Scope| owner.filter(|_| scope == of).map(str::to_owned);
@@ -110,22 +110,23 @@ pub struct Page {
 }
 
 impl Page {
-    /// The first page of `limit`, from the lowest id to the highest.
+    /// Makes the first page of `limit`, from the lowest id to the highest.
     pub fn first(limit: usize) -> Self {
         Self { after: None, limit, newest_first: false }
     }
 
-    /// The first page of `limit`, from the highest id to the lowest.
+    /// Makes the first page of `limit`, from the highest id to the lowest.
     pub fn newest(limit: usize) -> Self {
         Self { newest_first: true, ..Self::first(limit) }
     }
 
-    /// The page after the one that ended with this id.
+    /// Makes the page after the one that ended with this id.
     pub fn after(self, last: uuid::Uuid) -> Self {
         Self { after: Some(last), ..self }
     }
 
-    /// The page after this one, on which these were found. None where this one was not full, so that it was the last.
+    /// Makes the page after this one, on which these were found. None where this one was not full, so that it was the
+    /// last.
     pub fn following<T>(&self, found: &[T], id: impl Fn(&T) -> uuid::Uuid) -> Option<Self> {
         let last = found.last().filter(|_| found.len() == self.limit)?;
         Some(self.clone().after(id(last)))

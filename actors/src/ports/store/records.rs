@@ -46,7 +46,7 @@ pub enum Record {
     Verdict(Trace),
     /// A new memory. Where an active memory of the same readers says exactly the same ([`Memory::duplicate_key`]), that
     /// one is confirmed by a signal with the id `confirm`, and this one is not stored. A memory that was learned from a
-    /// trace confirms by [`Memory::confirmation_id`]. Without `confirm` it is stored in any case.
+    /// trace has an id of its own for that ([`Memory::confirmation`]). Without `confirm` it is stored in any case.
     Memory { memory: Memory, passages: Vec<Passage>, confirm: Option<SignalId> },
     /// A change of a stored memory: the whole of it as it is now, with all its passages.
     Revision { memory: Memory, passages: Vec<Passage> },
@@ -75,7 +75,7 @@ pub enum MemoryCommit {
 }
 
 impl MemoryCommit {
-    /// The memory that is stored and says it.
+    /// Returns the memory that is stored and says it.
     pub fn id(self) -> MemoryId {
         match self {
             Self::Created(id) | Self::Reinforced(id) => id,

@@ -52,7 +52,7 @@ impl SupervisorHandle {
         }
     }
 
-    /// The current incarnation of a child.
+    /// Returns the current incarnation of a child.
     #[cfg(feature = "testkit")]
     pub(crate) fn incarnation(&self, child: &str) -> Option<ractor::ActorCell> {
         self.children.iter().find(|(name, _)| *name == child)?.1.current()

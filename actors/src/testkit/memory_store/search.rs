@@ -52,7 +52,7 @@ impl Data {
     }
 }
 
-/// The `limit` best, best first; ties by id.
+/// Returns the `limit` best, best first. Equally good ones are in the order of their ids.
 fn list(hits: impl Iterator<Item = (MemoryId, f64)>, limit: usize) -> RankedList {
     let mut hits: Vec<(MemoryId, f64)> = hits.collect();
     hits.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
