@@ -91,8 +91,7 @@ impl MemoriesHandle {
             let Some(after) = with_origin(*id, origin, &memories, &lineage) else { continue };
             let Some(before) = memories.remove(id) else { continue };
             let (after, passages) = self.with_passages(self.next(after), &before, deadline).await?;
-            let sources = after.parent_memory_id.into_iter().chain(after.derived_from.iter().copied());
-            lineage.add(*id, sources.collect());
+            lineage.add(*id, after.sources().collect());
             memories.insert(*id, after.clone());
             batch.push(Record::Revision { memory: after.clone(), passages });
             made.push(Merged { before, after });

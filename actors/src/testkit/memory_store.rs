@@ -117,15 +117,15 @@ impl StoreReads for MemStore {
     }
 
     fn derived_from(&self, ids: Vec<MemoryId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
-        let wanted = |stored: &Stored| sources(&stored.memory).any(|source| ids.contains(&source));
+        let wanted = |stored: &Stored| stored.memory.sources().any(|source| ids.contains(&source));
         self.answer("derived_from", deadline, |data| {
             paged(&data.memories, &page, |id| id.uuid(), wanted).map(|stored| data.row(stored)).collect()
         })
     }
 
     fn lineage(&self, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<(MemoryId, Vec<MemoryId>)>> {
-        let wanted = |stored: &Stored| sources(&stored.memory).next().is_some();
-        let each_once = |memory: &Memory| sources(memory).collect::<BTreeSet<_>>().into_iter().collect();
+        let wanted = |stored: &Stored| stored.memory.sources().next().is_some();
+        let each_once = |memory: &Memory| memory.sources().collect::<BTreeSet<_>>().into_iter().collect();
         self.answer("lineage", deadline, |data| {
             let linked = paged(&data.memories, &page, |id| id.uuid(), wanted);
             linked.map(|stored| (stored.memory.id, each_once(&stored.memory))).collect()
@@ -249,11 +249,6 @@ fn counted<T: Ord>(things: impl Iterator<Item = T>) -> BTreeMap<T, u64> {
         *counts.entry(thing).or_default() += 1;
     }
     counts
-}
-
-/// Names the memories that a memory came from: its parent and its sources.
-fn sources(memory: &Memory) -> impl Iterator<Item = MemoryId> {
-    memory.parent_memory_id.into_iter().chain(memory.derived_from.iter().copied())
 }
 
 fn paged<'a, K, V>(

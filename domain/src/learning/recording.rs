@@ -157,7 +157,7 @@ fn valid_from(text: &str, now: Timestamp) -> Result<Timestamp, FieldProblem> {
 
 /// Returns the memories that a memory is said to come from, its parent among them, each once.
 pub fn named_sources(memory: &Memory) -> Vec<MemoryId> {
-    let mut sources: Vec<MemoryId> = memory.parent_memory_id.into_iter().chain(memory.derived_from.clone()).collect();
+    let mut sources: Vec<MemoryId> = memory.sources().collect();
     sources.sort();
     sources.dedup();
     sources

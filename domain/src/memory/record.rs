@@ -208,6 +208,11 @@ impl Memory {
         self.scope != Scope::Project && parent.is_some_and(|parent| self.derived_from.contains(&parent))
     }
 
+    /// Returns the memories that this one came from: its parent first, which its other sources may name once more.
+    pub fn sources(&self) -> impl Iterator<Item = MemoryId> {
+        self.parent_memory_id.into_iter().chain(self.derived_from.iter().copied())
+    }
+
     /// Returns the stage of what is learned from this memory. The last possible stage is followed by itself.
     pub fn next_stage(&self) -> u32 {
         self.evolution_stage.saturating_add(1)
@@ -360,7 +365,7 @@ impl Memory {
         if !(self.prior > 0.0 && self.prior < 1.0) {
             problems.push(FieldProblem::new("prior", format!("is {}; it lies between 0 and 1", self.prior)));
         }
-        if self.parent_memory_id == Some(self.id) || self.derived_from.contains(&self.id) {
+        if self.sources().any(|source| source == self.id) {
             problems.push(FieldProblem::new("derived_from", "names the memory itself"));
         }
         if problems.is_empty() { Ok(()) } else { Err(MemoryInvalid { problems }) }

@@ -25,8 +25,7 @@ pub fn merge_sources(memory: &Memory, sources: &[&Memory], lineage: &Lineage) ->
 }
 
 fn comes_from(memory: &Memory, ancestor: MemoryId, lineage: &Lineage) -> bool {
-    let own = memory.parent_memory_id.iter().chain(&memory.derived_from);
-    own.copied().any(|source| source == ancestor || lineage.comes_from(source, ancestor))
+    memory.sources().any(|source| source == ancestor || lineage.comes_from(source, ancestor))
         || lineage.comes_from(memory.id, ancestor)
 }
 
