@@ -118,8 +118,8 @@ impl CacheHandle {
         self.counters().bypassed += 1;
     }
 
-    /// The cached answer, or that of `ask`, made once for all who ask for it now. Errors are not kept, and of answers
-    /// only those that are `worth_keeping`; who waited for one that is not gets it all the same.
+    /// Returns the cached answer, or that of `ask`, which is made once for all who ask for it now. Errors are not kept,
+    /// and of answers only those that are `worth_keeping`; who waited for one that is not gets it all the same.
     pub(crate) async fn get_or_ask(
         &self,
         key: CacheKey,

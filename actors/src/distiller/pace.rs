@@ -20,7 +20,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// A job was done.
+    /// Notes that a job was done.
     pub(super) fn took(&self, time: Duration) {
         let took = u64::try_from(time.as_micros()).unwrap_or(u64::MAX).max(1);
         let average = |old: u64| Some(if old == 0 { took } else { old - old / 8 + took / 8 });
@@ -28,7 +28,7 @@ impl Pace {
         self.waits_until.store(0, Ordering::Relaxed);
     }
 
-    /// The next job needs more tokens than are left of the day.
+    /// Notes that the next job needs more tokens than are left of the day.
     pub(super) fn waits_for_the_next_day(&self, now: Timestamp) {
         let next = day_of(now).tomorrow().and_then(|day| day.to_zoned(TimeZone::UTC));
         let until = next.map_or(0, |next| next.timestamp().as_second());

@@ -114,7 +114,7 @@ impl MemoriesHandle {
         Ok(Reported { trace_id, updated, learned, not_shared_with, promoted })
     }
 
-    /// The report with the trace and the memories that it is about.
+    /// Reads the trace and the memories that a report is about.
     async fn read_for<'a>(
         &self,
         request: &'a FeedbackRequest,
@@ -141,7 +141,7 @@ impl MemoriesHandle {
     }
 }
 
-/// The memories that these records change.
+/// Returns the memories that these records change.
 fn revised_by(records: &[Record]) -> Vec<MemoryId> {
     let revised = |record: &Record| if let Record::Revision { memory, .. } = record { Some(memory.id) } else { None };
     records.iter().filter_map(revised).collect()

@@ -25,7 +25,7 @@ pub(super) fn request(purpose: Purpose, input: &str) -> Completion {
     }
 }
 
-/// An evaluation, with an hour for it.
+/// Asks for an evaluation, with an hour for it.
 pub(super) async fn ask(model: &impl LanguageModel) -> Said {
     ask_until(model, S(3600)).await
 }

@@ -20,7 +20,7 @@ impl MeteredEmbedder {
         Self { inner, meters }
     }
 
-    /// Only what was embedded: a refusal takes no time.
+    /// Notes the time of what was embedded. A refusal takes none.
     async fn timed<T>(&self, embedding: BoxFuture<'_, Result<T, EmbedError>>) -> Result<T, EmbedError> {
         let begun = Instant::now();
         let embedded = embedding.await?;

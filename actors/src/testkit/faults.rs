@@ -13,7 +13,7 @@ pub struct Faults {
 }
 
 impl SystemHandle {
-    /// The faults of the actor that has this name in the tree.
+    /// Returns the faults of the actor that has this name in the tree.
     pub fn faults(&self, actor: &'static str) -> Faults {
         let supervisor = self.supervisor.clone();
         Faults::at(move || supervisor.incarnation(actor))

@@ -20,7 +20,7 @@ impl Default for ManualClock {
 }
 
 impl ManualClock {
-    /// The clock as a system takes it.
+    /// Returns the clock as a system takes it.
     pub fn clock(&self) -> Clock {
         let clock = self.clone();
         Clock::new(move || clock.now())

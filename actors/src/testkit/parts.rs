@@ -16,7 +16,7 @@ use crate::ports::{Clock, LanguageModel, MemoryStore, StoreError};
 use crate::store::StoreOpener;
 use crate::system::{PoolSettings, SystemParts, SystemSettings};
 
-/// An opener that gives this store each time it is asked.
+/// Makes an opener that gives this store each time it is asked.
 pub fn opener_of(store: Arc<dyn MemoryStore>) -> StoreOpener {
     Arc::new(move || {
         let store = Arc::clone(&store);
@@ -57,8 +57,8 @@ impl Default for SystemSettings {
     }
 }
 
-/// A system over this store and this model, with the hash embedder, the default settings and the time of the machine. It
-/// does no background jobs.
+/// Makes a system over this store and this model, with the hash embedder, the default settings and the time of the
+/// machine. It does no background jobs.
 pub fn parts(store: Arc<dyn MemoryStore>, model: impl LanguageModel) -> SystemParts {
     SystemParts {
         store: opener_of(store),

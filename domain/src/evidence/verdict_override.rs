@@ -27,8 +27,8 @@ pub struct OwnVote {
 }
 
 impl OwnVote {
-    /// The vote of a reported trace itself, where a report changes its outcome to `passed`. `turns` is how often the
-    /// outcome changed before.
+    /// Returns the vote of a reported trace itself, where a report changes its outcome to `passed`. `turns` is how
+    /// often the outcome changed before.
     pub fn of_reported_trace(passed: bool, trace: TraceId, turns: u32, memory: MemoryId) -> Self {
         let (own, reversal) = own_vote_and_reversal(passed);
         let id = |kind| id_of_trace_vote(trace, turns, memory, kind);
@@ -42,7 +42,7 @@ impl OwnVote {
     }
 }
 
-/// The vote that an observation contradicts, and the signal that takes it back.
+/// Returns the vote that an observation contradicts, and the signal that takes it back.
 fn own_vote_and_reversal(passed: bool) -> (SignalKind, SignalKind) {
     match passed {
         true => (SignalKind::TaskFailed, SignalKind::FailureOverruled),
@@ -50,7 +50,8 @@ fn own_vote_and_reversal(passed: bool) -> (SignalKind, SignalKind) {
     }
 }
 
-/// The vote about a memory learned from a trace that follows from the trace's new verdict, with the id of its signal.
+/// Returns the vote about a memory learned from a trace that follows from the trace's new verdict, with the id of its
+/// signal.
 pub fn vote_on_learned(memory: &Memory, before: &Trace, after: &Trace) -> Option<(SignalKind, SignalId)> {
     let is_strategy = !memory.is_warning() && memory.outcome == MemoryOutcome::Success;
     if !is_strategy || memory.trace_id != Some(after.trace_id) {
@@ -101,7 +102,7 @@ mod tests {
     /// A report of evidence: whose it is, and whether it passed.
     type Report = (u8, bool);
 
-    /// All signals of a trace, by id, after these reports of it.
+    /// Returns all signals of a trace, by id, after these reports of it.
     fn after(
         outcome: Outcome,
         reports: &[Report],

@@ -27,7 +27,7 @@ impl Changes {
         *self == Self::default()
     }
 
-    /// The memory after the changes, at `now`. The caller sets its revision and its time of change.
+    /// Returns the memory after the changes, at `now`. The caller sets its revision and its time of change.
     pub fn apply(&self, memory: &Memory, now: Timestamp) -> Memory {
         fn set<T: Clone>(field: &mut T, change: &Option<T>) {
             if let Some(change) = change {

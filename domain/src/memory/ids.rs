@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
 
-/// The id (UUIDv8) that follows from these parts. The same parts give the same id, and it counts where one part ends.
+/// Returns the id (UUIDv8) that follows from these parts. The same parts give the same id, and it counts where one part
+/// ends.
 pub(crate) fn derived(parts: &[&[u8]]) -> Uuid {
     let mut hash = Sha256::new();
     for part in parts {

@@ -23,7 +23,7 @@ pub(crate) fn trace(n: u128) -> TraceId {
     Uuid::from_u128(n).into()
 }
 
-/// A strategy made just now, with texts of its own.
+/// Makes a strategy of just now, with texts of its own.
 pub(crate) fn strategy(n: u128) -> Memory {
     Memory::new(NewMemory {
         id: id(n),

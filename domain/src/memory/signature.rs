@@ -24,9 +24,9 @@ use crate::memory::label::label_key;
 pub struct Signature(String);
 
 impl Signature {
-    /// The signature of `raw`: an error type (`std::io::Error`, `requests.Timeout`), a raw message, or a signature
-    /// (`valueerror|parsing`). The message may be one line (`ValueError: bad literal`) or all that was printed with
-    /// frames and positions. A domain inside a signature counts only where `domain` gives none.
+    /// Returns the signature of `raw`: an error type (`std::io::Error`, `requests.Timeout`), a raw message, or a
+    /// signature (`valueerror|parsing`). The message may be one line (`ValueError: bad literal`) or all that was
+    /// printed with frames and positions. A domain inside a signature counts only where `domain` gives none.
     pub fn of(raw: &str, domain: Option<&str>) -> Self {
         let raw = raw.trim();
         let (error, own_domain) = match raw.rsplit_once('|') {
@@ -41,7 +41,7 @@ impl Signature {
         &self.0
     }
 
-    /// The error without its domain.
+    /// Returns the error without its domain.
     pub fn error(&self) -> &str {
         self.0.split_once('|').map_or(&*self.0, |(error, _)| error)
     }

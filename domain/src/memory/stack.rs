@@ -9,9 +9,9 @@ use super::STACK_TRACE_MAX_CHARS;
 
 const CUT: &str = "\n…\n";
 
-/// The stack with types, symbols, files and messages, without addresses and line numbers. A long one keeps its head and
-/// its tail, half each, as errors stand at either end. It has at most [`STACK_TRACE_MAX_CHARS`] characters, with the
-/// mark between them.
+/// Returns the stack with types, symbols, files and messages, without addresses and line numbers. A long one keeps its
+/// head and its tail, half each, as errors stand at either end. It has at most [`STACK_TRACE_MAX_CHARS`] characters,
+/// with the mark between them.
 pub fn normalised_stack(stack: &str) -> String {
     let mut text = stack.trim().to_owned();
     if let Some(patterns) = &*PATTERNS {

@@ -18,7 +18,7 @@ pub fn names_a_fence(text: &str) -> bool {
     matches!(quoted(text), Cow::Owned(_))
 }
 
-/// Text that cannot close the fence it stands in.
+/// Returns text that cannot close the fence it stands in.
 pub fn quoted(text: &str) -> Cow<'_, str> {
     static FENCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let names = format!("{FENCE}|{ATTEMPT_FENCE}|{TEXT_FENCE}");
@@ -35,14 +35,14 @@ pub fn fenced(text: &str) -> String {
     format!("<{TEXT_FENCE}>\n{}\n</{TEXT_FENCE}>", quoted(text))
 }
 
-/// Quoted text with each of its lines marked, so that none reads as a line of what stands around it.
+/// Returns quoted text with each of its lines marked, so that none reads as a line of what stands around it.
 pub fn quoted_lines(text: &str) -> String {
     let text = quoted(text).replace("\r\n", "\n");
     let line = |line: &str| if line.is_empty() { ">\n".to_owned() } else { format!("> {line}\n") };
     text.trim_end_matches(ends_line).split(ends_line).map(line).collect()
 }
 
-/// A label, a title or a name on one line, white space collapsed.
+/// Returns a label, a title or a name on one line, white space collapsed.
 pub fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")

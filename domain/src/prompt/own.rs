@@ -22,7 +22,7 @@ pub struct Prompts {
 }
 
 impl Prompts {
-    /// The names of the files that prompts are read from.
+    /// Returns the names of the files that prompts are read from.
     pub fn file_names() -> impl Iterator<Item = String> {
         Template::ALL.into_iter().map(Template::name).chain([ITEM]).map(|name| format!("{name}.md"))
     }
@@ -61,14 +61,14 @@ impl Prompts {
         fill(self.parts(template).0.trim(), &[(ITEM, item.trim())])
     }
 
-    /// The instructions that ask for lessons and are not the built-in ones.
+    /// Returns the instructions that ask for lessons and are not the built-in ones.
     pub(crate) fn own_instructions(&self) -> impl Iterator<Item = String> {
         let asking = Template::ALL.into_iter().filter(|template| template.asks_for_items());
         let own = asking.filter(|template| self.own_item.is_some() || self.own.contains_key(template));
         own.map(|template| self.instructions(template))
     }
 
-    /// The input with these values, however long they are.
+    /// Returns the input with these values, however long they are.
     pub(crate) fn fill(&self, template: Template, values: &[(&str, &str)]) -> String {
         fill(self.input(template), values)
     }
@@ -122,7 +122,7 @@ fn same_places(built_in: &str, text: &str, part: &str) -> Result<(), String> {
     }
 }
 
-/// The places for values in a text, each as it is written without spaces: `{{task}}`, `{{{memories}}}`.
+/// Returns the places for values in a text, each as it is written without spaces: `{{task}}`, `{{{memories}}}`.
 fn places(text: &str) -> Vec<String> {
     let mut places = Vec::new();
     let mut rest = text;

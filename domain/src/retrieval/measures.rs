@@ -28,8 +28,8 @@ impl Gold {
         self.0.get(id).copied().unwrap_or(0.0)
     }
 
-    /// The share of the relevant ids that is among the first `k`, in 0..=1 (Manning, Raghavan, Schütze: Introduction to
-    /// Information Retrieval, 2008, 8.4). It is 0 where nothing is relevant.
+    /// Returns the share of the relevant ids that is among the first `k`, in 0..=1 (Manning, Raghavan, Schütze:
+    /// Introduction to Information Retrieval, 2008, 8.4). It is 0 where nothing is relevant.
     pub fn recall_at(&self, k: usize, ranking: &[&str]) -> f64 {
         let found = ranking.iter().take(k).filter(|id| self.relevance(id) > 0.0).count();
         if self.is_empty() { 0.0 } else { found as f64 / self.0.len() as f64 }
@@ -42,9 +42,9 @@ impl Gold {
         first.map_or(0.0, |index| 1.0 / (index + 1) as f64)
     }
 
-    /// The sum over the first `k` of relevance over the binary logarithm of rank + 1, as a share of the best possible
-    /// sum, in 0..=1 (Järvelin, Kekäläinen: Cumulated gain-based evaluation of IR techniques, 2002; gains are linear,
-    /// as in trec_eval's ndcg_cut). It is 0 where nothing is relevant.
+    /// Returns the sum over the first `k` of relevance over the binary logarithm of rank + 1, as a share of the best
+    /// possible sum, in 0..=1 (Järvelin, Kekäläinen: Cumulated gain-based evaluation of IR techniques, 2002; gains are
+    /// linear, as in trec_eval's ndcg_cut). It is 0 where nothing is relevant.
     pub fn ndcg_at(&self, k: usize, ranking: &[&str]) -> f64 {
         let mut ideal: Vec<f64> = self.0.values().copied().collect();
         ideal.sort_by(|a, b| b.total_cmp(a));
@@ -63,8 +63,8 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The smallest value that at least `percent` (in 0..=100) of the values do not exceed (nearest rank). None where there
-/// are none.
+/// Returns the smallest value that at least `percent` (in 0..=100) of the values do not exceed (nearest rank). None
+/// where there are none.
 pub fn percentile(values: &[f64], percent: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

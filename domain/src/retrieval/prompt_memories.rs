@@ -29,7 +29,7 @@ pub enum LeftOut {
 }
 
 impl LeftOut {
-    /// The reason in words that follow the memory's name.
+    /// Returns the reason in words that follow the memory's name.
     pub fn words(self) -> &'static str {
         match self {
             Self::Outdated => "outdated by a newer one",

@@ -21,7 +21,7 @@ pub fn has_at_most(text: &[u8], max: usize) -> bool {
     true
 }
 
-/// The text behind the quote that ends the string in which `text` begins.
+/// Returns the text behind the quote that ends the string in which `text` begins.
 fn behind_string(text: &[u8]) -> &[u8] {
     let mut rest = text;
     while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {

@@ -10,7 +10,7 @@ use tiktoken_rs::CoreBPE;
 /// not load: then [`estimate`] counts four characters as a token.
 static O200K: LazyLock<Option<CoreBPE>> = LazyLock::new(|| tiktoken_rs::o200k_base().ok());
 
-/// About how many tokens a text has.
+/// Returns about how many tokens a text has.
 pub fn estimate(text: &str) -> usize {
     // The tokenizer panics when its regular expressions give up on a text.
     let counted = O200K.as_ref().and_then(|bpe| catch_unwind(|| bpe.encode_ordinary(text).len()).ok());
@@ -48,8 +48,8 @@ pub fn fit_all<'a>(texts: &[&'a str], budget: usize) -> Vec<Cow<'a, str>> {
     texts.iter().zip(needs.into_iter().zip(shares)).map(shorten).collect()
 }
 
-/// The max-min fair shares of `all`: nobody gets more than it needs, and nobody less than an even part unless it needs
-/// less.
+/// Returns the max-min fair shares of `all`: nobody gets more than it needs, and nobody less than an even part unless
+/// it needs less.
 fn fair_shares(needs: &[usize], all: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..needs.len()).collect();
     order.sort_by_key(|index| needs[*index]);
@@ -61,8 +61,8 @@ fn fair_shares(needs: &[usize], all: usize) -> Vec<usize> {
     shares
 }
 
-/// So many characters of the start and of the end, or as many as fit. There is no marker where the budget has no room
-/// for one.
+/// Returns so many characters of the start and of the end, or as many as fit. There is no marker where the budget has
+/// no room for one.
 fn head_and_tail(text: &str, budget: usize, part: usize) -> String {
     const LEAST_WITH_MARKER: usize = 24;
     let mut part = part.min(text.chars().count() / 2);

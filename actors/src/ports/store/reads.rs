@@ -66,7 +66,7 @@ pub struct Recall {
 }
 
 impl Recall {
-    /// The statuses of the memories that the search finds.
+    /// Returns the statuses of the memories that the search finds.
     pub fn statuses(&self) -> &'static [Status] {
         if self.with_superseded { &[Status::Active, Status::Superseded] } else { &[Status::Active] }
     }

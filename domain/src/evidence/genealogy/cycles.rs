@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::memory::ids::MemoryId;
 
-/// The relations, each a memory and one of its sources, without which no memory comes from itself. Empty where there is
-/// no cycle. `sources` holds the sources of each memory, known or not. The time grows with the number of relations.
+/// Returns the relations, each a memory and one of its sources, without which no memory comes from itself. Empty where
+/// there is no cycle. `sources` holds the sources of each memory, known or not. The time grows with the number of
+/// relations.
 pub fn cycle_edges(sources: &BTreeMap<MemoryId, Vec<MemoryId>>) -> BTreeSet<(MemoryId, MemoryId)> {
     let mut closing = BTreeSet::new();
     // for each memory that was visited, whether all of its sources were looked at

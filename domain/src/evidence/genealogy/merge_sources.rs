@@ -4,9 +4,9 @@ use super::{Direction, Lineage};
 use crate::memory::ids::MemoryId;
 use crate::memory::{Memory, SOURCES_MAX};
 
-/// The memory with those of `sources` that it can have. None where there is no new one. A source is left out where it
-/// would break a rule: it came from the memory itself (a cycle), it is less trusted (the memory would have to lose
-/// trust), or it would raise the stage of a memory that others came from already (their stages would be too low).
+/// Returns the memory with those of `sources` that it can have. None where there is no new one. A source is left out
+/// where it would break a rule: it came from the memory itself (a cycle), it is less trusted (the memory would have to
+/// lose trust), or it would raise the stage of a memory that others came from already (their stages would be too low).
 pub fn merge_sources(memory: &Memory, sources: &[&Memory], lineage: &Lineage) -> Option<Memory> {
     let has_descendants = lineage.next(memory.id, Direction::Down).next().is_some();
     let mut merged = memory.clone();
@@ -29,8 +29,8 @@ fn comes_from(memory: &Memory, ancestor: MemoryId, lineage: &Lineage) -> bool {
         || lineage.comes_from(memory.id, ancestor)
 }
 
-/// The new sources of a memory by which it comes from itself. That happens where two memories get each other as a
-/// source at the same time, and is only seen afterwards.
+/// Returns the new sources of a memory by which it comes from itself. That happens where two memories get each other as
+/// a source at the same time, and is only seen afterwards.
 pub fn cyclic_sources(before: &Memory, after: &Memory, lineage: &Lineage) -> Vec<MemoryId> {
     let new = after.derived_from.iter().filter(|source| !before.derived_from.contains(source));
     new.copied().filter(|source| lineage.comes_from(*source, after.id)).collect()

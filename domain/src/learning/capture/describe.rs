@@ -15,8 +15,8 @@ const FILLER: &str = r"(?i)^\W*(?:(?:hi|hey|hello|yo|ok|okay|so|well|please|than
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
 static FILLERS: LazyLock<Regex> = LazyLock::new(|| Regex::new(FILLER).expect("a valid pattern"));
 
-/// The title: one line of at most [`TITLE_MAX_CHARS`], without politeness. `instead` stands for a question that names
-/// nothing.
+/// Makes the title: one line of at most [`TITLE_MAX_CHARS`], without politeness. `instead` stands for a question that
+/// names nothing.
 pub(super) fn title(question: &str, instead: Option<&str>) -> String {
     let prose = prose(question);
     let sentences = sentences(&prose);
@@ -31,7 +31,7 @@ pub(super) fn title(question: &str, instead: Option<&str>) -> String {
     if title.matches('`').count() % 2 == 1 { title.replace('`', "") } else { title }
 }
 
-/// The description: one sentence that says when to use the lesson.
+/// Makes the description: one sentence that says when to use the lesson.
 pub(super) fn description(title: &str, error: Option<&str>) -> String {
     let topic = title.trim_end_matches(['?', '？', '.', '!', '…', ' ']);
     let lower = topic.to_lowercase();
@@ -65,7 +65,8 @@ pub(super) fn description(title: &str, error: Option<&str>) -> String {
     shortened(&text, DESCRIPTION_MAX_CHARS)
 }
 
-/// The question's prose: what stands outside of fences, without headings, quotations and the lines of a traceback.
+/// Returns the question's prose: what stands outside of fences, without headings, quotations and the lines of a
+/// traceback.
 fn prose(question: &str) -> String {
     let mut fences = Fences::default();
     let outside = question.lines().filter(|line| fences.next(line) == FenceLine::Outside);
@@ -127,7 +128,7 @@ const NAMELESS: [&str; 40] = [
     "thanks",
 ];
 
-/// The number of words that may name something. Every two signs of a script without spaces count as one.
+/// Returns the number of words that may name something. Every two signs of a script without spaces count as one.
 fn content_words(text: &str) -> usize {
     let names = |word: &&str| word.chars().count() > 3 && !NAMELESS.contains(&word.to_lowercase().as_str());
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(names).count();
@@ -149,7 +150,7 @@ fn capitalised(text: &str) -> String {
     first.unwrap_or_default() + signs.as_str()
 }
 
-/// The text cut to at most `max` characters, between words where that is possible.
+/// Returns the text cut to at most `max` characters, between words where that is possible.
 pub(super) fn shortened(text: &str, max: usize) -> String {
     if text.chars().count() <= max {
         return text.to_owned();

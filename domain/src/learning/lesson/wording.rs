@@ -110,7 +110,7 @@ struct PunctuatedWord {
 }
 
 impl PunctuatedWord {
-    /// A word without the mark behind it. Whatever else is written is part of it: `3.11`, `-1`, `!flag`, `(0,`,
+    /// Returns a word without the mark behind it. Whatever else is written is part of it: `3.11`, `-1`, `!flag`, `(0,`,
     /// `"quoted"`.
     fn of(written: &str, is_first: bool, folds: bool) -> Self {
         let bare = written.strip_suffix(['.', ',', ';', ':']).filter(|bare| bare.ends_with(|c: char| !is_mark(c)));

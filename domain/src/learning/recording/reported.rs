@@ -12,7 +12,7 @@ use crate::memory::trace::Trace;
 use crate::memory::{FieldProblem, Memory, MemoryInvalid, Scope, SourceType, Trust};
 use crate::safety::secrets::Scrub;
 
-/// The lessons of a report as memories; `trace` is its trace with what is reported.
+/// Makes memories of the lessons of a report. `trace` is its trace with what is reported.
 ///
 /// # Errors
 ///

@@ -41,8 +41,8 @@ pub(super) fn read(text: &str) -> Option<(Format, Vec<Conversation>)> {
     Some((Format::Notes, vec![Conversation::of(notes)]))
 }
 
-/// The lines of a text, and whether each is outside of fences. What stands between `---` at the start is about the
-/// file.
+/// Returns the lines of a text, and whether each is outside of fences. What stands between `---` at the start is about
+/// the file.
 fn lines(text: &str) -> Vec<(&str, bool)> {
     let mut fences = Fences::default();
     let all: Vec<&str> = text.lines().collect();
@@ -89,8 +89,8 @@ fn chat(lines: &[(&str, bool)]) -> Option<Conversation> {
     Some(chat)
 }
 
-/// The speaker that a line names, and what the speaker says on the same line. A speaker is named by a heading, or by a
-/// name with a colon at the start of a line, in bold or not.
+/// Returns the speaker that a line names, and what the speaker says on the same line. A speaker is named by a heading,
+/// or by a name with a colon at the start of a line, in bold or not.
 fn speaker(line: &str) -> Option<(Speaker, &str)> {
     let is_heading = heading(line).is_some();
     let text = line.trim_start_matches('#').trim_start_matches(|c: char| !c.is_alphanumeric());
@@ -119,7 +119,7 @@ fn speaker(line: &str) -> Option<(Speaker, &str)> {
     }
 }
 
-/// The level and the text of a heading.
+/// Returns the level and the text of a heading.
 fn heading(line: &str) -> Option<(usize, &str)> {
     let level = line.chars().take_while(|c| *c == '#').count();
     let text = line.get(level..).filter(|text| (1..=6).contains(&level) && text.starts_with([' ', '\t']))?;
@@ -127,7 +127,7 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     (!text.is_empty()).then_some((level, text))
 }
 
-/// The notes: every heading with a text of its own below it. None without headings.
+/// Returns the notes: every heading with a text of its own below it. None without headings.
 fn notes(lines: &[(&str, bool)]) -> Option<Vec<Exchange>> {
     let mut path: Vec<(usize, String)> = Vec::new();
     let (mut notes, mut body) = (Vec::new(), String::new());
@@ -155,7 +155,7 @@ fn notes(lines: &[(&str, bool)]) -> Option<Vec<Exchange>> {
     (!path.is_empty()).then_some(notes)
 }
 
-/// A heading that is underlined with `=` or `-`.
+/// Returns a heading that is underlined with `=` or `-`.
 fn underlined<'a>(line: &'a str, below: &str, free_above: bool) -> Option<(usize, &'a str)> {
     let (line, below) = (line.trim(), below.trim_end());
     let is_text = free_above && line.chars().next().is_some_and(char::is_alphanumeric);

@@ -15,12 +15,12 @@ pub(crate) fn names_error(text: &str) -> bool {
     ERRORS.is_match(text)
 }
 
-/// The first error that a text names, with its path, as a match.
+/// Returns the first error that a text names, with its path, as a match.
 pub(crate) fn first_match(text: &str) -> Option<Match<'_>> {
     ERRORS.captures(text)?.iter().skip(1).flatten().next()
 }
 
-/// The first error that a text names, with its path: an exception, a code, the end of a program.
+/// Returns the first error that a text names, with its path: an exception, a code, the end of a program.
 pub(crate) fn first_error(text: &str) -> Option<&str> {
     first_match(text).map(|name| name.as_str())
 }

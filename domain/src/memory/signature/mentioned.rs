@@ -4,7 +4,7 @@
 use super::Signature;
 use super::error_name::first_error;
 
-/// The signature of the first error that the text names, without a domain.
+/// Returns the signature of the first error that the text names, without a domain.
 pub fn mentioned(text: &str) -> Option<Signature> {
     first_error(text).map(|name| Signature::of(name, None))
 }

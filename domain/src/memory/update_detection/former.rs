@@ -77,7 +77,7 @@ pub(super) fn split(tokens: &[Token]) -> (Vec<Token>, BTreeSet<String>) {
     (rest.collect(), former)
 }
 
-/// The names that a sentence says are gone: `Moment.js was removed`, `AWS was too expensive`, `Dmitri left`.
+/// Returns the names that a sentence says are gone: `Moment.js was removed`, `AWS was too expensive`, `Dmitri left`.
 pub(super) fn dismissed(tokens: &[Token]) -> impl Iterator<Item = String> {
     tokens
         .iter()
@@ -105,7 +105,7 @@ fn follows_verb(tokens: &[Token], at: usize) -> bool {
     tokens.get(at).is_some_and(|token| lexicon::is_light_verb(&token.lower) && token.lower != "in")
 }
 
-/// The end of the phrase that begins at `at`: at the next preposition, pause or verb.
+/// Returns the end of the phrase that begins at `at`: at the next preposition, pause or verb.
 fn end(tokens: &[Token], at: usize) -> usize {
     let mut to = at;
     while let Some(token) = tokens.get(to) {
@@ -125,7 +125,7 @@ fn end(tokens: &[Token], at: usize) -> usize {
     to
 }
 
-/// The words of the former value in `replaced A with B`, `A was replaced by B`, `B replaces A`.
+/// Returns the words of the former value in `replaced A with B`, `A was replaced by B`, `B replaces A`.
 fn replaced(tokens: &[Token], at: usize) -> Option<(usize, usize)> {
     let is_with = |token: &Token| matches!(&*token.lower, "with" | "by" | "for" | "favour" | "favor");
     let next = tokens.get(at + 1)?;

@@ -353,7 +353,7 @@ const IRREGULAR: &[&str] = &[
     "wear wore worn",
     "win won",
 ];
-/// The index of the line for each word of a line.
+/// Returns the index of the line for each word of a line.
 pub(super) fn by_line(lines: &[&'static str]) -> HashMap<String, usize> {
     let words =
         lines.iter().enumerate().flat_map(|(line, words)| words.split_whitespace().map(move |word| (word, line)));
@@ -428,39 +428,39 @@ pub(super) fn is_polarity(word: &str) -> bool {
     POLARITY.contains(word)
 }
 
-/// The place where a program runs, or the group of people, that a word names, in one spelling.
+/// Returns the place where a program runs, or the group of people, that a word names, in one spelling.
 pub(super) fn environment(word: &str) -> Option<&'static str> {
     ENVIRONMENT.get(word).and_then(|line| ENVIRONMENTS[*line].split_whitespace().next())
 }
 
-/// The word that stands for a word and its opposite, and whether the word affirms it.
+/// Returns the word that stands for a word and its opposite, and whether the word affirms it.
 pub(super) fn opposite(word: &str) -> Option<(&'static str, bool)> {
     OPPOSITE.get(word).map(|base| base.strip_prefix('!').map_or((*base, true), |base| (base, false)))
 }
 
-/// The first form of a verb that has no regular past.
+/// Returns the first form of a verb that has no regular past.
 fn infinitive(word: &str) -> Option<&'static str> {
     REGULAR.get(word).and_then(|line| IRREGULAR[*line].split_whitespace().next())
 }
 
-/// The term that stands for a word and for all that mean the same.
+/// Returns the term that stands for a word and for all that mean the same.
 pub(super) fn canonical(word: &str) -> String {
     let place = environment(word).map(str::to_owned);
     place.or_else(|| synonym(word).map(term)).or_else(|| doing(word)).unwrap_or_else(|| term(word))
 }
 
-/// The first of the words that mean the same.
+/// Returns the first of the words that mean the same.
 fn synonym(word: &str) -> Option<&'static str> {
     let first = SYNONYM.get(word).and_then(|line| SYNONYMS[*line].split_whitespace().next());
     first.or_else(|| infinitive(word))
 }
 
-/// The term that stands for a verb. A verb names no place: what is `paid` is no paid plan.
+/// Returns the term that stands for a verb. A verb names no place: what is `paid` is no paid plan.
 pub(super) fn verb(word: &str) -> String {
     synonym(word).map(term).unwrap_or_else(|| term(word))
 }
 
-/// The action of the agent that a word names: a `formatter` formats.
+/// Returns the action of the agent that a word names: a `formatter` formats.
 fn doing(word: &str) -> Option<String> {
     let stem = word.strip_suffix('s').unwrap_or(word).strip_suffix("er")?;
     let doubled = stem.strip_suffix(stem.chars().next_back()?)?;

@@ -129,7 +129,7 @@ impl Outline {
         self.parts.push(Part { opening, is_before_verb: true, words, ..Part::default() });
     }
 
-    /// All words that it says, in the spelling that is compared.
+    /// Returns all words that it says, in the spelling that is compared.
     pub(super) fn words(&self) -> impl Iterator<Item = &String> {
         self.said.iter()
     }

@@ -28,7 +28,7 @@ pub(super) fn split(tokens: &[Token]) -> (Vec<Token>, Vec<Token>) {
     if rest.is_empty() { (tokens.to_vec(), Vec::new()) } else { (rest, reasons) }
 }
 
-/// The end of the reason that begins at `at`. None where no reason begins there.
+/// Returns the end of the reason that begins at `at`. None where no reason begins there.
 fn reason(tokens: &[Token], at: usize) -> Option<usize> {
     let (token, next) = (&tokens[at], tokens.get(at + 1)?);
     let behind_pause = at > 0 && tokens[at - 1].pauses;
@@ -46,7 +46,7 @@ fn reason(tokens: &[Token], at: usize) -> Option<usize> {
     (is_reason && !token.is_name).then_some(end)
 }
 
-/// The end of a reason: behind the next pause, or before the words that begin the main clause.
+/// Returns the end of a reason: behind the next pause, or before the words that begin the main clause.
 fn end(tokens: &[Token], at: usize) -> usize {
     let rest = &tokens[at..];
     let pause = rest.iter().position(|token| token.pauses).map_or(rest.len(), |pause| pause + 1);

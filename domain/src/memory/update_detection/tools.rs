@@ -105,7 +105,7 @@ static EXCLUSIVE_VALUE: LazyLock<HashMap<String, usize>> = LazyLock::new(|| {
     of_terms.collect()
 });
 
-/// The kind of tool that a name is one of.
+/// Returns the kind of tool that a name is one of.
 pub(super) fn tool_kind(word: &str) -> Option<usize> {
     TOOL.get(word).copied()
 }

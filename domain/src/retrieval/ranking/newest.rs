@@ -169,7 +169,7 @@ mod tests {
         Ranked { facts, evidence, score, relevance: 1.0, cut, outdated_by: None, contested_by: None }
     }
 
-    /// The answer for these memories, best first, with what outdates each.
+    /// Returns the answer for these memories, best first, with what outdates each.
     fn shown(memories: &[Memory]) -> Vec<(MemoryId, Option<MemoryId>)> {
         let entries = memories.iter().map(|memory| entry(memory, None)).collect();
         let mut ranking = Ranking { entries, domain: None };

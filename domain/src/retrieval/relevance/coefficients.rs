@@ -49,7 +49,7 @@ impl Coefficients {
         crowd: 0.87,
     };
 
-    /// The coefficients in the order of [`super::Features::all`].
+    /// Returns the coefficients in the order of [`super::Features::all`].
     pub fn all(&self) -> [f64; 6] {
         [self.cosine, self.terms, self.saturation, self.lead, self.margin, self.agreement]
     }

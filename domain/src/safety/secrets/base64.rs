@@ -3,7 +3,7 @@
 /// The longest text that is looked at, in characters of its encoding.
 const LONGEST: usize = 256;
 
-/// The encoded text. None where it is not printable ASCII.
+/// Returns the text that is encoded. None where it is not printable ASCII.
 pub(super) fn decoded(value: &str) -> Option<String> {
     let digits = value.trim_end_matches('=').as_bytes();
     if value.len() > LONGEST || digits.len() < 4 || digits.len() % 4 == 1 {

@@ -41,7 +41,7 @@ impl AgentLoop {
         vec![effect]
     }
 
-    /// The verdict of the check, or else of the judge.
+    /// Returns the verdict of the check, or else of the judge.
     pub(super) fn verdict(&self) -> Option<Verdict> {
         let observed = self.observed.as_ref().map(|observed| match observed.passed {
             true => Verdict::Success,
@@ -64,8 +64,8 @@ impl AgentLoop {
     }
 }
 
-/// The section of the judge's prompt about the check, and how many tokens of its output were cut. What the check
-/// printed stands in a fence and takes at most `most` tokens.
+/// Returns the section of the judge's prompt about the check, and how many tokens of its output were cut. What the
+/// check printed stands in a fence and takes at most `most` tokens.
 fn evidence(observed: &Observed, most: usize) -> (String, usize) {
     let Observed { kind, passed, detail } = observed;
     let result = format!("{} {}", kind.as_str(), if *passed { "passed" } else { "failed" });

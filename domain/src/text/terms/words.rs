@@ -11,8 +11,8 @@ pub(super) enum TextRun<'a> {
     Signs(&'a str),
 }
 
-/// The words and signs of a text, in order. An apostrophe within a word ends it where only an `s` follows. Otherwise it
-/// belongs to neither side.
+/// Returns the words and signs of a text, in order. An apostrophe within a word ends it where only an `s` follows.
+/// Otherwise it belongs to neither side.
 pub(super) fn runs(text: &str) -> impl Iterator<Item = TextRun<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -49,8 +49,9 @@ fn is_unspaced(c: char) -> bool {
         | '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
 }
 
-/// The parts of an identifier, or the identifier itself where it is one part. It is cut at `_`, from small to capital
-/// letters, before the last of several capitals that begins a word (`HTTPServer`), and between letters and digits.
+/// Returns the parts of an identifier, or the identifier itself where it is one part. It is cut at `_`, from small to
+/// capital letters, before the last of several capitals that begins a word (`HTTPServer`), and between letters and
+/// digits.
 pub(super) fn parts(word: &str) -> Vec<&str> {
     word.split('_').filter(|part| !part.is_empty()).flat_map(humps).collect()
 }
@@ -72,7 +73,7 @@ fn humps(word: &str) -> Vec<&str> {
     parts
 }
 
-/// The word in small letters without accents, in their plain form.
+/// Returns the word in small letters without accents, in their plain form.
 pub(super) fn folded(word: &str) -> impl Iterator<Item = char> {
     word.nfkd().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).filter(|c| !is_combining_mark(*c))
 }

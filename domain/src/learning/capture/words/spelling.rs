@@ -4,17 +4,17 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-/// A text as it is compared with cues.
+/// Returns a text as it is compared with cues.
 pub(super) fn spelled(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).map(letter).collect()
 }
 
-/// A pattern for such texts. What is ASCII in it stays, with the classes and escapes that it writes.
+/// Returns a pattern for such texts. What is ASCII in it stays, with the classes and escapes that it writes.
 pub(super) fn respelled(pattern: &str) -> String {
     pattern.chars().map(|c| if c.is_ascii() { c } else { letter(c) }).collect()
 }
 
-/// The sign for a character, which is a word sign for every letter and digit.
+/// Returns the sign for a character, which is a word sign for every letter and digit.
 fn letter(c: char) -> char {
     match c {
         _ if c.is_ascii() => c,

@@ -108,7 +108,7 @@ const QUANTITY: &str = r"(?i)(?-u:\b)[0-9][0-9.,]* ?(?:ms|µs|ns|[kmgt]i?b|[kmg]
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
 static QUANTITIES: LazyLock<Regex> = LazyLock::new(|| Regex::new(QUANTITY).expect("a valid pattern"));
 
-/// The different words of computing in a text, in lower case.
+/// Returns the different words of computing in a text, in lower case.
 pub(in crate::learning::capture) fn subjects(text: &str) -> BTreeSet<String> {
     let lower = text.to_lowercase();
     let stems = STEM.find_iter(&lower).map(|found| found.as_str());
