@@ -119,7 +119,7 @@ fn changes_are_found_and_look_alikes_are_not() {
     }
 }
 
-/// A statement and a later one, by somebody who did not know the rules.
+/// A statement and a later one, by somebody who did not know the rules. Whoever wrote the split `trained` did.
 #[derive(Deserialize)]
 struct Pair {
     split: String,
@@ -133,8 +133,8 @@ struct Pair {
 fn changes_that_somebody_else_wrote_are_found_and_look_alikes_are_not() {
     let lines = include_str!("../../../../../tests/data/update_pairs.jsonl").lines();
     let pairs: Vec<Pair> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
-    for (split, least_found, most_false) in [("dev", 76, 1), ("fitted", 68, 2), ("held_out", 72, 3), ("later", 44, 17)]
-    {
+    let splits = [("dev", 76, 1), ("fitted", 68, 2), ("held_out", 72, 3), ("later", 44, 17), ("trained", 130, 36)];
+    for (split, least_found, most_false) in splits {
         let (mut found, mut wrong) = (0, 0);
         for pair in pairs.iter().filter(|pair| pair.split == split) {
             let (older, newer) = (Statement::of(&pair.title, &pair.older), Statement::of(&pair.title, &pair.newer));
