@@ -193,19 +193,6 @@ struct TraceOwner {
     workspace_id: WorkspaceId,
 }
 
-impl TraceHead {
-    fn is_in(&self, scope: &EraseScope) -> bool {
-        match scope {
-            EraseScope::Workspace(id) => self.metadata.workspace_id == *id,
-            EraseScope::Memory(_) | EraseScope::Jobs { .. } => false,
-            EraseScope::Traces { workspace, before } => {
-                workspace.as_ref().is_none_or(|id| self.metadata.workspace_id == *id)
-                    && self.created_at.as_microsecond() < before.as_microsecond()
-            }
-        }
-    }
-}
-
 /// Removes the files of the traces in this scope. It goes by what the files say, so it also finds those that earlier
 /// runs or other processes wrote. A file that cannot be removed does not keep it from removing the others.
 fn remove(dir: &Path, scope: &EraseScope) -> io::Result<()> {
@@ -221,7 +208,7 @@ fn remove(dir: &Path, scope: &EraseScope) -> io::Result<()> {
 
 fn remove_one(dir: &Path, path: &Path, scope: &EraseScope) -> io::Result<()> {
     let Some(id) = id_of(dir, path).filter(|id| may_be_in(*id, scope)) else { return Ok(()) };
-    if head_of(path, id)?.is_some_and(|head| head.is_in(scope)) {
+    if head_of(path, id)?.is_some_and(|head| scope.covers_trace(&head.metadata.workspace_id, head.created_at)) {
         remove_if_there(path)?;
     }
     Ok(())

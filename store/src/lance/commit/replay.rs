@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use reasoning_bank_actors::ports::{Batch, EraseScope, Record, StoreError};
-use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::JobId;
 
 use super::erasures::Erasures;
@@ -57,7 +56,7 @@ async fn erased_jobs(layout: &Layout, scope: &EraseScope, journals: &[PathBuf]) 
         for record in read_if_there(layout, path).await?.iter().flat_map(|frame| &frame.batch) {
             let Record::Job(job) = record else { continue };
             if last.get(&job.id).is_none_or(|(revision, _)| job.revision >= *revision) {
-                last.insert(job.id, (job.revision, concerns(scope, record)));
+                last.insert(job.id, (job.revision, scope.covers(record)));
             }
         }
     }
@@ -71,32 +70,6 @@ fn is_one_of(record: &Record, jobs: &HashSet<JobId>) -> bool {
 /// Returns the records of a frame that were not erased after it was written.
 fn surviving(frame: Frame, erasures: &Erasures) -> Batch {
     let erased = erasures.pending.as_ref().filter(|_| frame.erasures < erasures.count);
-    let survives = |record: &Record| erased.is_none_or(|scope| !concerns(scope, record));
+    let survives = |record: &Record| erased.is_none_or(|scope| !scope.covers(record));
     frame.batch.into_iter().filter(survives).collect()
-}
-
-/// Tells whether an erasure removes this record.
-pub(in crate::lance) fn concerns(scope: &EraseScope, record: &Record) -> bool {
-    match (scope, record) {
-        (EraseScope::Memory(id), Record::Memory { memory, .. } | Record::Revision { memory, .. }) => memory.id == *id,
-        (EraseScope::Memory(id), Record::Signal(signal)) => signal.memory_id == *id,
-        (EraseScope::Memory(_), Record::Workspace(_) | Record::Trace(_) | Record::Verdict(_) | Record::Job(_)) => false,
-        (EraseScope::Workspace(id), Record::Memory { memory, .. } | Record::Revision { memory, .. }) => {
-            memory.workspace_id == *id && memory.scope == Scope::Project
-        }
-        (EraseScope::Traces { workspace, before }, Record::Trace(trace) | Record::Verdict(trace)) => {
-            workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id)
-                && trace.created_at.as_microsecond() < before.as_microsecond()
-        }
-        (EraseScope::Jobs { over_before }, Record::Job(job)) => {
-            job.is_over() && job.updated_at.as_microsecond() < over_before.as_microsecond()
-        }
-        (EraseScope::Traces { .. } | EraseScope::Jobs { .. }, _) => false,
-        (EraseScope::Workspace(id), Record::Signal(signal)) => signal.workspace_id == *id,
-        (EraseScope::Workspace(id), Record::Trace(trace) | Record::Verdict(trace)) => {
-            trace.metadata.workspace_id == *id
-        }
-        (EraseScope::Workspace(id), Record::Workspace(workspace)) => workspace.id == *id,
-        (EraseScope::Workspace(id), Record::Job(job)) => job.workspace_id == *id,
-    }
 }

@@ -7,8 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use reasoning_bank_actors::ports::{Batch, Committed, MemoryCommit, Record, StoreError};
 use reasoning_bank_domain::learning::job::Job;
-use reasoning_bank_domain::memory::ids::{JobId, MemoryId, SignalId, TraceId};
-use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::{Memory, Status};
 
@@ -51,7 +50,7 @@ pub(in crate::lance) async fn resolve(
                     outcome.memories.push(what);
                     match (what, confirm) {
                         (MemoryCommit::Reinforced(existing), Some(id)) => {
-                            confirmations.push(Record::Signal(confirmation(id, existing, &memory)));
+                            confirmations.push(Record::Signal(memory.confirmation(existing, id)));
                         }
                         _ if is_new => records.push(Record::Memory { memory, passages, confirm }),
                         _ => {}
@@ -301,17 +300,4 @@ async fn similar(tables: &Tables, memories: &[(&Memory, bool)]) -> Result<Vec<(M
     // a memory that is in both counts with its key
     let similar = same_id.iter().map(|id| (id.as_str(), None)).chain(same_text);
     similar.map(|(id, key)| Ok((id.parse().map_err(failed)?, key))).collect()
-}
-
-fn confirmation(fresh: SignalId, existing: MemoryId, memory: &Memory) -> Signal {
-    Signal {
-        id: memory.confirmation_id(existing, fresh),
-        memory_id: existing,
-        workspace_id: memory.workspace_id.clone(),
-        kind: SignalKind::Confirmed,
-        at: memory.created_at,
-        trace_id: memory.trace_id,
-        session: None,
-        comment: None,
-    }
 }

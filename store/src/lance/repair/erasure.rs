@@ -14,7 +14,6 @@ use reasoning_bank_domain::memory::Scope;
 use super::orphans::replay_orphans;
 use crate::lance::commit::erasures::Erasures;
 use crate::lance::commit::journal::{self, JournalSlot};
-use crate::lance::commit::replay;
 use crate::lance::commit::write_lock::WriteGuard;
 use crate::lance::errors::failed;
 use crate::lance::layout::Layout;
@@ -41,7 +40,7 @@ fn remove_from_files(layout: &Layout, own: &JournalSlot, scope: &EraseScope, job
             // earlier revisions of a job that is gone, which were not over, go as well
             let is_gone = |record: &Record| match (table, record) {
                 (TableName::Jobs, Record::Job(job)) => !jobs.contains(&job.id.to_string()),
-                _ => replay::concerns(scope, record),
+                _ => scope.covers(record),
             };
             journal::remove_records(layout, own, is_gone)?;
             set_aside::remove_older(&layout.set_aside(), table, before)
