@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_domain::access::{AccessToken, AllowedWorkspaces, BearerToken, Expiry, Permissions, TokenId};
-use reasoning_bank_domain::memory::workspace::{NAME_MAX_CHARS, is_name};
+use reasoning_bank_domain::memory::workspace::check_name;
 use serde::Serialize;
 
 use super::args::{TokenArgs, TokenCommand};
@@ -76,11 +76,11 @@ impl ListedToken {
 
 fn create(args: TokenArgs, file: &TokenFile, now: Timestamp) -> Result<MadeToken, CommandFailure> {
     let owner = args.owner.unwrap_or_else(|| args.name.clone());
-    let named = [("the name", Some(&args.name)), ("--owner", Some(&owner)), ("--team", args.team.as_ref())];
+    let named = [("NAME", Some(&args.name)), ("--owner", Some(&owner)), ("--team", args.team.as_ref())];
     for (argument, name) in named.into_iter().chain([("--org", args.org.as_ref())]) {
-        if name.is_some_and(|name| !is_name(name)) {
-            let problem = format!("{argument} must have 1 to {NAME_MAX_CHARS} characters and no line breaks");
-            return Err(CommandFailure::usage(problem));
+        if let Some(name) = name {
+            check_name(argument, name)
+                .map_err(|problem| CommandFailure::usage(format!("{} {}", problem.field, problem.problem)))?;
         }
     }
     let lifetime = args.expires_days.map(|days| SignedDuration::from_hours(24 * i64::from(days)));

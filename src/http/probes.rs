@@ -13,6 +13,8 @@ use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::system::health::CheckStatus;
 use serde_json::json;
 
+use crate::remedies;
+
 /// A probe may take this long.
 const PROBE_DEADLINE: Duration = Duration::from_secs(2);
 
@@ -30,7 +32,7 @@ pub(super) async fn alive() -> Response {
 
 /// Answers whether requests would be served, and what prevents it. A part that is degraded does not.
 pub(super) async fn ready(State(own): State<Readiness>) -> Response {
-    let health = own.system.health(Deadline::after(PROBE_DEADLINE)).await;
+    let health = own.system.health(remedies::of, Deadline::after(PROBE_DEADLINE)).await;
     let failed = health.checks.iter().filter(|check| check.status == CheckStatus::Fail);
     let mut reasons: Vec<&str> = failed.map(|check| check.name.as_str()).collect();
     if own.draining.load(Ordering::Relaxed) {
