@@ -20,7 +20,7 @@ use crate::runtime::Deadline;
 
 const NEIGHBOURS: usize = 10;
 /// Two memories may be linked only where the cosine of their contents is at least this.
-const LINKED_COSINE: f64 = 0.65;
+const LINKED_COSINE: f64 = 0.5;
 
 /// A memory that is ready to be committed, or the existing one that it confirms.
 pub(super) enum PreparedLesson {
