@@ -1,6 +1,9 @@
 //! Who makes a call, and from where. What a call may see and do follows from that alone, never from what it says itself.
 
+use std::num::NonZero;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
@@ -9,8 +12,17 @@ use reasoning_bank_domain::access::{Permission, Principal};
 use reasoning_bank_domain::memory::workspace::{InvalidWorkspaceKey, WorkspaceKey};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 
 use super::binding::SessionBinding;
+
+/// So many calls over the network are in work at once for each core. A call waits for a disk or for the embedding model
+/// most of its time.
+const CALLS_PER_CORE: usize = 4;
+/// A call waits this long at most for others to end.
+const QUEUE_LIMIT: Duration = Duration::from_millis(100);
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The header of a request that names the workspace that it is for, by its key.
 pub(crate) const WORKSPACE_HEADER: &str = "x-workspace";
@@ -25,7 +37,10 @@ pub(super) enum ServerEnd {
         session: String,
     },
     /// Clients over the network. Whoever each is was found out before its request came here.
-    Http,
+    Http {
+        /// The calls that may be in work at once.
+        room: Semaphore,
+    },
 }
 
 /// The caller of one call.
@@ -37,6 +52,25 @@ pub(super) enum Caller<'a> {
 }
 
 impl ServerEnd {
+    /// Makes the end of a server for clients over the network.
+    pub(super) fn http() -> Self {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        Self::Http { room: Semaphore::new(CALLS_PER_CORE * cores) }
+    }
+
+    /// Lets a call begin, at once or when another one has ended. A caller that would wait long is told to come again:
+    /// where more is asked for than can be done, waiting helps nobody.
+    ///
+    /// # Errors
+    /// `Overloaded`.
+    pub(super) async fn admit(&self) -> Result<Option<SemaphorePermit<'_>>, Error> {
+        let Self::Http { room } = self else { return Ok(None) };
+        match timeout(QUEUE_LIMIT, room.acquire()).await {
+            Ok(Ok(permit)) => Ok(Some(permit)),
+            _ => Err(Error::Overloaded { retry_after: RETRY_AFTER }),
+        }
+    }
+
     /// Returns the caller of a request.
     ///
     /// # Errors
@@ -44,7 +78,7 @@ impl ServerEnd {
     pub(super) fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller<'_>, Error> {
         match self {
             Self::Stdio { binding, session } => Ok(Caller::User { binding, session }),
-            Self::Http => {
+            Self::Http { .. } => {
                 let parts = context.extensions.get::<Parts>();
                 let principal = parts.and_then(|parts| parts.extensions.get::<Arc<Principal>>());
                 let (Some(parts), Some(principal)) = (parts, principal) else {
@@ -88,6 +122,21 @@ fn key_of(headers: &HeaderMap) -> Result<Option<WorkspaceKey>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_waits_a_moment_and_is_then_told_to_come_again() {
+        let end = ServerEnd::Http { room: Semaphore::new(1) };
+        let first = end.admit().await.unwrap();
+        assert_eq!(end.admit().await.unwrap_err(), Error::Overloaded { retry_after: RETRY_AFTER });
+        let (second, ()) = tokio::join!(end.admit(), async {
+            tokio::time::sleep(QUEUE_LIMIT / 2).await;
+            drop(first);
+        });
+        assert!(second.is_ok());
+        let binding = SessionBinding::default();
+        let stdio = ServerEnd::Stdio { binding, session: "one".into() };
+        assert!(stdio.admit().await.unwrap().is_none(), "one client has all of it");
+    }
 
     #[test]
     fn the_header_names_one_workspace_or_none() {

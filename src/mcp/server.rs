@@ -46,7 +46,7 @@ impl Server {
 
     /// Makes the server that all clients over the network share.
     pub(super) fn http(system: SystemHandle, options: McpOptions) -> Self {
-        Self::new(system, options, ServerEnd::Http)
+        Self::new(system, options, ServerEnd::http())
     }
 
     fn new(system: SystemHandle, options: McpOptions, end: ServerEnd) -> Self {
@@ -121,7 +121,11 @@ impl ServerHandler for Server {
         let judged_elsewhere = spec.judged_elsewhere;
         let calling =
             Calling { system, options, caller, questions, schema, judged_elsewhere, request, context, deadline };
-        match guarded(spec.answer(&calling)).instrument(span).await {
+        let answer = async {
+            let _permit = if spec.may_wait_long() { None } else { self.0.end.admit().await? };
+            guarded(spec.answer(&calling)).await
+        };
+        match answer.instrument(span).await {
             Ok(mut document) => {
                 // What an earlier version stored was cleaned by weaker rules, and a root is stored as it is.
                 document.scrub();

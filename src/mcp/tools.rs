@@ -109,13 +109,18 @@ impl ToolSpec {
         own.iter().any(|toolset| options.toolsets.contains(toolset) || options.toolsets.contains(&Toolset::All))
     }
 
+    /// Says whether a call may wait for a model or for the user. How many do so at once has bounds of its own.
+    pub(super) fn may_wait_long(&self) -> bool {
+        matches!(self.effect, ToolEffect::AsksModels | ToolEffect::Erases)
+    }
+
     pub(super) fn is_for(&self, end: &ServerEnd) -> bool {
         !self.is_local || matches!(end, ServerEnd::Stdio { .. })
     }
 
     pub(super) fn definition(&self, defaults: &ToolDefaults, end: &ServerEnd) -> Tool {
         let mut arguments = (self.arguments)(defaults);
-        if matches!(end, ServerEnd::Http) {
+        if matches!(end, ServerEnd::Http { .. }) {
             name_by_key(&mut arguments);
         }
         Tool::new(self.name, self.description, arguments)
