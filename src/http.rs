@@ -28,6 +28,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
 use tower_http::trace::TraceLayer;
 
+use crate::audit::AuditLog;
 use crate::mcp::{self, McpOptions};
 use crate::tokens::{TokenRegistry, TokensError};
 use auth::Authenticator;
@@ -59,6 +60,8 @@ pub enum ServeError {
     Tokens(#[from] TokensError),
     #[error("{0} cannot be listened on: {1}")]
     Listen(SocketAddr, io::Error),
+    #[error("the audit log cannot be written to: {0}")]
+    Audit(io::Error),
     #[error("{0} is not this machine alone, and there is no token")]
     NoToken(SocketAddr),
     #[error("{0} is not this machine alone, and tokens would cross the network unencrypted")]
@@ -69,6 +72,7 @@ impl ServeError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Tokens(_) => "check the file, or restore it from a backup",
+            Self::Audit(_) => "check that the data directory is writable and has space",
             Self::Listen(..) => "choose another address: --listen 127.0.0.1:8788",
             Self::NoToken(_) => "make one first: reasoning-bank token create NAME --all-workspaces",
             Self::Unencrypted(_) => {
@@ -85,6 +89,7 @@ pub struct Daemon {
     allowed: Arc<AllowedHosts>,
     tokens: Arc<TokenRegistry>,
     authenticator: Authenticator,
+    audit: AuditLog,
 }
 
 impl Daemon {
@@ -108,7 +113,8 @@ impl Daemon {
         let address = listener.local_addr().map_err(failed)?;
         let allowed = Arc::new(AllowedHosts::new(address, &options.allowed_hosts));
         let authenticator = Authenticator::new(Arc::clone(&tokens), has_tokens);
-        Ok(Self { listener, address, allowed, tokens, authenticator })
+        let audit = AuditLog::open(data_dir).map_err(ServeError::Audit)?;
+        Ok(Self { listener, address, allowed, tokens, authenticator, audit })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -124,7 +130,7 @@ impl Daemon {
     pub async fn serve(self, system: SystemHandle, options: McpOptions, end: CancellationToken) {
         let draining = Arc::new(AtomicBool::new(false));
         let stop = CancellationToken::new();
-        let (route, open) = mcp::http_route(system.clone(), options, stop.clone());
+        let (route, open) = mcp::http_route(system.clone(), options, self.audit.clone(), stop.clone());
         let owners = Arc::new(SessionOwners::new(open));
         let protected = route
             .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
@@ -151,6 +157,7 @@ impl Daemon {
         let watch = tokio::spawn(sessions::watch(owners, self.tokens, self.authenticator, REVOCATION_CHECK));
         connection::serve(self.listener, router, end, draining, stop, DRAIN).await;
         watch.abort();
+        self.audit.sync().await;
     }
 }
 

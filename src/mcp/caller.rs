@@ -16,6 +16,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use super::binding::SessionBinding;
+use crate::audit::AuditLog;
 
 /// So many calls over the network are in work at once for each core. A call waits for a disk or for the embedding model
 /// most of its time.
@@ -40,6 +41,7 @@ pub(super) enum ServerEnd {
     Http {
         /// The calls that may be in work at once.
         room: Semaphore,
+        audit: AuditLog,
     },
 }
 
@@ -53,9 +55,9 @@ pub(super) enum Caller<'a> {
 
 impl ServerEnd {
     /// Makes the end of a server for clients over the network.
-    pub(super) fn http() -> Self {
+    pub(super) fn http(audit: AuditLog) -> Self {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        Self::Http { room: Semaphore::new(CALLS_PER_CORE * cores) }
+        Self::Http { room: Semaphore::new(CALLS_PER_CORE * cores), audit }
     }
 
     /// Lets a call begin, at once or when another one has ended. A caller that would wait long is told to come again:
@@ -64,7 +66,7 @@ impl ServerEnd {
     /// # Errors
     /// `Overloaded`.
     pub(super) async fn admit(&self) -> Result<Option<SemaphorePermit<'_>>, Error> {
-        let Self::Http { room } = self else { return Ok(None) };
+        let Self::Http { room, .. } = self else { return Ok(None) };
         match timeout(QUEUE_LIMIT, room.acquire()).await {
             Ok(Ok(permit)) => Ok(Some(permit)),
             _ => Err(Error::Overloaded { retry_after: RETRY_AFTER }),
@@ -123,9 +125,11 @@ fn key_of(headers: &HeaderMap) -> Result<Option<WorkspaceKey>, Error> {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_call_waits_a_moment_and_is_then_told_to_come_again() {
-        let end = ServerEnd::Http { room: Semaphore::new(1) };
+        let dir = tempfile::tempdir().unwrap();
+        let end = ServerEnd::Http { room: Semaphore::new(1), audit: AuditLog::open(dir.path()).unwrap() };
+        tokio::time::pause();
         let first = end.admit().await.unwrap();
         assert_eq!(end.admit().await.unwrap_err(), Error::Overloaded { retry_after: RETRY_AFTER });
         let (second, ()) = tokio::join!(end.admit(), async {

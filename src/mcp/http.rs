@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::options::McpOptions;
 use super::server::Server;
+use crate::audit::AuditLog;
 
 /// A message may have this many bytes: a line over stdio may too, and a transcript of the longest kind fits.
 const MAX_BODY_BYTES: usize = 8 << 20;
@@ -39,8 +40,13 @@ impl HttpSessions {
 ///
 /// Hosts and origins are checked for every path before a request comes here. No store of events is set: with one, a
 /// client that goes away would not cancel its call.
-pub(crate) fn http_route(system: SystemHandle, options: McpOptions, stop: CancellationToken) -> (Router, HttpSessions) {
-    let (server, sessions) = (Server::http(system, options), HttpSessions::default());
+pub(crate) fn http_route(
+    system: SystemHandle,
+    options: McpOptions,
+    audit: AuditLog,
+    stop: CancellationToken,
+) -> (Router, HttpSessions) {
+    let (server, sessions) = (Server::http(system, options, audit), HttpSessions::default());
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()

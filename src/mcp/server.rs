@@ -4,9 +4,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::FutureExt;
+use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::access::Permission;
+use reasoning_bank_domain::memory::workspace::WorkspaceKey;
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode, Implementation,
@@ -25,6 +29,7 @@ use super::failure;
 use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
 use super::tools::{self, ToolSpec};
+use crate::audit::{AuditEntry, AuditLog};
 
 #[derive(Clone)]
 pub(super) struct Server(Arc<ServerState>);
@@ -45,14 +50,50 @@ impl Server {
     }
 
     /// Makes the server that all clients over the network share.
-    pub(super) fn http(system: SystemHandle, options: McpOptions) -> Self {
-        Self::new(system, options, ServerEnd::http())
+    pub(super) fn http(system: SystemHandle, options: McpOptions, audit: AuditLog) -> Self {
+        Self::new(system, options, ServerEnd::http(audit))
     }
 
     fn new(system: SystemHandle, options: McpOptions, end: ServerEnd) -> Self {
         let listed = tools::ALL.into_iter().filter(|tool| tool.is_listed(&options) && tool.is_for(&end));
         let tools = listed.map(|tool| (tool, tool.definition(&options.defaults, &end))).collect();
         Self(Arc::new(ServerState { system, options, tools, end, questions: OpenQuestions::default() }))
+    }
+
+    /// Writes into the audit log of a team's server what a caller did, and to what. What was erased is noted for good
+    /// before the answer goes out.
+    async fn note(
+        &self,
+        spec: &ToolSpec,
+        caller: &Caller<'_>,
+        request: &CallToolRequestParams,
+        outcome: Result<&Value, Code>,
+    ) {
+        let (ServerEnd::Http { audit, .. }, Caller::Holder { principal, key }) = (&self.0.end, caller) else { return };
+        let arguments = request.arguments.as_ref();
+        let argument = |name: &str| arguments.and_then(|arguments| arguments.get(name));
+        let named = ["workspace", "path"].into_iter().find_map(|name| argument(name)?.as_str()?.parse().ok());
+        let given = ["memory_id", "memory_ids", "trace_id"].into_iter().filter_map(argument);
+        let made = outcome.ok().and_then(|document| document.get("id"));
+        let each =
+            given.chain(made).flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
+        // Nothing but ids: an argument may hold any text.
+        let ids = each.filter_map(|id| Some(Uuid::parse_str(id.as_str()?).ok()?.to_string())).collect();
+        let workspace: Option<WorkspaceKey> =
+            named.or_else(|| key.clone()).or_else(|| Some(principal.only_workspace()?.key));
+        audit
+            .append(AuditEntry {
+                at: Timestamp::now(),
+                owner: principal.owner.clone(),
+                action: spec.name.to_owned(),
+                workspace: workspace.map(String::from),
+                ids,
+                outcome: outcome.err().map_or("ok", Code::as_str),
+            })
+            .await;
+        if spec.permission == Permission::Admin {
+            audit.sync().await;
+        }
     }
 
     /// Returns the caller of a request, or the error of the protocol that says why there is none.
@@ -111,6 +152,7 @@ impl ServerHandler for Server {
         };
         let caller = self.caller(&context)?;
         if !caller.may(spec.permission) {
+            self.note(spec, &caller, &request, Err(Code::PermissionDenied)).await;
             return Ok(failure::tool_error(&Error::PermissionDenied(spec.permission)).into());
         }
         let span = tracing::info_span!("tool_call", tool = %tool.name);
@@ -125,7 +167,16 @@ impl ServerHandler for Server {
             let _permit = if spec.may_wait_long() { None } else { self.0.end.admit().await? };
             guarded(spec.answer(&calling)).await
         };
-        match answer.instrument(span).await {
+        let answer = answer.instrument(span).await;
+        if spec.changes_something() {
+            let outcome = match &answer {
+                Ok(document) => Ok(document),
+                Err(Interrupted::Asks(_)) => Err(Code::ConsentRequired),
+                Err(Interrupted::Failed(error)) => Err(error.code()),
+            };
+            self.note(spec, &calling.caller, request, outcome).await;
+        }
+        match answer {
             Ok(mut document) => {
                 // What an earlier version stored was cleaned by weaker rules, and a root is stored as it is.
                 document.scrub();

@@ -109,6 +109,10 @@ impl ToolSpec {
         own.iter().any(|toolset| options.toolsets.contains(toolset) || options.toolsets.contains(&Toolset::All))
     }
 
+    pub(super) fn changes_something(&self) -> bool {
+        self.effect != ToolEffect::Reads
+    }
+
     /// Says whether a call may wait for a model or for the user. How many do so at once has bounds of its own.
     pub(super) fn may_wait_long(&self) -> bool {
         matches!(self.effect, ToolEffect::AsksModels | ToolEffect::Erases)

@@ -145,6 +145,13 @@ async fn message(answer: Response) -> Value {
     serde_json::from_str(data.unwrap_or(&text)).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
+/// The entries of the audit log, in the order in which they were made.
+fn audited(place: &Place) -> Vec<Value> {
+    let files = std::fs::read_dir(place.path("data/audit")).unwrap().map(|file| file.unwrap().path());
+    let text: String = files.map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
 /// A token that the command line makes.
 fn token(place: &Place, arguments: &[&str]) -> String {
     let made = place.document(&[&["token", "create"], arguments].concat());
@@ -200,6 +207,13 @@ async fn one_team_shares_what_it_learns_and_another_one_sees_nothing_of_it() {
     assert_eq!(listed["workspaces"][0]["key"], "shop");
     assert_eq!(listed["current"], listed["workspaces"][0]["id"]);
     assert_eq!(ben.call("get_memory", json!({"memory_id": id})).await["title"], "migrations of the orders table");
+    assert_eq!(ben.call("delete_memory", json!({"memory_id": id, "confirm": true})).await["code"], "consent_required");
+    let audited = audited(&place);
+    let of = |entry: &Value| ["owner", "action", "outcome"].map(|field| entry[field].as_str().unwrap().to_owned());
+    assert_eq!(of(&audited[0]), ["ana", "record_memory", "ok"]);
+    assert_eq!((&audited[0]["workspace"], &audited[0]["ids"]), (&json!("shop"), &json!([id])));
+    assert_eq!(of(audited.last().unwrap()), ["ben", "delete_memory", "consent_required"]);
+    assert!(!audited.iter().any(|entry| entry.to_string().contains("migrations")), "no word of a memory is in it");
 }
 
 #[tokio::test]

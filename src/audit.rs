@@ -1,0 +1,212 @@
+//! The audit log: who changed what, and who was refused, as JSON Lines. It has names and ids, and nothing of what memories
+//! say. Each process appends to a file of its own.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reasoning_bank_store::files::{create_dir, remove_if_there};
+use serde::Serialize;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, timeout_at};
+
+const DIR: &str = "audit";
+/// Entries that wait to be written. A call that writes waits for room.
+const QUEUE: usize = 1_024;
+/// An entry is on the disk at most this long after it was made.
+const SYNC_AFTER: Duration = Duration::from_secs(1);
+/// A file is closed at this size, and a new one begun.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+/// So many files are kept, of all processes. The oldest go first.
+const MAX_FILES: usize = 64;
+
+/// One thing that somebody did, or was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct AuditEntry {
+    pub(crate) at: Timestamp,
+    /// The owner of the token.
+    pub(crate) owner: String,
+    /// What was called, such as a tool.
+    pub(crate) action: String,
+    /// The key of the workspace, where one was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) workspace: Option<String>,
+    /// The ids of what it was done to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ids: Vec<String>,
+    /// `ok`, or the code of the failure.
+    pub(crate) outcome: &'static str,
+}
+
+enum AuditMsg {
+    Append(Box<AuditEntry>),
+    /// Answered when all entries before it are on the disk.
+    Sync(oneshot::Sender<()>),
+}
+
+/// The way to the audit log of this process.
+#[derive(Debug, Clone)]
+pub(crate) struct AuditLog(mpsc::Sender<AuditMsg>);
+
+impl AuditLog {
+    /// Opens the log of a data directory. Its writer ends when the last handle is dropped.
+    ///
+    /// # Errors
+    /// The directory cannot be written to.
+    pub(crate) fn open(data_dir: &Path) -> io::Result<Self> {
+        let dir = data_dir.join(DIR);
+        create_dir(&dir)?;
+        let file = AuditFile::new(dir)?;
+        let (sender, entries) = mpsc::channel(QUEUE);
+        tokio::spawn(write_entries(file, entries));
+        Ok(Self(sender))
+    }
+
+    pub(crate) async fn append(&self, entry: AuditEntry) {
+        if self.0.send(AuditMsg::Append(Box::new(entry))).await.is_err() {
+            tracing::error!("the writer of the audit log has ended");
+        }
+    }
+
+    /// Returns when everything that was appended is on the disk.
+    pub(crate) async fn sync(&self) {
+        let (synced, done) = oneshot::channel();
+        if self.0.send(AuditMsg::Sync(synced)).await.is_ok() {
+            let _ = done.await;
+        }
+    }
+}
+
+async fn write_entries(mut file: AuditFile, mut entries: mpsc::Receiver<AuditMsg>) {
+    let mut unsynced: Option<Instant> = None;
+    loop {
+        let next = match unsynced {
+            Some(until) => timeout_at(until, entries.recv()).await,
+            None => Ok(entries.recv().await),
+        };
+        let done = match next {
+            Ok(Some(AuditMsg::Append(entry))) => {
+                unsynced.get_or_insert_with(|| Instant::now() + SYNC_AFTER);
+                tokio::task::block_in_place(|| file.append(&entry))
+            }
+            Ok(Some(AuditMsg::Sync(synced))) => {
+                unsynced = None;
+                let done = tokio::task::block_in_place(|| file.sync());
+                let _ = synced.send(());
+                done
+            }
+            Ok(None) => {
+                let _ = tokio::task::block_in_place(|| file.sync());
+                return;
+            }
+            Err(_elapsed) => {
+                unsynced = None;
+                tokio::task::block_in_place(|| file.sync())
+            }
+        };
+        if let Err(error) = done {
+            tracing::error!(%error, "the audit log could not be written");
+        }
+    }
+}
+
+struct AuditFile {
+    dir: PathBuf,
+    file: File,
+    bytes: u64,
+}
+
+impl AuditFile {
+    fn new(dir: PathBuf) -> io::Result<Self> {
+        let file = Self::begin(&dir)?;
+        Ok(Self { dir, file, bytes: 0 })
+    }
+
+    /// Begins a file, and removes the oldest ones. Ids of version 7 are in the order of time.
+    fn begin(dir: &Path) -> io::Result<File> {
+        let mut files: Vec<PathBuf> = fs::read_dir(dir)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+        files.sort();
+        for oldest in files.iter().take((files.len() + 1).saturating_sub(MAX_FILES)) {
+            remove_if_there(oldest)?;
+        }
+        let path = dir.join(format!("{}.jsonl", uuid::Uuid::now_v7()));
+        File::options().create_new(true).append(true).mode(0o600).open(path)
+    }
+
+    fn append(&mut self, entry: &AuditEntry) -> io::Result<()> {
+        let mut line = serde_json::to_vec(entry)?;
+        line.push(b'\n');
+        let is_full = self.bytes > 0 && self.bytes + line.len() as u64 > MAX_FILE_BYTES;
+        // Another process may have removed it, as the oldest one.
+        let is_removed = self.file.metadata()?.nlink() == 0;
+        if is_full || is_removed {
+            self.file.sync_data()?;
+            self.file = Self::begin(&self.dir)?;
+            self.bytes = 0;
+        }
+        self.file.write_all(&line)?;
+        self.bytes += line.len() as u64;
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn entry(action: &str) -> AuditEntry {
+        let (owner, workspace) = ("ana".into(), Some("shop".into()));
+        let (at, ids) = (Timestamp::UNIX_EPOCH, vec!["1".into()]);
+        AuditEntry { at, owner, action: action.into(), workspace, ids, outcome: "ok" }
+    }
+
+    fn lines(dir: &Path) -> Vec<Value> {
+        let mut files: Vec<PathBuf> = fs::read_dir(dir.join(DIR)).unwrap().map(|file| file.unwrap().path()).collect();
+        files.sort();
+        let text: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_was_synced_is_there_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = AuditLog::open(dir.path()).unwrap();
+        for action in ["record_memory", "delete_memory"] {
+            log.append(entry(action)).await;
+        }
+        log.sync().await;
+        let actions: Vec<Value> = lines(dir.path()).into_iter().map(|line| line["action"].clone()).collect();
+        assert_eq!(actions, ["record_memory", "delete_memory"]);
+    }
+
+    #[test]
+    fn only_so_many_files_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        (0..MAX_FILES + 3).for_each(|_| {
+            AuditFile::new(dir.path().into()).unwrap();
+        });
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), MAX_FILES);
+    }
+
+    #[test]
+    fn a_process_whose_file_was_removed_goes_on_in_a_new_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut file = AuditFile::new(dir.path().into()).unwrap();
+        (0..MAX_FILES).for_each(|_| {
+            AuditFile::new(dir.path().into()).unwrap();
+        });
+        file.append(&entry("record_memory")).unwrap();
+        let sizes = fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
+        assert_eq!(sizes.filter(|bytes| *bytes > 0).count(), 1);
+    }
+}
