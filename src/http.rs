@@ -131,7 +131,7 @@ impl Daemon {
         let draining = Arc::new(AtomicBool::new(false));
         let stop = CancellationToken::new();
         let (route, open) = mcp::http_route(system.clone(), options, self.audit.clone(), stop.clone());
-        let owners = Arc::new(SessionOwners::new(open));
+        let owners = Arc::new(SessionOwners::new(open, end.clone()));
         let protected = route
             .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
             .layer(from_fn_with_state(self.authenticator.clone(), auth::authenticate))

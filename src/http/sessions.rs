@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
@@ -21,25 +21,36 @@ use crate::mcp::HttpSessions;
 use crate::tokens::TokenRegistry;
 
 const SESSION_HEADER: &str = "mcp-session-id";
-/// A token has at most this many sessions.
+const VERSION_HEADER: &str = "mcp-protocol-version";
+/// From this revision on, a request belongs to no session. Revisions are dates, and so in the order of their text.
+const FIRST_STATELESS: &str = "2026-07-28";
+/// A token has at most this many sessions. For one more, the one that was not used for longest is closed: many clients
+/// never close theirs.
 const MAX_SESSIONS: usize = 50;
 
 /// Whose each session is, and what ends when a token is revoked.
 pub(super) struct SessionOwners {
     sessions: HttpSessions,
     owned: Mutex<Owned>,
+    /// Cancelled when the server ends. A stream that waits for news of a session does not outlive it.
+    end: CancellationToken,
 }
 
 #[derive(Default)]
 struct Owned {
-    by_session: HashMap<String, UsedToken>,
+    by_session: HashMap<String, OwnedSession>,
     /// Cancelled when the token is revoked or has expired.
     ends: HashMap<Option<TokenId>, CancellationToken>,
 }
 
+struct OwnedSession {
+    owner: UsedToken,
+    used: Instant,
+}
+
 impl SessionOwners {
-    pub(super) fn new(sessions: HttpSessions) -> Self {
-        Self { sessions, owned: Mutex::default() }
+    pub(super) fn new(sessions: HttpSessions, end: CancellationToken) -> Self {
+        Self { sessions, owned: Mutex::default(), end }
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Owned) -> T) -> T {
@@ -51,23 +62,33 @@ impl SessionOwners {
         self.with(|owned| owned.ends.entry(used.0.clone()).or_default().clone())
     }
 
-    fn is_owner(&self, session: &str, used: &UsedToken) -> bool {
-        self.with(|owned| owned.by_session.get(session) == Some(used))
+    /// Notes that a session is used, and says whether it is the token's own.
+    fn uses(&self, session: &str, used: &UsedToken) -> bool {
+        self.with(|owned| match owned.by_session.get_mut(session) {
+            Some(known) if known.owner == *used => {
+                known.used = Instant::now();
+                true
+            }
+            _ => false,
+        })
     }
 
-    /// Says whether the token may open one more session. Sessions that have ended are forgotten first.
-    async fn has_room(&self, used: &UsedToken) -> bool {
-        let count = |owned: &mut Owned| owned.by_session.values().filter(|owner| *owner == used).count();
-        if self.with(count) < MAX_SESSIONS {
-            return true;
+    /// Notes whose a new session is, and closes the one that was not used for longest where there are too many.
+    async fn opened(&self, session: String, used: UsedToken) {
+        let closed = self.with(|owned| {
+            let own = owned.by_session.iter().filter(|(_, known)| known.owner == used);
+            let own: Vec<(Instant, String)> = own.map(|(session, known)| (known.used, session.clone())).collect();
+            let longest_unused = if own.len() < MAX_SESSIONS { None } else { own.into_iter().min() };
+            let closed = longest_unused.map(|(_, session)| session);
+            if let Some(closed) = &closed {
+                owned.by_session.remove(closed);
+            }
+            owned.by_session.insert(session, OwnedSession { owner: used, used: Instant::now() });
+            closed
+        });
+        if let Some(closed) = closed {
+            self.sessions.close(&closed).await;
         }
-        self.forget_ended().await;
-        self.with(count) < MAX_SESSIONS
-    }
-
-    async fn forget_ended(&self) {
-        let living = self.sessions.living().await;
-        self.with(|owned| owned.by_session.retain(|session, _| living.contains(session)));
     }
 
     /// Ends all that tokens have open that are not valid any more.
@@ -80,8 +101,8 @@ impl SessionOwners {
                 }
             }
             let mut ended = Vec::new();
-            owned.by_session.retain(|session, owner| {
-                let stays = !over.contains(&owner.0);
+            owned.by_session.retain(|session, known| {
+                let stays = !over.contains(&known.owner.0);
                 if !stays {
                     ended.push(session.clone());
                 }
@@ -99,28 +120,46 @@ impl SessionOwners {
 pub(super) async fn bind(
     State(own): State<Arc<SessionOwners>>,
     Extension(used): Extension<UsedToken>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
-    let gone = || Problem::new(StatusCode::NOT_FOUND, "not_found", "there is no such session");
-    match request.headers().get(SESSION_HEADER).map(|session| session.to_str().map(str::to_owned)) {
-        Some(Ok(session)) if !own.is_owner(&session, &used) => return gone().into_response(),
-        Some(Err(_)) => return gone().into_response(),
-        Some(Ok(_)) => {}
-        None if !own.has_room(&used).await => {
-            let problem = format!("this token has {MAX_SESSIONS} sessions open already");
-            let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "overloaded", problem);
-            return problem.retry_after(60).into_response();
+    if is_stateless(request.headers()) {
+        request.headers_mut().remove(SESSION_HEADER);
+    }
+    let named = request.headers().get(SESSION_HEADER).map(|session| session.to_str().unwrap_or_default().to_owned());
+    if named.as_ref().is_some_and(|session| !own.uses(session, &used)) {
+        return Problem::new(StatusCode::NOT_FOUND, "not_found", "there is no such session").into_response();
+    }
+    let (method, end) = (request.method().clone(), own.end_of(&used));
+    let mut response = next.run(request).await;
+    if let Some(session) = response.headers().get(SESSION_HEADER).and_then(|session| session.to_str().ok())
+        && named.is_none()
+    {
+        own.opened(session.to_owned(), used).await;
+    }
+    if let Some(session) = &named
+        && method == Method::DELETE
+        && response.status().is_success()
+    {
+        own.with(|owned| owned.by_session.remove(session));
+        // There is no body that could be on its way, which the status 202 would say.
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    // A stream that a client asked for waits for news. All others end with their answer.
+    let waits = method == Method::GET;
+    let server_ends = own.end.clone();
+    let over = async move {
+        tokio::select! {
+            () = end.cancelled() => {}
+            () = server_ends.cancelled(), if waits => {}
         }
-        None => {}
-    }
-    let end = own.end_of(&used);
-    let response = next.run(request).await;
-    if let Some(session) = response.headers().get(SESSION_HEADER).and_then(|session| session.to_str().ok()) {
-        own.with(|owned| owned.by_session.insert(session.to_owned(), used));
-    }
+    };
     // Dropping the rest of a stream is what tells the server that its client is gone.
-    response.map(|body| Body::from_stream(body.into_data_stream().take_until(end.cancelled_owned())))
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(over))))
+}
+
+fn is_stateless(headers: &HeaderMap) -> bool {
+    headers.get(VERSION_HEADER).is_some_and(|version| version.as_bytes() >= FIRST_STATELESS.as_bytes())
 }
 
 /// Ends what tokens have open, soon after they were revoked or have expired.

@@ -8,12 +8,14 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::access::{Permission, Principal};
 use reasoning_bank_domain::memory::workspace::{InvalidWorkspaceKey, WorkspaceKey};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use super::binding::SessionBinding;
 use crate::audit::AuditLog;
@@ -54,6 +56,11 @@ pub(super) enum Caller<'a> {
 }
 
 impl ServerEnd {
+    /// Makes the end of a server for one client of the user, whose session is bound to a workspace or will be.
+    pub(super) fn stdio(workspace: Option<WorkspaceRef>) -> Self {
+        Self::Stdio { binding: SessionBinding::new(workspace), session: Uuid::now_v7().to_string() }
+    }
+
     /// Makes the end of a server for clients over the network.
     pub(super) fn http(audit: AuditLog) -> Self {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
@@ -137,8 +144,7 @@ mod tests {
             drop(first);
         });
         assert!(second.is_ok());
-        let binding = SessionBinding::default();
-        let stdio = ServerEnd::Stdio { binding, session: "one".into() };
+        let stdio = ServerEnd::stdio(None);
         assert!(stdio.admit().await.unwrap().is_none(), "one client has all of it");
     }
 
@@ -154,7 +160,8 @@ mod tests {
         assert_eq!(key_of(&headers(&[])), Ok(None));
         let key = key_of(&headers(&["git:example.org/größe".as_bytes()])).unwrap().unwrap();
         assert_eq!(key.as_str(), "git:example.org/größe");
-        for bad in [&[b"".as_slice()] as &[_], &[b"a", b"a"], &[b"\xff"]] {
+        let bad: [&[&[u8]]; 3] = [&[b""], &[b"a", b"a"], &[b"\xff"]];
+        for bad in bad {
             assert!(key_of(&headers(bad)).is_err(), "{bad:?}");
         }
     }

@@ -1,8 +1,8 @@
 //! The protocol over HTTP, both for the revisions with sessions and for the stateless one. Who asks was found out before
 //! a request comes here.
 
-use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use reasoning_bank_actors::system::SystemHandle;
@@ -18,14 +18,19 @@ use crate::audit::AuditLog;
 /// A message may have this many bytes: a line over stdio may too, and a transcript of the longest kind fits.
 const MAX_BODY_BYTES: usize = 8 << 20;
 
+/// A session that nobody uses ends after this time. Most clients do not recover from the end of theirs, and a person may
+/// leave one for a day.
+const KEEP_ALIVE: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The sessions that are open, for whoever bounds and ends them.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct HttpSessions(Arc<LocalSessionManager>);
 
 impl HttpSessions {
-    /// Returns the ids of the sessions that have not ended.
-    pub(crate) async fn living(&self) -> HashSet<String> {
-        self.0.sessions.read().await.keys().map(|id| id.to_string()).collect()
+    fn new() -> Self {
+        let mut manager = LocalSessionManager::default();
+        manager.session_config.keep_alive = Some(KEEP_ALIVE);
+        Self(Arc::new(manager))
     }
 
     pub(crate) async fn close(&self, session: &str) {
@@ -46,7 +51,7 @@ pub(crate) fn http_route(
     audit: AuditLog,
     stop: CancellationToken,
 ) -> (Router, HttpSessions) {
-    let (server, sessions) = (Server::http(system, options, audit), HttpSessions::default());
+    let (server, sessions) = (Server::http(system, options, audit), HttpSessions::new());
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
@@ -54,5 +59,5 @@ pub(crate) fn http_route(
         .with_max_request_body_bytes(MAX_BODY_BYTES)
         .with_cancellation_token(stop);
     let service = StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions.0), config);
-    (Router::new().nest_service("/mcp", service), sessions)
+    (Router::new().route_service("/mcp", service), sessions)
 }

@@ -13,8 +13,10 @@ use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode, Implementation,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation, ListPromptsRequestMethod,
+    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -22,7 +24,6 @@ use serde_json::Value;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::binding::SessionBinding;
 use super::caller::{Caller, ServerEnd};
 use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED};
 use super::failure;
@@ -45,8 +46,8 @@ struct ServerState {
 impl Server {
     /// Makes the server of one client over stdio.
     pub(super) fn stdio(system: SystemHandle, options: McpOptions) -> Self {
-        let binding = SessionBinding::new(options.workspace.clone());
-        Self::new(system, options, ServerEnd::Stdio { binding, session: Uuid::now_v7().to_string() })
+        let end = ServerEnd::stdio(options.workspace.clone());
+        Self::new(system, options, end)
     }
 
     /// Makes the server that all clients over the network share.
@@ -190,13 +191,47 @@ impl ServerHandler for Server {
         }
     }
 
+    // There are tools and nothing else. What a client asks for all the same is no method, not an empty list.
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+
     /// Answers unknown methods. A known method with unreadable parameters arrives here as well.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if matches!(request.method.as_str(), "initialize" | "server/discover" | "tools/list" | "tools/call") {
+        if matches!(request.method.as_str(), "server/discover" | "tools/list" | "tools/call") {
             return Err(ErrorData::invalid_params(format!("malformed params of {}", request.method), None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "unknown method", None))

@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::extract;
+use super::caller::ServerEnd;
 use super::session::{self, SessionError};
 use super::tools::ToolSpec;
 use super::{McpOptions, ToolDefaults};
@@ -38,7 +39,7 @@ pub(super) fn options() -> McpOptions {
 /// Reads the arguments of a call of a tool, or says what is wrong with them.
 pub(super) fn taken<T: DeserializeOwned>(tool: &ToolSpec, arguments: Value) -> Result<(), String> {
     let Value::Object(arguments) = arguments else { panic!("an object, not {arguments}") };
-    let schema = tool.definition(&ToolDefaults::default()).input_schema;
+    let schema = tool.definition(&ToolDefaults::default(), &ServerEnd::stdio(None)).input_schema;
     extract::<T>(&schema, Some(arguments), tool.judged_elsewhere).map(drop).map_err(|error| {
         assert_eq!(error.code(), Code::InvalidArgument);
         error.to_string()

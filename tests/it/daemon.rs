@@ -313,6 +313,26 @@ async fn a_revoked_token_ends_what_it_has_open_within_a_second() {
 }
 
 #[tokio::test]
+async fn the_session_that_was_not_used_for_longest_makes_room_for_a_new_one() {
+    let place = Place::new();
+    let ana = token(&place, &["ana", "--all-workspaces"]);
+    let daemon = Daemon::start(&place, &[]);
+    let first = daemon.session(Some(&ana)).await;
+    let second = daemon.session(Some(&ana)).await;
+    let ping = json!({"jsonrpc": "2.0", "id": 7, "method": "ping"});
+    for _ in 2..50 {
+        daemon.session(Some(&ana)).await;
+    }
+    assert_eq!(first.send(&ping).await.status(), StatusCode::OK);
+    daemon.session(Some(&ana)).await;
+    assert_eq!(first.send(&ping).await.status(), StatusCode::OK, "it was used");
+    assert_eq!(second.send(&ping).await.status(), StatusCode::NOT_FOUND);
+    let ended = daemon.http.delete(&daemon.url).bearer_auth(&ana).header("mcp-session-id", &first.id).send().await;
+    assert_eq!(ended.unwrap().status(), StatusCode::NO_CONTENT);
+    assert_eq!(first.send(&ping).await.status(), StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
 async fn what_one_owner_reports_counts_once_over_all_of_his_tokens_and_sessions() {
     let place = place_with_all_tools();
     let tokens = ["laptop", "desktop"].map(|name| token(&place, &[name, "--owner", "ana", "--all-workspaces"]));
@@ -342,9 +362,13 @@ async fn a_daemon_that_is_asked_to_end_stores_everything_and_ends() {
     let id = session.record("what was stored last").await;
     let ready = place.run(&["health", "--url", &url]).ok();
     assert!(ready.stdout.contains("is ready"), "{}", ready.stdout);
+    let waiting =
+        daemon.http.get(&daemon.url).header("mcp-session-id", &session.id).header("accept", "text/event-stream");
+    let waiting = waiting.send().await.unwrap();
+    assert_eq!(waiting.status(), StatusCode::OK);
     let began = Instant::now();
     assert_eq!(daemon.terminate(), Some(0));
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(4), "nobody waits for a stream that is idle: {:?}", began.elapsed());
     place.run(&["health", "--url", &url]).exits(1);
     let again = Daemon::start(&place, &[]);
     let session = again.session(None).await.on("shop");

@@ -44,7 +44,7 @@ async fn world_with(can_solve: bool) -> World {
     let system = System::start(SystemParts { embedder: Arc::clone(&embedder) as Arc<_>, ..parts }).await.unwrap();
     let workspace = Some(WorkspaceRef::Root("/home/me/project".into()));
     let options = McpOptions { workspace, can_solve, captures: true, ..options() };
-    let client = TestClient::connect(Server::new(system.handle(), options));
+    let client = TestClient::connect(Server::stdio(system.handle(), options));
     World { client, system, store, model, embedder }
 }
 
@@ -230,7 +230,10 @@ async fn a_solve_reports_as_documented() {
     assert!(!is_error, "{report}");
     assert_eq!((&report["solution"], &report["outcome"]), (&json!("a solution"), &json!("success")));
     assert_eq!(report["attempts"].as_array().unwrap().len(), 3);
-    let schema = tools::solve_coding_task::TOOL.definition(&ToolDefaults::default()).output_schema.unwrap();
+    let schema = tools::solve_coding_task::TOOL
+        .definition(&ToolDefaults::default(), &ServerEnd::stdio(None))
+        .output_schema
+        .unwrap();
     let documented: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
     let fields: Vec<&String> = report.as_object().unwrap().keys().collect();
     assert_eq!(fields, documented);

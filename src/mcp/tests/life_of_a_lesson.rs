@@ -59,7 +59,7 @@ impl Bank {
             captures: true,
             ..options()
         };
-        let mut client = TestClient::connect(Server::new(self.system.handle(), options));
+        let mut client = TestClient::connect(Server::stdio(self.system.handle(), options));
         client.initialize().await;
         client
     }

@@ -8,7 +8,7 @@ use crate::mcp::test_client::options;
 fn the_schema_says_what_the_configuration_says() {
     let defaults = ToolDefaults { matts_k: 3, n_results: 7, ..ToolDefaults::default() };
     let default = |tool: &ToolSpec, argument: &str| {
-        tool.definition(&defaults).input_schema["properties"][argument]["default"].clone()
+        tool.definition(&defaults, &ServerEnd::stdio(None)).input_schema["properties"][argument]["default"].clone()
     };
     assert_eq!(default(&solve_coding_task::TOOL, "matts_k"), 3);
     assert_eq!(default(&solve_coding_task::TOOL, "matts_mode"), "parallel");
@@ -21,7 +21,8 @@ fn the_schema_says_what_the_configuration_says() {
 fn the_list_of_core_tools_costs_an_agent_little() {
     let options = McpOptions { captures: true, ..with_tools(&[Toolset::Core]) };
     let core = ALL.into_iter().filter(|tool| tool.is_listed(&options));
-    let tools: Vec<Tool> = core.map(|tool| tool.definition(&ToolDefaults::default())).collect();
+    let tools: Vec<Tool> =
+        core.map(|tool| tool.definition(&ToolDefaults::default(), &ServerEnd::stdio(None))).collect();
     let answers: usize = tools.iter().map(|tool| serde_json::to_string(&tool.output_schema).unwrap().len()).sum();
     let whole = serde_json::to_string(&rmcp::model::ListToolsResult::with_all_items(tools)).unwrap().len();
     assert!(whole < 12_288, "{whole} bytes");
@@ -32,7 +33,7 @@ fn the_list_of_core_tools_costs_an_agent_little() {
 #[test]
 fn every_tool_says_when_to_use_it_and_what_it_does() {
     for tool in ALL {
-        let tool = tool.definition(&ToolDefaults::default());
+        let tool = tool.definition(&ToolDefaults::default(), &ServerEnd::stdio(None));
         let name = &tool.name;
         assert!(tool.title.is_some() && tool.output_schema.is_some(), "{name}");
         let description = tool.description.unwrap();
@@ -55,7 +56,7 @@ fn what_cannot_be_undone_is_confirmed_with_true_and_nothing_else() {
         (&delete_workspace::TOOL, json!({"path": "/w"})),
         (&delete_memory::TOOL, json!({"memory_id": "01890a5d-ac96-774b-bcce-b302099a8057"})),
     ] {
-        let schema = tool.definition(&ToolDefaults::default()).input_schema;
+        let schema = tool.definition(&ToolDefaults::default(), &ServerEnd::stdio(None)).input_schema;
         let refused = |confirm: Option<Value>| {
             let mut arguments = arguments.as_object().cloned().unwrap();
             arguments.extend(confirm.map(|confirm| ("confirm".to_owned(), confirm)));

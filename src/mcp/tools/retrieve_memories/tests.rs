@@ -2,18 +2,19 @@ use rstest::rstest;
 
 use super::*;
 use crate::mcp::arguments::extract;
+use crate::mcp::caller::ServerEnd;
 use crate::mcp::test_client::taken;
 
 #[test]
 fn every_scope_in_the_schema_is_one_that_is_understood() {
-    let schema = TOOL.definition(&ToolDefaults::default()).input_schema;
+    let schema = TOOL.definition(&ToolDefaults::default(), &ServerEnd::stdio(None)).input_schema;
     let words: Vec<ScopeFilter> = serde_json::from_value(schema["properties"]["scope"]["enum"].clone()).unwrap();
     assert_eq!(words, [ScopeFilter::Cascade, ScopeFilter::Project, ScopeFilter::Team, ScopeFilter::Org]);
 }
 
 #[test]
 fn what_is_left_out_of_retrieve_has_the_documented_defaults() {
-    let schema = TOOL.definition(&ToolDefaults::default()).input_schema;
+    let schema = TOOL.definition(&ToolDefaults::default(), &ServerEnd::stdio(None)).input_schema;
     let arguments: Arguments = extract(&schema, json!({"query": "q"}).as_object().cloned(), &[]).unwrap();
     assert_eq!(arguments.detail, Detail::Compact);
     let workspace = WorkspaceRef::Root("/w".into());
@@ -49,7 +50,7 @@ fn good_arguments_are_taken(#[case] arguments: Value) {
 
 #[test]
 fn a_call_without_arguments_is_one_with_none() {
-    let schema = TOOL.definition(&ToolDefaults::default()).input_schema;
+    let schema = TOOL.definition(&ToolDefaults::default(), &ServerEnd::stdio(None)).input_schema;
     let error = extract::<Arguments>(&schema, None, &[]).unwrap_err();
     assert_eq!(error.to_string(), "query: is required: a string of 1 to 200000 characters");
 }
@@ -112,7 +113,7 @@ fn full_keeps_everything() {
 
 #[test]
 fn what_the_answer_schema_spells_out_is_in_a_compact_answer() {
-    let schema = TOOL.definition(&ToolDefaults::default()).output_schema.unwrap();
+    let schema = TOOL.definition(&ToolDefaults::default(), &ServerEnd::stdio(None)).output_schema.unwrap();
     let answer = document(&retrieved(), Detail::Compact).unwrap();
     for field in schema["properties"].as_object().unwrap().keys() {
         assert!(answer.get(field).is_some(), "{field}");

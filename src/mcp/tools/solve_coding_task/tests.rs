@@ -2,10 +2,11 @@ use rstest::rstest;
 
 use super::*;
 use crate::mcp::arguments::extract;
+use crate::mcp::caller::ServerEnd;
 use crate::mcp::test_client::taken;
 
 fn solve_task(arguments: Value, defaults: &ToolDefaults) -> SolveTask {
-    let schema = TOOL.definition(defaults).input_schema;
+    let schema = TOOL.definition(defaults, &ServerEnd::stdio(None)).input_schema;
     let arguments: Arguments = extract(&schema, arguments.as_object().cloned(), &[]).unwrap();
     arguments.into_task(defaults)
 }
