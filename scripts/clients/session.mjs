@@ -1,15 +1,19 @@
-// The MCP TypeScript SDK, as any client uses it, against the real server over stdio. One line a check, exit 1 if one
-// fails.
+// The MCP TypeScript SDK, as any client uses it, against the real server. One line a check, exit 1 if one fails.
 //
-//     node session.mjs BINARY REVISION
+//     node session.mjs BINARY REVISION TRANSPORT
 //
 // REVISION is 2025-11-25 (handshake, mode "legacy" of the SDK) or 2026-07-28 (stateless, that version pinned):
-// `@modelcontextprotocol/client` 2.x speaks both. Structured answers are held against their schemas by the SDK itself.
+// `@modelcontextprotocol/client` 2.x speaks both. TRANSPORT is stdio or http, which means a daemon, a token and the key
+// of a workspace. Structured answers are held against their schemas by the SDK itself.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { Client } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const CORE = [
@@ -25,47 +29,86 @@ const LESSON = {
     description: 'When a rename fails with a sharing violation.',
     content: 'Drop every handle to the file, then rename it.',
 };
+const WORKSPACE = 'git:example.org/team/shop';
+// Statistics are of the whole bank, so of all teams.
+const PERMISSIONS = 'read,write,solve,admin:all';
+const LISTENS = 'ReasoningBank listens on ';
 const EXIT_WITHIN_MS = 2000;
 
-const [binary, revision] = process.argv.slice(2);
+const [binary, revision, transport] = process.argv.slice(2);
 const place = realpathSync(mkdtempSync(join(tmpdir(), 'clients-')));
 for (const name of ['home', 'project']) mkdirSync(join(place, name));
 let failed = false;
 
 function check(what, fine, why) {
     failed ||= !fine;
-    console.log(`${fine ? 'ok  ' : 'FAIL'} typescript ${revision}: ${what}${fine ? '' : `: ${JSON.stringify(why)}`}`);
+    const said = fine ? what : `${what}: ${JSON.stringify(why)}`;
+    console.log(`${fine ? 'ok  ' : 'FAIL'} typescript ${transport} ${revision}: ${said}`);
 }
 
-// A client of a new process, which has to end by itself, in time and with 0, once the client closes its input.
-async function withServer(latencyMs, use) {
-    writeFileSync(join(place, 'config.toml'), `[llm.simulated]\nlatency_ms = ${latencyMs}\n`);
+// A client reaches a process of its own, which ends by itself once the client closes its input.
+function overStdio(args, env) {
     const status = join(place, 'status');
-    for (const file of ['status', 'log']) rmSync(join(place, file), { force: true });
-    const options = ['--config', join(place, 'config.toml'), '--data-dir', join(place, 'data'), '--llm', 'simulated'];
-    const transport = new StdioClientTransport({
+    rmSync(status, { force: true });
+    const connection = new StdioClientTransport({
         // The SDK keeps the exit status to itself, and ends a process that stays by a signal, this shell with it.
         command: '/bin/sh',
-        args: ['-c', '"$@"; echo $? >"$STATUS"', 'sh', binary, ...options, 'mcp'],
+        args: ['-c', '"$@"; echo $? >"$STATUS"', 'sh', binary, ...args, 'mcp'],
         cwd: join(place, 'project'),
-        env: {
-            PATH: process.env.PATH,
-            HOME: join(place, 'home'),
-            STATUS: status,
-            REASONING_BANK__LOG__FILE: join(place, 'log'),
-            REASONING_BANK__LOG__FORMAT: 'json',
-        },
+        env: { ...env, STATUS: status },
     });
-    const mode = revision.startsWith('2026') ? { pin: revision } : 'legacy';
-    const client = new Client({ name: 'session', version: '1' }, { versionNegotiation: { mode } });
-    client.onerror = error => check('nothing on stdout surprises the SDK', false, String(error));
-    await client.connect(transport);
-    await use(client);
-    const closing = performance.now();
-    await client.close();
-    const took = Math.round(performance.now() - closing);
-    const code = readIfThere(status)?.trim();
-    check('the process ends by itself', code === '0' && took < EXIT_WITHIN_MS, { code, took });
+    const close = async client => {
+        await client.close();
+        return readIfThere(status)?.trim();
+    };
+    return { connection, close, kill: () => {} };
+}
+
+// A client reaches a daemon, with a token of its own. The daemon ends once it is asked to.
+async function overHttp(args, env) {
+    const options = { cwd: join(place, 'project'), env, stdio: ['ignore', 'pipe', 'inherit'] };
+    const create = ['--json', 'token', 'create', String(Date.now()), '--all-workspaces', '--permissions', PERMISSIONS];
+    const { token } = JSON.parse(execFileSync(binary, [...args, ...create], options));
+    const headers = { Authorization: `Bearer ${token}`, 'X-Workspace': WORKSPACE };
+    const daemon = spawn(binary, [...args, 'serve', '--listen', '127.0.0.1:0'], options);
+    const ended = once(daemon, 'exit');
+    const [line] = await once(createInterface({ input: daemon.stdout }), 'line');
+    const url = new URL(line.slice(LISTENS.length));
+    const connection = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
+    const close = async client => {
+        // Says goodbye to a session, where the revision has them.
+        await connection.terminateSession();
+        await client.close();
+        daemon.kill();
+        return String((await ended)[0]);
+    };
+    return { connection, close, kill: () => daemon.kill('SIGKILL') };
+}
+
+// A client of a new process, which has to end with 0, in time.
+async function withServer(latencyMs, use) {
+    writeFileSync(join(place, 'config.toml'), `[llm.simulated]\nlatency_ms = ${latencyMs}\n`);
+    rmSync(join(place, 'log'), { force: true });
+    const args = ['--config', join(place, 'config.toml'), '--data-dir', join(place, 'data'), '--llm', 'simulated'];
+    const { connection, close, kill } = await { stdio: overStdio, http: overHttp }[transport](args, {
+        PATH: process.env.PATH,
+        HOME: join(place, 'home'),
+        REASONING_BANK__LOG__FILE: join(place, 'log'),
+        REASONING_BANK__LOG__FORMAT: 'json',
+    });
+    try {
+        const mode = revision.startsWith('2026') ? { pin: revision } : 'legacy';
+        const client = new Client({ name: 'session', version: '1' }, { versionNegotiation: { mode } });
+        client.onerror = error => check('nothing that comes surprises the SDK', false, String(error));
+        await client.connect(connection);
+        await use(client);
+        const closing = performance.now();
+        const code = await close(client);
+        const took = Math.round(performance.now() - closing);
+        check('the process ends well', code === '0' && took < EXIT_WITHIN_MS, { code, took });
+    } finally {
+        kill();
+    }
 }
 
 function readIfThere(file) {
@@ -138,14 +181,22 @@ async function cancelling(client) {
     check('a cancelled call is rejected', (await ended) === 'rejected', await ended);
     const found = await call(client, 'retrieve_memories', { query: 'rename' });
     check('a session goes on after a cancelled call', !found.isError, found);
+    // Before the server ends, which would cancel the solve as well.
+    for (const began = performance.now(); !solvesEnded().length && performance.now() - began < EXIT_WITHIN_MS; )
+        await setTimeout(50);
+    check('a cancelled solve ends at once', isDeepStrictEqual(solvesEnded(), ['cancelled']), solvesEnded());
+}
+
+// How the solves that the log tells of ended.
+function solvesEnded() {
+    const whole = readFileSync(join(place, 'log'), 'utf8').split('\n').slice(0, -1);
+    const lines = whole.map(line => JSON.parse(line).fields);
+    return lines.filter(fields => fields.message === 'a task ended').map(fields => fields.outcome);
 }
 
 try {
     await withServer(120, session);
     await withServer(60_000, cancelling);
-    const lines = readFileSync(join(place, 'log'), 'utf8').trim().split('\n').map(line => JSON.parse(line));
-    const ends = lines.filter(line => line.fields.message === 'a task ended').map(line => line.fields.outcome);
-    check('a cancelled solve ends at once', isDeepStrictEqual(ends, ['cancelled']), lines);
 } catch (error) {
     check('the session', false, String(error?.stack ?? error));
 } finally {

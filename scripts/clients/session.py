@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""The MCP Python SDK, as any client uses it, against the real server over stdio. One line a check, exit 1 if one fails.
+"""The MCP Python SDK, as any client uses it, against the real server. One line a check, exit 1 if one fails.
 
-    session.py BINARY REVISION
+    session.py BINARY REVISION TRANSPORT
 
 REVISION is 2025-11-25 (handshake, mode "legacy" of the SDK) or 2026-07-28 (stateless, that version pinned): `mcp` 2.x
-speaks both. Structured answers are held against their schemas by the SDK itself.
+speaks both. TRANSPORT is stdio or http, which means a daemon, a token and the key of a workspace. Structured answers
+are held against their schemas by the SDK itself.
 """
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -15,8 +17,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
+import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 CORE = [
     "solve_coding_task",
@@ -31,46 +35,87 @@ LESSON = {
     "description": "When a rename fails with a sharing violation.",
     "content": "Drop every handle to the file, then rename it.",
 }
+WORKSPACE = "git:example.org/team/shop"
+# Statistics are of the whole bank, so of all teams.
+PERMISSIONS = "read,write,solve,admin:all"
+LISTENS = "ReasoningBank listens on "
+ANSWER_WITHIN_S = 60.0
 EXIT_WITHIN_S = 2.0
 
-binary, revision = sys.argv[1:]
+binary, revision, transport = sys.argv[1:]
 failed = 0
 
 
 def check(what, fine, why=""):
     global failed
     failed += not fine
-    print(f"{'ok  ' if fine else 'FAIL'} python {revision}: {what}" + ("" if fine else f": {why}"), flush=True)
+    said = what if fine else f"{what}: {why}"
+    print(f"{'ok  ' if fine else 'FAIL'} python {transport} {revision}: {said}", flush=True)
+
+
+@asynccontextmanager
+async def over_stdio(place, arguments, environment, stderr):
+    """How a client reaches a process of its own, and how that ended: by itself, once the client closed its input."""
+    status = place / "status"
+    status.unlink(missing_ok=True)
+    parameters = StdioServerParameters(
+        # The SDK keeps the exit status to itself, and ends a process that stays by a signal, this shell with it.
+        command="/bin/sh",
+        args=["-c", '"$@"; echo $? >"$STATUS"', "sh", *arguments, "mcp"],
+        cwd=str(place / "project"),
+        env=environment | {"STATUS": str(status)},
+    )
+    yield (
+        stdio_client(parameters, errlog=stderr),
+        lambda: int(status.read_text()) if status.exists() else "none: it had to be killed",
+    )
+
+
+@asynccontextmanager
+async def over_http(place, arguments, environment, stderr):
+    """How a client reaches a daemon, with a token of its own, and how that ends once it is asked to."""
+    options = {"cwd": place / "project", "env": environment, "stderr": stderr, "text": True}
+    create = ["--json", "token", "create", str(time.time_ns()), "--all-workspaces", "--permissions", PERMISSIONS]
+    made = subprocess.run([*arguments, *create], check=True, stdout=subprocess.PIPE, **options)
+    headers = {"Authorization": f"Bearer {json.loads(made.stdout)['token']}", "X-Workspace": WORKSPACE}
+    daemon = subprocess.Popen([*arguments, "serve", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, **options)
+
+    def end():
+        daemon.terminate()
+        return daemon.wait(ANSWER_WITHIN_S)
+
+    try:
+        url = daemon.stdout.readline().strip().removeprefix(LISTENS)
+        async with httpx2.AsyncClient(headers=headers, timeout=ANSWER_WITHIN_S, trust_env=False) as http:
+            yield streamable_http_client(url, http_client=http), end
+    finally:
+        daemon.kill()
+        daemon.wait()
 
 
 @asynccontextmanager
 async def server(place, latency_ms):
-    """A client of a new process, which has to end by itself, in time and with 0, once the client closes its input."""
+    """A client of a new process, which has to end with 0, in time."""
     (place / "config.toml").write_text(f"[llm.simulated]\nlatency_ms = {latency_ms}\n")
-    status, log = place / "status", place / "log"
-    status.unlink(missing_ok=True)
+    log = place / "log"
     log.unlink(missing_ok=True)
-    arguments = ["--config", str(place / "config.toml"), "--data-dir", str(place / "data"), "--llm", "simulated", "mcp"]
-    parameters = StdioServerParameters(
-        # The SDK keeps the exit status to itself, and ends a process that stays by a signal, this shell with it.
-        command="/bin/sh",
-        args=["-c", '"$@"; echo $? >"$STATUS"', "sh", binary, *arguments],
-        cwd=str(place / "project"),
-        env={
-            "HOME": str(place / "home"),
-            "STATUS": str(status),
-            "REASONING_BANK__LOG__FILE": str(log),
-            "REASONING_BANK__LOG__FORMAT": "json",
-        },
-    )
+    config, data = str(place / "config.toml"), str(place / "data")
+    arguments = [binary, "--config", config, "--data-dir", data, "--llm", "simulated"]
+    environment = {
+        "HOME": str(place / "home"),
+        "REASONING_BANK__LOG__FILE": str(log),
+        "REASONING_BANK__LOG__FORMAT": "json",
+    }
+    reach = {"stdio": over_stdio, "http": over_http}[transport]
     mode = revision if revision.startswith("2026") else "legacy"
     with open(place / "stderr", "w") as stderr:
-        async with Client(stdio_client(parameters, errlog=stderr), mode=mode) as client:
-            yield client
-            closing = time.monotonic()
-    took = time.monotonic() - closing
-    code = status.read_text().strip() if status.exists() else "none: it had to be killed"
-    check("the process ends by itself", code == "0" and took < EXIT_WITHIN_S, f"exit {code} after {took:.2f} s")
+        async with reach(place, arguments, environment, stderr) as (connection, end):
+            async with Client(connection, mode=mode) as client:
+                yield client
+                closing = time.monotonic()
+            code = end()
+            took = time.monotonic() - closing
+    check("the process ends well", code == 0 and took < EXIT_WITHIN_S, f"exit {code} after {took:.2f} s")
 
 
 async def session(place):
@@ -125,9 +170,19 @@ async def session(place):
             calls.cancel_scope.cancel()
         found = await client.call_tool("retrieve_memories", {"query": "rename"})
         check("a session goes on after a cancelled call", not found.is_error, found.structured_content)
-    lines = [json.loads(line) for line in (place / "log").read_text().splitlines()]
-    ends = [line["fields"].get("outcome") for line in lines if line["fields"]["message"] == "a task ended"]
-    check("a cancelled solve ends at once", ends == ["cancelled"], lines)
+        # Before the server ends, which would cancel the solve as well.
+        with anyio.move_on_after(EXIT_WITHIN_S):
+            while not solves_ended(place):
+                await anyio.sleep(0.05)
+        ends = solves_ended(place)
+        check("a cancelled solve ends at once", ends == ["cancelled"], ends)
+
+
+def solves_ended(place):
+    """How the solves that the log tells of ended."""
+    *whole, _rest = (place / "log").read_text().split("\n")
+    lines = [json.loads(line)["fields"] for line in whole]
+    return [fields["outcome"] for fields in lines if fields["message"] == "a task ended"]
 
 
 with tempfile.TemporaryDirectory() as directory:
