@@ -1,7 +1,7 @@
 # These commands set up a fresh machine with cargo, gcc, Python and apt, and do their work:
 #   make demo      build, then a tour on the simulated model
 #   make test      every test
-#   make clients   the official MCP SDKs and the Inspector against the binary
+#   make clients   the official MCP SDKs, Inspector and conformance suite against the binary
 #   make install   that binary, stripped, in PREFIX/bin (~/.local/bin)
 #   make release   the binary with all of LanceDB optimised: most of an hour to build, three times as fast
 #   make measure   numbers of docs/PERFORMANCE.md, with that binary
