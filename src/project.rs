@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId, WorkspaceKey};
 use serde::{Deserialize, Serialize};
 
 mod git;
@@ -51,6 +51,12 @@ pub fn root(path: &Path, base: &Path, identity: Identity) -> Result<String, Proj
 /// another directory than its project root.
 pub fn work_tree(path: &Path) -> Option<PathBuf> {
     git::work_tree(&path.canonicalize().ok()?)
+}
+
+/// Returns the key under which a team's server would know the repository at this root: that of its remote `origin`.
+/// Whoever writes a checkout chooses its remote, so a user agrees to a key before it is used.
+pub fn key_of_remote(root: &Path) -> Option<WorkspaceKey> {
+    WorkspaceKey::of_remote(&git::origin(root)?)
 }
 
 /// Says whether a directory lies in a repository.

@@ -10,7 +10,7 @@ use reasoning_bank_domain::evidence::stability::Stability;
 use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
 use reasoning_bank_domain::learning::transcript::{Format, Unreadable};
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId, WorkspaceKey};
 use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::retrieval::responses::OpenLink;
 use serde::Serialize;
@@ -173,6 +173,9 @@ pub(super) struct WorkspaceOverview {
     pub(super) detail: WorkspaceDetail,
     /// The way in which it came to be the one in use.
     pub(super) origin: String,
+    /// The key that the remote of its repository gives it on a team's server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) key_of_remote: Option<WorkspaceKey>,
     /// The proposal of its checkout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proposal: Option<CheckoutProposal>,

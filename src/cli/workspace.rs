@@ -81,7 +81,9 @@ impl Here<'_> {
         let detail = bank.workspaces.show(&self.loaded.workspace, request_deadline()).await?;
         let ranking = settings::agreed(&self.loaded.settings.data_dir, &detail.workspace.root);
         let (origin, proposal) = (self.loaded.workspace_origin.clone(), self.loaded.proposal.clone());
-        Ok(WorkspaceOverview { detail, origin, proposal, ranking })
+        let root = Some(&detail.workspace.root).filter(|root| !root.is_empty());
+        let key_of_remote = root.and_then(|root| project::key_of_remote(Path::new(root)));
+        Ok(WorkspaceOverview { detail, origin, key_of_remote, proposal, ranking })
     }
 
     fn switch(&self, path: &str) -> Result<Switched, CommandFailure> {

@@ -79,22 +79,40 @@ fn linked_git_dir(work_tree: &Path) -> Option<PathBuf> {
     git_dir.is_dir().then_some(git_dir)
 }
 
+/// Returns the URL of the remote `origin` of the repository at this root.
+pub(super) fn origin(root: &Path) -> Option<String> {
+    let link = root.join(".git");
+    let git_dir = if link.is_file() {
+        linked_git_dir(root)?
+    } else if link.is_dir() {
+        link
+    } else {
+        root.to_owned()
+    };
+    configured(&git_dir, "[remote \"origin\"]", "url")
+}
+
 /// Reads `core.worktree` of a git directory's configuration as a canonical path.
 fn configured_work_tree(git_dir: &Path) -> Option<PathBuf> {
+    git_dir.join(configured(git_dir, "[core]", "worktree")?).canonicalize().ok()
+}
+
+/// Reads the value of a key in a section of a git directory's configuration. The last one wins.
+fn configured(git_dir: &Path, section: &str, name: &str) -> Option<String> {
     let config = read(&git_dir.join("config"))?;
-    let mut in_core = false;
+    let mut in_section = false;
     let mut found = None;
     for line in config.lines().map(str::trim) {
         if line.starts_with('[') {
-            in_core = line.eq_ignore_ascii_case("[core]");
-        } else if in_core
+            in_section = line.eq_ignore_ascii_case(section);
+        } else if in_section
             && let Some((key, value)) = line.split_once('=')
-            && key.trim().eq_ignore_ascii_case("worktree")
+            && key.trim().eq_ignore_ascii_case(name)
         {
-            found = Some(value.trim().trim_matches('"'));
+            found = Some(value.trim().trim_matches('"').to_owned());
         }
     }
-    git_dir.join(found?).canonicalize().ok()
+    found
 }
 
 fn is_git_dir(path: &Path) -> bool {

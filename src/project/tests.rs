@@ -51,6 +51,22 @@ fn what_is_changed_or_removed_is_what_was_named() {
 }
 
 #[test]
+fn all_clones_of_a_repository_have_the_key_of_its_remote() {
+    let (_temp, top) = with_repository();
+    let repo = top.join("repo");
+    assert_eq!(key_of_remote(&repo), None, "without a remote");
+    git(&repo, &["remote", "add", "upstream", "https://example.org/other/shop.git"]);
+    git(&repo, &["remote", "add", "origin", "https://me:secret@example.org/acme/shop.git"]);
+    git(&repo, &["worktree", "add", "-q", "../tree", "-b", "tree"]);
+    git(&top, &["clone", "-q", "--bare", "repo", "bare.git"]);
+    for path in ["repo", "repo/src", "tree"] {
+        assert_eq!(key_of_remote(&root_of(&top.join(path))).unwrap().as_str(), "git:example.org/acme/shop", "{path}");
+    }
+    assert_eq!(key_of_remote(&top.join("bare.git")), None, "a path on this disk is no key");
+    assert_eq!(key_of_remote(&top), None);
+}
+
+#[test]
 fn subdirectories_work_trees_and_the_git_directory_belong_to_their_repository() {
     let (_temp, top) = with_repository();
     let repo = top.join("repo");

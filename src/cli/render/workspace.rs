@@ -36,6 +36,9 @@ pub(in crate::cli) fn workspace_shown(shown: &WorkspaceOverview) -> String {
     let root = if workspace.root.is_empty() { "none: another workspace has its directory" } else { &workspace.root };
     field("root", root.to_owned());
     field("meant by", shown.origin.clone());
+    if let Some(key) = &shown.key_of_remote {
+        field("key", format!("{key} (on a team's server, by its git remote)"));
+    }
     match detail.registered {
         true => {
             field("memories", detail.memories.to_string());

@@ -132,8 +132,13 @@ fn a_workspace_is_shown_with_what_its_checkout_proposes() {
     let ranking = CheckoutRanking::from([("retrieval.profile".into(), "paper".into())]);
     let proposal =
         Some(CheckoutProposal { team: Some("web".into()), org: Some("acme".into()), ranking: ranking.clone(), file });
-    let shown =
-        WorkspaceOverview { detail, origin: "current directory".into(), proposal, ranking: CheckoutRanking::new() };
+    let shown = WorkspaceOverview {
+        detail,
+        origin: "current directory".into(),
+        key_of_remote: None,
+        proposal,
+        ranking: CheckoutRanking::new(),
+    };
     insta::assert_snapshot!(plain(&workspace_shown(&shown)));
     let removed = Erased { memories: 2, passages: 5, traces: 1, signals: 0, jobs: 2 };
     let removed = WorkspaceRemoval {
