@@ -18,14 +18,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{from_fn, from_fn_with_state, map_request};
 use axum::routing::get;
 use reasoning_bank_actors::system::SystemHandle;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
+use tower_http::timeout::RequestBodyTimeoutLayer;
 use tower_http::trace::TraceLayer;
 
 use crate::audit::AuditLog;
@@ -37,8 +39,12 @@ use probes::Readiness;
 use problem::Problem;
 use sessions::SessionOwners;
 
+/// The header with the id of a request, which its log lines have.
+const REQUEST_ID: &str = "x-request-id";
 /// Requests in work may take this long to end once the server was asked to. Then they are cancelled.
 const DRAIN: Duration = Duration::from_secs(5);
+/// A client may pause this long while it sends a message.
+const BODY_PAUSE: Duration = Duration::from_secs(30);
 /// A token that was revoked keeps what it has open at most about this long.
 const REVOCATION_CHECK: Duration = Duration::from_millis(500);
 
@@ -62,7 +68,7 @@ pub enum ServeError {
     Listen(SocketAddr, io::Error),
     #[error("the audit log cannot be written to: {0}")]
     Audit(io::Error),
-    #[error("{0} is not this machine alone, and there is no token")]
+    #[error("{0} is to be reached from elsewhere, and there is no token")]
     NoToken(SocketAddr),
     #[error("{0} is not this machine alone, and tokens would cross the network unencrypted")]
     Unencrypted(SocketAddr),
@@ -100,10 +106,12 @@ impl Daemon {
     pub async fn bind(options: &HttpOptions, data_dir: &std::path::Path) -> Result<Self, ServeError> {
         let tokens = Arc::new(TokenRegistry::open(data_dir)?);
         let has_tokens = tokens.has_tokens()?;
+        let is_reached_from_elsewhere =
+            !options.listen.ip().is_loopback() || options.behind_proxy || !options.allowed_hosts.is_empty();
+        if is_reached_from_elsewhere && !has_tokens {
+            return Err(ServeError::NoToken(options.listen));
+        }
         if !options.listen.ip().is_loopback() {
-            if !has_tokens {
-                return Err(ServeError::NoToken(options.listen));
-            }
             if !options.behind_proxy && !options.insecure {
                 return Err(ServeError::Unencrypted(options.listen));
             }
@@ -131,12 +139,13 @@ impl Daemon {
         let draining = Arc::new(AtomicBool::new(false));
         let stop = CancellationToken::new();
         let (route, open) = mcp::http_route(system.clone(), options, self.audit.clone(), stop.clone());
-        let owners = Arc::new(SessionOwners::new(open, end.clone()));
+        let owners = Arc::new(SessionOwners::new(open, end.clone(), stop.clone()));
         let protected = route
             .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
+            .layer(RequestBodyTimeoutLayer::new(BODY_PAUSE))
             .layer(from_fn_with_state(self.authenticator.clone(), auth::authenticate))
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
-        let readiness = Readiness { system, draining: Arc::clone(&draining) };
+        let readiness = Readiness::new(system, Arc::clone(&draining));
         let router = Router::new()
             .route("/healthz", get(probes::alive))
             .route("/readyz", get(probes::ready).with_state(readiness))
@@ -153,7 +162,8 @@ impl Daemon {
             }))
             .layer(TraceLayer::new_for_http().make_span_with(span))
             .layer(PropagateRequestIdLayer::x_request_id())
-            .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid));
+            .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
+            .layer(map_request(without_long_id));
         let watch = tokio::spawn(sessions::watch(owners, self.tokens, self.authenticator, REVOCATION_CHECK));
         connection::serve(self.listener, router, end, draining, stop, DRAIN).await;
         watch.abort();
@@ -161,8 +171,17 @@ impl Daemon {
     }
 }
 
+/// Takes an id away that is too long to be one: it would fill the log.
+async fn without_long_id(mut request: Request<Body>) -> Request<Body> {
+    const MAX_BYTES: usize = 128;
+    if request.headers().get(REQUEST_ID).is_some_and(|id| id.len() > MAX_BYTES) {
+        request.headers_mut().remove(REQUEST_ID);
+    }
+    request
+}
+
 /// Opens the span of a request. It names the path and never the query or a header, which may hold secrets.
-fn span(request: &Request<axum::body::Body>) -> tracing::Span {
+fn span(request: &Request<Body>) -> tracing::Span {
     let id = request.extensions().get::<RequestId>().and_then(|id| id.header_value().to_str().ok());
     let (method, path) = (request.method(), request.uri().path());
     tracing::info_span!("http", request_id = id.unwrap_or_default(), %method, path)

@@ -29,6 +29,7 @@ mod tools;
 mod transport;
 
 pub use bridge::{BridgeError, BridgeOptions};
+pub(crate) use caller::CallEnd;
 pub(crate) use http::{HttpSessions, http_route};
 pub use options::{McpOptions, ToolDefaults};
 pub use session::SessionError;

@@ -203,7 +203,10 @@ impl WorkspacesHandle {
     fn unregistered(&self, named: &WorkspaceRef) -> Result<Workspace, Error> {
         let mut workspace = match named {
             WorkspaceRef::Id(id) => return Err(Error::WorkspaceUnknown(id.to_string())),
-            WorkspaceRef::Shared(shared) => Workspace::of_key(shared, self.clock.now()),
+            WorkspaceRef::Shared(shared) => {
+                let id = self.known.load().free_shared_id(shared);
+                Workspace { id, ..Workspace::of_key(shared, self.clock.now()) }
+            }
             WorkspaceRef::Root(root) => {
                 let id = self.known.load().free_id(root);
                 let mut workspace = Workspace { id, ..Workspace::of_root(root, self.clock.now()) };

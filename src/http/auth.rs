@@ -2,6 +2,7 @@
 //! request to the tool.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -17,22 +18,28 @@ use crate::tokens::TokenRegistry;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UsedToken(pub(super) Option<TokenId>);
 
+/// What proxies add to a request. It then comes from elsewhere, and this machine's own users are not who asks.
+const FORWARDED: [&str; 4] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "via"];
+
 /// Lets requests in, or not.
 #[derive(Clone)]
 pub(super) struct Authenticator {
     tokens: Arc<TokenRegistry>,
-    /// There were tokens at the start. The server does not become open because their file goes away.
-    had_tokens: bool,
+    /// There was a token at some time. The server does not become open because the file of tokens goes away.
+    had_tokens: Arc<AtomicBool>,
 }
 
 impl Authenticator {
     pub(super) fn new(tokens: Arc<TokenRegistry>, had_tokens: bool) -> Self {
-        Self { tokens, had_tokens }
+        Self { tokens, had_tokens: Arc::new(had_tokens.into()) }
     }
 
     /// Says whether every request needs a token.
     pub(super) fn needs_token(&self) -> bool {
-        self.had_tokens || self.tokens.has_tokens().unwrap_or(true)
+        if !self.had_tokens.load(Ordering::Relaxed) && self.tokens.has_tokens().unwrap_or(true) {
+            self.had_tokens.store(true, Ordering::Relaxed);
+        }
+        self.had_tokens.load(Ordering::Relaxed)
     }
 
     fn principal(&self, request: &Request) -> Result<(UsedToken, Principal), Problem> {
@@ -41,6 +48,9 @@ impl Authenticator {
             return Err(Problem::new(StatusCode::BAD_REQUEST, "invalid_argument", problem));
         }
         if !self.needs_token() {
+            if FORWARDED.iter().any(|name| request.headers().contains_key(*name)) {
+                return Err(Problem::unauthenticated());
+            }
             return Ok((UsedToken(None), everybody_here()));
         }
         let bearer = bearer(request.headers()).ok_or_else(Problem::unauthenticated)?;

@@ -28,7 +28,10 @@ impl AllowedHosts {
     fn allows(&self, authority: &str) -> bool {
         let authority = authority.to_ascii_lowercase();
         let Ok(parsed) = authority.parse::<Authority>() else { return false };
-        !authority.contains('@') && (self.0.contains(&authority) || self.0.contains(parsed.host()))
+        let rest = authority.strip_prefix(parsed.host());
+        let has_port = rest.and_then(|rest| rest.strip_prefix(':')).is_some_and(|port| port.parse::<u16>().is_ok());
+        let is_whole = has_port || rest == Some("");
+        is_whole && (self.0.contains(&authority) || self.0.contains(parsed.host()))
     }
 
     /// Says why a request with these headers is refused.

@@ -10,19 +10,41 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::system::health::CheckStatus;
 use serde_json::json;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
-use crate::remedies;
-
+/// An answer of the store is believed for this long.
+const FRESH: Duration = Duration::from_secs(1);
 /// A probe may take this long.
 const PROBE_DEADLINE: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
 pub(super) struct Readiness {
-    pub(super) system: SystemHandle,
+    system: SystemHandle,
     /// The server was asked to end, and takes no new work.
-    pub(super) draining: Arc<AtomicBool>,
+    draining: Arc<AtomicBool>,
+    /// When the store was last asked, and whether it answered.
+    known: Arc<Mutex<Option<(Instant, bool)>>>,
+}
+
+impl Readiness {
+    pub(super) fn new(system: SystemHandle, draining: Arc<AtomicBool>) -> Self {
+        Self { system, draining, known: Arc::default() }
+    }
+
+    /// Says whether the store answers a small question. All who ask within a second share one: probes need no token.
+    async fn store_answers(&self) -> bool {
+        let mut known = self.known.lock().await;
+        if let Some((at, answers)) = *known
+            && at.elapsed() < FRESH
+        {
+            return answers;
+        }
+        let answers = self.system.workspaces.list(Deadline::after(PROBE_DEADLINE)).await.is_ok();
+        *known = Some((Instant::now(), answers));
+        answers
+    }
 }
 
 /// Answers that the process runs.
@@ -30,11 +52,12 @@ pub(super) async fn alive() -> Response {
     Json(json!({"status": "ok"})).into_response()
 }
 
-/// Answers whether requests would be served, and what prevents it. A part that is degraded does not.
+/// Answers whether requests would be served, and what prevents it.
 pub(super) async fn ready(State(own): State<Readiness>) -> Response {
-    let health = own.system.health(remedies::of, Deadline::after(PROBE_DEADLINE)).await;
-    let failed = health.checks.iter().filter(|check| check.status == CheckStatus::Fail);
-    let mut reasons: Vec<&str> = failed.map(|check| check.name.as_str()).collect();
+    let mut reasons = Vec::new();
+    if !own.store_answers().await {
+        reasons.push("store");
+    }
     if own.draining.load(Ordering::Relaxed) {
         reasons.push("draining");
     }

@@ -1,7 +1,7 @@
 //! The sessions of the protocol's revisions with a handshake, each with the token that opened it. Nobody else can use it,
 //! a token has a bounded number, and those of a token that was revoked are closed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::auth::{Authenticator, UsedToken};
 use super::problem::Problem;
-use crate::mcp::HttpSessions;
+use crate::mcp::{CallEnd, HttpSessions};
 use crate::tokens::TokenRegistry;
 
 const SESSION_HEADER: &str = "mcp-session-id";
@@ -32,8 +32,10 @@ const MAX_SESSIONS: usize = 50;
 pub(super) struct SessionOwners {
     sessions: HttpSessions,
     owned: Mutex<Owned>,
-    /// Cancelled when the server ends. A stream that waits for news of a session does not outlive it.
+    /// Cancelled when the server is asked to end. A stream that waits for news of a session does not outlive it.
     end: CancellationToken,
+    /// Cancelled when the server waits no longer for the calls in work.
+    stop: CancellationToken,
 }
 
 #[derive(Default)]
@@ -49,17 +51,17 @@ struct OwnedSession {
 }
 
 impl SessionOwners {
-    pub(super) fn new(sessions: HttpSessions, end: CancellationToken) -> Self {
-        Self { sessions, owned: Mutex::default(), end }
+    pub(super) fn new(sessions: HttpSessions, end: CancellationToken, stop: CancellationToken) -> Self {
+        Self { sessions, owned: Mutex::default(), end, stop }
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Owned) -> T) -> T {
         work(&mut self.owned.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns what is cancelled when the token ends.
+    /// Returns what is cancelled when the token ends, or the server.
     fn end_of(&self, used: &UsedToken) -> CancellationToken {
-        self.with(|owned| owned.ends.entry(used.0.clone()).or_default().clone())
+        self.with(|owned| owned.ends.entry(used.0.clone()).or_insert_with(|| self.stop.child_token()).clone())
     }
 
     /// Notes that a session is used, and says whether it is the token's own.
@@ -94,7 +96,9 @@ impl SessionOwners {
     /// Ends all that tokens have open that are not valid any more.
     async fn end_those(&self, is_over: impl Fn(&Option<TokenId>) -> bool) {
         let ended: Vec<String> = self.with(|owned| {
-            let over: Vec<Option<TokenId>> = owned.ends.keys().filter(|id| is_over(id)).cloned().collect();
+            let owners = owned.by_session.values().map(|known| &known.owner.0);
+            let over: HashSet<Option<TokenId>> =
+                owned.ends.keys().chain(owners).filter(|id| is_over(id)).cloned().collect();
             for id in &over {
                 if let Some(end) = owned.ends.remove(id) {
                     end.cancel();
@@ -131,7 +135,11 @@ pub(super) async fn bind(
         return Problem::new(StatusCode::NOT_FOUND, "not_found", "there is no such session").into_response();
     }
     let (method, end) = (request.method().clone(), own.end_of(&used));
-    let mut response = next.run(request).await;
+    request.extensions_mut().insert(CallEnd(end.clone()));
+    let mut response = tokio::select! {
+        () = end.cancelled() => return Problem::unauthenticated().into_response(),
+        response = next.run(request) => response,
+    };
     if let Some(session) = response.headers().get(SESSION_HEADER).and_then(|session| session.to_str().ok())
         && named.is_none()
     {

@@ -32,8 +32,10 @@ const NAME_HEADER: HeaderName = HeaderName::from_static("mcp-name");
 const VERSION_IN_META: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// A server says something at least this often while it works: it keeps its streams alive.
-const READ_TIMEOUT: Duration = Duration::from_secs(120);
+/// The longest call is a solve, for which a day may be allowed. A server says nothing until its answer is there.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(25 * 60 * 60);
+/// A notification is taken, not worked on.
+const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(10);
 /// At most this many requests are under way. Further ones wait.
 const MAX_REQUESTS: usize = 64;
 /// Requests under way may end for this long after the client has closed its end.
@@ -101,7 +103,20 @@ where
         };
         // Whether the handshake is over decides how later messages are sent, so it is waited for.
         if message["method"] == "initialize" || message.get("id").is_none() {
-            bridge.pass_on(message).await;
+            let passed = tokio::time::timeout(NOTIFICATION_TIMEOUT, bridge.pass_on(message.clone()));
+            tokio::select! {
+                () = end.cancelled() => break,
+                passed = passed => if passed.is_err() {
+                    let problem = format!("the server said nothing for {} s", NOTIFICATION_TIMEOUT.as_secs());
+                    bridge.fail_request(&message, problem).await;
+                },
+            }
+            continue;
+        }
+        // An answer of the client, which a request under way may wait for.
+        if message.get("method").is_none() {
+            let bridge = Arc::clone(&bridge);
+            requests.spawn(async move { bridge.pass_on(message).await });
             continue;
         }
         let (bridge, room) = (Arc::clone(&bridge), Arc::clone(&room));
@@ -141,6 +156,8 @@ struct Bridge {
     url: Url,
     answers: mpsc::Sender<Vec<u8>>,
     session: Mutex<BridgeSession>,
+    /// The lock of a handshake that is made again.
+    greeting: tokio::sync::Mutex<()>,
 }
 
 /// What later messages of a client need of earlier ones.
@@ -169,13 +186,16 @@ impl Bridge {
             let key = HeaderValue::from_bytes(key.as_str().as_bytes()).map_err(|_| BridgeError::Key)?;
             headers.insert(WORKSPACE_HEADER, key);
         }
-        let http = Client::builder()
+        let builder = Client::builder();
+        // A proxy would read the token of a request that is not encrypted.
+        let builder = if options.url.scheme() == "http" { builder.no_proxy() } else { builder };
+        let http = builder
             .default_headers(headers)
             .connect_timeout(CONNECT_TIMEOUT)
-            .read_timeout(READ_TIMEOUT)
+            .timeout(REQUEST_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
-        Ok(Self { http, url: options.url, answers, session: Mutex::default() })
+        Ok(Self { http, url: options.url, answers, session: Mutex::default(), greeting: tokio::sync::Mutex::default() })
     }
 
     fn with_session<T>(&self, work: impl FnOnce(&mut BridgeSession) -> T) -> T {
@@ -206,10 +226,11 @@ impl Bridge {
                 open.cancel();
             }
         }
+        let session = self.with_session(|session| session.id.clone());
         let sent = match self.send(&message).await {
             // The server forgot the session, most likely because it was started anew.
-            Ok(answer) if answer.status() == StatusCode::NOT_FOUND && self.has_session() => {
-                match self.greet_again().await {
+            Ok(answer) if answer.status() == StatusCode::NOT_FOUND && session.is_some() => {
+                match self.greet_again(session).await {
                     Ok(()) => self.send(&message).await,
                     Err(error) => Err(error),
                 }
@@ -225,10 +246,6 @@ impl Bridge {
             tracing::warn!("{problem}");
             self.fail_request(&message, problem).await;
         }
-    }
-
-    fn has_session(&self) -> bool {
-        self.with_session(|session| session.id.is_some())
     }
 
     async fn send(&self, message: &Value) -> reqwest::Result<Response> {
@@ -312,14 +329,20 @@ impl Bridge {
         let _ = self.answers.send(message.to_string().into_bytes()).await;
     }
 
-    /// Makes the handshake once more, for a client that knows nothing of it.
-    async fn greet_again(&self) -> reqwest::Result<()> {
+    /// Makes the handshake once more, for a client that knows nothing of it. Of many requests whose session is gone, the
+    /// first one does so.
+    async fn greet_again(&self, gone: Option<HeaderValue>) -> reqwest::Result<()> {
+        let _turn = self.greeting.lock().await;
+        if self.with_session(|session| session.id != gone) {
+            return Ok(());
+        }
         let Some(initialize) = self.with_session(|session| session.initialize.clone()) else { return Ok(()) };
-        self.with_session(|session| (session.id, session.version) = (None, None));
-        let answer = self.send(&initialize).await?.error_for_status()?;
+        let version = self.with_session(|session| session.version.take());
+        let greeting = self.http.post(self.url.clone()).body(initialize.to_string()).timeout(NOTIFICATION_TIMEOUT);
+        let answer = greeting.send().await?.error_for_status()?;
         let id = answer.headers().get(SESSION_HEADER).cloned();
         let _ = answer.bytes().await?;
-        let version = initialize["params"]["protocolVersion"].as_str().and_then(|version| version.parse().ok());
+        // The same server speaks the revision that was agreed upon.
         self.with_session(|session| (session.id, session.version) = (id, version));
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
         tracing::info!("the server was started anew; the session goes on");

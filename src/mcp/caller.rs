@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::access::{Permission, Principal};
 use reasoning_bank_domain::memory::workspace::{InvalidWorkspaceKey, WorkspaceKey};
@@ -15,6 +16,7 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::binding::SessionBinding;
@@ -26,6 +28,10 @@ const CALLS_PER_CORE: usize = 4;
 /// A call waits this long at most for others to end.
 const QUEUE_LIMIT: Duration = Duration::from_millis(100);
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Cancelled when the token of a request ends, or the server: a call goes on no longer than that.
+#[derive(Debug, Clone)]
+pub(crate) struct CallEnd(pub(crate) CancellationToken);
 
 /// The header of a request that names the workspace that it is for, by its key.
 pub(crate) const WORKSPACE_HEADER: &str = "x-workspace";
@@ -52,7 +58,7 @@ pub(super) enum Caller<'a> {
     /// The user of this machine. He reads and writes whatever his own configuration lets him.
     User { binding: &'a SessionBinding, session: &'a str },
     /// The holder of a token. Paths mean nothing to him, and his rights are those of the token.
-    Holder { principal: Arc<Principal>, key: Option<WorkspaceKey> },
+    Holder { principal: Arc<Principal>, key: Option<WorkspaceKey>, end: CallEnd },
 }
 
 impl ServerEnd {
@@ -90,10 +96,12 @@ impl ServerEnd {
             Self::Http { .. } => {
                 let parts = context.extensions.get::<Parts>();
                 let principal = parts.and_then(|parts| parts.extensions.get::<Arc<Principal>>());
-                let (Some(parts), Some(principal)) = (parts, principal) else {
+                let end = parts.and_then(|parts| parts.extensions.get::<CallEnd>());
+                let (Some(parts), Some(principal), Some(end)) = (parts, principal, end) else {
                     return Err(Error::internal("a request came without a principal"));
                 };
-                Ok(Caller::Holder { principal: Arc::clone(principal), key: key_of(&parts.headers)? })
+                let (principal, end) = (Arc::clone(principal), end.clone());
+                Ok(Caller::Holder { principal, key: key_of(&parts.headers)?, end })
             }
         }
     }
@@ -104,6 +112,36 @@ impl Caller<'_> {
         match self {
             Self::User { .. } => true,
             Self::Holder { principal, .. } => principal.may(permission),
+        }
+    }
+
+    /// Returns when the caller may go on no longer: never for the user of this machine.
+    pub(super) async fn ended(&self) {
+        match self {
+            Self::User { .. } => std::future::pending().await,
+            Self::Holder { end, .. } => end.0.cancelled().await,
+        }
+    }
+
+    /// Returns an error as the caller may see it. Where the server keeps its files is nobody's matter over the network.
+    pub(super) fn told(&self, error: Error) -> Error {
+        match (self, error) {
+            (Self::Holder { .. }, Error::Store(StoreError::Unusable(details) | StoreError::Failed(details))) => {
+                let event = Uuid::now_v7();
+                tracing::error!(%event, %details, "the store failed");
+                StoreError::Failed(format!("the log of the server has the details under {event}")).into()
+            }
+            (_, error) => error,
+        }
+    }
+
+    /// Returns who it is, over all teams.
+    pub(super) fn identity(&self) -> String {
+        match self {
+            Self::User { .. } => String::new(),
+            Self::Holder { principal, .. } => {
+                format!("{} of {}", principal.owner, principal.team.as_deref().unwrap_or_default())
+            }
         }
     }
 

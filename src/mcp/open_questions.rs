@@ -17,7 +17,7 @@ const MAX_OPEN: usize = 16;
 /// A call as it was when its question was asked.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AskedCall {
-    /// The source of evidence that the caller is.
+    /// Whoever was asked.
     pub(super) asker: String,
     pub(super) tool: String,
     pub(super) arguments: JsonObject,

@@ -70,7 +70,9 @@ impl Server {
         request: &CallToolRequestParams,
         outcome: Result<&Value, Code>,
     ) {
-        let (ServerEnd::Http { audit, .. }, Caller::Holder { principal, key }) = (&self.0.end, caller) else { return };
+        let (ServerEnd::Http { audit, .. }, Caller::Holder { principal, key, .. }) = (&self.0.end, caller) else {
+            return;
+        };
         let arguments = request.arguments.as_ref();
         let argument = |name: &str| arguments.and_then(|arguments| arguments.get(name));
         let named = ["workspace", "path"].into_iter().find_map(|name| argument(name)?.as_str()?.parse().ok());
@@ -147,7 +149,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some((spec, tool)) = self.0.tools.iter().find(|(_, tool)| tool.name == request.name) else {
-            let known: Vec<&str> = self.0.tools.iter().map(|(_, tool)| tool.name.as_ref()).collect();
+            let caller = self.caller(&context)?;
+            let allowed = self.0.tools.iter().filter(|(spec, _)| caller.may(spec.permission));
+            let known: Vec<&str> = allowed.map(|(_, tool)| tool.name.as_ref()).collect();
             let message = format!("unknown tool; the tools are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
@@ -168,7 +172,17 @@ impl ServerHandler for Server {
             let _permit = if spec.may_wait_long() { None } else { self.0.end.admit().await? };
             guarded(spec.answer(&calling)).await
         };
-        let answer = answer.instrument(span).await;
+        let cancel = calling.context.ct.clone();
+        let ended = async {
+            calling.caller.ended().await;
+            cancel.cancel();
+            // The call ends by itself now.
+            std::future::pending().await
+        };
+        let answer = tokio::select! {
+            answer = answer.instrument(span) => answer,
+            never = ended => never,
+        };
         if spec.changes_something() {
             let outcome = match &answer {
                 Ok(document) => Ok(document),
@@ -186,7 +200,7 @@ impl ServerHandler for Server {
             Err(Interrupted::Asks(question)) => Ok((*question).into()),
             Err(Interrupted::Failed(error)) => {
                 tracing::info!(tool = %tool.name, code = error.code().as_str(), "a call failed");
-                Ok(failure::tool_error(&error).into())
+                Ok(failure::tool_error(&calling.caller.told(error)).into())
             }
         }
     }

@@ -61,6 +61,10 @@ impl WorkspacesHandle {
     pub async fn move_root(&self, named: &WorkspaceRef, root: &str, deadline: Deadline) -> Result<Workspace, Error> {
         self.reread(deadline).await?;
         let moved = self.registered_one(named)?;
+        if moved.key.is_some() {
+            let problem = "is known by a key to callers on other machines, and has no directory that could move";
+            return Err(Error::invalid("old", problem));
+        }
         let at_root = self.known.load().find(&WorkspaceRef::Root(root.to_owned()));
         let Some(other) = at_root.filter(|other| other.id != moved.id) else {
             return self.change(&WorkspaceRef::Id(moved.id), deadline, |moved| root.clone_into(&mut moved.root)).await;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::workspace::{SharedWorkspace, Workspace, WorkspaceId};
 use tokio::time::Instant;
 
 use super::WorkspaceRef;
@@ -47,7 +47,9 @@ impl KnownWorkspaces {
         match named {
             WorkspaceRef::Root(root) => self.by_root.get(root).and_then(|id| self.by_id(id)),
             WorkspaceRef::Id(id) => self.by_id(id),
-            WorkspaceRef::Shared(shared) => self.by_id(&shared.id()),
+            WorkspaceRef::Shared(shared) => {
+                shared.ids().map_while(|id| self.by_id(&id)).find(|workspace| shared.is(workspace))
+            }
         }
     }
 
@@ -62,6 +64,11 @@ impl KnownWorkspaces {
         let mut ids = std::iter::once(WorkspaceId::of_root(root)).chain(again);
         let taken = |id: &WorkspaceId| self.by_id.get(id).is_some_and(|workspace| workspace.root != root);
         ids.find(|id| !taken(id)).unwrap_or_else(|| WorkspaceId::of_root(root))
+    }
+
+    /// Returns the id for a key under which nothing is registered.
+    pub(super) fn free_shared_id(&self, shared: &SharedWorkspace) -> WorkspaceId {
+        shared.ids().find(|id| !self.by_id.contains_key(id)).unwrap_or_else(|| shared.id())
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &Workspace> {
@@ -91,6 +98,19 @@ mod tests {
             assert_eq!(known.find(&WorkspaceRef::Root("/a".into())), None);
             assert_eq!(known.find(&WorkspaceRef::Id(WorkspaceId::of_root("/b"))), Some(workspace("/b", 0)));
         }
+    }
+
+    #[tokio::test]
+    async fn a_workspace_that_came_with_the_id_of_a_key_is_not_the_one_under_the_key() {
+        let shared = SharedWorkspace { key: "shop".parse().unwrap(), team: Some("web".into()), org: None };
+        let named = WorkspaceRef::Shared(shared.clone());
+        let foreign = Workspace { id: shared.id(), root: String::new(), ..workspace("/notes", 0) };
+        let known = KnownWorkspaces::read(vec![foreign], Instant::now());
+        assert_eq!(known.find(&named), None);
+        let id = known.free_shared_id(&shared);
+        assert_ne!(id, shared.id());
+        let own = Workspace { id, ..Workspace::of_key(&shared, Timestamp::UNIX_EPOCH) };
+        assert_eq!(known.with(own.clone()).find(&named), Some(own));
     }
 
     #[tokio::test]

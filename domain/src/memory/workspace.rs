@@ -132,8 +132,20 @@ pub struct SharedWorkspace {
 }
 
 impl SharedWorkspace {
+    /// Returns its own id, which it has unless another workspace came with that one in a file.
     pub fn id(&self) -> WorkspaceId {
         WorkspaceId::of_key(self.team.as_deref(), &self.key)
+    }
+
+    /// Returns the ids that it may have, its own first. It has the first one that no other workspace has.
+    pub fn ids(&self) -> impl Iterator<Item = WorkspaceId> + '_ {
+        let again = (1..).map(|n| WorkspaceId::of_root_again(self.id().as_str(), n));
+        std::iter::once(self.id()).chain(again)
+    }
+
+    /// Says whether a workspace that is stored is this one.
+    pub fn is(&self, workspace: &Workspace) -> bool {
+        workspace.key.as_ref() == Some(&self.key) && workspace.team == self.team
     }
 }
 

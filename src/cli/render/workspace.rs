@@ -14,11 +14,17 @@ pub(in crate::cli) fn workspaces(listed: &WorkspaceList) -> String {
     for entry in &listed.workspaces {
         let mark = if entry.current { "*" } else { " " };
         let workspace = &entry.workspace;
-        let names = [vec![bold(clean_line(&workspace.name)), clean_line(&workspace.root)], belongs(workspace)].concat();
+        let names =
+            [vec![bold(clean_line(&workspace.name)), clean_line(place(workspace))], belongs(workspace)].concat();
         let _ = writeln!(out, "{mark} {}  {}", dim(&workspace.id), names.join("  "));
     }
     let _ = writeln!(out, "{}; * is meant here", counted(listed.workspaces.len(), "workspace", "workspaces"));
     out
+}
+
+/// Returns where a workspace is: its directory, or its key on a team's server.
+fn place(workspace: &Workspace) -> &str {
+    workspace.key.as_ref().map_or(workspace.root.as_str(), |key| key.as_str())
 }
 
 /// Says to which team and which organisation a workspace belongs.
@@ -33,9 +39,16 @@ pub(in crate::cli) fn workspace_shown(shown: &WorkspaceOverview) -> String {
     let mut field = |name: &str, text: String| {
         let _ = writeln!(out, "  {name:<12}  {}", clean_line(&text));
     };
-    let root = if workspace.root.is_empty() { "none: another workspace has its directory" } else { &workspace.root };
+    let root = match (&workspace.key, workspace.root.as_str()) {
+        (Some(_), _) => "none: it is known by a key, on a team's server",
+        (None, "") => "none: another workspace has its directory",
+        (None, root) => root,
+    };
     field("root", root.to_owned());
     field("meant by", shown.origin.clone());
+    if let Some(key) = &workspace.key {
+        field("key", key.to_string());
+    }
     if let Some(key) = &shown.key_of_remote {
         field("key", format!("{key} (on a team's server, by its git remote)"));
     }

@@ -35,7 +35,7 @@ impl Calling<'_> {
     /// Returns the answer that came with the repeated call. Without one it answers the question itself.
     fn repeated(&self, what: &str) -> Result<Value, Interrupted> {
         let call = AskedCall {
-            asker: self.caller.source().to_owned(),
+            asker: self.caller.identity(),
             tool: self.request.name.to_string(),
             arguments: self.request.arguments.clone().unwrap_or_default(),
         };

@@ -34,7 +34,7 @@ impl Calling<'_> {
     pub(in crate::mcp) async fn workspace(&self, named: Option<&str>) -> Result<WorkspaceRef, Interrupted> {
         let binding = match &self.caller {
             Caller::User { binding, .. } => binding,
-            Caller::Holder { principal, key } => {
+            Caller::Holder { principal, key, .. } => {
                 let asked = asked_for("workspace", key.as_ref(), named)?;
                 return Ok(WorkspaceRef::Shared(shared(principal, asked)?));
             }
@@ -54,19 +54,24 @@ impl Calling<'_> {
 
     /// Returns the workspace that is written to already and that an argument names, in whatever workspace the session
     /// is.
-    pub(in crate::mcp) async fn registered(&self, argument: &'static str, text: &str) -> Result<Workspace, Error> {
+    pub(in crate::mcp) async fn registered(
+        &self,
+        argument: &'static str,
+        text: &str,
+    ) -> Result<(WorkspaceRef, Workspace), Error> {
         let (workspaces, deadline) = (&self.system.workspaces, self.deadline);
         let found = match &self.caller {
             Caller::User { .. } => {
                 let all = workspaces.list(deadline).await?;
                 let found = project::registered(text, &self.options.base, self.options.identity, &all);
-                found.map_err(|error| Error::invalid(argument, error.to_string()))?.cloned()
+                let found = found.map_err(|error| Error::invalid(argument, error.to_string()))?.cloned();
+                found.map(|found| (WorkspaceRef::Id(found.id.clone()), found))
             }
-            Caller::Holder { principal, key } => {
+            Caller::Holder { principal, key, .. } => {
                 let asked = asked_for(argument, key.as_ref(), Some(text))?;
                 let named = WorkspaceRef::Shared(shared(principal, asked)?);
                 let resolved = workspaces.resolve(&named, deadline).await?;
-                resolved.registered.then_some(resolved.workspace)
+                resolved.registered.then_some((named, resolved.workspace))
             }
         };
         found.ok_or_else(|| match self.caller {
@@ -81,9 +86,12 @@ impl Calling<'_> {
         let mut all = workspaces.list(deadline).await?;
         let current = match &self.caller {
             Caller::User { binding, .. } => binding.get(),
-            Caller::Holder { principal, key } => {
-                let id_under = |key: &WorkspaceKey| principal.workspace(key).map(|shared| shared.id());
-                all.retain(|workspace| workspace.key.as_ref().and_then(id_under).as_ref() == Some(&workspace.id));
+            Caller::Holder { principal, key, .. } => {
+                let may_use = |workspace: &Workspace| {
+                    let shared = workspace.key.as_ref().and_then(|key| principal.workspace(key));
+                    shared.is_some_and(|shared| shared.is(workspace))
+                };
+                all.retain(may_use);
                 shared(principal, key.clone()).ok().map(WorkspaceRef::Shared)
             }
         };

@@ -4,7 +4,6 @@ use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::Erasure;
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::{ROOT_MAX_BYTES, WorkspaceKey};
 use schemars::JsonSchema;
@@ -36,8 +35,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let (system, options, deadline) = (calling.system, calling.options, calling.deadline);
-    let found = calling.registered("path", &arguments.path).await?;
-    let workspace = WorkspaceRef::Id(found.id.clone());
+    let (workspace, found) = calling.registered("path", &arguments.path).await?;
     let detail = system.workspaces.show(&workspace, deadline).await?;
     let mut copies = system.memories.promoted_copies(&workspace, deadline).await?;
     let all_copies = copies.count();
