@@ -26,7 +26,8 @@ impl Daemon {
     }
 
     fn start_at(place: &Place, arguments: &[&str], address: &str) -> Self {
-        let arguments = [&["--llm", "none"], arguments, &["serve", "--listen", address]].concat();
+        let model: &[&str] = if arguments.contains(&"--llm") { &[] } else { &["--llm", "none"] };
+        let arguments = [model, arguments, &["serve", "--listen", address]].concat();
         let mut command = place.command(&arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut said = String::new();
@@ -310,6 +311,28 @@ async fn a_revoked_token_ends_what_it_has_open_within_a_second() {
     let _ = tokio::time::timeout(TIMEOUT, stream.bytes()).await.expect("the stream ends");
     assert!(revoked.elapsed() < Duration::from_secs(5), "{:?}", revoked.elapsed());
     daemon.session(Some(&ben)).await;
+}
+
+#[tokio::test]
+async fn a_solve_ends_with_its_token() {
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", "[llm.simulated]\nlatency_ms = 60000\n");
+    let ana = token(&place, &["ana", "--all-workspaces", "--permissions", "solve"]);
+    let mut daemon = Daemon::start(&place, &["--llm", "simulated"]);
+    let session = daemon.session(Some(&ana)).await.on("shop");
+    let task = json!({"task": "sort a list"});
+    let params = json!({"name": "solve_coding_task", "arguments": task, "_meta": {"progressToken": "p"}});
+    let solving = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let mut answer = session.send(&solving).await;
+    let first = answer.chunk().await.unwrap().expect("a stream that begins");
+    assert!(first.starts_with(b"data") || first.starts_with(b"id") || first.starts_with(b"event"), "{first:?}");
+    place.run(&["token", "revoke", "ana"]).ok();
+    let ended = async { while let Ok(Some(_)) = answer.chunk().await {} };
+    tokio::time::timeout(Duration::from_secs(10), ended).await.expect("the stream ends with the token");
+    drop(answer);
+    let began = Instant::now();
+    assert_eq!(daemon.terminate(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(4), "no solve is in work: {:?}", began.elapsed());
 }
 
 #[tokio::test]
