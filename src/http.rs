@@ -111,10 +111,8 @@ impl Daemon {
         if is_reached_from_elsewhere && !has_tokens {
             return Err(ServeError::NoToken(options.listen));
         }
-        if !options.listen.ip().is_loopback() {
-            if !options.behind_proxy && !options.insecure {
-                return Err(ServeError::Unencrypted(options.listen));
-            }
+        if !options.listen.ip().is_loopback() && !options.behind_proxy && !options.insecure {
+            return Err(ServeError::Unencrypted(options.listen));
         }
         let failed = |error| ServeError::Listen(options.listen, error);
         let listener = TcpListener::bind(options.listen).await.map_err(failed)?;

@@ -110,7 +110,7 @@ mod tests {
         assert!(found(&[format!("bearer  {token}")]));
         assert!(!found(&[]));
         assert!(!found(&[format!("Basic {token}")]));
-        assert!(!found(&[token.clone()]));
+        assert!(!found(std::slice::from_ref(&token)));
         assert!(!found(&[format!("Bearer {token}"), format!("Bearer {token}")]));
     }
 }

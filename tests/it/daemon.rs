@@ -32,8 +32,7 @@ impl Daemon {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut said = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
-        let url =
-            said.trim().strip_prefix("ReasoningBank listens on ").expect("the daemon says where it is").to_owned();
+        let url = said.trim().strip_prefix("ReasoningBank listens on ").unwrap().to_owned();
         reasoning_bank::llm::use_ring();
         Self { child, url, http: Client::builder().timeout(TIMEOUT).no_proxy().build().unwrap() }
     }
@@ -114,7 +113,7 @@ impl Session<'_> {
 
     async fn tools(&self) -> Vec<String> {
         let answer = self.request("tools/list", json!({})).await;
-        let tools = answer["result"]["tools"].as_array().expect("a list of tools");
+        let tools = answer["result"]["tools"].as_array().unwrap();
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
