@@ -21,6 +21,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state, map_request};
+use axum::response::IntoResponse;
 use axum::routing::get;
 use reasoning_bank_actors::system::SystemHandle;
 use tokio::net::TcpListener;
@@ -151,12 +152,8 @@ impl Daemon {
             .fallback(async || Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this path"))
             .layer(from_fn(problem::headers))
             .layer(CatchPanicLayer::custom(|_panic| {
-                let text = "something went wrong inside; the log says what";
-                axum::response::IntoResponse::into_response(Problem::new(
-                    StatusCode::INTERNAL_SERVER_ERROR,
-                    "internal",
-                    text,
-                ))
+                let problem = "something went wrong inside; the log says what";
+                Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", problem).into_response()
             }))
             .layer(TraceLayer::new_for_http().make_span_with(span))
             .layer(PropagateRequestIdLayer::x_request_id())

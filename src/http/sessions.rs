@@ -64,6 +64,15 @@ impl SessionOwners {
         self.with(|owned| owned.ends.entry(used.0.clone()).or_insert_with(|| self.stop.child_token()).clone())
     }
 
+    /// Says why a call was ended from here.
+    fn over(&self) -> Problem {
+        if self.stop.is_cancelled() {
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled", "the server ends").retry_after(5)
+        } else {
+            Problem::unauthenticated()
+        }
+    }
+
     /// Notes that a session is used, and says whether it is the token's own.
     fn uses(&self, session: &str, used: &UsedToken) -> bool {
         self.with(|owned| match owned.by_session.get_mut(session) {
@@ -137,7 +146,7 @@ pub(super) async fn bind(
     let (method, end) = (request.method().clone(), own.end_of(&used));
     request.extensions_mut().insert(CallEnd(end.clone()));
     let mut response = tokio::select! {
-        () = end.cancelled() => return Problem::unauthenticated().into_response(),
+        () = end.cancelled() => return own.over().into_response(),
         response = next.run(request) => response,
     };
     if let Some(session) = response.headers().get(SESSION_HEADER).and_then(|session| session.to_str().ok())

@@ -11,6 +11,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::ProposedScopes;
@@ -103,8 +104,16 @@ impl Calling<'_> {
         Ok(memory)
     }
 
+    /// Refuses to write to what others read, where the caller may not. The user's own configuration says so for clients
+    /// of this machine; over the network the token does.
     pub(super) fn may_write_to(&self, scope: Scope) -> Result<(), Error> {
-        if scope == Scope::Project || self.options.shares { Ok(()) } else { Err(Error::SharingDenied(scope)) }
+        let may = match (scope, &self.caller) {
+            (Scope::Project, _) => true,
+            (_, Caller::User { .. }) => self.options.shares,
+            (Scope::Team, Caller::Holder { .. }) => self.caller.may(Permission::Admin),
+            (Scope::Org, Caller::Holder { .. }) => self.caller.may(Permission::AdminAll),
+        };
+        if may { Ok(()) } else { Err(Error::SharingDenied(scope)) }
     }
 
     /// Writes a command of the user that works on the bank of this server, ready for a shell. Where the bank is on the

@@ -116,6 +116,9 @@ impl MemoriesHandle {
             Err(Error::WorkspaceUnknown(_)) => return Ok(()),
             begun => begun?,
         };
+        // An id does not say which team and organisation count for whoever began this.
+        let Workspace { team, org, .. } = workspace.clone();
+        let begun = Resolved { workspace: Workspace { team, org, ..begun.workspace }, ..begun };
         let mut rows = Vec::new();
         for ids in ids.chunks(AT_ONCE) {
             rows.extend(self.readable(ids.to_vec(), workspace, deadline).await?);

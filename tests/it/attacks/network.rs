@@ -151,7 +151,8 @@ impl Session {
             check(input, &document);
         }
         well(&self.solve("at last", json_reply(200, &good("think"))));
-        let taken = self.peak_kib() - before;
+        // The system counts pages on each core for a while, so a peak can seem to fall by a few.
+        let taken = self.peak_kib().saturating_sub(before);
         assert!(taken < MEMORY_KIB, "{taken} KiB");
         let ended = self.process.end();
         assert!(ended.status.success(), "{}", ended.stderr);
