@@ -291,7 +291,8 @@ async fn permissions_say_which_tools_are_listed_and_may_be_called() {
         [("write", "team", true), ("write,admin", "team", false), ("write,admin", "org", true)]
     {
         let rights = ["--team", "web", "--org", "acme", "--key", "shop", "--permissions", permissions];
-        let token = token(&place, &[&[&format!("{permissions} {scope}")], rights.as_slice()].concat());
+        let name = format!("{permissions} {scope}");
+        let token = token(&place, &[&[name.as_str()], rights.as_slice()].concat());
         let lesson = json!({"title": "t", "description": "d", "content": "c", "scope": scope});
         let answer = daemon.session(Some(&token)).await.call("record_memory", lesson).await;
         assert_eq!(answer["code"] == "scope_denied", denied, "{permissions} {scope}: {answer}");
