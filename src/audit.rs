@@ -29,7 +29,7 @@ pub(crate) struct AuditEntry {
     pub(crate) at: Timestamp,
     /// The owner of the token.
     pub(crate) owner: String,
-    /// What was called, such as a tool.
+    /// The name of what was called, such as a tool.
     pub(crate) action: String,
     /// The key of the workspace, where one was named.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -106,7 +106,7 @@ fn is_hex(text: &str, bytes: usize) -> bool {
     text.len() == bytes * 2 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// What is stored of a token.
+/// The record of a token: enough to recognise it, and not enough to use it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AccessToken {
     pub id: TokenId,
@@ -128,7 +128,7 @@ pub struct AccessToken {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Whether a token may still be used.
+/// The state of a token: it may be used, or it has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Expiry {

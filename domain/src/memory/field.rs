@@ -1,4 +1,4 @@
-//! What is wrong with a field of something that is given. Each check says it in words that follow the name of the field:
+//! Checks of the fields of something that is given. Each check says it in words that follow the name of the field:
 //! "title is missing or blank".
 
 use std::fmt::Display;

@@ -206,7 +206,7 @@ impl Workspace {
     }
 
     /// Returns those who read what this workspace shares in a scope: itself by its id, its team or its organisation.
-    /// None where it has no such team or organisation.
+    /// There are none where it has no such team or organisation.
     pub fn readers(&self, scope: Scope) -> Option<&str> {
         match scope {
             Scope::Project => Some(self.id.as_str()),

@@ -5,7 +5,7 @@
 pub const K_RANGE: std::ops::RangeInclusive<u32> = 1..=8;
 
 /// Returns the position of the highest score. Ties go to the earliest attempt, and attempts without a score come last.
-/// None only for an empty list.
+/// There is none only in an empty list.
 pub fn select(scores: &[Option<f64>]) -> Option<usize> {
     let rank = |score: Option<f64>| score.unwrap_or(f64::NEG_INFINITY);
     (0..scores.len()).reduce(|best, next| if rank(scores[next]) > rank(scores[best]) { next } else { best })

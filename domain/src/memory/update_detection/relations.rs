@@ -97,7 +97,7 @@ pub(super) fn names_kind(word: &str, kind: &'static str) -> bool {
 }
 
 /// Returns the scale and the point of it that a word names, such as the limit or the default, the start or the end.
-/// None for other words.
+/// Other words name none.
 pub(super) fn point(word: &str) -> Option<(usize, usize)> {
     POINT.get(word).copied()
 }
