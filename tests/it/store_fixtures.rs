@@ -138,48 +138,27 @@ pub(crate) fn passage(kind: PassageKind, n: u32, text: &str, vector: [f32; DIMS]
 }
 
 pub(crate) fn signal(memory: &Memory, kind: SignalKind, at: Timestamp) -> Signal {
-    Signal {
-        id: Uuid::now_v7().into(),
-        memory_id: memory.id,
-        workspace_id: memory.workspace_id.clone(),
-        kind,
-        at,
-        trace_id: None,
-        session: None,
-        comment: None,
-    }
+    Signal::new(Uuid::now_v7().into(), memory.id, memory.workspace_id.clone(), kind, at)
 }
 
 pub(crate) fn trace(workspace: &WorkspaceId, task: &str) -> Trace {
+    let metadata = TraceMetadata {
+        model: "test".into(),
+        reasoning_effort: "medium".into(),
+        matts_enabled: false,
+        matts_k: 1,
+        matts_mode: MattsMode::Parallel,
+        total_iterations: 1,
+        total_tokens: 10,
+        workspace_id: workspace.clone(),
+        source_session: None,
+    };
     Trace {
-        trace_id: Uuid::now_v7().into(),
-        revision: 0,
-        source: TraceSource::Solve,
         task: task.into(),
-        trajectory: Vec::new(),
         outcome: Outcome::Success,
         final_score: Some(0.9),
         verdict_source: VerdictSource::Judge,
-        evidence: None,
-        turns: 0,
-        evidence_reported: false,
-        ended_by: None,
-        memory_items: Vec::new(),
-        memories_used: Vec::new(),
-        metadata: TraceMetadata {
-            model: "test".into(),
-            reasoning_effort: "medium".into(),
-            matts_enabled: false,
-            matts_k: 1,
-            matts_mode: MattsMode::Parallel,
-            total_iterations: 1,
-            total_tokens: 10,
-            workspace_id: workspace.clone(),
-            source_session: None,
-        },
-        commit: None,
-        parent_trace_id: None,
-        created_at: now(),
+        ..Trace::new(Uuid::now_v7().into(), TraceSource::Solve, metadata, now())
     }
 }
 
