@@ -13,6 +13,7 @@ mod sessions;
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -33,6 +34,7 @@ use tower_http::trace::TraceLayer;
 
 use crate::audit::AuditLog;
 use crate::mcp::{self, McpOptions};
+use crate::settings::HttpSection;
 use crate::tokens::{TokenRegistry, TokensError};
 use auth::Authenticator;
 use guard::AllowedHosts;
@@ -48,18 +50,6 @@ const DRAIN: Duration = Duration::from_secs(5);
 const BODY_PAUSE: Duration = Duration::from_secs(30);
 /// A token that was revoked keeps what it has open at most about this long.
 const REVOCATION_CHECK: Duration = Duration::from_millis(500);
-
-/// What a daemon is started with.
-#[derive(Debug, Clone)]
-pub struct HttpOptions {
-    pub listen: SocketAddr,
-    /// Host names under which the server is reached, beside those of the address it listens on.
-    pub allowed_hosts: Vec<String>,
-    /// A proxy with TLS stands before the server.
-    pub behind_proxy: bool,
-    /// Tokens may cross a network that others read.
-    pub insecure: bool,
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -104,7 +94,7 @@ impl Daemon {
     ///
     /// # Errors
     /// The address is taken, the file of tokens cannot be read, or the server would be open to others.
-    pub async fn bind(options: &HttpOptions, data_dir: &std::path::Path) -> Result<Self, ServeError> {
+    pub async fn bind(options: &HttpSection, data_dir: &Path) -> Result<Self, ServeError> {
         let tokens = Arc::new(TokenRegistry::open(data_dir)?);
         let has_tokens = tokens.has_tokens()?;
         let is_reached_from_elsewhere =

@@ -30,7 +30,7 @@ mod transport;
 
 pub use bridge::{BridgeError, BridgeOptions};
 pub(crate) use caller::CallEnd;
-pub(crate) use http::{HttpSessions, http_route};
+pub(crate) use http::{HttpSessions, SESSION_HEADER, http_route, is_stateless};
 pub use options::{McpOptions, ToolDefaults};
 pub use session::SessionError;
 

@@ -259,8 +259,11 @@ pub struct McpSection {
 #[serde(deny_unknown_fields)]
 pub struct HttpSection {
     pub listen: SocketAddr,
+    /// Host names under which the server is reached, beside those of the address it listens on.
     pub allowed_hosts: Vec<String>,
+    /// A proxy with TLS stands before the server.
     pub behind_proxy: bool,
+    /// Tokens may cross a network that others read.
     pub insecure: bool,
 }
 

@@ -13,21 +13,19 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::{CommandExit, CommandFailure};
 use super::output::{Output, line};
-use super::session::{end_of_process, with_serving_bank};
-use crate::http::{Daemon, HttpOptions};
+use super::session::{end_of_process, one_thread, with_serving_bank};
+use crate::http::Daemon;
 use crate::mcp::{BridgeOptions, McpOptions, bridge_stdio};
-use crate::settings::{HttpSection, Loaded};
+use crate::settings::Loaded;
 
 /// A server that does not answer within this time is not ready.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) fn serve(loaded: &Loaded, options: McpOptions, output: Output) -> Result<CommandExit, CommandFailure> {
-    let HttpSection { listen, allowed_hosts, behind_proxy, insecure } = loaded.settings.http.clone();
-    let http = HttpOptions { listen, allowed_hosts, behind_proxy, insecure };
     with_serving_bank(loaded, async |system: SystemHandle| {
         let end = CancellationToken::new();
         end_of_process(end.clone())?;
-        let daemon = Daemon::bind(&http, &loaded.settings.data_dir).await?;
+        let daemon = Daemon::bind(&loaded.settings.http, &loaded.settings.data_dir).await?;
         announce(&daemon, output)?;
         tokio::select! {
             () = daemon.serve(system.clone(), options, end) => Ok(()),
@@ -60,8 +58,7 @@ pub(super) fn bridge(url: Url, token_env: &str, key: Option<WorkspaceKey>) -> Re
         return Err(CommandFailure::usage(problem).hint("use https, or a server on this machine"));
     }
     let options = BridgeOptions { url, token, key };
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CommandFailure::runtime)?;
+    let runtime = one_thread()?;
     let done = runtime.block_on(async {
         let end = CancellationToken::new();
         end_of_process(end.clone())?;
@@ -92,8 +89,7 @@ pub(super) fn health(url: Option<Url>, loaded: &Loaded, output: Output) -> Resul
         Some(url) => url.join("/readyz").map_err(|error| CommandFailure::usage(error.to_string()))?.to_string(),
         None => format!("http://{}/readyz", loaded.settings.http.listen),
     };
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CommandFailure::runtime)?;
+    let runtime = one_thread()?;
     let asked = runtime.block_on(async {
         let client = reqwest::Client::builder().timeout(HEALTH_TIMEOUT).no_proxy().build()?;
         let answer = client.get(&url).send().await?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use reasoning_bank_actors::ports::Embedder;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::CommandFailure;
@@ -138,6 +138,11 @@ fn run_with<T>(
     // A read of stdin that blocks would hold a runtime that is dropped.
     runtime.shutdown_background();
     done
+}
+
+/// Makes the runtime of a command that opens no bank.
+pub(in crate::cli) fn one_thread() -> Result<Runtime, CommandFailure> {
+    Builder::new_current_thread().enable_all().build().map_err(CommandFailure::runtime)
 }
 
 /// Cancels `end` when the process is asked to end. From the call on, the signals do not end it by themselves.

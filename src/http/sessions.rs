@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
@@ -17,13 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::auth::{Authenticator, UsedToken};
 use super::problem::Problem;
-use crate::mcp::{CallEnd, HttpSessions};
+use crate::mcp::{CallEnd, HttpSessions, SESSION_HEADER, is_stateless};
 use crate::tokens::TokenRegistry;
 
-const SESSION_HEADER: &str = "mcp-session-id";
-const VERSION_HEADER: &str = "mcp-protocol-version";
-/// From this revision on, a request belongs to no session. Revisions are dates, and so in the order of their text.
-const FIRST_STATELESS: &str = "2026-07-28";
 /// A token has at most this many sessions. For one more, the one that was not used for longest is closed: many clients
 /// never close theirs.
 const MAX_SESSIONS: usize = 50;
@@ -173,10 +169,6 @@ pub(super) async fn bind(
     };
     // Dropping the rest of a stream is what tells the server that its client is gone.
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(over))))
-}
-
-fn is_stateless(headers: &HeaderMap) -> bool {
-    headers.get(VERSION_HEADER).is_some_and(|version| version.as_bytes() >= FIRST_STATELESS.as_bytes())
 }
 
 /// Ends what tokens have open, soon after they were revoked or have expired.

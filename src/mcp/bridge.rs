@@ -8,8 +8,12 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt, stream};
 use reasoning_bank_domain::memory::workspace::WorkspaceKey;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, StatusCode, Url};
+use rmcp::model::ErrorCode;
+use rmcp::transport::common::http_header::{
+    HEADER_MCP_METHOD, HEADER_MCP_NAME, HEADER_MCP_PROTOCOL_VERSION, HEADER_SESSION_ID,
+};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use sse_stream::SseStream;
@@ -24,10 +28,6 @@ use super::caller::WORKSPACE_HEADER;
 use super::lines::{InputLine, LineDecoder};
 use super::transport::MAX_LINE_BYTES;
 
-const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
-const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const METHOD_HEADER: HeaderName = HeaderName::from_static("mcp-method");
-const NAME_HEADER: HeaderName = HeaderName::from_static("mcp-name");
 /// In the revision without a handshake, each request names its revision here.
 const VERSION_IN_META: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
 
@@ -41,7 +41,7 @@ const MAX_REQUESTS: usize = 64;
 /// Requests under way may end for this long after the client has closed its end.
 const GRACE: Duration = Duration::from_secs(5);
 /// What JSON-RPC leaves to servers for errors of their own.
-const SERVER_ERROR: i64 = -32_000;
+const SERVER_ERROR: ErrorCode = ErrorCode(-32_000);
 
 /// The server that a bridge leads to.
 pub struct BridgeOptions {
@@ -91,13 +91,13 @@ where
             Some(InputLine::Whole(line)) => match serde_json::from_slice::<Value>(&line) {
                 Ok(message) => message,
                 Err(error) => {
-                    bridge.fail(&Value::Null, -32_700, format!("not JSON: {error}")).await;
+                    bridge.fail(&Value::Null, ErrorCode::PARSE_ERROR, format!("not JSON: {error}")).await;
                     continue;
                 }
             },
             Some(InputLine::TooLong { bytes }) => {
                 let problem = format!("a message of {bytes} bytes is too long; {MAX_LINE_BYTES} are taken");
-                bridge.fail(&Value::Null, -32_600, problem).await;
+                bridge.fail(&Value::Null, ErrorCode::INVALID_REQUEST, problem).await;
                 continue;
             }
         };
@@ -256,16 +256,16 @@ impl Bridge {
             // The stateless revision repeats in headers what a request is about.
             Some(version) => {
                 let text = |value: &Value| value.as_str().and_then(|text| HeaderValue::from_str(text).ok());
-                request = request.header(VERSION_HEADER, version);
+                request = request.header(HEADER_MCP_PROTOCOL_VERSION, version);
                 if let Some(method) = text(&message["method"]) {
-                    request = request.header(METHOD_HEADER, method);
+                    request = request.header(HEADER_MCP_METHOD, method);
                 }
                 if let Some(name) = text(&message["params"]["name"]) {
-                    request = request.header(NAME_HEADER, name);
+                    request = request.header(HEADER_MCP_NAME, name);
                 }
             }
             None => {
-                for (name, value) in [(SESSION_HEADER, id), (VERSION_HEADER, version)] {
+                for (name, value) in [(HEADER_SESSION_ID, id), (HEADER_MCP_PROTOCOL_VERSION, version)] {
                     if let Some(value) = value {
                         request = request.header(name, value);
                     }
@@ -277,7 +277,7 @@ impl Bridge {
 
     async fn pass_back(&self, message: &Value, mut answer: Response) -> reqwest::Result<()> {
         let is_handshake = message["method"] == "initialize";
-        if is_handshake && let Some(id) = answer.headers().get(SESSION_HEADER).cloned() {
+        if is_handshake && let Some(id) = answer.headers().get(HEADER_SESSION_ID).cloned() {
             self.with_session(|session| session.id = Some(id));
         }
         let status = answer.status();
@@ -291,7 +291,10 @@ impl Bridge {
                     return Ok(());
                 };
                 if let Some(data) = event.data.filter(|data| !data.trim().is_empty()) {
-                    self.pass_back_line(is_handshake, data.as_bytes()).await;
+                    match serde_json::from_str(&data) {
+                        Ok(message) => self.pass_back_line(is_handshake, &message).await,
+                        Err(_) => tracing::warn!("the server sent something that is no JSON"),
+                    }
                 }
             }
             return Ok(());
@@ -304,11 +307,10 @@ impl Bridge {
             }
             body.extend_from_slice(&chunk);
         }
-        let is_message = serde_json::from_slice::<Value>(&body).is_ok_and(|answer| answer.get("jsonrpc").is_some());
-        if is_message {
-            self.pass_back_line(is_handshake, &body).await;
+        let said = serde_json::from_slice::<Value>(&body).unwrap_or_default();
+        if said.get("jsonrpc").is_some() {
+            self.pass_back_line(is_handshake, &said).await;
         } else if !status.is_success() {
-            let said = serde_json::from_slice::<Value>(&body).unwrap_or_default();
             let said = said["error"]["message"].as_str().map(str::to_owned);
             let said = said.unwrap_or_else(|| String::from_utf8_lossy(&body).chars().take(200).collect());
             self.fail_request(message, format!("the server refused the message with {status}: {said}")).await;
@@ -317,11 +319,7 @@ impl Bridge {
     }
 
     /// Passes one message of the server on to the client, as one line.
-    async fn pass_back_line(&self, is_handshake: bool, message: &[u8]) {
-        let Ok(message) = serde_json::from_slice::<Value>(message) else {
-            tracing::warn!("the server sent something that is no JSON");
-            return;
-        };
+    async fn pass_back_line(&self, is_handshake: bool, message: &Value) {
         if is_handshake && let Some(version) = message["result"]["protocolVersion"].as_str() {
             let version = HeaderValue::from_str(version).ok();
             self.with_session(|session| session.version = version);
@@ -340,7 +338,7 @@ impl Bridge {
         let version = self.with_session(|session| session.version.take());
         let greeting = self.http.post(self.url.clone()).body(initialize.to_string()).timeout(NOTIFICATION_TIMEOUT);
         let answer = greeting.send().await?.error_for_status()?;
-        let id = answer.headers().get(SESSION_HEADER).cloned();
+        let id = answer.headers().get(HEADER_SESSION_ID).cloned();
         let _ = answer.bytes().await?;
         // The same server speaks the revision that was agreed upon.
         self.with_session(|session| (session.id, session.version) = (id, version));
@@ -351,7 +349,7 @@ impl Bridge {
 
     async fn end_session(&self) {
         let Some(id) = self.with_session(|session| session.id.take()) else { return };
-        let ended = self.http.delete(self.url.clone()).header(SESSION_HEADER, id).send();
+        let ended = self.http.delete(self.url.clone()).header(HEADER_SESSION_ID, id).send();
         let _ = tokio::time::timeout(GRACE, ended).await;
     }
 
@@ -364,7 +362,7 @@ impl Bridge {
         }
     }
 
-    async fn fail(&self, id: &Value, code: i64, problem: String) {
+    async fn fail(&self, id: &Value, code: ErrorCode, problem: String) {
         let answer = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": problem}});
         let _ = self.answers.send(answer.to_string().into_bytes()).await;
     }

@@ -99,6 +99,11 @@ impl Server {
         }
     }
 
+    /// Returns the tools that a caller may call.
+    fn allowed<'a>(&'a self, caller: &'a Caller<'_>) -> impl Iterator<Item = &'a Tool> {
+        self.0.tools.iter().filter(|(spec, _)| caller.may(spec.permission)).map(|(_, tool)| tool)
+    }
+
     /// Returns the caller of a request, or the error of the protocol that says why there is none.
     fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller<'_>, ErrorData> {
         self.0.end.caller(context).map_err(|error| ErrorData::invalid_request(error.to_string(), None))
@@ -135,8 +140,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let allowed = self.0.tools.iter().filter(|(spec, _)| caller.may(spec.permission));
-        Ok(ListToolsResult::with_all_items(allowed.map(|(_, tool)| tool.clone()).collect()))
+        Ok(ListToolsResult::with_all_items(self.allowed(&caller).cloned().collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -148,14 +152,12 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let caller = self.caller(&context)?;
         let Some((spec, tool)) = self.0.tools.iter().find(|(_, tool)| tool.name == request.name) else {
-            let caller = self.caller(&context)?;
-            let allowed = self.0.tools.iter().filter(|(spec, _)| caller.may(spec.permission));
-            let known: Vec<&str> = allowed.map(|(_, tool)| tool.name.as_ref()).collect();
+            let known: Vec<&str> = self.allowed(&caller).map(|tool| tool.name.as_ref()).collect();
             let message = format!("unknown tool; the tools are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
-        let caller = self.caller(&context)?;
         if !caller.may(spec.permission) {
             self.note(spec, &caller, &request, Err(Code::PermissionDenied)).await;
             return Ok(failure::tool_error(&Error::PermissionDenied(spec.permission)).into());

@@ -31,7 +31,7 @@ pub(super) fn command(args: &SpeedArgs, loaded: &Loaded, output: Output) -> Resu
         return part(process::order()?, loaded, output);
     }
     check_dims(session::embedder(loaded, Workload::Serving)?.fingerprint().dims)?;
-    let runtime = Builder::new_current_thread().enable_all().build().map_err(CommandFailure::runtime)?;
+    let runtime = session::one_thread()?;
     let report = runtime.block_on(unless_asked_to_end(report(args, output)));
     // Vectors may still be compared, which nobody waits for.
     runtime.shutdown_background();
