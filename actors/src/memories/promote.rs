@@ -138,9 +138,13 @@ impl MemoriesHandle {
             let Some(Proposal { id, to, .. }) = Proposal::of(&row.memory, &row.evidence, &sources, now) else {
                 continue;
             };
+            let Some(mark) = mark_of(&row.memory) else {
+                // The others of these memories may have somewhere to go.
+                tracing::debug!(memory = %id, scope = to.as_str(), "nobody reads what deserves to be shared there");
+                continue;
+            };
             let is_copy = |copy: &Memory| copy.parent_memory_id == Some(id) && copy.scope == to;
-            let was_made = mark_of(&row.memory).is_none_or(|mark| marks.contains(&mark)) || copies.iter().any(is_copy);
-            if !was_made {
+            if !marks.contains(&mark) && !copies.iter().any(is_copy) {
                 promoted.extend(Some(self.share(row, to, &begun, deadline).await?).filter(|made| made.created));
             }
         }

@@ -244,6 +244,26 @@ async fn a_promotion_that_fails_or_has_nowhere_to_go_does_not_fail_the_report() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_memory_that_has_nowhere_to_go_does_not_keep_the_others_back() {
+    let world = world_with(good_model(), by_itself()).await;
+    world.share_a_team().await;
+    let shared = |title: &str, content: &str| RecordRequest { scope: Scope::Team, ..lesson(title, content) };
+    let first = world.recorded(shared("Pin versions", "in the lock file")).await;
+    let own = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let last = world.recorded(shared("Close files", "before renaming them")).await;
+    let report = async |session: &str| {
+        let all = feedback_on(vec![first, own, last], helpful());
+        world.feedback(FeedbackRequest { session: Some(session.into()), ..all }).await.promoted
+    };
+    for session in ["a", "b", "c", "d"] {
+        assert!(report(session).await.is_empty());
+    }
+    let promoted = report("e").await;
+    assert_eq!(promoted.iter().map(|made| (made.promoted_from, made.scope)).collect::<Vec<_>>(), [(own, Scope::Team)]);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_workspace_is_deleted_with_the_copies_that_were_made_of_its_memories() {
     let world = world(good_model()).await;
     for workspace in [project(), elsewhere()] {
