@@ -29,8 +29,8 @@ mod tools;
 mod transport;
 
 pub use bridge::{BridgeError, BridgeOptions};
-pub(crate) use caller::CallEnd;
-pub(crate) use http::{HttpSessions, SESSION_HEADER, http_route, is_stateless};
+pub(crate) use caller::{CallEnd, SESSION_HEADER};
+pub(crate) use http::{HttpSessions, http_route, is_stateless};
 pub use options::{McpOptions, ToolDefaults};
 pub use session::SessionError;
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use agent::{AgentActor, AgentArgs, AgentMsg};
 use dashmap::DashMap;
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
+use reasoning_bank_domain::access::ClientSession;
 use reasoning_bank_domain::memory::ids::{TaskId, TraceId};
 use reasoning_bank_domain::memory::trace::{Outcome, TASK_MAX_CHARS};
 use reasoning_bank_domain::memory::workspace::ProposedScopes;
@@ -55,7 +56,7 @@ pub struct SolveOptions {
     /// The team and the organisation that the checkout proposes. The report names those that nobody has agreed to.
     pub proposed: ProposedScopes,
     /// The session of the client that asks.
-    pub session: Option<String>,
+    pub session: Option<ClientSession>,
 }
 
 impl SolveOptions {

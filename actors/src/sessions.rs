@@ -6,34 +6,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moka::future::Cache;
+use reasoning_bank_domain::access::ClientSession;
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::normalised;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
-/// This process remembers at most so many sessions, counted once for each workspace that they work in.
+/// This process remembers at most so many conversations, and so many sources, counted once for each workspace that they
+/// work in.
 const SESSIONS_MAX: u64 = 10_000;
 /// A session is forgotten when it neither solved nor reported anything for so long.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A session remembers the traces of its latest tasks, at most so many.
+/// A source is remembered with the traces of its latest tasks, at most so many.
 const TASKS_MAX: usize = 64;
 
-/// The reported traces of a session. The latest is the last; each stands with its normalised task, which is blank where no
-/// task was named.
+/// The reported traces of a source, each with its normalised task. The latest is the last.
 #[derive(Default)]
 pub(crate) struct ReportedTraces(VecDeque<(String, TraceId)>);
 
 impl ReportedTraces {
-    /// Gives the trace that a report on this task extends or begins. A report that names no task extends the latest one.
-    pub(crate) fn of_task(&mut self, task: Option<&str>) -> TraceId {
-        let task = task.map(normalised);
-        let known = match &task {
-            Some(task) => self.0.iter().position(|(known, _)| known == task),
-            None => self.0.len().checked_sub(1),
-        };
-        let fresh = || (task.unwrap_or_default(), TraceId::from(Uuid::now_v7()));
+    /// Gives the trace that a report on this task extends or begins. All conversations of the source share it, because a
+    /// source counts once for each task.
+    fn of_task(&mut self, task: &str) -> TraceId {
+        let task = normalised(task);
+        let known = self.0.iter().position(|(known, _)| *known == task);
+        let fresh = || (task, TraceId::from(Uuid::now_v7()));
         let latest = known.and_then(|known| self.0.remove(known)).unwrap_or_else(fresh);
         let id = latest.1;
         self.0.push_back(latest);
@@ -44,31 +43,62 @@ impl ReportedTraces {
     }
 }
 
+/// A conversation or a source, in a workspace.
 type SessionKey = (WorkspaceId, String);
 
 #[derive(Clone)]
 pub(crate) struct Sessions {
+    /// The latest trace of each conversation.
     latest: Cache<SessionKey, TraceId>,
+    /// The latest of the traces of each conversation that were reported.
+    latest_reported: Cache<SessionKey, TraceId>,
+    /// The traces that each source reported.
     reported: Cache<SessionKey, Arc<Mutex<ReportedTraces>>>,
 }
 
 impl Sessions {
     pub(crate) fn new() -> Self {
-        Self { latest: bounded(), reported: bounded() }
+        Self { latest: bounded(), latest_reported: bounded(), reported: bounded() }
     }
 
-    /// Gives the latest trace of the session, be it a solve or a reported one.
-    pub(crate) async fn latest(&self, workspace: &WorkspaceId, session: &str) -> Option<TraceId> {
-        self.latest.get(&(workspace.clone(), session.to_owned())).await
+    /// Gives the latest trace of the conversation, be it a solve or a reported one.
+    pub(crate) async fn latest(&self, workspace: &WorkspaceId, session: &ClientSession) -> Option<TraceId> {
+        self.latest.get(&(workspace.clone(), session.conversation.clone())).await
     }
 
-    /// Notes the latest trace of the session. Callers do this once the trace is stored.
-    pub(crate) async fn left(&self, workspace: &WorkspaceId, session: &str, trace: TraceId) {
-        self.latest.insert((workspace.clone(), session.to_owned()), trace).await;
+    /// Notes the latest trace of the conversation. Callers do this once the trace is stored.
+    pub(crate) async fn left(&self, workspace: &WorkspaceId, session: &ClientSession, trace: TraceId) {
+        self.latest.insert((workspace.clone(), session.conversation.clone()), trace).await;
     }
 
-    pub(crate) async fn reported(&self, workspace: &WorkspaceId, session: &str) -> Arc<Mutex<ReportedTraces>> {
-        self.reported.get_with((workspace.clone(), session.to_owned()), async { Arc::default() }).await
+    /// Gives the traces that the source of the session reported. Whoever locks them reports; the reports of a source come
+    /// one after another, so that they extend one trace.
+    pub(crate) async fn reported(
+        &self,
+        workspace: &WorkspaceId,
+        session: &ClientSession,
+    ) -> Arc<Mutex<ReportedTraces>> {
+        self.reported.get_with((workspace.clone(), session.source.clone()), async { Arc::default() }).await
+    }
+
+    /// Gives the trace that a report of the session extends or begins. A report that names no task is about what its
+    /// conversation reported last. None where nothing came before, unless the conversation is all that its source says.
+    pub(crate) async fn reports_on(
+        &self,
+        workspace: &WorkspaceId,
+        session: &ClientSession,
+        task: Option<&str>,
+        traces: &mut ReportedTraces,
+    ) -> Option<TraceId> {
+        let conversation = (workspace.clone(), session.conversation.clone());
+        let trace = match (task, self.latest_reported.get(&conversation).await) {
+            (Some(task), _) => traces.of_task(task),
+            (None, Some(latest)) => latest,
+            (None, None) if session.is_whole_source() => traces.of_task(""),
+            (None, None) => return None,
+        };
+        self.latest_reported.insert(conversation, trace).await;
+        Some(trace)
     }
 }
 

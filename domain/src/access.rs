@@ -3,8 +3,10 @@
 
 mod permission;
 mod principal;
+mod session;
 mod token;
 
 pub use permission::{Permission, Permissions, UnknownPermission};
 pub use principal::{AllowedWorkspaces, Principal};
+pub use session::ClientSession;
 pub use token::{AccessToken, BearerToken, Expiry, InvalidBearerToken, SECRET_BYTES, TokenId};

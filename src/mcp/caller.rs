@@ -10,10 +10,11 @@ use axum::http::request::Parts;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::access::{Permission, Principal};
+use reasoning_bank_domain::access::{ClientSession, Permission, Principal};
 use reasoning_bank_domain::memory::workspace::{InvalidWorkspaceKey, WorkspaceKey};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
+use rmcp::transport::common::http_header::HEADER_SESSION_ID;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -35,6 +36,9 @@ pub(crate) struct CallEnd(pub(crate) CancellationToken);
 
 /// The header of a request that names the workspace that it is for, by its key.
 pub(crate) const WORKSPACE_HEADER: &str = "x-workspace";
+
+/// The header of a request with the id of its session.
+pub(crate) const SESSION_HEADER: &str = HEADER_SESSION_ID;
 
 /// The end of a server at which its clients are.
 #[derive(Debug)]
@@ -58,7 +62,13 @@ pub(super) enum Caller<'a> {
     /// The user of this machine. He reads and writes whatever his own configuration lets him.
     User { binding: &'a SessionBinding, session: &'a str },
     /// The holder of a token. Paths mean nothing to him, and his rights are those of the token.
-    Holder { principal: Arc<Principal>, key: Option<WorkspaceKey>, end: CallEnd },
+    Holder {
+        principal: Arc<Principal>,
+        key: Option<WorkspaceKey>,
+        end: CallEnd,
+        /// The session of the protocol, or this request alone where the revision has no sessions.
+        conversation: String,
+    },
 }
 
 impl ServerEnd {
@@ -101,7 +111,8 @@ impl ServerEnd {
                     return Err(Error::internal("a request came without a principal"));
                 };
                 let (principal, end) = (Arc::clone(principal), end.clone());
-                Ok(Caller::Holder { principal, key: key_of(&parts.headers)?, end })
+                let (key, conversation) = (key_of(&parts.headers)?, conversation_of(&parts.headers));
+                Ok(Caller::Holder { principal, key, end, conversation })
             }
         }
     }
@@ -152,6 +163,31 @@ impl Caller<'_> {
             Self::Holder { principal, .. } => &principal.owner,
         }
     }
+
+    /// Returns the source of what a session taught that the caller names. The user of this machine knows his sessions; over
+    /// the network it is the owner, who could else speak for somebody else.
+    pub(super) fn source_of(&self, session: String) -> String {
+        match self {
+            Self::User { .. } => session,
+            Self::Holder { principal, .. } => principal.owner.clone(),
+        }
+    }
+
+    /// Returns the session that the caller reports and solves in.
+    pub(super) fn session(&self) -> ClientSession {
+        match self {
+            Self::User { session, .. } => ClientSession::from(*session),
+            Self::Holder { principal, conversation, .. } => {
+                ClientSession { source: principal.owner.clone(), conversation: conversation.clone() }
+            }
+        }
+    }
+}
+
+/// Returns the conversation that a request belongs to. One without a session of the protocol is a conversation by itself.
+fn conversation_of(headers: &HeaderMap) -> String {
+    let session = headers.get(SESSION_HEADER).and_then(|session| session.to_str().ok());
+    session.map_or_else(|| Uuid::now_v7().to_string(), str::to_owned)
 }
 
 /// Reads the key of the workspace from the headers of a request.

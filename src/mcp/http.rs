@@ -8,7 +8,7 @@ use axum::Router;
 use axum::http::HeaderMap;
 use reasoning_bank_actors::system::SystemHandle;
 use rmcp::model::ProtocolVersion;
-use rmcp::transport::common::http_header::{HEADER_MCP_PROTOCOL_VERSION, HEADER_SESSION_ID};
+use rmcp::transport::common::http_header::HEADER_MCP_PROTOCOL_VERSION;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -24,9 +24,6 @@ const MAX_BODY_BYTES: usize = 8 << 20;
 /// A session that nobody uses ends after this time. Most clients do not recover from the end of theirs, and a person may
 /// leave one for a day.
 const KEEP_ALIVE: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// The header with the id of a session.
-pub(crate) const SESSION_HEADER: &str = HEADER_SESSION_ID;
 
 /// Says whether a request is of a revision without a handshake, and so belongs to no session. Revisions are dates, and
 /// so in the order of their text.

@@ -21,6 +21,10 @@ use crate::error::Error;
 use crate::ports::{Batch, Record};
 use crate::runtime::Deadline;
 
+/// A conversation is told this where it reports on no task and reported on none before.
+const NO_TASK_YET: &str = "say what you worked on, or give the trace_id of a solve; nothing was reported before in this \
+                           conversation";
+
 impl MemoriesHandle {
     /// Stores a report with all that follows from it, or nothing. What was said of a trace already counts once; what was
     /// observed of it decides its outcome from then on, and the solve's own votes that it contradicts count no more.
@@ -33,14 +37,14 @@ impl MemoriesHandle {
         request.check()?;
         let request = request.scrubbed();
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
-        let Some(session) = request.session.as_deref().filter(|_| request.tells_of_own_work()) else {
+        let Some(session) = request.session.as_ref().filter(|_| request.tells_of_own_work()) else {
             return retry_on_conflict(|_| self.report(&request, &workspace, None, deadline)).await;
         };
-        // The reports of one session come one after another, so that they extend one trace.
-        let own = self.sessions.reported(&workspace.id, session).await;
-        let own = tokio::time::timeout_at(deadline.instant(), own.lock_owned()).await;
-        let mut traces = own.map_err(|_elapsed| Error::DeadlineExceeded)?;
-        let own = traces.of_task(request.task.as_deref());
+        let traces = self.sessions.reported(&workspace.id, session).await;
+        let traces = tokio::time::timeout_at(deadline.instant(), traces.lock_owned()).await;
+        let mut traces = traces.map_err(|_elapsed| Error::DeadlineExceeded)?;
+        let own = self.sessions.reports_on(&workspace.id, session, request.task.as_deref(), &mut traces).await;
+        let own = own.ok_or_else(|| Error::invalid("task", NO_TASK_YET))?;
         // Somebody may be faster. On top of what they said this may be said as well.
         let reported = retry_on_conflict(|_| self.report(&request, &workspace, Some(own), deadline)).await?;
         self.sessions.left(&workspace.id, session, own).await;
@@ -70,7 +74,7 @@ impl MemoriesHandle {
         let mut revised = revised_by(&overruled.revisions);
         let settled = if request.verdict.helpful == Some(true) {
             let reported: Vec<&Memory> = report.judged().collect();
-            self.settled(&reported, request.session.as_deref(), &revised, deadline).await?
+            self.settled(&reported, request.source(), &revised, deadline).await?
         } else {
             Batch::new()
         };
@@ -123,13 +127,13 @@ impl MemoriesHandle {
         now: Timestamp,
         deadline: Deadline,
     ) -> Result<Report<'a>, Error> {
-        let (trace, begins) = match (request.trace_id, own, request.session.as_deref()) {
+        let (trace, begins) = match (request.trace_id, own, request.session.as_ref()) {
             (Some(id), _, _) => (Some(self.own_trace(id, workspace, deadline).await?), false),
             (None, Some(id), Some(session)) => match self.own_trace(id, workspace, deadline).await {
                 // It was not stored yet, or was deleted since.
                 Err(Error::NotFound(_)) => {
                     let parent = self.sessions.latest(&workspace.id, session).await.filter(|parent| *parent != id);
-                    (Some(Trace::reported(id, workspace.id.clone(), session, parent, now)), true)
+                    (Some(Trace::reported(id, workspace.id.clone(), &session.source, parent, now)), true)
                 }
                 trace => (Some(trace?), false),
             },

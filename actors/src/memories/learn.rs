@@ -69,7 +69,7 @@ impl MemoriesHandle {
         self.workspaces.still_there(begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);
-        if let Some(session) = &trace.metadata.source_session {
+        if let Some(session) = &run.session {
             self.sessions.left(&workspace.id, session, trace_id).await;
         }
         let learned = pending.committed(committed);

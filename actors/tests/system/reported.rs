@@ -2,11 +2,13 @@
 
 use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest};
+use reasoning_bank_domain::access::ClientSession;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::observation::{EvidenceKind, Feedback, Observed};
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::trace::{Outcome, TraceSource, VerdictSource};
+use reasoning_bank_domain::note::Code;
 
 use crate::support::*;
 
@@ -73,6 +75,57 @@ async fn a_session_has_one_voice_a_task_and_its_evidence_takes_its_claim_back() 
     let other = FeedbackRequest { session: Some("another".into()), ..report(None, &[used], claims(true)) };
     let other = world.feedback(other).await.trace_id;
     assert_eq!(world.trace(other.unwrap()).await.metadata.source_session.as_deref(), Some("another"));
+    world.stop().await;
+}
+
+/// A conversation of somebody who has several.
+fn conversation(name: &str) -> Option<ClientSession> {
+    Some(ClientSession { source: "ana".into(), conversation: name.into() })
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_conversations_of_one_source_keep_their_traces_apart_and_have_one_voice() {
+    let world = world(good_model()).await;
+    let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let report = |name: &str, task: Option<&str>| FeedbackRequest {
+        session: conversation(name),
+        ..report(task, &[used], claims(true))
+    };
+    let pager = world.feedback(report("laptop", Some("fix the pager"))).await;
+    let log = world.feedback(report("desktop", Some("write the log"))).await;
+    assert_eq!(world.feedback(report("laptop", None)).await.trace_id, pager.trace_id);
+    assert_eq!(world.feedback(report("desktop", None)).await.trace_id, log.trace_id);
+    assert_eq!(world.trace(log.trace_id.unwrap()).await.parent_trace_id, None, "it did not come after the other's");
+    let same = world.feedback(report("desktop", Some("Fix the  pager"))).await;
+    assert_eq!((same.trace_id, same.updated[0].confidence_after), (pager.trace_id, same.updated[0].confidence_before));
+    let sources: Vec<_> = world.signals().await.into_iter().map(|signal| signal.session.unwrap()).collect();
+    assert_eq!(sources, ["ana", "ana"]);
+
+    let solved = async |name: &str| {
+        let options = SolveOptions { session: conversation(name), ..call() };
+        let solved = world.handle.agents.solve(task("write a parser", 1), project(), options).await.unwrap();
+        world.trace(solved.trace_id.unwrap()).await
+    };
+    let first = solved("laptop").await;
+    assert_eq!((first.parent_trace_id, first.metadata.source_session.as_deref()), (pager.trace_id, Some("ana")));
+    assert_eq!(solved("desktop").await.parent_trace_id, pager.trace_id, "it reported on that last");
+    assert_eq!(solved("laptop").await.parent_trace_id, Some(first.trace_id));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_that_reported_nothing_yet_has_to_name_its_task() {
+    let world = world(good_model()).await;
+    let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    world
+        .feedback(FeedbackRequest { session: conversation("one"), ..report(Some("a task"), &[used], claims(true)) })
+        .await;
+    let untold = FeedbackRequest { session: conversation("another"), ..report(None, &[used], claims(true)) };
+    let refused = world.handle.memories.feedback(untold.clone(), soon()).await.unwrap_err();
+    assert!(refused.code() == Code::InvalidArgument && refused.to_string().starts_with("task: "), "{refused}");
+    assert_eq!(world.signals().await.len(), 1);
+    let vote = FeedbackRequest { verdict: helpful(), ..untold };
+    assert_eq!(world.feedback(vote).await.updated.len(), 1, "a vote is about no task");
     world.stop().await;
 }
 

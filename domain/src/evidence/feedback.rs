@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::access::ClientSession;
 use crate::evidence::promotion::Promoted;
 use crate::evidence::stability::names_commit;
 use crate::memory::ids::{MemoryId, TraceId};
@@ -47,8 +48,8 @@ pub struct FeedbackRequest {
     /// The lessons that the report brings, at most [`LEARNINGS_MAX`]. The memories reported on become their sources,
     /// and the first of these their parent.
     pub learnings: Vec<Learning>,
-    /// The session of a client that reports. Everything that one session says counts as one source.
-    pub session: Option<String>,
+    /// The session of a client that reports. Everything that its source says counts as one source.
+    pub session: Option<ClientSession>,
     /// True where the report counts for memories of a team or an organisation as well.
     pub may_share: bool,
     /// True where a session reports about its own work, which has a reported trace. A vote by hand is no such report.
@@ -126,6 +127,11 @@ impl FeedbackRequest {
     fn tells_outcome(&self) -> bool {
         let Feedback { task_succeeded, reverted, evidence, .. } = &self.verdict;
         task_succeeded.is_some() || *reverted == Some(true) || evidence.is_some()
+    }
+
+    /// Returns the source of the evidence that the report gives. None where nobody is named.
+    pub fn source(&self) -> Option<&str> {
+        self.session.as_ref().map(|session| session.source.as_str())
     }
 
     /// Returns the memories that the report is about, each once: those that it names, or else those that its trace

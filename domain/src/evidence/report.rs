@@ -91,12 +91,12 @@ impl<'a> Report<'a> {
 
     /// Returns the trace with what the report adds to it. None where there is no trace, or where nothing is new.
     pub fn trace_after(&self, learned: &[MemoryId]) -> Option<Trace> {
-        let FeedbackRequest { task, commit, verdict, session, .. } = self.request;
+        let FeedbackRequest { task, commit, verdict, .. } = self.request;
         // Memories that did not help were not used, so what came of the work says nothing of them.
         let used = self.judged().map(|memory| memory.id).filter(|_| verdict.helpful != Some(false));
         let used: Vec<MemoryId> = used.collect();
         self.trace.as_ref()?.after(Account {
-            session: session.as_deref(),
+            session: self.request.source(),
             task: task.as_deref(),
             commit: commit.as_deref(),
             used: &used,
@@ -109,7 +109,7 @@ impl<'a> Report<'a> {
     /// the same again yields the same signals. Votes by hand count each and have a `fresh` id.
     pub fn signals(&self, after: Option<&Trace>, now: Timestamp, fresh: impl Fn() -> SignalId) -> Vec<Signal> {
         let kinds = self.request.verdict.signals();
-        let session = self.request.session.as_deref();
+        let session = self.request.source();
         let id = |memory: MemoryId, kind| match after.or(self.trace.as_ref()) {
             Some(trace) if trace.is_of_session(session) => id_of_trace_vote(trace.trace_id, trace.turns, memory, kind),
             Some(trace) => id_within_trace(trace.trace_id, memory, kind, session),

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
+use crate::access::ClientSession;
 use crate::learning::lesson::Lesson;
 use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::observation::Observed;
@@ -48,7 +49,7 @@ pub struct RunSpec {
     /// The trace that the same session left before this run.
     pub parent_trace_id: Option<TraceId>,
     /// The session of the client that asks.
-    pub session: Option<String>,
+    pub session: Option<ClientSession>,
     pub workspace_id: WorkspaceId,
     /// The name of the model, as the trace shows it.
     pub model: String,

@@ -91,7 +91,7 @@ pub(in crate::cli) async fn feedback(
         verdict: Feedback { helpful: Some(args.helpful), comment: args.comment, ..Feedback::default() },
         learnings: Vec::new(),
         // Every call by hand is a session of its own.
-        session: Some(Uuid::now_v7().to_string()),
+        session: Some(Uuid::now_v7().to_string().as_str().into()),
         may_share: true,
         is_work: false,
     };

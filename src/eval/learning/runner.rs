@@ -181,7 +181,7 @@ impl<'a> ScenarioRunner<'a> {
             store_result: true,
             domain: None,
         };
-        let call = SolveOptions { session: Some(step.session.clone()), ..SolveOptions::until(soon()) };
+        let call = SolveOptions { session: Some(step.session.as_str().into()), ..SolveOptions::until(soon()) };
         let report = self.system.agents.solve(task, workspace(&step.project), call).await?;
         let is_late = |warning: &Note| matches!(warning.code, Some(Code::DeadlineExceeded | Code::StoreUnavailable));
         if report.warnings.iter().chain(&report.notes).any(is_late) {
@@ -298,7 +298,7 @@ impl<'a> ScenarioRunner<'a> {
                 comment: report.comment.clone(),
             },
             learnings: report.lessons.iter().map(learning).collect(),
-            session: Some(step.session.clone()),
+            session: Some(step.session.as_str().into()),
             may_share: false,
             is_work: true,
         };

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Permission, ToolEffect, ToolSpec, Toolset};
+use crate::mcp::caller::Caller;
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
@@ -31,7 +32,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
-    document(&calling.system.distiller.queue(arguments.into_work(), &workspace, calling.deadline).await?)
+    let work = arguments.into_work(&calling.caller);
+    document(&calling.system.distiller.queue(work, &workspace, calling.deadline).await?)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -50,7 +52,8 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn into_work(self) -> Work {
-        Work::Distill { session_id: self.session_id, outcome: self.outcome, transcript: self.transcript }
+    fn into_work(self, caller: &Caller<'_>) -> Work {
+        let session_id = caller.source_of(self.session_id);
+        Work::Distill { session_id, outcome: self.outcome, transcript: self.transcript }
     }
 }

@@ -3,6 +3,7 @@
 use futures::FutureExt;
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_domain::access::ClientSession;
 use reasoning_bank_domain::evidence::feedback::{LEARNINGS_MAX, MEMORIES_MAX, Reported};
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::observation::{
@@ -42,7 +43,7 @@ const JUDGED_BY_THE_MEMORY: [&str; 1] = ["learnings"];
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
-    let request = arguments.into_request(workspace, calling.caller.source().to_owned(), calling.options.shares);
+    let request = arguments.into_request(workspace, calling.caller.session(), calling.options.shares);
     document(&calling.system.memories.feedback(request, calling.deadline).await?)
 }
 
@@ -96,7 +97,7 @@ struct LearningArguments {
 }
 
 impl Arguments {
-    fn into_request(self, workspace: WorkspaceRef, session: String, may_share: bool) -> FeedbackRequest {
+    fn into_request(self, workspace: WorkspaceRef, session: ClientSession, may_share: bool) -> FeedbackRequest {
         let learning = |learning: LearningArguments| Learning {
             title: learning.title.unwrap_or_default(),
             description: learning.description.unwrap_or_default(),

@@ -44,7 +44,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         cancel: calling.context.ct.clone(),
         progress: Some(sender),
         proposed: calling.proposed(&workspace, calling.deadline).await.unwrap_or_default(),
-        session: Some(calling.caller.source().to_owned()),
+        session: Some(calling.caller.session()),
         ..SolveOptions::until(deadline)
     };
     let work = calling.system.agents.solve(task, workspace, call);

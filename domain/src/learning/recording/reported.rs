@@ -62,7 +62,7 @@ fn request_of(learning: &Learning, report: &Report<'_>, trace: Option<&Trace>) -
         workspace: report.request.workspace.clone(),
         source_type: SourceType::Explicit,
         trust: Trust::Agent,
-        session: report.request.session.clone(),
+        session: report.request.source().map(str::to_owned),
         supersedes: Vec::new(),
         valid_from: None,
     }

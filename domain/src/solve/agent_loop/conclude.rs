@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 
 use super::{AgentLoop, CallFailure, Lesson, Phase, RunSpec, SolveReport, Trace};
+use crate::access::ClientSession;
 use crate::learning::lesson::{LessonOrigin, PrintedError};
 use crate::memory::SourceType;
 use crate::memory::ids::MemoryId;
@@ -48,9 +49,16 @@ pub struct RunRecord {
     pub origin: LessonOrigin,
     pub injected: PromptMemories,
     pub signals: Vec<Signal>,
+    /// The session of the client that asked, which goes on from the trace.
+    pub session: Option<ClientSession>,
 }
 
 impl RunSpec {
+    /// Returns the source of the evidence that the run gives. None where nobody is named.
+    fn source(&self) -> Option<String> {
+        self.session.as_ref().map(|session| session.source.clone())
+    }
+
     /// Returns the record of a run that ended before it did anything, for instance because its agent died.
     pub fn empty_record(&self, outcome: Outcome, started: Timestamp, now: Timestamp) -> RunRecord {
         let task = &self.task;
@@ -63,7 +71,7 @@ impl RunSpec {
             total_iterations: 0,
             total_tokens: 0,
             workspace_id: self.workspace_id.clone(),
-            source_session: self.session.clone(),
+            source_session: self.source(),
         };
         let trace = Trace {
             task: task.task.clone(),
@@ -76,13 +84,20 @@ impl RunSpec {
             domain: task.domain.clone(),
             workspace_id: self.workspace_id.clone(),
             source_type: SourceType::Solve,
-            source_session: self.session.clone(),
+            source_session: self.source(),
             trace_id: Some(self.trace_id),
             outcome,
             printed: PrintedError::default(),
             at: now,
         };
-        RunRecord { trace, lessons: Vec::new(), origin, injected: PromptMemories::default(), signals: Vec::new() }
+        RunRecord {
+            trace,
+            lessons: Vec::new(),
+            origin,
+            injected: PromptMemories::default(),
+            signals: Vec::new(),
+            session: self.session.clone(),
+        }
     }
 }
 

@@ -1,0 +1,27 @@
+//! The session of a client: whose evidence it gives, and which of his conversations it is.
+
+/// The session of a client. Its source and its conversation are two things over the network, where one person has many
+/// agents at work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientSession {
+    /// The source of the evidence that the session gives. What comes from one source counts once. Over the network this
+    /// is the owner of the token; on this machine it is the session itself.
+    pub source: String,
+    /// The conversation, which goes on from the traces that it left before.
+    pub conversation: String,
+}
+
+impl ClientSession {
+    /// Tells whether the source has no other conversations. What it reports without a task is then one piece of evidence,
+    /// however often it says so.
+    pub fn is_whole_source(&self) -> bool {
+        self.source == self.conversation
+    }
+}
+
+/// Makes the session of a source that has no other conversations.
+impl From<&str> for ClientSession {
+    fn from(session: &str) -> Self {
+        Self { source: session.to_owned(), conversation: session.to_owned() }
+    }
+}
