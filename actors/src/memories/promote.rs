@@ -211,7 +211,9 @@ impl MemoriesHandle {
     /// Reads the signals about these memories from all workspaces. A team's memory gets its evidence from all that read
     /// it.
     async fn sources_of_evidence(&self, ids: &[MemoryId], deadline: Deadline) -> Result<PositiveSources, Error> {
-        let mut sources = PositiveSources::default();
+        let workspaces = self.workspaces.list(deadline).await?;
+        let shared = workspaces.into_iter().filter(|workspace| workspace.key.is_some()).map(|workspace| workspace.id);
+        let mut sources = PositiveSources::with_shared(shared);
         for ids in ids.chunks(AT_ONCE) {
             let mut page = Some(Page::first(PAGE));
             while let Some(asked) = page {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
+use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::memories::{
     FeedbackRequest, PromotedCopies, RecordRequest, RetrieveRequest, SaidBy, UpdateRequest,
 };
@@ -11,11 +12,14 @@ use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_domain::access::ClientSession;
 use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
+use reasoning_bank_domain::memory::workspace::SharedWorkspace;
 use reasoning_bank_domain::memory::{Changes, Scope, Status};
 use reasoning_bank_domain::note::Code;
+use reasoning_bank_domain::prompt::Purpose;
 
 use crate::support::*;
 
@@ -170,6 +174,37 @@ async fn a_solve_that_moves_confidence_shares_too_and_what_says_the_same_is_conf
     let copies: Vec<_> = world.memories().await.into_iter().filter(|m| m.parent_memory_id == Some(other)).collect();
     let shared: Vec<_> = copies.iter().filter(|copy| copy.scope == Scope::Team).collect();
     assert_eq!(shared.len(), 1, "{copies:?}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_a_shared_workspace_it_takes_two_owners_however_much_one_solves_and_reports() {
+    let model = good_model();
+    let judged = r#"{"verdict": "success", "score": 0.9, "reasoning": "it works", "learnings": []}"#;
+    model.answer(Purpose::Judge, |_| Ok(judged.into()));
+    let world = world_with(model, by_itself()).await;
+    let shop = SharedWorkspace { key: "shop".parse().unwrap(), team: Some("web".into()), org: None };
+    let shop = WorkspaceRef::Shared(shop);
+    let words = ("Guard empty input", "check the sorted list of numbers for no elements");
+    let proven = world.recorded(RecordRequest { workspace: shop.clone(), ..lesson(words.0, words.1) }).await;
+    let solve = async |owner: &str, n: u32| {
+        let session = ClientSession { source: owner.into(), conversation: format!("{owner} {n}") };
+        let options = SolveOptions { session: Some(session), ..call() };
+        world.handle.agents.solve(task(words.1, 1), shop.clone(), options).await.unwrap()
+    };
+    let copies = async || world.memories().await.into_iter().filter(|copy| copy.scope == Scope::Team).count();
+    for n in 0..4 {
+        assert_eq!(solve("ana", n).await.memories_used[0].id, proven);
+        let about = format!("task {n}");
+        let verdict =
+            FeedbackRequest { workspace: shop.clone(), ..work_report("ana", Some(&about), &[proven], helpful()) };
+        world.feedback(verdict).await;
+    }
+    let sources: Vec<_> = world.signals().await.into_iter().map(|signal| signal.session).collect();
+    assert!(sources.iter().all(|source| source.as_deref() == Some("ana")), "{sources:?}");
+    assert_eq!(copies().await, 0, "all of it is one owner's");
+    solve("ben", 0).await;
+    assert_eq!(copies().await, 1);
     world.stop().await;
 }
 

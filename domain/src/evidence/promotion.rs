@@ -2,7 +2,7 @@
 //! made. A person decides whether it is made. That person may also promote what this rule does not propose, or agree
 //! once for all to whatever it proposes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -23,31 +23,47 @@ pub const LEAST_SOURCES: usize = 2;
 /// nothing of its use.
 const POSITIVE: [SignalKind; 3] = [SignalKind::Helpful, SignalKind::TaskSucceeded, SignalKind::Stable];
 
-/// The sources of positive evidence for each memory: traces, and sessions that named no trace. Each source has the
-/// number of its positive signals that were not overruled.
+/// The sources of positive evidence for each memory. Each source has the number of its positive signals that were not
+/// overruled.
+///
+/// Where one person works, the sources are traces, and sessions that named no trace. In a shared workspace they are the
+/// owners of tokens, however much each of them solved and reported; a signal that names no owner has no source there.
 #[derive(Debug, Clone, Default)]
-pub struct PositiveSources(BTreeMap<MemoryId, BTreeMap<EvidenceSource, i64>>);
+pub struct PositiveSources {
+    shared: BTreeSet<WorkspaceId>,
+    by_memory: BTreeMap<MemoryId, BTreeMap<EvidenceSource, i64>>,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum EvidenceSource {
     Trace(TraceId),
     Session(String),
+    Owner(String),
 }
 
 impl PositiveSources {
+    /// Makes an empty set of sources. `shared` are the workspaces that several people use.
+    pub fn with_shared(shared: impl IntoIterator<Item = WorkspaceId>) -> Self {
+        Self { shared: shared.into_iter().collect(), ..Self::default() }
+    }
+
     pub fn add(&mut self, signal: Signal) {
-        let source = signal.trace_id.map(EvidenceSource::Trace).or(signal.session.map(EvidenceSource::Session));
+        let source = if self.shared.contains(&signal.workspace_id) {
+            signal.session.map(EvidenceSource::Owner)
+        } else {
+            signal.trace_id.map(EvidenceSource::Trace).or(signal.session.map(EvidenceSource::Session))
+        };
         let counts = match signal.kind {
             SignalKind::SuccessOverruled => -1,
             kind => i64::from(POSITIVE.contains(&kind)),
         };
         if let Some(source) = source.filter(|_| counts != 0) {
-            *self.0.entry(signal.memory_id).or_default().entry(source).or_default() += counts;
+            *self.by_memory.entry(signal.memory_id).or_default().entry(source).or_default() += counts;
         }
     }
 
     pub fn count(&self, id: MemoryId) -> usize {
-        self.0.get(&id).map_or(0, |sources| sources.values().filter(|positive| **positive > 0).count())
+        self.by_memory.get(&id).map_or(0, |sources| sources.values().filter(|positive| **positive > 0).count())
     }
 }
 
@@ -86,7 +102,7 @@ pub struct Proposal {
     /// The confidence lies in 0..1.
     pub confidence: f64,
     pub positive_signals: u64,
-    /// The number of traces and sessions that the positive signals come from.
+    /// The number of sources that the positive signals come from: traces and sessions, or owners of tokens.
     pub sources: usize,
 }
 

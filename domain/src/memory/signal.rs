@@ -117,7 +117,8 @@ pub struct Signal {
     pub at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<TraceId>,
-    /// The session of the client that reported it. Reports of one session count as one source.
+    /// The session of the client that reported it or asked for the solve, or the owner of its token. Reports of one
+    /// session count as one source. Signals of solves that earlier versions stored name no session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The reason, in the reporter's words.

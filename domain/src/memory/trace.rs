@@ -105,7 +105,7 @@ pub struct TraceMetadata {
     pub total_iterations: u32,
     pub total_tokens: u64,
     pub workspace_id: WorkspaceId,
-    /// The session of a client that asked for the solve, or that reported.
+    /// The session of a client that asked for the solve, or that reported; over the network, the owner of its token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_session: Option<String>,
 }

@@ -42,6 +42,39 @@ fn sessions_that_name_no_trace_are_sources_too() {
     assert_eq!(proposal(&strategy(1), signals).unwrap().sources, 2);
 }
 
+#[test]
+fn in_a_shared_workspace_the_sources_are_owners_however_much_each_of_them_does() {
+    let sources = |signals: &[Signal]| {
+        let mut sources = PositiveSources::with_shared([strategy(1).workspace_id]);
+        signals.iter().cloned().for_each(|signal| sources.add(signal));
+        sources.count(id(1))
+    };
+    let solved = |n, owner| signal(n, SignalKind::TaskSucceeded, Some(n), owner);
+    let mut signals = vec![solved(1, Some("ana")), solved(2, Some("ana"))];
+    signals.push(signal(3, SignalKind::Helpful, Some(2), Some("ana")));
+    signals.push(signal(4, SignalKind::Helpful, None, Some("ana")));
+    assert_eq!(sources(&signals), 1);
+    signals.push(solved(5, None));
+    assert_eq!(sources(&signals), 1, "nobody knows whose solve that was");
+    signals.push(signal(6, SignalKind::Helpful, Some(2), Some("ben")));
+    assert_eq!(sources(&signals), 2);
+    signals.push(signal(7, SignalKind::SuccessOverruled, Some(1), Some("ana")));
+    assert_eq!(sources(&signals), 2, "ana said more than that");
+}
+
+#[test]
+fn a_signal_of_a_solve_that_an_earlier_version_stored_is_read_and_counts() {
+    let stored = serde_json::json!({
+        "id": uuid::Uuid::from_u128(1), "memory_id": id(1), "workspace_id": strategy(1).workspace_id,
+        "kind": "task_succeeded", "at": now(), "trace_id": trace(1),
+    });
+    let read: Signal = serde_json::from_value(stored).unwrap();
+    assert_eq!(read, signal(1, SignalKind::TaskSucceeded, Some(1), None));
+    let mut sources = PositiveSources::default();
+    sources.add(read);
+    assert_eq!(sources.count(id(1)), 1);
+}
+
 #[rstest]
 #[case::four_signals(proven().split_off(1), strategy(1))]
 #[case::one_trace((0..9).map(|n| signal(n, SignalKind::Helpful, Some(1), None)).collect(), strategy(1))]

@@ -92,11 +92,11 @@ impl Trace {
         }
     }
 
-    /// Returns the source that the signals of this trace name: a solve itself, or the session of the client that
-    /// reports. A client that reports about several tasks is one source of evidence, not several.
+    /// Returns what the signals of this trace name as their source: a solve itself, and the session of the client that
+    /// asked for it or that reports. A client that reports about several tasks is one source of evidence, not several.
     pub fn source_of_signals(&self) -> (Option<TraceId>, Option<String>) {
         match self.source {
-            TraceSource::Solve => (Some(self.trace_id), None),
+            TraceSource::Solve => (Some(self.trace_id), self.metadata.source_session.clone()),
             TraceSource::Reported => (None, self.metadata.source_session.clone()),
         }
     }

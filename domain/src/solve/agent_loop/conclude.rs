@@ -182,6 +182,7 @@ impl AgentLoop {
         let trace = self.spec.trace_id;
         let signal = |memory: MemoryId, kind| Signal {
             trace_id: Some(trace),
+            session: self.spec.source(),
             ..Signal::new(id_within_trace(trace, memory, kind, None), memory, self.spec.workspace_id.clone(), kind, now)
         };
         let signals = kinds.flat_map(|kind| injected.iter().map(move |id| signal(*id, kind))).collect();
