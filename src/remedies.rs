@@ -17,7 +17,7 @@ pub(crate) fn of(error: &Error) -> Cow<'static, str> {
             "leave `workspace` out; sessions name other projects where the user's own configuration lists the toolset \"workspace\" in mcp.toolsets".into()
         }
         Error::SharingDenied(_) => {
-            "keep it in scope project: `reasoning-bank memory promote` shares what has proved itself; workspace.share = true in the user's own configuration lets clients write there".into()
+            "keep it in scope project: `reasoning-bank memory promote` shares what has proved itself; workspace.share = true in the user's own configuration lets clients write there; over the network, a token with admin (a team) or admin:all (an organisation) may".into()
         }
         Error::WorkspaceRequired(_) => "name the project in `workspace`: the path of a directory that exists".into(),
         Error::KeyRequired => "name the project by its key, in `workspace` or in the header X-Workspace".into(),

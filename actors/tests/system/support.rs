@@ -141,7 +141,7 @@ pub(crate) fn feedback_on(memory_ids: Vec<MemoryId>, verdict: Feedback) -> Feedb
         verdict,
         learnings: vec![],
         session: None,
-        may_share: true,
+        counts_in: Scope::SHARED.to_vec(),
         is_work: false,
     }
 }
@@ -151,7 +151,7 @@ pub(crate) fn work_report(session: &str, task: Option<&str>, used: &[MemoryId], 
     FeedbackRequest {
         task: task.map(Into::into),
         session: Some(session.into()),
-        may_share: false,
+        counts_in: vec![],
         is_work: true,
         ..feedback_on(used.to_vec(), verdict)
     }

@@ -13,7 +13,7 @@ use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::observation::{COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, Feedback};
 use crate::memory::trace::{TASK_MAX_CHARS, Trace};
 use crate::memory::workspace::WorkspaceRef;
-use crate::memory::{ErrorContext, FieldProblem, Learned, check_count};
+use crate::memory::{ErrorContext, FieldProblem, Learned, Scope, check_count};
 use crate::safety::secrets::Scrub;
 
 /// The most memories that one report is about.
@@ -50,8 +50,8 @@ pub struct FeedbackRequest {
     pub learnings: Vec<Learning>,
     /// The session of a client that reports. Everything that its source says counts as one source.
     pub session: Option<ClientSession>,
-    /// True where the report counts for memories of a team or an organisation as well.
-    pub may_share: bool,
+    /// The scopes beyond the project for whose memories the report counts as well.
+    pub counts_in: Vec<Scope>,
     /// True where a session reports about its own work, which has a reported trace. A vote by hand is no such report.
     pub is_work: bool,
 }

@@ -23,8 +23,8 @@ pub struct Report<'a> {
     /// True where the trace is the session's own and this report begins it.
     pub begins: bool,
     pub memories: Vec<(Memory, Evidence)>,
-    /// The memories that the report says nothing about, because others read them too and the user has not let clients
-    /// write there.
+    /// The memories that the report says nothing about, because others read them too and the caller may not write
+    /// there.
     pub not_shared_with: Vec<MemoryId>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Report<'a> {
                 return Err(ReportRefusal::Missing(missing));
             }
         }
-        let is_denied = |memory: &&Memory| memory.scope != Scope::Project && !request.may_share;
+        let is_denied = |memory: &&Memory| memory.scope != Scope::Project && !request.counts_in.contains(&memory.scope);
         let denied: Vec<&Memory> = memories.iter().map(|(memory, _)| memory).filter(is_denied).collect();
         let says_more = !request.learnings.is_empty() || (trace.is_some() && request.tells_of_work());
         if let Some(first) = denied.first().filter(|_| denied.len() == memories.len() && !says_more) {

@@ -23,6 +23,11 @@ pub enum Scope {
     Org,
 }
 
+impl Scope {
+    /// The scopes that more than one workspace reads.
+    pub const SHARED: [Self; 2] = [Self::Team, Self::Org];
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceType {

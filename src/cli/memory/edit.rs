@@ -6,9 +6,9 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::evidence::promotion::{Promoted, Proposals};
-use reasoning_bank_domain::memory::Changes;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::observation::Feedback;
+use reasoning_bank_domain::memory::{Changes, Scope};
 use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryPage, Quarantined, Replaced, Updated};
 use uuid::Uuid;
 
@@ -92,7 +92,7 @@ pub(in crate::cli) async fn feedback(
         learnings: Vec::new(),
         // Every call by hand is a session of its own.
         session: Some(Uuid::now_v7().to_string().as_str().into()),
-        may_share: true,
+        counts_in: Scope::SHARED.to_vec(),
         is_work: false,
     };
     Ok(system.memories.feedback(request, deadline).await?)

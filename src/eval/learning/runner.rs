@@ -299,7 +299,7 @@ impl<'a> ScenarioRunner<'a> {
             },
             learnings: report.lessons.iter().map(learning).collect(),
             session: Some(step.session.as_str().into()),
-            may_share: false,
+            counts_in: Vec::new(),
             is_work: true,
         };
         let reported = self.system.memories.feedback(request, soon()).await?;

@@ -5,6 +5,7 @@ use reasoning_bank_actors::memories::{FeedbackRequest, Learning};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::access::ClientSession;
 use reasoning_bank_domain::evidence::feedback::{LEARNINGS_MAX, MEMORIES_MAX, Reported};
+use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::observation::{
     COMMENT_MAX_CHARS, DETAIL_MAX_CHARS, EvidenceKind, Feedback, Observed,
@@ -43,7 +44,8 @@ const JUDGED_BY_THE_MEMORY: [&str; 1] = ["learnings"];
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
-    let request = arguments.into_request(workspace, calling.caller.session(), calling.options.shares);
+    let counts_in = Scope::SHARED.into_iter().filter(|scope| calling.may_write_to(*scope).is_ok()).collect();
+    let request = arguments.into_request(workspace, calling.caller.session(), counts_in);
     document(&calling.system.memories.feedback(request, calling.deadline).await?)
 }
 
@@ -97,7 +99,7 @@ struct LearningArguments {
 }
 
 impl Arguments {
-    fn into_request(self, workspace: WorkspaceRef, session: ClientSession, may_share: bool) -> FeedbackRequest {
+    fn into_request(self, workspace: WorkspaceRef, session: ClientSession, counts_in: Vec<Scope>) -> FeedbackRequest {
         let learning = |learning: LearningArguments| Learning {
             title: learning.title.unwrap_or_default(),
             description: learning.description.unwrap_or_default(),
@@ -123,7 +125,7 @@ impl Arguments {
             },
             learnings: self.learnings.into_iter().map(learning).collect(),
             session: Some(session),
-            may_share,
+            counts_in,
             is_work: true,
         }
     }

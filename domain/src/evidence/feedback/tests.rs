@@ -15,7 +15,7 @@ fn report() -> FeedbackRequest {
         verdict: Feedback::default(),
         learnings: vec![],
         session: Some("s".into()),
-        may_share: false,
+        counts_in: vec![],
         is_work: true,
     }
 }

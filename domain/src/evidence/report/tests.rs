@@ -20,7 +20,7 @@ fn request(verdict: Feedback) -> FeedbackRequest {
         verdict,
         learnings: vec![],
         session: Some("s".into()),
-        may_share: false,
+        counts_in: vec![],
         is_work: true,
     }
 }
@@ -76,8 +76,10 @@ fn what_others_read_is_judged_only_where_the_user_agreed() {
     let report = Report::of(&request, &workspace, None, false, memories.clone()).unwrap();
     assert_eq!(report.not_shared_with, [id(2)]);
     assert_eq!(judged(report), [id(1)]);
-    let agreed = FeedbackRequest { may_share: true, ..request.clone() };
-    assert_eq!(judged(Report::of(&agreed, &workspace, None, false, memories).unwrap()), [id(1), id(2)]);
+    let agreed = FeedbackRequest { counts_in: vec![Scope::Team], ..request.clone() };
+    assert_eq!(judged(Report::of(&agreed, &workspace, None, false, memories.clone()).unwrap()), [id(1), id(2)]);
+    let elsewhere = FeedbackRequest { counts_in: vec![Scope::Org], ..request.clone() };
+    assert_eq!(judged(Report::of(&elsewhere, &workspace, None, false, memories).unwrap()), [id(1)]);
     let shared = Report::of(&request, &workspace, None, false, vec![of_team(1), of_team(2)]);
     assert_eq!(shared.unwrap_err(), ReportRefusal::NotShared(Scope::Team), "nothing is left to say");
 }

@@ -103,7 +103,7 @@ mod tests {
             verdict,
             learnings,
             session: Some("s".into()),
-            may_share: false,
+            counts_in: vec![],
             is_work: true,
         };
         let memories = vec![
