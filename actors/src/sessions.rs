@@ -63,12 +63,14 @@ impl Sessions {
 
     /// Gives the latest trace of the conversation, be it a solve or a reported one.
     pub(crate) async fn latest(&self, workspace: &WorkspaceId, session: &ClientSession) -> Option<TraceId> {
-        self.latest.get(&(workspace.clone(), session.conversation.clone())).await
+        self.latest.get(&conversation(workspace, session)?).await
     }
 
     /// Notes the latest trace of the conversation. Callers do this once the trace is stored.
     pub(crate) async fn left(&self, workspace: &WorkspaceId, session: &ClientSession, trace: TraceId) {
-        self.latest.insert((workspace.clone(), session.conversation.clone()), trace).await;
+        if let Some(conversation) = conversation(workspace, session) {
+            self.latest.insert(conversation, trace).await;
+        }
     }
 
     /// Gives the traces that the source of the session reported. Whoever locks them reports; the reports of a source come
@@ -90,16 +92,26 @@ impl Sessions {
         task: Option<&str>,
         traces: &mut ReportedTraces,
     ) -> Option<TraceId> {
-        let conversation = (workspace.clone(), session.conversation.clone());
-        let trace = match (task, self.latest_reported.get(&conversation).await) {
+        let conversation = conversation(workspace, session);
+        let latest = match &conversation {
+            Some(conversation) => self.latest_reported.get(conversation).await,
+            None => None,
+        };
+        let trace = match (task, latest) {
             (Some(task), _) => traces.of_task(task),
             (None, Some(latest)) => latest,
             (None, None) if session.is_whole_source() => traces.of_task(""),
             (None, None) => return None,
         };
-        self.latest_reported.insert(conversation, trace).await;
+        if let Some(conversation) = conversation {
+            self.latest_reported.insert(conversation, trace).await;
+        }
         Some(trace)
     }
+}
+
+fn conversation(workspace: &WorkspaceId, session: &ClientSession) -> Option<SessionKey> {
+    Some((workspace.clone(), session.conversation.clone()?))
 }
 
 fn bounded<T: Clone + Send + Sync + 'static>() -> Cache<SessionKey, T> {

@@ -66,8 +66,8 @@ pub(super) enum Caller<'a> {
         principal: Arc<Principal>,
         key: Option<WorkspaceKey>,
         end: CallEnd,
-        /// The session of the protocol, or this request alone where the revision has no sessions.
-        conversation: String,
+        /// The session of the protocol, in the revisions that have some.
+        conversation: Option<String>,
     },
 }
 
@@ -184,10 +184,9 @@ impl Caller<'_> {
     }
 }
 
-/// Returns the conversation that a request belongs to. One without a session of the protocol is a conversation by itself.
-fn conversation_of(headers: &HeaderMap) -> String {
-    let session = headers.get(SESSION_HEADER).and_then(|session| session.to_str().ok());
-    session.map_or_else(|| Uuid::now_v7().to_string(), str::to_owned)
+/// Reads the session of the protocol from the headers of a request.
+fn conversation_of(headers: &HeaderMap) -> Option<String> {
+    headers.get(SESSION_HEADER)?.to_str().ok().map(str::to_owned)
 }
 
 /// Reads the key of the workspace from the headers of a request.

@@ -188,7 +188,7 @@ async fn in_a_shared_workspace_it_takes_two_owners_however_much_one_solves_and_r
     let words = ("Guard empty input", "check the sorted list of numbers for no elements");
     let proven = world.recorded(RecordRequest { workspace: shop.clone(), ..lesson(words.0, words.1) }).await;
     let solve = async |owner: &str, n: u32| {
-        let session = ClientSession { source: owner.into(), conversation: format!("{owner} {n}") };
+        let session = ClientSession { source: owner.into(), conversation: Some(format!("{owner} {n}")) };
         let options = SolveOptions { session: Some(session), ..call() };
         world.handle.agents.solve(task(words.1, 1), shop.clone(), options).await.unwrap()
     };

@@ -80,7 +80,7 @@ async fn a_session_has_one_voice_a_task_and_its_evidence_takes_its_claim_back() 
 
 /// A conversation of somebody who has several.
 fn conversation(name: &str) -> Option<ClientSession> {
-    Some(ClientSession { source: "ana".into(), conversation: name.into() })
+    Some(ClientSession { source: "ana".into(), conversation: Some(name.into()) })
 }
 
 #[tokio::test(start_paused = true)]
@@ -121,8 +121,12 @@ async fn a_conversation_that_reported_nothing_yet_has_to_name_its_task() {
         .feedback(FeedbackRequest { session: conversation("one"), ..report(Some("a task"), &[used], claims(true)) })
         .await;
     let untold = FeedbackRequest { session: conversation("another"), ..report(None, &[used], claims(true)) };
-    let refused = world.handle.memories.feedback(untold.clone(), soon()).await.unwrap_err();
-    assert!(refused.code() == Code::InvalidArgument && refused.to_string().starts_with("task: "), "{refused}");
+    let alone =
+        FeedbackRequest { session: Some(ClientSession { source: "ana".into(), conversation: None }), ..untold.clone() };
+    for report in [alone.clone(), untold.clone(), alone] {
+        let refused = world.handle.memories.feedback(report, soon()).await.unwrap_err();
+        assert!(refused.code() == Code::InvalidArgument && refused.to_string().starts_with("task: "), "{refused}");
+    }
     assert_eq!(world.signals().await.len(), 1);
     let vote = FeedbackRequest { verdict: helpful(), ..untold };
     assert_eq!(world.feedback(vote).await.updated.len(), 1, "a vote is about no task");

@@ -7,21 +7,21 @@ pub struct ClientSession {
     /// The source of the evidence that the session gives. What comes from one source counts once. Over the network this
     /// is the owner of the token; on this machine it is the session itself.
     pub source: String,
-    /// The conversation, which goes on from the traces that it left before.
-    pub conversation: String,
+    /// The conversation, which goes on from the traces that it left before. None for a request that stands alone.
+    pub conversation: Option<String>,
 }
 
 impl ClientSession {
     /// Tells whether the source has no other conversations. What it reports without a task is then one piece of evidence,
     /// however often it says so.
     pub fn is_whole_source(&self) -> bool {
-        self.source == self.conversation
+        self.conversation.as_ref() == Some(&self.source)
     }
 }
 
 /// Makes the session of a source that has no other conversations.
 impl From<&str> for ClientSession {
     fn from(session: &str) -> Self {
-        Self { source: session.to_owned(), conversation: session.to_owned() }
+        Self { source: session.to_owned(), conversation: Some(session.to_owned()) }
     }
 }
