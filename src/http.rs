@@ -35,7 +35,7 @@ use tower_http::trace::TraceLayer;
 use crate::audit::AuditLog;
 use crate::mcp::{self, McpOptions};
 use crate::settings::HttpSection;
-use crate::tokens::{TokenRegistry, TokensError};
+use crate::tokens::{FirstTokenError, TokenRegistry, TokensError};
 use auth::Authenticator;
 use guard::AllowedHosts;
 use probes::Readiness;
@@ -55,6 +55,8 @@ const REVOCATION_CHECK: Duration = Duration::from_millis(500);
 pub enum ServeError {
     #[error(transparent)]
     Tokens(#[from] TokensError),
+    #[error(transparent)]
+    FirstToken(#[from] FirstTokenError),
     #[error("{0} cannot be listened on: {1}")]
     Listen(SocketAddr, io::Error),
     #[error("the audit log cannot be written to: {0}")]
@@ -68,10 +70,19 @@ pub enum ServeError {
 impl ServeError {
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Tokens(_) => "check the file, or restore it from a backup",
+            Self::Tokens(_) | Self::FirstToken(FirstTokenError::Tokens(_)) => {
+                "check the file, or restore it from a backup"
+            }
+            Self::FirstToken(_) => {
+                "let it name a readable file with one line: rb_, 12 hex digits, _ and 64 hex digits, all in lower case; \
+                 echo \"rb_$(openssl rand -hex 6)_$(openssl rand -hex 32)\" makes one"
+            }
             Self::Audit(_) => "check that the data directory is writable and has space",
             Self::Listen(..) => "choose another address: --listen 127.0.0.1:8788",
-            Self::NoToken(_) => "make one first: reasoning-bank token create NAME --all-workspaces",
+            Self::NoToken(_) => {
+                "make one first: reasoning-bank token create NAME --all-workspaces; in a container, let \
+                 REASONING_BANK_BOOTSTRAP_TOKEN_FILE name a file with one"
+            }
             Self::Unencrypted(_) => {
                 "put a proxy with TLS before it and say so (http.behind_proxy = true), or accept it (http.insecure = true)"
             }

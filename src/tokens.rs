@@ -1,6 +1,8 @@
 //! The tokens of a data directory: one file beside the bank, replaced whole at every change, so that every process that
 //! serves the directory sees a change at its next request.
 
+mod first;
+
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -14,6 +16,8 @@ use reasoning_bank_domain::access::{AccessToken, BearerToken, Expiry, TokenId};
 use reasoning_bank_store::files::{create_dir, write_synced};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
+
+pub use first::{BOOTSTRAP_TOKEN_FILE, FirstTokenError};
 
 const TOKENS: &str = "tokens.json";
 const LOCK: &str = ".tokens.lock";

@@ -2,8 +2,10 @@
 //! takes a client to it.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reqwest::{StatusCode, Url};
@@ -14,14 +16,16 @@ use tokio_util::sync::CancellationToken;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::{Output, line};
 use super::session::{end_of_process, one_thread, with_serving_bank};
-use crate::http::Daemon;
+use crate::http::{Daemon, ServeError};
 use crate::mcp::{BridgeOptions, McpOptions, bridge_stdio};
 use crate::settings::Loaded;
+use crate::tokens::{BOOTSTRAP_TOKEN_FILE, TokenFile};
 
 /// A server that does not answer within this time is not ready.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) fn serve(loaded: &Loaded, options: McpOptions, output: Output) -> Result<CommandExit, CommandFailure> {
+    take_first_token(loaded)?;
     with_serving_bank(loaded, async |system: SystemHandle| {
         let end = CancellationToken::new();
         end_of_process(end.clone())?;
@@ -33,6 +37,17 @@ pub(super) fn serve(loaded: &Loaded, options: McpOptions, output: Output) -> Res
         }
     })
     .map(|()| CommandExit::Ok)
+}
+
+/// Stores the token of the file that the environment names, where there has never been a token.
+fn take_first_token(loaded: &Loaded) -> Result<(), ServeError> {
+    let path = std::env::var_os(BOOTSTRAP_TOKEN_FILE).filter(|path| !path.is_empty());
+    let Some(path) = path.map(PathBuf::from) else { return Ok(()) };
+    match TokenFile::of(&loaded.settings.data_dir).add_first(&path, Timestamp::now())? {
+        true => tracing::info!("the first token was taken from {BOOTSTRAP_TOKEN_FILE}"),
+        false => tracing::info!("{BOOTSTRAP_TOKEN_FILE} is ignored, because there are tokens already"),
+    }
+    Ok(())
 }
 
 /// Says on stdout where the server is and what to do next.

@@ -1,9 +1,10 @@
 //! The team daemon as its clients see it: the real binary over HTTP, with the tokens that its command line makes.
 
+mod bootstrap;
 mod evidence;
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
@@ -30,7 +31,10 @@ impl Daemon {
     fn start_at(place: &Place, arguments: &[&str], address: &str) -> Self {
         let model: &[&str] = if arguments.contains(&"--llm") { &[] } else { &["--llm", "none"] };
         let arguments = [model, arguments, &["serve", "--listen", address]].concat();
-        let mut command = place.command(&arguments);
+        Self::spawn(place.command(&arguments))
+    }
+
+    fn spawn(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut said = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
@@ -73,7 +77,7 @@ impl Daemon {
     }
 
     fn terminate(&mut self) -> Option<i32> {
-        std::process::Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
         self.child.wait().unwrap().code()
     }
 }
