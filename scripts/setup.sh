@@ -39,6 +39,13 @@ need_clients() {
     python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3-venv
 }
 
+# An image is built without an engine, on a base that is made of packages.
+need_container() {
+    command -v buildah >/dev/null && command -v mmdebstrap >/dev/null && command -v curl >/dev/null ||
+        install_packages buildah mmdebstrap curl
+    need_clients
+}
+
 # The coverage tools must be of the LLVM that the compiler was built with: older ones cannot read what it writes.
 need_coverage() {
     local major
@@ -63,6 +70,7 @@ case "${1:-}" in
 build) need_build ;;
 coverage) need_coverage ;;
 clients) need_clients ;;
+container) need_container ;;
 tool) llvm_tool "$2" ;;
-*) fail "unknown: ${1:-nothing}" "scripts/setup.sh build | coverage | clients | tool NAME" ;;
+*) fail "unknown: ${1:-nothing}" "scripts/setup.sh build | coverage | clients | container | tool NAME" ;;
 esac
