@@ -2,11 +2,12 @@
 //!
 //! A request passes, in this order: `connection` reads it within bounds, `guard` checks the host it was sent to, `auth`
 //! finds out who asks, and `sessions` sees that a session of the protocol is used by the token that opened it. Then the
-//! tools of `mcp` answer it. `probes` answers those who watch the server, and `problem` is the form of every refusal.
+//! tools of `mcp` answer it. `probes` and `metrics` answer those who watch the server, and `problem` is the form of every refusal.
 
 mod auth;
 mod connection;
 mod guard;
+mod metrics;
 mod probes;
 mod problem;
 mod sessions;
@@ -34,10 +35,12 @@ use tower_http::trace::TraceLayer;
 
 use crate::audit::AuditLog;
 use crate::mcp::{self, McpOptions};
-use crate::settings::HttpSection;
+use crate::metrics::{Scraper, ServerMetrics};
+use crate::settings::{HttpSection, MetricsAccess};
 use crate::tokens::{FirstTokenError, TokenRegistry, TokensError};
 use auth::Authenticator;
 use guard::AllowedHosts;
+use metrics::{MetricsReaders, MetricsRoute};
 use probes::Readiness;
 use problem::Problem;
 use sessions::SessionOwners;
@@ -98,6 +101,7 @@ pub struct Daemon {
     tokens: Arc<TokenRegistry>,
     authenticator: Authenticator,
     audit: AuditLog,
+    metrics_readers: MetricsReaders,
 }
 
 impl Daemon {
@@ -122,7 +126,12 @@ impl Daemon {
         let allowed = Arc::new(AllowedHosts::new(address, &options.allowed_hosts));
         let authenticator = Authenticator::new(Arc::clone(&tokens), has_tokens);
         let audit = AuditLog::open(data_dir).map_err(ServeError::Audit)?;
-        Ok(Self { listener, address, allowed, tokens, authenticator, audit })
+        let metrics_readers = match options.metrics {
+            MetricsAccess::Open => MetricsReaders::Everybody,
+            MetricsAccess::Token if is_reached_from_elsewhere => MetricsReaders::TokenHolders,
+            MetricsAccess::Token => MetricsReaders::ThisMachine,
+        };
+        Ok(Self { listener, address, allowed, tokens, authenticator, audit, metrics_readers })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -138,8 +147,19 @@ impl Daemon {
     pub async fn serve(self, system: SystemHandle, options: McpOptions, end: CancellationToken) {
         let draining = Arc::new(AtomicBool::new(false));
         let stop = CancellationToken::new();
-        let (route, open) = mcp::http_route(system.clone(), options, self.audit.clone(), stop.clone());
+        let metrics = Arc::<ServerMetrics>::default();
+        let (route, open) =
+            mcp::http_route(system.clone(), options, self.audit.clone(), Arc::clone(&metrics), stop.clone());
         let owners = Arc::new(SessionOwners::new(open, end.clone(), stop.clone()));
+        let watched = MetricsRoute {
+            scraper: Scraper::new(system.clone(), Arc::clone(&metrics)),
+            authenticator: self.authenticator.clone(),
+            owners: Arc::clone(&owners),
+            readers: self.metrics_readers,
+        };
+        let watched = get(metrics::metrics)
+            .with_state(watched)
+            .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
         let protected = route
             .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
             .layer(RequestBodyTimeoutLayer::new(BODY_PAUSE))
@@ -149,6 +169,7 @@ impl Daemon {
         let router = Router::new()
             .route("/healthz", get(probes::alive))
             .route("/readyz", get(probes::ready).with_state(readiness))
+            .route("/metrics", watched)
             .merge(protected)
             .fallback(async || Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this path"))
             .layer(from_fn(problem::headers))
@@ -156,6 +177,7 @@ impl Daemon {
                 let problem = "something went wrong inside; the log says what";
                 Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", problem).into_response()
             }))
+            .layer(from_fn_with_state(metrics, metrics::timed))
             .layer(TraceLayer::new_for_http().make_span_with(span))
             .layer(PropagateRequestIdLayer::x_request_id())
             .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))

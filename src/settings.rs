@@ -265,6 +265,16 @@ pub struct HttpSection {
     pub behind_proxy: bool,
     /// Tokens may cross a network that others read.
     pub insecure: bool,
+    pub metrics: MetricsAccess,
+}
+
+/// Who may read the metrics of a server that is reached from other machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MetricsAccess {
+    /// Holders of a token with the permission `admin:all`.
+    Token,
+    Open,
 }
 
 /// A group of tools that the configuration can have listed.

@@ -15,7 +15,7 @@ use futures::future::BoxFuture;
 use moka::future::Cache;
 use sha2::{Digest, Sha256};
 
-use crate::ports::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
+use crate::ports::{Chunk, EmbedError, Embedder, EmbedderState, EmbeddingQueue, Fingerprint};
 use crate::runtime::Deadline;
 
 /// The cache holds at most so many bytes: some 10,000 texts of one chunk with 384 dimensions.
@@ -205,6 +205,10 @@ impl Embedder for CachedEmbedder {
 
     fn state(&self) -> EmbedderState {
         self.inner.state()
+    }
+
+    fn queue(&self) -> EmbeddingQueue {
+        self.inner.queue()
     }
 
     fn embed_query(&self, text: String, deadline: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>> {

@@ -10,7 +10,7 @@ mod store;
 mod verifier;
 
 pub use clock::Clock;
-pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
+pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, EmbeddingQueue, Fingerprint};
 pub use lease::{Lease, LeaseGuard};
 pub use model::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 pub use store::{

@@ -13,6 +13,7 @@ use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::system::statistics::{Latencies, LlmCounts, LlmStatistics};
 
 pub(crate) use embedder::MeteredEmbedder;
+pub use latency::WorkTimes;
 
 /// The counters; clones share them.
 #[derive(Clone)]
@@ -38,6 +39,16 @@ pub(crate) enum Timer {
 
 impl Timer {
     const COUNT: usize = 4;
+    const ALL: [Self; Self::COUNT] = [Self::Retrieval, Self::Embedding, Self::Solve, Self::Llm];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Retrieval => "retrieval",
+            Self::Embedding => "embedding",
+            Self::Solve => "solve",
+            Self::Llm => "llm",
+        }
+    }
 }
 
 impl Meters {
@@ -73,6 +84,12 @@ impl Meters {
             solve: of(Timer::Solve),
             llm: of(Timer::Llm),
         }
+    }
+
+    /// Counts how long each kind of work took, up to each bound.
+    pub(crate) fn times(&self, bounds: &[Duration]) -> Vec<(&'static str, WorkTimes)> {
+        let counted = self.counted();
+        Timer::ALL.map(|work| (work.as_str(), counted.latencies[work as usize].within(bounds))).into()
     }
 
     pub(crate) fn reset(&self) {

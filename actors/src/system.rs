@@ -32,6 +32,9 @@ use crate::store::{StoreHandle, StoreOpener};
 use crate::usage::UsageHandle;
 use crate::workspaces::{RootName, WorkspacesHandle};
 
+pub use crate::statistics::WorkTimes;
+pub use statistics::ProcessStatistics;
+
 /// The name of the provider where there is no language model.
 const NO_MODEL: &str = "none";
 

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use reasoning_bank_actors::ports::{EmbedError, EmbedderState};
+use reasoning_bank_actors::ports::{EmbedError, EmbedderState, EmbeddingQueue};
 
 use super::job::{DocumentsJob, EmbedJob, QueryJob};
 
@@ -92,6 +92,12 @@ impl Lanes {
     pub(crate) fn idle(&self) -> bool {
         let inner = self.lock();
         inner.queries.is_empty() && inner.documents.is_empty()
+    }
+
+    /// Counts the jobs that wait in each lane.
+    pub(crate) fn queue(&self) -> EmbeddingQueue {
+        let inner = self.lock();
+        EmbeddingQueue { queries: inner.queries.len(), documents: inner.documents.len() }
     }
 
     pub(crate) fn ready(&self) {

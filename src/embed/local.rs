@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
-use reasoning_bank_actors::ports::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
+use reasoning_bank_actors::ports::{Chunk, EmbedError, Embedder, EmbedderState, EmbeddingQueue, Fingerprint};
 use reasoning_bank_actors::runtime::Deadline;
 use tokio::sync::oneshot;
 
@@ -170,6 +170,10 @@ impl Embedder for LocalEmbedder {
 
     fn state(&self) -> EmbedderState {
         self.lanes.state()
+    }
+
+    fn queue(&self) -> EmbeddingQueue {
+        self.lanes.queue()
     }
 
     fn embed_query(&self, text: String, deadline: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>> {

@@ -21,6 +21,10 @@ pub(super) struct UsedToken(pub(super) Option<TokenId>);
 /// What proxies add to a request. It then comes from elsewhere, and this machine's own users are not who asks.
 const FORWARDED: [&str; 4] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "via"];
 
+pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
+    FORWARDED.iter().any(|name| headers.contains_key(*name))
+}
+
 /// Lets requests in, or not.
 #[derive(Clone)]
 pub(super) struct Authenticator {
@@ -42,13 +46,14 @@ impl Authenticator {
         self.had_tokens.load(Ordering::Relaxed)
     }
 
-    fn principal(&self, request: &Request) -> Result<(UsedToken, Principal), Problem> {
+    /// Finds out who sends a request, or why it is refused.
+    pub(super) fn principal(&self, request: &Request) -> Result<(UsedToken, Principal), Problem> {
         if request.uri().query().is_some_and(|query| query.contains("rb_")) {
             let problem = "a token does not belong into a URL, which logs keep; send it in the header Authorization";
             return Err(Problem::new(StatusCode::BAD_REQUEST, "invalid_argument", problem));
         }
         if !self.needs_token() {
-            if FORWARDED.iter().any(|name| request.headers().contains_key(*name)) {
+            if is_forwarded(request.headers()) {
                 return Err(Problem::unauthenticated());
             }
             return Ok((UsedToken(None), everybody_here()));

@@ -60,6 +60,11 @@ impl SessionOwners {
         self.with(|owned| owned.ends.entry(used.0.clone()).or_insert_with(|| self.stop.child_token()).clone())
     }
 
+    /// Counts the sessions that are open.
+    pub(super) fn open(&self) -> usize {
+        self.with(|owned| owned.by_session.len())
+    }
+
     /// Says why a call was ended from here.
     fn over(&self) -> Problem {
         if self.stop.is_cancelled() {

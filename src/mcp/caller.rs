@@ -22,6 +22,7 @@ use uuid::Uuid;
 
 use super::binding::SessionBinding;
 use crate::audit::AuditLog;
+use crate::metrics::{AdmissionRefusal, ServerMetrics, TimedCall};
 
 /// So many calls over the network are in work at once for each core. A call waits for a disk or for the embedding model
 /// most of its time.
@@ -41,7 +42,6 @@ pub(crate) const WORKSPACE_HEADER: &str = "x-workspace";
 pub(crate) const SESSION_HEADER: &str = HEADER_SESSION_ID;
 
 /// The end of a server at which its clients are.
-#[derive(Debug)]
 pub(super) enum ServerEnd {
     /// One client of the user, over stdio.
     Stdio {
@@ -54,6 +54,7 @@ pub(super) enum ServerEnd {
         /// The calls that may be in work at once.
         room: Semaphore,
         audit: AuditLog,
+        metrics: Arc<ServerMetrics>,
     },
 }
 
@@ -78,9 +79,17 @@ impl ServerEnd {
     }
 
     /// Makes the end of a server for clients over the network.
-    pub(super) fn http(audit: AuditLog) -> Self {
+    pub(super) fn http(audit: AuditLog, metrics: Arc<ServerMetrics>) -> Self {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        Self::Http { room: Semaphore::new(CALLS_PER_CORE * cores), audit }
+        Self::Http { room: Semaphore::new(CALLS_PER_CORE * cores), audit, metrics }
+    }
+
+    /// Begins to time a call of a tool, where calls are counted.
+    pub(super) fn timed(&self, tool: &'static str) -> Option<TimedCall<'_>> {
+        match self {
+            Self::Stdio { .. } => None,
+            Self::Http { metrics, .. } => Some(metrics.call(tool)),
+        }
     }
 
     /// Lets a call begin, at once or when another one has ended. A caller that would wait long is told to come again:
@@ -89,10 +98,13 @@ impl ServerEnd {
     /// # Errors
     /// `Overloaded`.
     pub(super) async fn admit(&self) -> Result<Option<SemaphorePermit<'_>>, Error> {
-        let Self::Http { room, .. } = self else { return Ok(None) };
+        let Self::Http { room, metrics, .. } = self else { return Ok(None) };
         match timeout(QUEUE_LIMIT, room.acquire()).await {
             Ok(Ok(permit)) => Ok(Some(permit)),
-            _ => Err(Error::Overloaded { retry_after: RETRY_AFTER }),
+            _ => {
+                metrics.refused(AdmissionRefusal::Busy);
+                Err(Error::Overloaded { retry_after: RETRY_AFTER })
+            }
         }
     }
 
@@ -208,7 +220,8 @@ mod tests {
     #[tokio::test]
     async fn a_call_waits_a_moment_and_is_then_told_to_come_again() {
         let dir = tempfile::tempdir().unwrap();
-        let end = ServerEnd::Http { room: Semaphore::new(1), audit: AuditLog::open(dir.path()).unwrap() };
+        let audit = AuditLog::open(dir.path()).unwrap();
+        let end = ServerEnd::Http { room: Semaphore::new(1), audit, metrics: Arc::default() };
         tokio::time::pause();
         let first = end.admit().await.unwrap();
         assert_eq!(end.admit().await.unwrap_err(), Error::Overloaded { retry_after: RETRY_AFTER });

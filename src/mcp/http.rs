@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::options::McpOptions;
 use super::server::Server;
 use crate::audit::AuditLog;
+use crate::metrics::ServerMetrics;
 
 /// A message may have this many bytes: a line over stdio may too, and a transcript of the longest kind fits.
 const MAX_BODY_BYTES: usize = 8 << 20;
@@ -59,9 +60,10 @@ pub(crate) fn http_route(
     system: SystemHandle,
     options: McpOptions,
     audit: AuditLog,
+    metrics: Arc<ServerMetrics>,
     stop: CancellationToken,
 ) -> (Router, HttpSessions) {
-    let (server, sessions) = (Server::http(system, options, audit), HttpSessions::new());
+    let (server, sessions) = (Server::http(system, options, audit, metrics), HttpSessions::new());
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()

@@ -31,6 +31,7 @@ use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
 use super::tools::{self, ToolSpec};
 use crate::audit::{AuditEntry, AuditLog};
+use crate::metrics::ServerMetrics;
 
 #[derive(Clone)]
 pub(super) struct Server(Arc<ServerState>);
@@ -51,8 +52,13 @@ impl Server {
     }
 
     /// Makes the server that all clients over the network share.
-    pub(super) fn http(system: SystemHandle, options: McpOptions, audit: AuditLog) -> Self {
-        Self::new(system, options, ServerEnd::http(audit))
+    pub(super) fn http(
+        system: SystemHandle,
+        options: McpOptions,
+        audit: AuditLog,
+        metrics: Arc<ServerMetrics>,
+    ) -> Self {
+        Self::new(system, options, ServerEnd::http(audit, metrics))
     }
 
     fn new(system: SystemHandle, options: McpOptions, end: ServerEnd) -> Self {
@@ -158,7 +164,9 @@ impl ServerHandler for Server {
             let message = format!("unknown tool; the tools are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
+        let timed = self.0.end.timed(spec.name);
         if !caller.may(spec.permission) {
+            timed.into_iter().for_each(|timed| timed.ended(Code::PermissionDenied.as_str()));
             self.note(spec, &caller, &request, Err(Code::PermissionDenied)).await;
             return Ok(failure::tool_error(&Error::PermissionDenied(spec.permission)).into());
         }
@@ -185,12 +193,13 @@ impl ServerHandler for Server {
             answer = answer.instrument(span) => answer,
             never = ended => never,
         };
+        let outcome = match &answer {
+            Ok(document) => Ok(document),
+            Err(Interrupted::Asks(_)) => Err(Code::ConsentRequired),
+            Err(Interrupted::Failed(error)) => Err(error.code()),
+        };
+        timed.into_iter().for_each(|timed| timed.ended(outcome.err().map_or("ok", Code::as_str)));
         if spec.changes_something() {
-            let outcome = match &answer {
-                Ok(document) => Ok(document),
-                Err(Interrupted::Asks(_)) => Err(Code::ConsentRequired),
-                Err(Interrupted::Failed(error)) => Err(error.code()),
-            };
             self.note(spec, &calling.caller, request, outcome).await;
         }
         match answer {

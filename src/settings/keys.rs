@@ -141,6 +141,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     key("http.allowed_hosts", Hosts),
     key("http.behind_proxy", Flag),
     key("http.insecure", Flag),
+    key("http.metrics", OneOf(&["token", "open"])),
     key("log.level", OneOf(&["off", "error", "warn", "info", "debug", "trace"])),
     key("log.format", OneOf(&["text", "json"])),
     key("log.file", Text),

@@ -1,7 +1,9 @@
 //! The team daemon as its clients see it: the real binary over HTTP, with the tokens that its command line makes.
 
 mod bootstrap;
+mod bridge;
 mod evidence;
+mod metrics;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +12,6 @@ use std::time::{Duration, Instant};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
-use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
 /// For an answer, or for the end of the process. Far above what either takes, for machines that are busy.
@@ -31,11 +32,11 @@ impl Daemon {
     fn start_at(place: &Place, arguments: &[&str], address: &str) -> Self {
         let model: &[&str] = if arguments.contains(&"--llm") { &[] } else { &["--llm", "none"] };
         let arguments = [model, arguments, &["serve", "--listen", address]].concat();
-        Self::spawn(place.command(&arguments))
+        Self::of(place.command(&arguments).stderr(Stdio::null()))
     }
 
-    fn spawn(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    fn of(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut said = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
         let url = said.trim().strip_prefix("ReasoningBank listens on ").unwrap().to_owned();
@@ -77,8 +78,12 @@ impl Daemon {
     }
 
     fn terminate(&mut self) -> Option<i32> {
-        Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        self.signal("-TERM");
         self.child.wait().unwrap().code()
+    }
+
+    fn signal(&self, signal: &str) {
+        Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
     }
 }
 
@@ -432,47 +437,4 @@ fn tokens_are_made_listed_rotated_and_ended() {
     for token in [&made, &rotated] {
         assert!(!stored.contains(token["token"].as_str().unwrap()), "no token is stored");
     }
-}
-
-/// `mcp --server` for this daemon, with a token.
-fn bridge(place: &Place, url: &str, token: &str, key: &str) -> McpProcess {
-    let mut command = place.command(&["mcp", "--server", url, "--key", key]);
-    command.env("REASONING_BANK_TOKEN", token);
-    McpProcess::spawn(command)
-}
-
-#[tokio::test]
-async fn a_client_over_stdio_is_taken_to_the_daemon_and_outlives_its_restart() {
-    let place = Place::new();
-    let ana = token(&place, &["ana", "--all-workspaces"]);
-    let daemon = Daemon::start(&place, &[]);
-    daemon.session(Some(&ana)).await.on("shop").record("the checkout of the shop").await;
-    let mut client = bridge(&place, &daemon.url, &ana, "shop");
-    client.initialize();
-    let found = client.call("retrieve_memories", json!({"query": "checkout", "min_relevance": 0.0}));
-    assert_eq!(found["memories"][0]["title"], "the checkout of the shop", "{found}");
-
-    let address = daemon.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
-    drop(daemon);
-    let answer = client.request("tools/list", json!({}));
-    let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
-    assert!(message.contains("does not answer"), "{message}");
-    let _again = Daemon::start_at(&place, &[], &address);
-    let found = client.call("retrieve_memories", json!({"query": "checkout", "min_relevance": 0.0}));
-    assert_eq!(found["memories"][0]["title"], "the checkout of the shop", "{found}");
-    assert!(client.end().status.success());
-}
-
-#[tokio::test]
-async fn a_client_without_a_valid_token_is_told_so() {
-    let place = Place::new();
-    token(&place, &["ana", "--all-workspaces"]);
-    let daemon = Daemon::start(&place, &[]);
-    let mut client = bridge(&place, &daemon.url, "rb_wrong", "shop");
-    let answer = client.request("initialize", json!({}));
-    let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
-    assert!(message.contains("a valid token is needed"), "{message}");
-    let far =
-        place.command(&["mcp", "--server", "http://bank.example.org/mcp"]).env("REASONING_BANK_TOKEN", "x").output();
-    assert_eq!(far.unwrap().status.code(), Some(2), "no token goes over a network unencrypted");
 }

@@ -47,6 +47,14 @@ pub enum EmbedderState {
     Failed(String),
 }
 
+/// The work that waits for a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EmbeddingQueue {
+    pub queries: usize,
+    /// Shares of documents, each of one or more texts.
+    pub documents: usize,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbedError {
     #[error("the embedding model is still loading")]
@@ -63,6 +71,11 @@ pub trait Embedder: Send + Sync + 'static {
     fn fingerprint(&self) -> &Fingerprint;
 
     fn state(&self) -> EmbedderState;
+
+    /// Tells what waits for the model. An embedder that answers at once has no queue.
+    fn queue(&self) -> EmbeddingQueue {
+        EmbeddingQueue::default()
+    }
 
     /// Makes one vector for a query. It never waits for the model to load: until then it fails with
     /// [`EmbedError::Loading`], and search is by keyword. A query longer than the window gets the normalised mean of

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::{Meters, Timer};
-use crate::ports::{Chunk, EmbedError, Embedder, EmbedderState, Fingerprint};
+use crate::ports::{Chunk, EmbedError, Embedder, EmbedderState, EmbeddingQueue, Fingerprint};
 use crate::runtime::Deadline;
 
 pub(crate) struct MeteredEmbedder {
@@ -36,6 +36,10 @@ impl Embedder for MeteredEmbedder {
 
     fn state(&self) -> EmbedderState {
         self.inner.state()
+    }
+
+    fn queue(&self) -> EmbeddingQueue {
+        self.inner.queue()
     }
 
     fn embed_query(&self, text: String, deadline: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>> {

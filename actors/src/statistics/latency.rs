@@ -8,6 +8,16 @@ use reasoning_bank_domain::system::statistics::Percentiles;
 const HOUR_US: u64 = 3_600_000_000;
 const DIGITS: u8 = 3;
 
+/// The times that one kind of work took, counted up to some bounds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WorkTimes {
+    /// For each bound, how many took at most so long.
+    pub within: Vec<u64>,
+    pub count: u64,
+    /// The sum of all times, exact to three digits.
+    pub seconds: f64,
+}
+
 /// Microseconds, exact to three digits; longer than an hour counts as an hour.
 pub(super) struct LatencyHistogram {
     histogram: Histogram<u64>,
@@ -24,6 +34,15 @@ impl LatencyHistogram {
     pub(super) fn record(&mut self, duration: Duration) {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(HOUR_US);
         self.histogram.saturating_record(micros.clamp(1, HOUR_US));
+    }
+
+    /// Counts what took at most as long as each bound.
+    pub(super) fn within(&self, bounds: &[Duration]) -> WorkTimes {
+        let micros = |bound: &Duration| u64::try_from(bound.as_micros()).unwrap_or(HOUR_US).min(HOUR_US);
+        let within = bounds.iter().map(|bound| self.histogram.count_between(0, micros(bound))).collect();
+        let recorded = self.histogram.iter_recorded();
+        let micros = recorded.map(|step| step.value_iterated_to() as f64 * step.count_at_value() as f64).sum::<f64>();
+        WorkTimes { within, count: self.histogram.len(), seconds: micros / 1e6 }
     }
 
     pub(super) fn percentiles(&self) -> Percentiles {
@@ -46,6 +65,15 @@ mod tests {
         for (found, exact) in [(p50, 500.0), (p95, 950.0), (p99, 990.0)] {
             assert!((found - exact).abs() <= exact / 1000.0, "{found} for {exact}");
         }
+    }
+
+    #[test]
+    fn times_are_counted_up_to_each_bound() {
+        let mut latency = LatencyHistogram::default();
+        [1, 5, 50, 2_000].into_iter().for_each(|ms| latency.record(Duration::from_millis(ms)));
+        let WorkTimes { within, count, seconds } = latency.within(&[5, 100, 1_000].map(Duration::from_millis));
+        assert_eq!((within, count), (vec![2, 3, 3], 4));
+        assert!((seconds - 2.056).abs() < 0.005, "{seconds}");
     }
 
     #[test]

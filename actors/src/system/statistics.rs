@@ -1,23 +1,39 @@
 //! The statistics document: what was counted while the system runs, what the store says of the bank, and how the actors
 //! are.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::system::statistics::{
-    ActorStatistics, ActorStatus, EmbedderStatistics, MemoryStatistics, Statistics, StoreStatistics, TraceStatistics,
+    ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, LlmStatistics, MemoryStatistics, Statistics,
+    StoreStatistics, TraceStatistics,
 };
 
 use super::SystemHandle;
 use crate::error::Error;
-use crate::ports::{EmbedderState, Summary};
+use crate::ports::{EmbedderState, EmbeddingQueue, Summary};
 use crate::runtime::{ChildPhase, ChildStatus, Deadline};
+use crate::statistics::WorkTimes;
+
+/// The part of the statistics that this process has counted itself.
+#[derive(Debug, Clone)]
+pub struct ProcessStatistics {
+    pub cache: CacheStatistics,
+    pub llm: LlmStatistics,
+    pub embedder: EmbedderStatistics,
+    pub queue: EmbeddingQueue,
+    /// The start of the process, or the last reset.
+    pub since: Timestamp,
+    /// How long each kind of work took, up to the bounds that were asked for.
+    pub times: Vec<(&'static str, WorkTimes)>,
+}
 
 impl SystemHandle {
     /// Makes the statistics document. It is the error of the store where that does not answer.
     pub async fn statistics(&self, deadline: Deadline) -> Result<Statistics, Error> {
         let summary = self.store.summary(deadline).await?;
         let actors = self.actors(deadline).await?;
-        let fingerprint = self.embedder.fingerprint();
-        let (cache_hits, cache_misses) = self.embeddings.hits_and_misses();
         Ok(Statistics {
             traces: traces(&summary),
             store: StoreStatistics {
@@ -37,16 +53,34 @@ impl SystemHandle {
             llm: self.meters.llm(),
             latency_ms: self.meters.latencies(),
             actors: actors.into_iter().map(actor).collect(),
-            embedder: EmbedderStatistics {
-                name: fingerprint.name.clone(),
-                dims: fingerprint.dims as u64,
-                ready: self.embedder.state() == EmbedderState::Ready,
-                cache_hits,
-                cache_misses,
-            },
+            embedder: self.embedder_statistics(),
             since: self.meters.since(),
             uptime_s: self.started.elapsed().as_secs(),
         })
+    }
+
+    /// Reads what this process has counted. It asks no store and no actor, so it always answers.
+    pub async fn process_statistics(&self, bounds: &[Duration]) -> ProcessStatistics {
+        ProcessStatistics {
+            cache: self.cache.statistics().await,
+            llm: self.meters.llm(),
+            embedder: self.embedder_statistics(),
+            queue: self.embedder.queue(),
+            since: self.meters.since(),
+            times: self.meters.times(bounds),
+        }
+    }
+
+    fn embedder_statistics(&self) -> EmbedderStatistics {
+        let fingerprint = self.embedder.fingerprint();
+        let (cache_hits, cache_misses) = self.embeddings.hits_and_misses();
+        EmbedderStatistics {
+            name: fingerprint.name.clone(),
+            dims: fingerprint.dims as u64,
+            ready: self.embedder.state() == EmbedderState::Ready,
+            cache_hits,
+            cache_misses,
+        }
     }
 
     /// Begins counters and latencies anew. What the bank holds and what the caches keep stay.

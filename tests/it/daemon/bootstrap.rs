@@ -16,8 +16,7 @@ fn first_token() -> String {
 
 fn start(place: &Place, file: &Path) -> Daemon {
     let mut command = place.command(&["--llm", "none", "serve", "--listen", "127.0.0.1:0"]);
-    command.env(VARIABLE, file);
-    Daemon::spawn(command)
+    Daemon::of(command.env(VARIABLE, file).stderr(Stdio::null()))
 }
 
 /// How a start ends that cannot go well: the address is beyond this machine.

@@ -143,6 +143,8 @@ pub struct ChildStatus {
     pub restarts: u64,
     /// The number of callers inside its gate. It is 0 where it has none.
     pub inside: usize,
+    /// The number of callers that its gate turned away since the start.
+    pub refused: u64,
     /// The reason why it last ended, or could not be started, other than normally.
     pub last_failure: Option<String>,
 }
@@ -170,6 +172,7 @@ impl Child {
             phase: self.phase,
             restarts: self.incarnation.saturating_sub(1),
             inside: self.spec.gate.as_ref().map_or(0, Gate::inside),
+            refused: self.spec.gate.as_ref().map_or(0, Gate::refused),
             last_failure: self.last_failure.clone(),
         }
     }

@@ -1,0 +1,50 @@
+//! A client over stdio, which `mcp --server` takes to a daemon.
+
+use serde_json::json;
+
+use super::{Daemon, token};
+use crate::mcp_process::McpProcess;
+use crate::support::Place;
+
+/// `mcp --server` for this daemon, with a token.
+fn bridge(place: &Place, url: &str, token: &str, key: &str) -> McpProcess {
+    let mut command = place.command(&["mcp", "--server", url, "--key", key]);
+    command.env("REASONING_BANK_TOKEN", token);
+    McpProcess::spawn(command)
+}
+
+#[tokio::test]
+async fn a_client_over_stdio_is_taken_to_the_daemon_and_outlives_its_restart() {
+    let place = Place::new();
+    let ana = token(&place, &["ana", "--all-workspaces"]);
+    let daemon = Daemon::start(&place, &[]);
+    daemon.session(Some(&ana)).await.on("shop").record("the checkout of the shop").await;
+    let mut client = bridge(&place, &daemon.url, &ana, "shop");
+    client.initialize();
+    let found = client.call("retrieve_memories", json!({"query": "checkout", "min_relevance": 0.0}));
+    assert_eq!(found["memories"][0]["title"], "the checkout of the shop", "{found}");
+
+    let address = daemon.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+    drop(daemon);
+    let answer = client.request("tools/list", json!({}));
+    let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert!(message.contains("does not answer"), "{message}");
+    let _again = Daemon::start_at(&place, &[], &address);
+    let found = client.call("retrieve_memories", json!({"query": "checkout", "min_relevance": 0.0}));
+    assert_eq!(found["memories"][0]["title"], "the checkout of the shop", "{found}");
+    assert!(client.end().status.success());
+}
+
+#[tokio::test]
+async fn a_client_without_a_valid_token_is_told_so() {
+    let place = Place::new();
+    token(&place, &["ana", "--all-workspaces"]);
+    let daemon = Daemon::start(&place, &[]);
+    let mut client = bridge(&place, &daemon.url, "rb_wrong", "shop");
+    let answer = client.request("initialize", json!({}));
+    let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert!(message.contains("a valid token is needed"), "{message}");
+    let far =
+        place.command(&["mcp", "--server", "http://bank.example.org/mcp"]).env("REASONING_BANK_TOKEN", "x").output();
+    assert_eq!(far.unwrap().status.code(), Some(2), "no token goes over a network unencrypted");
+}
