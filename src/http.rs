@@ -1,12 +1,14 @@
 //! The team daemon's edge: one bank over HTTP, for agents of many people on many machines.
 //!
 //! A request passes, in this order: `connection` reads it within bounds, `guard` checks the host it was sent to, `auth`
-//! finds out who asks, and `sessions` sees that a session of the protocol is used by the token that opened it. Then the
-//! tools of `mcp` answer it. `probes` and `metrics` answer those who watch the server, and `problem` is the form of every refusal.
+//! finds out who asks, `limits` counts what his token asks for, and `sessions` sees that a session of the protocol is used by
+//! the token that opened it. Then the tools of `mcp` answer it. `probes` and `metrics` answer those who watch the server, and
+//! `problem` is the form of every refusal.
 
 mod auth;
 mod connection;
 mod guard;
+mod limits;
 mod metrics;
 mod probes;
 mod problem;
@@ -34,12 +36,14 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 use tower_http::trace::TraceLayer;
 
 use crate::audit::AuditLog;
+use crate::limits::TokenLimits;
 use crate::mcp::{self, McpOptions};
 use crate::metrics::{Scraper, ServerMetrics};
 use crate::settings::{HttpSection, MetricsAccess};
 use crate::tokens::{FirstTokenError, TokenRegistry, TokensError};
 use auth::Authenticator;
 use guard::AllowedHosts;
+use limits::LimitedRequests;
 use metrics::{MetricsReaders, MetricsRoute};
 use probes::Readiness;
 use problem::Problem;
@@ -102,6 +106,7 @@ pub struct Daemon {
     authenticator: Authenticator,
     audit: AuditLog,
     metrics_readers: MetricsReaders,
+    limits: TokenLimits,
 }
 
 impl Daemon {
@@ -131,7 +136,8 @@ impl Daemon {
             MetricsAccess::Token if is_reached_from_elsewhere => MetricsReaders::TokenHolders,
             MetricsAccess::Token => MetricsReaders::ThisMachine,
         };
-        Ok(Self { listener, address, allowed, tokens, authenticator, audit, metrics_readers })
+        let limits = TokenLimits::new(options);
+        Ok(Self { listener, address, allowed, tokens, authenticator, audit, metrics_readers, limits })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -143,6 +149,11 @@ impl Daemon {
         self.authenticator.needs_token()
     }
 
+    /// Returns the limits of tokens, which may change while the daemon serves.
+    pub(crate) fn limits(&self) -> TokenLimits {
+        self.limits.clone()
+    }
+
     /// Serves until `end` is cancelled, and then until the requests in work have ended, within a bound.
     pub async fn serve(self, system: SystemHandle, options: McpOptions, end: CancellationToken) {
         let draining = Arc::new(AtomicBool::new(false));
@@ -151,17 +162,20 @@ impl Daemon {
         let (route, open) =
             mcp::http_route(system.clone(), options, self.audit.clone(), Arc::clone(&metrics), stop.clone());
         let owners = Arc::new(SessionOwners::new(open, end.clone(), stop.clone()));
+        let limited = LimitedRequests { limits: self.limits, metrics: Arc::clone(&metrics) };
         let watched = MetricsRoute {
             scraper: Scraper::new(system.clone(), Arc::clone(&metrics)),
             authenticator: self.authenticator.clone(),
             owners: Arc::clone(&owners),
             readers: self.metrics_readers,
+            limited: limited.clone(),
         };
         let watched = get(metrics::metrics)
             .with_state(watched)
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
         let protected = route
             .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
+            .layer(from_fn_with_state(limited, limits::limit))
             .layer(RequestBodyTimeoutLayer::new(BODY_PAUSE))
             .layer(from_fn_with_state(self.authenticator.clone(), auth::authenticate))
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));

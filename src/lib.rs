@@ -4,7 +4,7 @@
 //!
 //! In reading order: [`cli`] is where every command begins, and [`mcp`] where every call of an agent does. Both read
 //! their [`settings`], which name a [`project`], and start a bank in [`bootstrap`]. [`http`] is the
-//! edge of the team daemon, which lets in whoever has a token of [`tokens`], `audit` its log of who changed what, and `metrics` what its operator watches. Two adapters are here, beside the
+//! edge of the team daemon, which lets in whoever has a token of [`tokens`], `limits` what each may ask of it, `audit` its log of who changed what, and `metrics` what its operator watches. Two adapters are here, beside the
 //! store: [`embed`] makes vectors, and [`llm`] asks language models over HTTP.
 //!
 //! `remedies` says what can be done about a failure. `eval` measures a bank. `jsonl` reads the files of imports and of measurements, `git` reads the commits of a
@@ -20,6 +20,7 @@ mod eval;
 mod git;
 pub mod http;
 mod jsonl;
+mod limits;
 pub mod llm;
 pub mod mcp;
 mod metrics;

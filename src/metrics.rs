@@ -54,14 +54,20 @@ struct CallLabels {
 pub(crate) enum AdmissionRefusal {
     /// There is too much in work.
     Busy,
+    /// The token asks too often.
+    Rate,
+    /// The token has as many solves in work as it may have.
+    Solves,
 }
 
 impl AdmissionRefusal {
-    const ALL: [Self; 1] = [Self::Busy];
+    const ALL: [Self; 3] = [Self::Busy, Self::Rate, Self::Solves];
 
     fn as_str(self) -> &'static str {
         match self {
             Self::Busy => "busy",
+            Self::Rate => "rate",
+            Self::Solves => "solves",
         }
     }
 }

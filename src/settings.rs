@@ -265,6 +265,9 @@ pub struct HttpSection {
     pub behind_proxy: bool,
     /// Tokens may cross a network that others read.
     pub insecure: bool,
+    /// Zero stands for no limit.
+    pub requests_per_second: u32,
+    pub solves_per_token: usize,
     pub metrics: MetricsAccess,
 }
 

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use reasoning_bank_domain::access::Permission;
 
 use super::auth::{Authenticator, is_forwarded};
+use super::limits::LimitedRequests;
 use super::problem::Problem;
 use super::sessions::SessionOwners;
 use crate::metrics::{Scraper, ServerMetrics};
@@ -21,6 +22,7 @@ pub(super) struct MetricsRoute {
     pub(super) authenticator: Authenticator,
     pub(super) owners: Arc<SessionOwners>,
     pub(super) readers: MetricsReaders,
+    pub(super) limited: LimitedRequests,
 }
 
 /// Who may read the metrics.
@@ -43,7 +45,7 @@ impl MetricsRoute {
             return None;
         }
         match self.authenticator.principal(request) {
-            Ok((_, principal)) if principal.may(Permission::AdminAll) => None,
+            Ok((used, principal)) if principal.may(Permission::AdminAll) => self.limited.admit(&used).err(),
             Ok(_) => {
                 let problem = "the metrics need a token with the permission admin:all";
                 Some(Problem::new(StatusCode::FORBIDDEN, "permission_denied", problem))

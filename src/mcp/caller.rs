@@ -22,6 +22,7 @@ use uuid::Uuid;
 
 use super::binding::SessionBinding;
 use crate::audit::AuditLog;
+use crate::limits::{RequestLimits, SolvePlace};
 use crate::metrics::{AdmissionRefusal, ServerMetrics, TimedCall};
 
 /// So many calls over the network are in work at once for each core. A call waits for a disk or for the embedding model
@@ -67,6 +68,7 @@ pub(super) enum Caller<'a> {
         principal: Arc<Principal>,
         key: Option<WorkspaceKey>,
         end: CallEnd,
+        limits: RequestLimits,
         /// The session of the protocol, in the revisions that have some.
         conversation: Option<String>,
     },
@@ -108,6 +110,22 @@ impl ServerEnd {
         }
     }
 
+    /// Holds a call against the limits of its token. A solve takes a place, which is given back at its end.
+    ///
+    /// # Errors
+    /// `Overloaded`.
+    pub(super) fn within_limits(&self, caller: &Caller<'_>, solves: bool) -> Result<Option<SolvePlace>, Error> {
+        let (Self::Http { metrics, .. }, Caller::Holder { limits, .. }) = (self, caller) else { return Ok(None) };
+        if let Some(retry_after) = limits.wait() {
+            metrics.refused(AdmissionRefusal::Rate);
+            return Err(Error::Overloaded { retry_after });
+        }
+        if !solves {
+            return Ok(None);
+        }
+        limits.begin_solve().inspect_err(|_| metrics.refused(AdmissionRefusal::Solves))
+    }
+
     /// Returns the caller of a request.
     ///
     /// # Errors
@@ -119,12 +137,13 @@ impl ServerEnd {
                 let parts = context.extensions.get::<Parts>();
                 let principal = parts.and_then(|parts| parts.extensions.get::<Arc<Principal>>());
                 let end = parts.and_then(|parts| parts.extensions.get::<CallEnd>());
-                let (Some(parts), Some(principal), Some(end)) = (parts, principal, end) else {
+                let limits = parts.and_then(|parts| parts.extensions.get::<RequestLimits>());
+                let (Some(parts), Some(principal), Some(end), Some(limits)) = (parts, principal, end, limits) else {
                     return Err(Error::internal("a request came without a principal"));
                 };
-                let (principal, end) = (Arc::clone(principal), end.clone());
+                let (principal, end, limits) = (Arc::clone(principal), end.clone(), limits.clone());
                 let (key, conversation) = (key_of(&parts.headers)?, conversation_of(&parts.headers));
-                Ok(Caller::Holder { principal, key, end, conversation })
+                Ok(Caller::Holder { principal, key, end, limits, conversation })
             }
         }
     }

@@ -179,6 +179,7 @@ impl ServerHandler for Server {
         let calling =
             Calling { system, options, caller, questions, schema, judged_elsewhere, request, context, deadline };
         let answer = async {
+            let _place = self.0.end.within_limits(&calling.caller, spec.permission == Permission::Solve)?;
             let _permit = if spec.may_wait_long() { None } else { self.0.end.admit().await? };
             guarded(spec.answer(&calling)).await
         };

@@ -141,6 +141,8 @@ pub(super) const KEYS: &[SettingKey] = &[
     key("http.allowed_hosts", Hosts),
     key("http.behind_proxy", Flag),
     key("http.insecure", Flag),
+    key("http.requests_per_second", Whole(0, 100_000)),
+    key("http.solves_per_token", Whole(1, 256)),
     key("http.metrics", OneOf(&["token", "open"])),
     key("log.level", OneOf(&["off", "error", "warn", "info", "debug", "trace"])),
     key("log.format", OneOf(&["text", "json"])),

@@ -3,6 +3,7 @@
 mod bootstrap;
 mod bridge;
 mod evidence;
+mod limits;
 mod metrics;
 
 use std::io::{BufRead, BufReader};

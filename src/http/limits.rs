@@ -1,0 +1,55 @@
+//! Holds every request against the limits of its token. On `/mcp` a call of a tool answers for itself: clients of the
+//! protocol take a status that is no success for a server that is gone. Anywhere else the answer is 429.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, Request, State};
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use reasoning_bank_domain::note::Code;
+
+use super::auth::UsedToken;
+use super::problem::Problem;
+use crate::limits::{RequestLimits, TokenLimits};
+use crate::metrics::{AdmissionRefusal, ServerMetrics};
+
+/// The path whose requests are answered in the words of their protocol.
+const PROTOCOL: &str = "/mcp";
+
+#[derive(Clone)]
+pub(super) struct LimitedRequests {
+    pub(super) limits: TokenLimits,
+    pub(super) metrics: Arc<ServerMetrics>,
+}
+
+impl LimitedRequests {
+    /// Counts a request, and refuses it where it is one too many.
+    pub(super) fn admit(&self, used: &UsedToken) -> Result<RequestLimits, Problem> {
+        let limits = self.limits.request(used.0.as_ref());
+        let Some(wait) = limits.wait() else { return Ok(limits) };
+        self.metrics.refused(AdmissionRefusal::Rate);
+        let seconds = u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX);
+        let problem = "the token asks too often; http.requests_per_second is its limit";
+        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, Code::Overloaded.as_str(), problem).retry_after(seconds))
+    }
+}
+
+/// Lets a request on with what its token may do yet.
+pub(super) async fn limit(
+    State(own): State<LimitedRequests>,
+    Extension(used): Extension<UsedToken>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let limits = if request.uri().path() == PROTOCOL {
+        own.limits.request(used.0.as_ref())
+    } else {
+        match own.admit(&used) {
+            Ok(limits) => limits,
+            Err(problem) => return problem.into_response(),
+        }
+    };
+    request.extensions_mut().insert(limits);
+    next.run(request).await
+}

@@ -1,0 +1,44 @@
+//! The limits of one token, and what whoever goes beyond them is told.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::{Daemon, token};
+use crate::support::Place;
+
+#[tokio::test]
+async fn a_token_has_so_many_solves_in_work() {
+    let place = Place::new();
+    place.write(
+        "config/reasoning-bank/config.toml",
+        "[llm.simulated]\nlatency_ms = 60000\n[http]\nsolves_per_token = 1\n",
+    );
+    let [ana, ben] = ["ana", "ben"].map(|name| token(&place, &[name, "--all-workspaces", "--permissions", "solve"]));
+    let daemon = Daemon::start(&place, &["--llm", "simulated"]);
+    let (ana, ben) = (daemon.session(Some(&ana)).await.on("shop"), daemon.session(Some(&ben)).await.on("shop"));
+    let params = json!({
+        "name": "solve_coding_task", "arguments": {"task": "sort a list"}, "_meta": {"progressToken": "p"},
+    });
+    let solving = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let mut first = ana.send(&solving).await;
+    first.chunk().await.unwrap().expect("a stream that begins");
+    let second = ana.call("solve_coding_task", json!({"task": "sort another list"})).await;
+    assert_eq!((&second["code"], &second["retryable"]), (&json!("overloaded"), &json!(true)), "{second}");
+    let mut of_ben = ben.send(&solving).await;
+    of_ben.chunk().await.unwrap().expect("others have places of their own");
+}
+
+#[tokio::test]
+async fn a_token_that_asks_too_often_is_told_when_to_come_again() {
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", "[http]\nbehind_proxy = true\nrequests_per_second = 1\n");
+    let all = token(&place, &["all", "--all-workspaces", "--permissions", "admin:all"]);
+    let daemon = Daemon::start(&place, &[]);
+    let asked = (0..20).map(|_| daemon.get("/metrics").bearer_auth(&all).send());
+    let answers = futures::future::join_all(asked).await;
+    let statuses: BTreeSet<u16> = answers.iter().map(|answer| answer.as_ref().unwrap().status().as_u16()).collect();
+    assert_eq!(statuses, BTreeSet::from([200, 429]));
+    let refused = answers.into_iter().map(Result::unwrap).find(|answer| answer.status() == 429).unwrap();
+    assert_eq!(refused.headers()["retry-after"], "1");
+}
