@@ -119,7 +119,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         }
         Command::Mcp(McpArgs { server: Some(url), token_env, key }) => serve::bridge(url, &token_env, key),
         Command::Mcp(_) => mcp(&loaded, &sources),
-        Command::Serve { .. } => serve::serve(&loaded, mcp_options(&loaded, &sources, None), output),
+        Command::Serve { .. } => serve::serve(&loaded, &sources, mcp_options(&loaded, &sources, None), output),
         Command::Health { url } => serve::health(url, &loaded, output),
         Command::Token(command) => token::command(command, &loaded, output),
         Command::Demo => demo(&loaded, sources.flags.data_dir.is_some(), output),

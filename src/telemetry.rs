@@ -7,12 +7,14 @@ mod stderr;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::prelude::*;
+use tracing_subscriber::{Registry, reload};
 
 use self::line::RedactingLines;
 use self::stderr::QueuedStderr;
@@ -24,6 +26,9 @@ pub struct TelemetryError {
     path: PathBuf,
     cause: io::Error,
 }
+
+/// The filter of the log that is in force.
+static FILTER: OnceLock<reload::Handle<Targets, Registry>> = OnceLock::new();
 
 /// Flushing waits this long for a stderr that nobody reads.
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
@@ -51,13 +56,22 @@ pub fn init(settings: &LogSection, level: LogLevel, serves: bool) -> Result<(), 
         LogFormat::Json => layer.json().boxed(),
     };
     // One filter for all: a filter of a layer's own can lose a span after a check of somebody else's.
-    if tracing_subscriber::registry().with(targets(level)).with(layer).try_init().is_ok() {
+    let (filter, handle) = reload::Layer::new(targets(level));
+    if tracing_subscriber::registry().with(filter).with(layer).try_init().is_ok() {
+        let _ = FILTER.set(handle);
         std::panic::set_hook(Box::new(|panic| {
             let at = panic.location().map(ToString::to_string);
             tracing::error!(at, reason = panic.payload_as_str(), "panicked");
         }));
     }
     Ok(())
+}
+
+/// Logs from another level on.
+pub fn set_level(level: LogLevel) {
+    if let Some(Err(error)) = FILTER.get().map(|filter| filter.reload(targets(level))) {
+        tracing::error!(%error, "the level of the log stays as it was");
+    }
 }
 
 /// Waits until what was logged is written, at the latest for a second.

@@ -1,6 +1,9 @@
 //! The commands of the team daemon: `serve` runs it, `health` asks one that runs whether it is ready, and `mcp --server`
 //! takes a client to it.
 
+mod reload;
+mod service_manager;
+
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,29 +14,48 @@ use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reqwest::{StatusCode, Url};
 use secrecy::SecretString;
 use serde::Serialize;
+use tokio::task::block_in_place;
 use tokio_util::sync::CancellationToken;
 
+use self::reload::Reloader;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::{Output, line};
 use super::session::{end_of_process, one_thread, with_serving_bank};
+use super::signals;
 use crate::http::{Daemon, ServeError};
 use crate::mcp::{BridgeOptions, McpOptions, bridge_stdio};
-use crate::settings::Loaded;
+use crate::settings::{Loaded, SettingSources};
 use crate::tokens::{BOOTSTRAP_TOKEN_FILE, TokenFile};
 
 /// A server that does not answer within this time is not ready.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) fn serve(loaded: &Loaded, options: McpOptions, output: Output) -> Result<CommandExit, CommandFailure> {
+pub(super) fn serve(
+    loaded: &Loaded,
+    sources: &SettingSources,
+    options: McpOptions,
+    output: Output,
+) -> Result<CommandExit, CommandFailure> {
     take_first_token(loaded)?;
     with_serving_bank(loaded, async |system: SystemHandle| {
         let end = CancellationToken::new();
         end_of_process(end.clone())?;
+        let mut hangups = signals::asked_to_reload().map_err(CommandFailure::signals)?;
         let daemon = Daemon::bind(&loaded.settings.http, &loaded.settings.data_dir).await?;
+        let reloader = Reloader::new(sources.clone(), loaded.clone(), daemon.limits());
+        let ending = end.clone();
+        let reloads = async {
+            while hangups.recv().await.is_some() && !ending.is_cancelled() {
+                block_in_place(|| service_manager::reloading(|| reloader.reload()));
+            }
+            std::future::pending().await
+        };
         announce(&daemon, output)?;
+        let told = service_manager::follow(system.clone(), end.clone());
         tokio::select! {
-            () = daemon.serve(system.clone(), options, end) => Ok(()),
+            ((), ()) = async { tokio::join!(daemon.serve(system.clone(), options, end), told) } => Ok(()),
             ended = system.ended() => Err(CommandFailure::gave_up(&ended)),
+            never = reloads => never,
         }
     })
     .map(|()| CommandExit::Ok)

@@ -5,6 +5,7 @@ mod bridge;
 mod evidence;
 mod limits;
 mod metrics;
+mod operating;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

@@ -1,0 +1,60 @@
+//! Reads the configuration again when the process gets SIGHUP. The level of the log and the limits of tokens take effect at
+//! once. Everything else was handed to the parts of the bank when they started, so it is named and waits for a restart.
+
+use secrecy::ExposeSecret;
+
+use crate::limits::TokenLimits;
+use crate::settings::{self, Loaded, SettingSources};
+use crate::telemetry;
+
+/// These keys take effect without a restart.
+const LIVE: [&str; 3] = ["log.level", "http.requests_per_second", "http.solves_per_token"];
+
+/// Takes over a new configuration.
+pub(super) struct Reloader {
+    sources: SettingSources,
+    /// The configuration that the process was started with.
+    started: Loaded,
+    limits: TokenLimits,
+}
+
+impl Reloader {
+    pub(super) fn new(sources: SettingSources, started: Loaded, limits: TokenLimits) -> Self {
+        Self { sources, started, limits }
+    }
+
+    /// Reads the configuration, and takes over what can be. A configuration with a problem changes nothing.
+    pub(super) fn reload(&self) {
+        let loaded = match settings::load(&self.sources) {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                let problems = error.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+                tracing::error!(problems, "the new configuration is not valid, and nothing of it was taken over");
+                return;
+            }
+        };
+        self.limits.set(&loaded.settings.http);
+        telemetry::set_level(loaded.settings.log.level);
+        let waiting = needing_restart(&self.started, &loaded).join(", ");
+        if waiting.is_empty() {
+            tracing::info!("the configuration was read again");
+        } else {
+            tracing::warn!(keys = waiting, "the configuration was read again; these keys changed and need a restart");
+        }
+    }
+}
+
+/// Returns the keys whose values differ from those the process was started with, and that it cannot take over.
+fn needing_restart<'a>(started: &'a Loaded, now: &Loaded) -> Vec<&'a str> {
+    let pairs = started.effective.iter().zip(&now.effective);
+    let changed = pairs.filter(|(old, new)| old.value != new.value).map(|(old, _)| old.key.as_str());
+    let secret = |loaded: &Loaded| loaded.api_key.as_ref().map(|key| key.secret.expose_secret().to_owned());
+    let key = (secret(started) != secret(now)).then_some("llm.api_key");
+    // The texts of prompts may change in the same directory.
+    let prompts = (started.settings.llm.prompts != now.settings.llm.prompts).then_some("llm.prompts_dir");
+    let mut keys: Vec<&str> = changed.filter(|key| !LIVE.contains(key)).chain(key).collect();
+    if let Some(prompts) = prompts.filter(|prompts| !keys.contains(prompts)) {
+        keys.push(prompts);
+    }
+    keys
+}
