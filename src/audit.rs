@@ -20,16 +20,19 @@ const QUEUE: usize = 1_024;
 const SYNC_AFTER: Duration = Duration::from_secs(1);
 /// A file is closed at this size, and a new one begun.
 const MAX_FILE_BYTES: u64 = 16 << 20;
-/// So many files are kept, of all processes. The oldest go first.
-const MAX_FILES: usize = 64;
+/// So many files are kept, of all processes, and so many bytes. The oldest go first. A command writes a small file, which
+/// is no reason to drop a large one.
+const MAX_FILES: usize = 1_024;
+const MAX_TOTAL_BYTES: u64 = 64 * MAX_FILE_BYTES;
 
 /// One thing that somebody did, or was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct AuditEntry {
     pub(crate) at: Timestamp,
-    /// The owner of the token.
+    /// The owner of the token, or the user of this machine who ran a command. Of a refused request it is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) owner: String,
-    /// The name of what was called, such as a tool.
+    /// The name of what was called, such as a tool. That of a command has a space in it.
     pub(crate) action: String,
     /// The key of the workspace, where one was named.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,6 +42,22 @@ pub(crate) struct AuditEntry {
     pub(crate) ids: Vec<String>,
     /// `ok`, or the code of the failure.
     pub(crate) outcome: &'static str,
+    /// So many more like it have no line of their own.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) more: u64,
+}
+
+impl AuditEntry {
+    /// Begins an entry about somebody who is not known.
+    pub(crate) fn of_nobody(action: &str) -> Self {
+        let (owner, at) = (String::new(), Timestamp::now());
+        Self { at, owner, action: action.to_owned(), workspace: None, ids: Vec::new(), outcome: "ok", more: 0 }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(more: &u64) -> bool {
+    *more == 0
 }
 
 enum AuditMsg {
@@ -71,6 +90,13 @@ impl AuditLog {
         }
     }
 
+    /// Appends an entry, unless too many wait already.
+    pub(crate) fn append_if_room(&self, entry: AuditEntry) {
+        if self.0.try_send(AuditMsg::Append(Box::new(entry))).is_err() {
+            tracing::warn!("the audit log is behind, and an entry of it is lost");
+        }
+    }
+
     /// Returns when everything that was appended is on the disk.
     pub(crate) async fn sync(&self) {
         let (synced, done) = oneshot::channel();
@@ -78,6 +104,56 @@ impl AuditLog {
             let _ = done.await;
         }
     }
+}
+
+/// The audit log of a command, which ends soon: each entry is on the disk when [`CommandAudit::append`] returns.
+pub(crate) struct CommandAudit {
+    file: AuditFile,
+    user: String,
+}
+
+impl CommandAudit {
+    /// Opens the log of a data directory.
+    ///
+    /// # Errors
+    /// The directory cannot be written to.
+    pub(crate) fn open(data_dir: &Path) -> io::Result<Self> {
+        let dir = data_dir.join(DIR);
+        create_dir(&dir)?;
+        let file = AuditFile::new(dir)?;
+        // Whoever runs this process owns the file that it has just made.
+        let user = user_name(file.file.metadata()?.uid());
+        Ok(Self { file, user })
+    }
+
+    /// Notes that the user of this machine ran a command about these ids.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn append(&mut self, action: &str, ids: Vec<String>) -> io::Result<()> {
+        self.file.append(&AuditEntry { owner: self.user.clone(), ids, ..AuditEntry::of_nobody(action) })?;
+        self.file.sync()
+    }
+}
+
+impl Drop for CommandAudit {
+    /// Removes the file of a command that changed nothing.
+    fn drop(&mut self) {
+        if self.file.bytes == 0 {
+            let _ = remove_if_there(&self.file.path);
+        }
+    }
+}
+
+/// Returns the name of a user of this machine, or the number where there is no name.
+fn user_name(uid: u32) -> String {
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, number) = (fields.next()?, fields.nth(1)?);
+        (number.parse() == Ok(uid)).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| uid.to_string())
 }
 
 async fn write_entries(mut file: AuditFile, mut entries: mpsc::Receiver<AuditMsg>) {
@@ -115,26 +191,32 @@ async fn write_entries(mut file: AuditFile, mut entries: mpsc::Receiver<AuditMsg
 
 struct AuditFile {
     dir: PathBuf,
+    path: PathBuf,
     file: File,
     bytes: u64,
 }
 
 impl AuditFile {
     fn new(dir: PathBuf) -> io::Result<Self> {
-        let file = Self::begin(&dir)?;
-        Ok(Self { dir, file, bytes: 0 })
+        let (path, file) = Self::begin(&dir)?;
+        Ok(Self { dir, path, file, bytes: 0 })
     }
 
     /// Begins a file, and removes the oldest ones. Ids of version 7 are in the order of time.
-    fn begin(dir: &Path) -> io::Result<File> {
+    fn begin(dir: &Path) -> io::Result<(PathBuf, File)> {
         let mut files: Vec<PathBuf> = fs::read_dir(dir)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
         files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
         files.sort();
-        for oldest in files.iter().take((files.len() + 1).saturating_sub(MAX_FILES)) {
-            remove_if_there(oldest)?;
+        let mut bytes = MAX_FILE_BYTES;
+        for (newer, file) in files.iter().rev().enumerate() {
+            bytes += fs::metadata(file).map_or(0, |file| file.len());
+            if newer + 1 >= MAX_FILES || bytes > MAX_TOTAL_BYTES {
+                remove_if_there(file)?;
+            }
         }
         let path = dir.join(format!("{}.jsonl", uuid::Uuid::now_v7()));
-        File::options().create_new(true).append(true).mode(0o600).open(path)
+        let file = File::options().create_new(true).append(true).mode(0o600).open(&path)?;
+        Ok((path, file))
     }
 
     fn append(&mut self, entry: &AuditEntry) -> io::Result<()> {
@@ -145,7 +227,7 @@ impl AuditFile {
         let is_removed = self.file.metadata()?.nlink() == 0;
         if is_full || is_removed {
             self.file.sync_data()?;
-            self.file = Self::begin(&self.dir)?;
+            (self.path, self.file) = Self::begin(&self.dir)?;
             self.bytes = 0;
         }
         self.file.write_all(&line)?;
@@ -167,7 +249,7 @@ mod tests {
     fn entry(action: &str) -> AuditEntry {
         let (owner, workspace) = ("ana".into(), Some("shop".into()));
         let (at, ids) = (Timestamp::UNIX_EPOCH, vec!["1".into()]);
-        AuditEntry { at, owner, action: action.into(), workspace, ids, outcome: "ok" }
+        AuditEntry { at, owner, action: action.into(), workspace, ids, outcome: "ok", more: 0 }
     }
 
     fn lines(dir: &Path) -> Vec<Value> {
@@ -189,22 +271,38 @@ mod tests {
         assert_eq!(actions, ["record_memory", "delete_memory"]);
     }
 
+    /// Makes files of earlier processes.
+    fn old_files(dir: &Path, count: usize, bytes: u64) {
+        (0..count).for_each(|n| File::create(dir.join(format!("0{n:04}.jsonl"))).unwrap().set_len(bytes).unwrap());
+    }
+
     #[test]
-    fn only_so_many_files_are_kept() {
+    fn only_so_many_files_and_bytes_are_kept() {
         let dir = tempfile::tempdir().unwrap();
-        (0..MAX_FILES + 3).for_each(|_| {
-            AuditFile::new(dir.path().into()).unwrap();
-        });
+        old_files(dir.path(), MAX_FILES + 3, 1);
+        AuditFile::new(dir.path().into()).unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), MAX_FILES);
+        let large = tempfile::tempdir().unwrap();
+        old_files(large.path(), 70, MAX_FILE_BYTES);
+        AuditFile::new(large.path().into()).unwrap();
+        assert_eq!(fs::read_dir(large.path()).unwrap().count(), 64);
+    }
+
+    #[test]
+    fn a_command_says_which_user_ran_it() {
+        let dir = tempfile::tempdir().unwrap();
+        CommandAudit::open(dir.path()).unwrap().append("token create", vec!["0123456789ab".into()]).unwrap();
+        let line = &lines(dir.path())[0];
+        assert_eq!((&line["action"], &line["ids"][0]), (&"token create".into(), &"0123456789ab".into()));
+        assert!(!line["owner"].as_str().unwrap().is_empty());
+        assert_eq!(user_name(u32::MAX - 7), (u32::MAX - 7).to_string());
     }
 
     #[test]
     fn a_process_whose_file_was_removed_goes_on_in_a_new_one() {
         let dir = tempfile::tempdir().unwrap();
         let mut file = AuditFile::new(dir.path().into()).unwrap();
-        (0..MAX_FILES).for_each(|_| {
-            AuditFile::new(dir.path().into()).unwrap();
-        });
+        fs::read_dir(dir.path()).unwrap().for_each(|file| fs::remove_file(file.unwrap().path()).unwrap());
         file.append(&entry("record_memory")).unwrap();
         let sizes = fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
         assert_eq!(sizes.filter(|bytes| *bytes > 0).count(), 1);

@@ -3,7 +3,7 @@
 //! A request passes, in this order: `connection` reads it within bounds, `guard` checks the host it was sent to, `auth`
 //! finds out who asks, `limits` counts what his token asks for, and `sessions` sees that a session of the protocol is used by
 //! the token that opened it. Then the tools of `mcp` answer it. `probes` and `metrics` answer those who watch the server, and
-//! `problem` is the form of every refusal.
+//! `problem` is the form of every refusal; `refusals` notes those that may be an attack.
 
 mod auth;
 mod connection;
@@ -12,6 +12,7 @@ mod limits;
 mod metrics;
 mod probes;
 mod problem;
+mod refusals;
 mod sessions;
 
 use std::io;
@@ -47,6 +48,7 @@ use limits::LimitedRequests;
 use metrics::{MetricsReaders, MetricsRoute};
 use probes::Readiness;
 use problem::Problem;
+use refusals::RefusalNotes;
 use sessions::SessionOwners;
 
 /// The header with the id of a request, which its log lines have.
@@ -180,6 +182,7 @@ impl Daemon {
             .layer(from_fn_with_state(self.authenticator.clone(), auth::authenticate))
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
         let readiness = Readiness::new(system, Arc::clone(&draining));
+        let refusals = RefusalNotes::new(self.audit.clone());
         let router = Router::new()
             .route("/healthz", get(probes::alive))
             .route("/readyz", get(probes::ready).with_state(readiness))
@@ -191,6 +194,7 @@ impl Daemon {
                 let problem = "something went wrong inside; the log says what";
                 Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", problem).into_response()
             }))
+            .layer(from_fn_with_state(refusals.clone(), refusals::note))
             .layer(from_fn_with_state(metrics, metrics::timed))
             .layer(TraceLayer::new_for_http().make_span_with(span))
             .layer(PropagateRequestIdLayer::x_request_id())
@@ -199,6 +203,7 @@ impl Daemon {
         let watch = tokio::spawn(sessions::watch(owners, self.tokens, self.authenticator, REVOCATION_CHECK));
         connection::serve(self.listener, router, end, draining, stop, DRAIN).await;
         watch.abort();
+        refusals.end_minute().await;
         self.audit.sync().await;
     }
 }

@@ -77,7 +77,7 @@ fn everybody_here() -> Principal {
     Principal { owner, permissions, workspaces: AllowedWorkspaces::All, team: None, org: None }
 }
 
-fn bearer(headers: &HeaderMap) -> Option<BearerToken> {
+pub(super) fn bearer(headers: &HeaderMap) -> Option<BearerToken> {
     let mut sent = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(sent), None) = (sent.next(), sent.next()) else { return None };
     let (scheme, token) = sent.to_str().ok()?.split_once(' ')?;

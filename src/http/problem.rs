@@ -34,10 +34,15 @@ impl Problem {
     }
 }
 
+/// The code of a refusal, for whoever sees the answer on its way out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProblemCode(pub(super) &'static str);
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let document = json!({"error": {"code": self.code, "message": self.message}});
         let mut response = (self.status, Json(document)).into_response();
+        response.extensions_mut().insert(ProblemCode(self.code));
         if let Some((name, value)) = self.header {
             response.headers_mut().insert(name, value);
         }

@@ -98,6 +98,7 @@ impl Server {
                 workspace: workspace.map(String::from),
                 ids,
                 outcome: outcome.err().map_or("ok", Code::as_str),
+                more: 0,
             })
             .await;
         if spec.permission == Permission::Admin {
