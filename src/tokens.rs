@@ -2,6 +2,7 @@
 //! serves the directory sees a change at its next request.
 
 mod first;
+mod last_use;
 
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata};
@@ -18,6 +19,8 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
 pub use first::{BOOTSTRAP_TOKEN_FILE, FirstTokenError};
+pub use last_use::LastUse;
+use last_use::UseNotes;
 
 const TOKENS: &str = "tokens.json";
 const LOCK: &str = ".tokens.lock";
@@ -82,7 +85,10 @@ impl TokenFile {
                 return Err(TokensError::NameTaken(token.name.clone()));
             }
             if tokens.len() >= MAX_TOKENS {
-                tokens.retain(|token| token.expiry(now) == Expiry::Valid);
+                for ended in tokens.extract_if(.., |token| token.expiry(now) != Expiry::Valid) {
+                    // What is left of it there would be in nobody's way.
+                    let _ = LastUse::of(&self.dir).forget(&ended.id);
+                }
             }
             if tokens.len() >= MAX_TOKENS {
                 return Err(TokensError::TooMany);
@@ -123,6 +129,7 @@ pub fn random_token() -> Result<BearerToken, TokensError> {
 pub struct TokenRegistry {
     file: TokenFile,
     read: ArcSwap<ReadTokens>,
+    uses: UseNotes,
 }
 
 #[derive(Default)]
@@ -151,7 +158,11 @@ impl TokenRegistry {
     /// # Errors
     /// The file is there and cannot be read.
     pub fn open(data_dir: &Path) -> Result<Self, TokensError> {
-        let registry = Self { file: TokenFile::of(data_dir), read: ArcSwap::default() };
+        let registry = Self {
+            file: TokenFile::of(data_dir),
+            read: ArcSwap::default(),
+            uses: UseNotes::new(LastUse::of(data_dir)),
+        };
         registry.current()?;
         Ok(registry)
     }
@@ -161,7 +172,7 @@ impl TokenRegistry {
         Ok(!self.current()?.by_id.is_empty())
     }
 
-    /// Returns the token that a client sent, if it is one and valid now. An unknown, a revoked, an expired and a wrong
+    /// Returns the token that a client sent, if it is one and valid now, and notes its use. An unknown, a revoked, an expired and a wrong
     /// one are told apart by nothing.
     ///
     /// # Errors
@@ -173,7 +184,11 @@ impl TokenRegistry {
         // A hash is compared for an unknown id too, so that it takes as long.
         let stored = found.map_or(hash.as_str(), |token| token.sha256.as_str());
         let is_same = bool::from(stored.as_bytes().ct_eq(hash.as_bytes()));
-        Ok(found.filter(|token| is_same && token.expiry(now) == Expiry::Valid).cloned())
+        let found = found.filter(|token| is_same && token.expiry(now) == Expiry::Valid).cloned();
+        if let Some(token) = &found {
+            self.uses.used(&token.id);
+        }
+        Ok(found)
     }
 
     /// Says whether a token that was let in is still valid. It is not where the file cannot be read.

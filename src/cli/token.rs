@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use jiff::{SignedDuration, Timestamp};
-use reasoning_bank_domain::access::{AccessToken, AllowedWorkspaces, BearerToken, Expiry, Permissions, TokenId};
+use reasoning_bank_domain::access::{AccessToken, AllowedWorkspaces, Expiry, Permissions, TokenId};
 use reasoning_bank_domain::memory::workspace::check_name;
 use serde::Serialize;
 
@@ -12,26 +12,75 @@ use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render::clean_line;
 use super::render::style::{bold, dim};
+use crate::audit::CommandAudit;
+use crate::http::ServeError;
 use crate::settings::Loaded;
-use crate::tokens::{TokenFile, TokensError, random_token};
+use crate::tokens::{LastUse, TokenFile, TokensError, random_token};
 
 pub(super) fn command(command: TokenCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
-    let (file, now) = (TokenFile::of(&loaded.settings.data_dir), Timestamp::now());
+    let data_dir = &loaded.settings.data_dir;
+    let tokens = Tokens { file: TokenFile::of(data_dir), last_use: LastUse::of(data_dir), now: Timestamp::now() };
+    let now = tokens.now;
+    // What cannot be noted is not done.
+    let audit = || CommandAudit::open(data_dir).map_err(|error| CommandFailure::from(ServeError::Audit(error)));
     match command {
-        TokenCommand::Create(args) => output.secret(&create(args, &file, now)?, made),
-        TokenCommand::List => {
-            let tokens = file.read()?.into_iter().map(|token| ListedToken::of(token, now)).collect();
-            output.answer(&ListedTokens { tokens }, listed)
+        TokenCommand::Create(args) => {
+            let mut audit = audit()?;
+            let new = create(args, &tokens)?;
+            noted(&mut audit, "token create", [&new.listed.id], output);
+            output.secret(&new, made)
         }
+        TokenCommand::List => {
+            let all = tokens.file.read()?.into_iter().map(|token| tokens.listed(token)).collect();
+            output.answer(&ListedTokens { tokens: all }, listed)
+        }
+        TokenCommand::Show { token } => output.answer(&tokens.show(&token)?, described),
         TokenCommand::Revoke { token } => {
-            let revoked = file.change(|tokens| {
+            let mut audit = audit()?;
+            let revoked = tokens.file.change(|tokens| {
                 let token = found(tokens, &token, now)?;
                 token.revoked_at = Some(now);
                 Ok(token.clone())
             })?;
-            output.answer(&ListedToken::of(revoked, now), |token| format!("{} is revoked", name_of(token)))
+            noted(&mut audit, "token revoke", [&revoked.id], output);
+            output.answer(&tokens.listed(revoked), |token| format!("{} is revoked", name_of(token)))
         }
-        TokenCommand::Rotate { token } => output.secret(&rotate(&token, &file, now)?, made),
+        TokenCommand::Rotate { token } => {
+            let mut audit = audit()?;
+            let (old, new) = rotate(&token, &tokens)?;
+            noted(&mut audit, "token rotate", [&old, &new.listed.id], output);
+            output.secret(&new, made)
+        }
+    }
+}
+
+/// Notes in the audit log what was done to which tokens. It is done by then, so a note that fails is a warning.
+fn noted<const N: usize>(audit: &mut CommandAudit, action: &str, ids: [&TokenId; N], output: Output) {
+    if let Err(error) = audit.append(action, ids.map(ToString::to_string).into()) {
+        output.warning(&format!("the audit log has no line about this: {error}"));
+    }
+}
+
+/// The tokens of a data directory, at one moment.
+struct Tokens {
+    file: TokenFile,
+    last_use: LastUse,
+    now: Timestamp,
+}
+
+impl Tokens {
+    fn listed(&self, token: AccessToken) -> ListedToken {
+        let (status, last_used) = (token.expiry(self.now), self.last_use.of_token(&token.id));
+        let AccessToken { id, name, owner, permissions, workspaces, team, org, created_at, expires_at, .. } = token;
+        ListedToken { id, name, owner, permissions, workspaces, team, org, created_at, expires_at, last_used, status }
+    }
+
+    /// Finds the token of this name or id: the valid one, else the one that was made last.
+    fn show(&self, named: &str) -> Result<ListedToken, TokensError> {
+        let of_name = |token: &AccessToken| token.name == named || token.id.as_str() == named;
+        let found = self.file.read()?.into_iter().filter(of_name);
+        let found = found.max_by_key(|token| (token.expiry(self.now) == Expiry::Valid, token.created_at));
+        found.map(|token| self.listed(token)).ok_or_else(|| TokensError::Unknown(named.to_owned()))
     }
 }
 
@@ -50,6 +99,9 @@ struct ListedToken {
     created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
+    /// The hour in which it was used last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_used: Option<Timestamp>,
     status: Expiry,
 }
 
@@ -66,15 +118,8 @@ struct MadeToken {
     listed: ListedToken,
 }
 
-impl ListedToken {
-    fn of(token: AccessToken, now: Timestamp) -> Self {
-        let status = token.expiry(now);
-        let AccessToken { id, name, owner, permissions, workspaces, team, org, created_at, expires_at, .. } = token;
-        Self { id, name, owner, permissions, workspaces, team, org, created_at, expires_at, status }
-    }
-}
-
-fn create(args: TokenArgs, file: &TokenFile, now: Timestamp) -> Result<MadeToken, CommandFailure> {
+fn create(args: TokenArgs, tokens: &Tokens) -> Result<MadeToken, CommandFailure> {
+    let now = tokens.now;
     let owner = args.owner.unwrap_or_else(|| args.name.clone());
     let named = [("NAME", Some(&args.name)), ("--owner", Some(&owner)), ("--team", args.team.as_ref())];
     for (argument, name) in named.into_iter().chain([("--org", args.org.as_ref())]) {
@@ -105,28 +150,23 @@ fn create(args: TokenArgs, file: &TokenFile, now: Timestamp) -> Result<MadeToken
         expires_at,
         revoked_at: None,
     };
-    file.add(token.clone(), now)?;
-    Ok(MadeToken::of(&bearer, token, now))
-}
-
-impl MadeToken {
-    fn of(bearer: &BearerToken, token: AccessToken, now: Timestamp) -> Self {
-        Self { token: bearer.expose().to_owned(), listed: ListedToken::of(token, now) }
-    }
+    tokens.file.add(token.clone(), now)?;
+    Ok(MadeToken { token: bearer.expose().to_owned(), listed: tokens.listed(token) })
 }
 
 /// Puts a new token in the place of an old one. The owner stays, and with him what counts as one source.
-fn rotate(named: &str, file: &TokenFile, now: Timestamp) -> Result<MadeToken, CommandFailure> {
-    let bearer = random_token()?;
-    let token = file.change(|tokens| {
+fn rotate(named: &str, tokens: &Tokens) -> Result<(TokenId, MadeToken), CommandFailure> {
+    let (bearer, now) = (random_token()?, tokens.now);
+    let (old, token) = tokens.file.change(|tokens| {
         let old = found(tokens, named, now)?;
         let (id, sha256) = (bearer.id().clone(), bearer.hash());
         let new = AccessToken { id, sha256, created_at: now, ..old.clone() };
         old.revoked_at = Some(now);
+        let old = old.id.clone();
         tokens.push(new.clone());
-        Ok(new)
+        Ok((old, new))
     })?;
-    Ok(MadeToken::of(&bearer, token, now))
+    Ok((old, MadeToken { token: bearer.expose().to_owned(), listed: tokens.listed(token) }))
 }
 
 /// Finds the valid token of this name or id.
@@ -175,5 +215,8 @@ fn described(token: &ListedToken) -> String {
         (Expiry::Valid, Some(at)) => write!(line, "  until {at}"),
         (Expiry::Valid, None) => Ok(()),
     };
+    if let Some(at) = token.last_used {
+        let _ = write!(line, "  used {at}");
+    }
     line
 }

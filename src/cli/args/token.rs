@@ -18,6 +18,12 @@ pub(in crate::cli) enum TokenCommand {
     /// List the tokens, without their secrets
     #[command(after_help = "Example:\n  reasoning-bank token list")]
     List,
+    /// Show a token, without its secret: what it may do, and when it was used last
+    #[command(after_help = "Example:\n  reasoning-bank token show ana")]
+    Show {
+        /// Its name or id
+        token: String,
+    },
     /// End a token at once: every server of the data directory refuses it from now on
     #[command(after_help = "Example:\n  reasoning-bank token revoke ana")]
     Revoke {

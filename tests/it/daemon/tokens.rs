@@ -1,0 +1,82 @@
+//! What is known of tokens afterwards: their last use, who made and ended them, and who came without a valid one.
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use super::{Daemon, audited, token};
+use crate::support::Place;
+
+/// The entries of the audit log about one action, without the time.
+fn about(place: &Place, action: &str) -> Vec<Value> {
+    let mut entries: Vec<Value> = audited(place).into_iter().filter(|entry| entry["action"] == action).collect();
+    for entry in &mut entries {
+        assert!(entry.as_object_mut().unwrap().remove("at").is_some());
+    }
+    entries
+}
+
+#[test]
+fn what_was_done_to_tokens_is_in_the_audit_log_with_the_user_who_did_it() {
+    let place = Place::new();
+    let made = place.document(&["token", "create", "ci", "--all-workspaces"]);
+    let rotated = place.document(&["token", "rotate", "ci"]);
+    place.run(&["token", "create", "ci", "--all-workspaces"]).exits(2);
+    place.run(&["token", "revoke", "ci"]).ok();
+    place.run(&["token", "list"]).ok();
+    let entries = audited(&place);
+    let of = |entry: &Value| (entry["action"].clone(), entry["ids"].clone());
+    assert_eq!(
+        entries.iter().map(of).collect::<Vec<_>>(),
+        [
+            (json!("token create"), json!([made["id"]])),
+            (json!("token rotate"), json!([made["id"], rotated["id"]])),
+            (json!("token revoke"), json!([rotated["id"]])),
+        ]
+    );
+    assert!(entries.iter().all(|entry| !entry["owner"].as_str().unwrap().is_empty() && entry["outcome"] == "ok"));
+    let files = std::fs::read_dir(place.path("data/audit")).unwrap().count();
+    assert_eq!(files, 3, "a command that changed nothing leaves no file");
+}
+
+#[tokio::test]
+async fn refused_requests_are_in_the_audit_log_with_the_token_that_they_came_with() {
+    let place = Place::new();
+    let [good, old] = ["good", "old"].map(|name| token(&place, &[name, "--all-workspaces"]));
+    place.run(&["token", "revoke", "old"]).ok();
+    let mut daemon = Daemon::start(&place, &[]);
+    for (sent, wanted) in [(None, 401), (Some("rb_wrong"), 401), (Some(&*old), 401), (Some(&*good), 200)] {
+        assert_eq!(daemon.initialize(sent).send().await.unwrap().status().as_u16(), wanted, "{sent:?}");
+    }
+    let foreign = daemon.initialize(Some(&good)).header("host", "evil.example").send().await.unwrap();
+    assert_eq!(foreign.status(), StatusCode::FORBIDDEN);
+    assert_eq!(daemon.terminate(), Some(0));
+    let id = |token: &str| token.split('_').nth(1).unwrap().to_owned();
+    let unknown = json!({"action": "request", "outcome": "unauthenticated"});
+    let of_old = json!({"action": "request", "outcome": "unauthenticated", "ids": [id(&old)]});
+    let of_good = json!({"action": "request", "outcome": "host_denied", "ids": [id(&good)]});
+    assert_eq!(about(&place, "request"), [unknown.clone(), unknown, of_old, of_good]);
+}
+
+#[tokio::test]
+async fn a_token_is_shown_with_the_hour_of_its_last_use() {
+    let place = Place::new();
+    let ana = token(&place, &["ana", "--all-workspaces"]);
+    let shown = place.document(&["token", "show", "ana"]);
+    assert_eq!((&shown["name"], &shown["last_used"]), (&json!("ana"), &Value::Null));
+    assert!(shown.get("sha256").is_none() && shown.get("token").is_none(), "{shown}");
+    let stored = std::fs::read(place.path("data/tokens.json")).unwrap();
+    let daemon = Daemon::start(&place, &[]);
+    daemon.session(Some(&ana)).await;
+    // It is noted beside the request, which does not wait for it.
+    let used = (0..200).find_map(|_| {
+        let shown = place.document(&["token", "show", "ana"]);
+        shown["last_used"].as_str().map(str::to_owned)
+    });
+    let used = used.expect("the use of the token is noted");
+    assert!(used.ends_with(":00:00Z"), "{used}");
+    assert_eq!(std::fs::read(place.path("data/tokens.json")).unwrap(), stored, "what authorises is not written");
+    place.run(&["token", "revoke", "ana"]).ok();
+    let shown = place.document(&["token", "show", ana.split('_').nth(1).unwrap()]);
+    assert_eq!((&shown["status"], shown["last_used"].as_str()), (&json!("revoked"), Some(&*used)));
+    place.run(&["token", "show", "nobody"]).exits(2);
+}
