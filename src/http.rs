@@ -2,9 +2,11 @@
 //!
 //! A request passes, in this order: `connection` reads it within bounds, `guard` checks the host it was sent to, `auth`
 //! finds out who asks, `limits` counts what his token asks for, and `sessions` sees that a session of the protocol is used by
-//! the token that opened it. Then the tools of `mcp` answer it. `probes` and `metrics` answer those who watch the server, and
-//! `problem` is the form of every refusal; `refusals` notes those that may be an attack.
+//! the token that opened it. Then the tools of `mcp` answer it, to agents at `/mcp` and to scripts through `api`. `probes` and
+//! `metrics` answer those who watch the server, and `problem` is the form of every refusal; `refusals` notes those that may
+//! be an attack.
 
+mod api;
 mod auth;
 mod connection;
 mod guard;
@@ -161,8 +163,8 @@ impl Daemon {
         let draining = Arc::new(AtomicBool::new(false));
         let stop = CancellationToken::new();
         let metrics = Arc::<ServerMetrics>::default();
-        let (route, open) =
-            mcp::http_route(system.clone(), options, self.audit.clone(), Arc::clone(&metrics), stop.clone());
+        let server = mcp::Server::http(system.clone(), options, self.audit.clone(), Arc::clone(&metrics));
+        let (route, open) = mcp::http_route(server.clone(), stop.clone());
         let owners = Arc::new(SessionOwners::new(open, end.clone(), stop.clone()));
         let limited = LimitedRequests { limits: self.limits, metrics: Arc::clone(&metrics) };
         let watched = MetricsRoute {
@@ -176,6 +178,7 @@ impl Daemon {
             .with_state(watched)
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
         let protected = route
+            .merge(api::routes(server))
             .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
             .layer(from_fn_with_state(limited, limits::limit))
             .layer(RequestBodyTimeoutLayer::new(BODY_PAUSE))

@@ -3,7 +3,7 @@
 //!
 //! `tools` has a file for each tool, `calls` is what a tool may use of the server, and `arguments` and `schema` are its
 //! form. `server` is the handler, `options` what it is started with; `session`, `transport`, `lines` and `head` carry
-//! its messages over stdio, and `http` over HTTP; `caller` is who sent them. `bridge` takes a client over stdio to a server
+//! its messages over stdio, and `http` over HTTP; `caller` is who sent them, and `client` with what. `bridge` takes a client over stdio to a server
 //! over HTTP.
 
 mod arguments;
@@ -11,6 +11,7 @@ mod binding;
 mod bridge;
 mod caller;
 mod calls;
+mod client;
 mod failure;
 mod head;
 mod http;
@@ -30,8 +31,10 @@ mod transport;
 
 pub use bridge::{BridgeError, BridgeOptions};
 pub(crate) use caller::{CallEnd, SESSION_HEADER};
-pub(crate) use http::{HttpSessions, http_route, is_stateless};
+pub(crate) use failure::failure_document;
+pub(crate) use http::{HttpSessions, MAX_BODY_BYTES, http_route, is_stateless};
 pub use options::{McpOptions, ToolDefaults};
+pub(crate) use server::{DescribedTool, ScriptCall, Server};
 pub use session::SessionError;
 
 use reasoning_bank_actors::system::SystemHandle;
@@ -46,7 +49,7 @@ pub async fn serve_stdio(
     end: CancellationToken,
 ) -> Result<(), SessionError> {
     let (read, write) = rmcp::transport::stdio_pipes();
-    session::run(server::Server::stdio(system, options), read, write, end).await
+    session::run(Server::stdio(system, options), read, write, end).await
 }
 
 /// Connects the client at the other end of stdin and stdout to a server over HTTP, until it closes its end or `end` is

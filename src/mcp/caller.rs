@@ -12,8 +12,6 @@ use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::access::{ClientSession, Permission, Principal};
 use reasoning_bank_domain::memory::workspace::{InvalidWorkspaceKey, WorkspaceKey};
-use rmcp::RoleServer;
-use rmcp::service::RequestContext;
 use rmcp::transport::common::http_header::HEADER_SESSION_ID;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
@@ -126,15 +124,14 @@ impl ServerEnd {
         limits.begin_solve().inspect_err(|_| metrics.refused(AdmissionRefusal::Solves))
     }
 
-    /// Returns the caller of a request.
+    /// Returns the caller of a request. Over the network its head says who asks.
     ///
     /// # Errors
     /// Over the network: nobody found out who asks, which is a bug, or the header that names the workspace is no key.
-    pub(super) fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller<'_>, Error> {
+    pub(super) fn caller(&self, parts: Option<&Parts>) -> Result<Caller<'_>, Error> {
         match self {
             Self::Stdio { binding, session } => Ok(Caller::User { binding, session }),
             Self::Http { .. } => {
-                let parts = context.extensions.get::<Parts>();
                 let principal = parts.and_then(|parts| parts.extensions.get::<Arc<Principal>>());
                 let end = parts.and_then(|parts| parts.extensions.get::<CallEnd>());
                 let limits = parts.and_then(|parts| parts.extensions.get::<RequestLimits>());

@@ -16,15 +16,15 @@ use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::ProposedScopes;
 use reasoning_bank_domain::retrieval::responses::MemoryView;
-use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, InputRequests, InputRequiredResult, JsonObject};
-use rmcp::service::RequestContext;
+use rmcp::model::{InputRequests, InputRequiredResult, JsonObject};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::arguments::extract;
 use super::caller::Caller;
+use super::client::ToolClient;
 use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
 use crate::settings;
@@ -42,12 +42,15 @@ pub(super) struct Calling<'a> {
     pub(super) options: &'a McpOptions,
     pub(super) caller: Caller<'a>,
     pub(super) questions: &'a OpenQuestions,
+    pub(super) tool: &'static str,
     /// The schema of the arguments of its tool.
     pub(super) schema: &'a JsonObject,
     /// The system judges the presence and length of these arguments.
     pub(super) judged_elsewhere: &'static [&'static str],
-    pub(super) request: &'a CallToolRequestParams,
-    pub(super) context: RequestContext<RoleServer>,
+    pub(super) arguments: Option<&'a JsonObject>,
+    pub(super) client: ToolClient<'a>,
+    /// Cancelled when nobody waits for the answer any more.
+    pub(super) cancel: CancellationToken,
     /// A call that needs no model, and erases nothing, is done by this time.
     pub(super) deadline: Deadline,
 }
@@ -72,16 +75,6 @@ impl From<Error> for Interrupted {
 }
 
 impl Calling<'_> {
-    /// Says whether the client speaks the revision that has no handshake, in which servers send no requests.
-    pub(super) fn is_stateless(&self) -> bool {
-        self.context.protocol_version().is_some_and(|version| !version.has_initialize())
-    }
-
-    /// Returns what the client answered to a question that it was asked before it repeated the call.
-    pub(super) fn answer_to(&self, question: &str) -> Option<&Value> {
-        self.request.input_responses.as_ref()?.get(question)
-    }
-
     /// Reads what the checkout of a workspace proposes. A workspace without a directory of this machine has none.
     pub(super) async fn proposed(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<ProposedScopes, Error> {
         let root = match self.caller {
@@ -129,7 +122,7 @@ impl Calling<'_> {
 
     /// Reads the arguments, held against the schema of the tool.
     pub(super) fn extract<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        extract(self.schema, self.request.arguments.clone(), self.judged_elsewhere)
+        extract(self.schema, self.arguments.cloned(), self.judged_elsewhere)
     }
 }
 

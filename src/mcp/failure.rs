@@ -1,4 +1,4 @@
-//! Failures as the model sees them: the document of a tool error says what went wrong, what to do about it, and whether
+//! Failures as models and scripts see them: the document of a failed call says what went wrong, what to do about it, and whether
 //! to try again. The codes are the error's own.
 
 use reasoning_bank_actors::error::Error;
@@ -7,6 +7,7 @@ use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::task::BestSoFar;
 use rmcp::model::CallToolResult;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::remedies;
 
@@ -32,6 +33,10 @@ struct SpentBudget<'a> {
 }
 
 pub(super) fn tool_error(error: &Error) -> CallToolResult {
+    CallToolResult::structured_error(failure_document(error))
+}
+
+pub(crate) fn failure_document(error: &Error) -> Value {
     let failure = ToolFailure {
         code: error.code(),
         message: error.to_string(),
@@ -47,7 +52,7 @@ pub(super) fn tool_error(error: &Error) -> CallToolResult {
     };
     let mut document = serde_json::json!(failure);
     document.scrub();
-    CallToolResult::structured_error(document)
+    document
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::HeaderMap;
-use reasoning_bank_actors::system::SystemHandle;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::common::http_header::HEADER_MCP_PROTOCOL_VERSION;
 use rmcp::transport::streamable_http_server::session::SessionManager;
@@ -14,13 +13,10 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::options::McpOptions;
 use super::server::Server;
-use crate::audit::AuditLog;
-use crate::metrics::ServerMetrics;
 
 /// A message may have this many bytes: a line over stdio may too, and a transcript of the longest kind fits.
-const MAX_BODY_BYTES: usize = 8 << 20;
+pub(crate) const MAX_BODY_BYTES: usize = 8 << 20;
 
 /// A session that nobody uses ends after this time. Most clients do not recover from the end of theirs, and a person may
 /// leave one for a day.
@@ -56,14 +52,8 @@ impl HttpSessions {
 ///
 /// Hosts and origins are checked for every path before a request comes here. No store of events is set: with one, a
 /// client that goes away would not cancel its call.
-pub(crate) fn http_route(
-    system: SystemHandle,
-    options: McpOptions,
-    audit: AuditLog,
-    metrics: Arc<ServerMetrics>,
-    stop: CancellationToken,
-) -> (Router, HttpSessions) {
-    let (server, sessions) = (Server::http(system, options, audit, metrics), HttpSessions::new());
+pub(crate) fn http_route(server: Server, stop: CancellationToken) -> (Router, HttpSessions) {
+    let sessions = HttpSessions::new();
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()

@@ -3,6 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use axum::http::request::Parts;
 use futures::FutureExt;
 use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
@@ -12,20 +13,24 @@ use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::safety::secrets::Scrub;
+use reasoning_bank_domain::solve::task::Progress;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation, ListPromptsRequestMethod,
+    CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation, JsonObject, ListPromptsRequestMethod,
     ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use uuid::Uuid;
 
 use super::caller::{Caller, ServerEnd};
 use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED};
+use super::client::ToolClient;
 use super::failure;
 use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
@@ -34,14 +39,44 @@ use crate::audit::{AuditEntry, AuditLog};
 use crate::metrics::ServerMetrics;
 
 #[derive(Clone)]
-pub(super) struct Server(Arc<ServerState>);
+pub(crate) struct Server(Arc<ServerState>);
 
 struct ServerState {
     system: SystemHandle,
     options: McpOptions,
-    tools: Vec<(&'static ToolSpec, Tool)>,
+    tools: Vec<OfferedTool>,
     end: ServerEnd,
     questions: OpenQuestions,
+}
+
+/// A tool as this server has it.
+struct OfferedTool {
+    spec: &'static ToolSpec,
+    definition: Tool,
+    /// Agents see it. Scripts may call every tool.
+    is_listed: bool,
+}
+
+/// A tool in words and schemas.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DescribedTool<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) title: Option<&'a str>,
+    pub(crate) description: Option<&'a str>,
+    /// The JSON Schema of its arguments.
+    pub(crate) arguments: &'a JsonObject,
+    /// The JSON Schema of its answer.
+    pub(crate) answer: Option<&'a JsonObject>,
+}
+
+/// A call of a tool by a script.
+pub(crate) struct ScriptCall {
+    pub(crate) tool: &'static str,
+    pub(crate) arguments: JsonObject,
+    /// The progress of a solve goes here.
+    pub(crate) progress: watch::Sender<Progress>,
+    /// Cancelled when the script is gone.
+    pub(crate) cancel: CancellationToken,
 }
 
 impl Server {
@@ -52,7 +87,7 @@ impl Server {
     }
 
     /// Makes the server that all clients over the network share.
-    pub(super) fn http(
+    pub(crate) fn http(
         system: SystemHandle,
         options: McpOptions,
         audit: AuditLog,
@@ -62,8 +97,13 @@ impl Server {
     }
 
     fn new(system: SystemHandle, options: McpOptions, end: ServerEnd) -> Self {
-        let listed = tools::ALL.into_iter().filter(|tool| tool.is_listed(&options) && tool.is_for(&end));
-        let tools = listed.map(|tool| (tool, tool.definition(&options.defaults, &end))).collect();
+        let offered = tools::ALL.into_iter().filter(|spec| spec.is_for(&end));
+        let offered = offered.map(|spec| OfferedTool {
+            spec,
+            definition: spec.definition(&options.defaults, &end),
+            is_listed: spec.is_listed(&options),
+        });
+        let tools = offered.collect();
         Self(Arc::new(ServerState { system, options, tools, end, questions: OpenQuestions::default() }))
     }
 
@@ -73,13 +113,12 @@ impl Server {
         &self,
         spec: &ToolSpec,
         caller: &Caller<'_>,
-        request: &CallToolRequestParams,
+        arguments: Option<&JsonObject>,
         outcome: Result<&Value, Code>,
     ) {
         let (ServerEnd::Http { audit, .. }, Caller::Holder { principal, key, .. }) = (&self.0.end, caller) else {
             return;
         };
-        let arguments = request.arguments.as_ref();
         let argument = |name: &str| arguments.and_then(|arguments| arguments.get(name));
         let named = ["workspace", "path"].into_iter().find_map(|name| argument(name)?.as_str()?.parse().ok());
         let given = ["memory_id", "memory_ids", "trace_id"].into_iter().filter_map(argument);
@@ -106,14 +145,120 @@ impl Server {
         }
     }
 
+    /// Answers a call of a tool, if the caller may make it and there is room for it.
+    async fn answer(
+        &self,
+        offered: &OfferedTool,
+        caller: Caller<'_>,
+        arguments: Option<&JsonObject>,
+        client: ToolClient<'_>,
+        cancel: CancellationToken,
+    ) -> Result<Value, Interrupted> {
+        let (spec, tool) = (offered.spec, offered.spec.name);
+        let timed = self.0.end.timed(tool);
+        if !caller.may(spec.permission) {
+            timed.into_iter().for_each(|timed| timed.ended(Code::PermissionDenied.as_str()));
+            self.note(spec, &caller, arguments, Err(Code::PermissionDenied)).await;
+            return Err(Error::PermissionDenied(spec.permission).into());
+        }
+        let ServerState { system, options, questions, .. } = &*self.0;
+        let (schema, judged_elsewhere) = (&*offered.definition.input_schema, spec.judged_elsewhere);
+        let deadline = Deadline::after(MEMORY_DEADLINE);
+        let calling = Calling {
+            system,
+            options,
+            caller,
+            questions,
+            tool,
+            schema,
+            judged_elsewhere,
+            arguments,
+            client,
+            cancel,
+            deadline,
+        };
+        let answer = async {
+            let _place = self.0.end.within_limits(&calling.caller, spec.permission == Permission::Solve)?;
+            let _permit = if spec.may_wait_long() { None } else { self.0.end.admit().await? };
+            guarded(spec.answer(&calling)).await
+        };
+        let ended = async {
+            calling.caller.ended().await;
+            calling.cancel.cancel();
+            // The call ends by itself now.
+            std::future::pending().await
+        };
+        let mut answer = tokio::select! {
+            answer = answer.instrument(tracing::info_span!("tool_call", tool)) => answer,
+            never = ended => never,
+        };
+        let outcome = match &answer {
+            Ok(document) => Ok(document),
+            Err(Interrupted::Asks(_)) => Err(Code::ConsentRequired),
+            Err(Interrupted::Failed(error)) => Err(error.code()),
+        };
+        timed.into_iter().for_each(|timed| timed.ended(outcome.err().map_or("ok", Code::as_str)));
+        if spec.changes_something() {
+            self.note(spec, &calling.caller, arguments, outcome).await;
+        }
+        match &mut answer {
+            // What an earlier version stored was cleaned by weaker rules, and a root is stored as it is.
+            Ok(document) => {
+                document.scrub();
+            }
+            Err(Interrupted::Asks(_)) => {}
+            Err(Interrupted::Failed(error)) => {
+                tracing::info!(tool, code = error.code().as_str(), "a call failed");
+            }
+        }
+        answer.map_err(|interrupted| match interrupted {
+            Interrupted::Failed(error) => calling.caller.told(error).into(),
+            asks @ Interrupted::Asks(_) => asks,
+        })
+    }
+
+    /// Answers a call of a script. Its request says who it is.
+    ///
+    /// # Errors
+    /// Those of the tool.
+    pub(crate) async fn script(&self, request: &Parts, call: ScriptCall) -> Result<Value, Error> {
+        let offered = self.0.tools.iter().find(|offered| offered.spec.name == call.tool);
+        let offered = offered.ok_or_else(|| Error::internal("a route names a tool that does not exist"))?;
+        let caller = self.0.end.caller(Some(request))?;
+        let client = ToolClient::Script { progress: call.progress };
+        match self.answer(offered, caller, Some(&call.arguments), client, call.cancel).await {
+            Ok(document) => Ok(document),
+            Err(Interrupted::Failed(error)) => Err(error),
+            Err(Interrupted::Asks(_)) => Err(Error::internal("a script was asked a question")),
+        }
+    }
+
+    /// Describes a tool, whether agents see it or not.
+    pub(crate) fn described(&self, tool: &str) -> Option<DescribedTool<'_>> {
+        let definition = &self.0.tools.iter().find(|offered| offered.spec.name == tool)?.definition;
+        Some(DescribedTool {
+            name: &definition.name,
+            title: definition.title.as_deref(),
+            description: definition.description.as_deref(),
+            arguments: &definition.input_schema,
+            answer: definition.output_schema.as_deref(),
+        })
+    }
+
+    /// Returns the tools that agents see.
+    fn listed(&self) -> impl Iterator<Item = &OfferedTool> {
+        self.0.tools.iter().filter(|offered| offered.is_listed)
+    }
+
     /// Returns the tools that a caller may call.
     fn allowed<'a>(&'a self, caller: &'a Caller<'_>) -> impl Iterator<Item = &'a Tool> {
-        self.0.tools.iter().filter(|(spec, _)| caller.may(spec.permission)).map(|(_, tool)| tool)
+        let allowed = self.listed().filter(|offered| caller.may(offered.spec.permission));
+        allowed.map(|offered| &offered.definition)
     }
 
     /// Returns the caller of a request, or the error of the protocol that says why there is none.
     fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller<'_>, ErrorData> {
-        self.0.end.caller(context).map_err(|error| ErrorData::invalid_request(error.to_string(), None))
+        self.0.end.caller(context.extensions.get()).map_err(|error| ErrorData::invalid_request(error.to_string(), None))
     }
 }
 
@@ -151,7 +296,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.0.tools.iter().find(|(_, tool)| tool.name == name).map(|(_, tool)| tool.clone())
+        self.listed().find(|offered| offered.definition.name == name).map(|offered| offered.definition.clone())
     }
 
     async fn call_tool(
@@ -159,62 +304,17 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let caller = self.caller(&context)?;
-        let Some((spec, tool)) = self.0.tools.iter().find(|(_, tool)| tool.name == request.name) else {
+        let (caller, cancel) = (self.caller(&context)?, context.ct.clone());
+        let Some(offered) = self.listed().find(|offered| offered.definition.name == request.name) else {
             let known: Vec<&str> = self.allowed(&caller).map(|tool| tool.name.as_ref()).collect();
             let message = format!("unknown tool; the tools are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
-        let timed = self.0.end.timed(spec.name);
-        if !caller.may(spec.permission) {
-            timed.into_iter().for_each(|timed| timed.ended(Code::PermissionDenied.as_str()));
-            self.note(spec, &caller, &request, Err(Code::PermissionDenied)).await;
-            return Ok(failure::tool_error(&Error::PermissionDenied(spec.permission)).into());
-        }
-        let span = tracing::info_span!("tool_call", tool = %tool.name);
-        let ServerState { system, options, questions, .. } = &*self.0;
-        let schema = &tool.input_schema;
-        let request = &request;
-        let deadline = Deadline::after(MEMORY_DEADLINE);
-        let judged_elsewhere = spec.judged_elsewhere;
-        let calling =
-            Calling { system, options, caller, questions, schema, judged_elsewhere, request, context, deadline };
-        let answer = async {
-            let _place = self.0.end.within_limits(&calling.caller, spec.permission == Permission::Solve)?;
-            let _permit = if spec.may_wait_long() { None } else { self.0.end.admit().await? };
-            guarded(spec.answer(&calling)).await
-        };
-        let cancel = calling.context.ct.clone();
-        let ended = async {
-            calling.caller.ended().await;
-            cancel.cancel();
-            // The call ends by itself now.
-            std::future::pending().await
-        };
-        let answer = tokio::select! {
-            answer = answer.instrument(span) => answer,
-            never = ended => never,
-        };
-        let outcome = match &answer {
-            Ok(document) => Ok(document),
-            Err(Interrupted::Asks(_)) => Err(Code::ConsentRequired),
-            Err(Interrupted::Failed(error)) => Err(error.code()),
-        };
-        timed.into_iter().for_each(|timed| timed.ended(outcome.err().map_or("ok", Code::as_str)));
-        if spec.changes_something() {
-            self.note(spec, &calling.caller, request, outcome).await;
-        }
-        match answer {
-            Ok(mut document) => {
-                // What an earlier version stored was cleaned by weaker rules, and a root is stored as it is.
-                document.scrub();
-                Ok(CallToolResult::structured(document).into())
-            }
+        let client = ToolClient::Agent { request: &request, context };
+        match self.answer(offered, caller, request.arguments.as_ref(), client, cancel).await {
+            Ok(document) => Ok(CallToolResult::structured(document).into()),
             Err(Interrupted::Asks(question)) => Ok((*question).into()),
-            Err(Interrupted::Failed(error)) => {
-                tracing::info!(tool = %tool.name, code = error.code().as_str(), "a call failed");
-                Ok(failure::tool_error(&calling.caller.told(error)).into())
-            }
+            Err(Interrupted::Failed(error)) => Ok(failure::tool_error(&error).into()),
         }
     }
 

@@ -9,7 +9,10 @@ mod get_job;
 mod get_memory;
 mod get_memory_genealogy;
 mod get_statistics;
+mod get_trace;
 mod health_check;
+mod list_memories;
+mod list_traces;
 mod list_workspaces;
 mod record_memory;
 mod report_outcome;
@@ -83,7 +86,7 @@ pub(super) struct ToolSpec {
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: [&ToolSpec; 17] = [
+pub(super) const ALL: [&ToolSpec; 20] = [
     &solve_coding_task::TOOL,
     &retrieve_memories::TOOL,
     &record_memory::TOOL,
@@ -101,9 +104,13 @@ pub(super) const ALL: [&ToolSpec; 17] = [
     &get_memory::TOOL,
     &update_memory::TOOL,
     &delete_memory::TOOL,
+    &list_memories::TOOL,
+    &list_traces::TOOL,
+    &get_trace::TOOL,
 ];
 
 impl ToolSpec {
+    /// Says whether agents see the tool. One that is in no group is for scripts alone.
     pub(super) fn is_listed(&self, options: &McpOptions) -> bool {
         let own = (self.toolsets)(options);
         own.iter().any(|toolset| options.toolsets.contains(toolset) || options.toolsets.contains(&Toolset::All))
@@ -140,7 +147,7 @@ impl ToolSpec {
         }
         tokio::select! {
             biased;
-            () = calling.context.ct.cancelled() => Err(Error::Cancelled.into()),
+            () = calling.cancel.cancelled() => Err(Error::Cancelled.into()),
             answer = answer => answer,
         }
     }

@@ -1,5 +1,6 @@
 //! The team daemon as its clients see it: the real binary over HTTP, with the tokens that its command line makes.
 
+mod api;
 mod bootstrap;
 mod bridge;
 mod evidence;

@@ -19,6 +19,7 @@ use serde_json::Value;
 use super::{Calling, Interrupted};
 use crate::mcp::binding::SessionBinding;
 use crate::mcp::caller::Caller;
+use crate::mcp::client::ToolClient;
 use crate::project;
 
 /// A client may take this long to list its roots.
@@ -149,11 +150,12 @@ impl Calling<'_> {
 
     /// Lists the directories that the client says it works in. There are none where it does not say.
     async fn roots(&self) -> Result<Vec<PathBuf>, Interrupted> {
-        if self.context.client_capabilities().is_none_or(|capabilities| capabilities.roots.is_none()) {
+        let ToolClient::Agent { context, .. } = &self.client else { return Ok(Vec::new()) };
+        if context.client_capabilities().is_none_or(|capabilities| capabilities.roots.is_none()) {
             return Ok(Vec::new());
         }
-        let listed = match self.is_stateless() {
-            true => match self.answer_to(ROOTS) {
+        let listed = match self.client.is_stateless() {
+            true => match self.client.answer_to(ROOTS) {
                 Some(answer) => answer.clone(),
                 None => {
                     let question = InputRequest::ListRoots(Default::default());
@@ -162,7 +164,7 @@ impl Calling<'_> {
             },
             false => {
                 #[expect(deprecated, reason = "clients of the revisions with a handshake say so in no other way")]
-                let listed = tokio::time::timeout(ROOTS_LIMIT, self.context.peer.list_roots()).await;
+                let listed = tokio::time::timeout(ROOTS_LIMIT, context.peer.list_roots()).await;
                 match listed {
                     Ok(Ok(listed)) => serde_json::to_value(listed).map_err(Error::internal)?,
                     _ => Value::Null,

@@ -7,16 +7,15 @@ use reasoning_bank_domain::memory::LABEL_MAX_CHARS;
 use reasoning_bank_domain::memory::trace::{MattsMode, TASK_MAX_CHARS};
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use reasoning_bank_domain::solve::matts::K_RANGE;
-use reasoning_bank_domain::solve::task::{Progress, SolveReport, SolveTask};
+use reasoning_bank_domain::solve::task::{SolveReport, SolveTask};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
 use super::{Permission, ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
 use crate::mcp::calls::{Calling, Interrupted, document};
-use crate::mcp::{progress, schema};
+use crate::mcp::schema;
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "solve_coding_task",
@@ -38,18 +37,18 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let task = arguments.into_task(&calling.options.defaults);
-    let (sender, progress) = watch::channel(Progress::default());
+    let progress = calling.client.progress();
+    let news = progress.subscribe();
     let deadline = Deadline::after(calling.options.solve_deadline);
     let call = SolveOptions {
-        cancel: calling.context.ct.clone(),
-        progress: Some(sender),
+        cancel: calling.cancel.clone(),
+        progress: Some(progress),
         proposed: calling.proposed(&workspace, calling.deadline).await.unwrap_or_default(),
         session: Some(calling.caller.session()),
         ..SolveOptions::until(deadline)
     };
     let work = calling.system.agents.solve(task, workspace, call);
-    let token = calling.context.meta.get_progress_token();
-    document(&progress::reported(work, progress, token, &calling.context.peer).await?)
+    document(&calling.client.told_of(work, news).await?)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,0 +1,209 @@
+//! The bank for scripts: `/api/v1`. Every route is answered by a tool of `mcp`, so that agents and scripts have the same
+//! rules, bounds and answers. A new route is an entry in [`ROUTES`].
+//!
+//! The arguments of a tool come from the path, from the query or from the body, whichever the method has. `openapi`
+//! describes the routes, `status` says what a failure is in HTTP, and `events` is the stream of a solve.
+
+mod events;
+mod openapi;
+mod revision;
+mod status;
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Query, RawPathParams, Request};
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, get, on};
+use reasoning_bank_actors::error::Error;
+use serde_json::{Map, Value};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::problem::Problem;
+use crate::mcp::{MAX_BODY_BYTES, ScriptCall, Server};
+
+/// The path that all routes are below.
+const BASE: &str = "/api/v1";
+
+/// A method at a path, and the tool that answers it.
+struct Route {
+    method: Method,
+    /// The path below [`BASE`]. What is in braces is an argument of the tool.
+    path: &'static str,
+    tool: &'static str,
+    answer: RouteAnswer,
+}
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RouteAnswer {
+    Document,
+    /// A memory, with its revision as the entity tag.
+    Memory,
+    /// Server-sent events, the last of which has the document.
+    Events,
+}
+
+const fn route(method: Method, path: &'static str, tool: &'static str, answer: RouteAnswer) -> Route {
+    Route { method, path, tool, answer }
+}
+
+const ROUTES: &[Route] = &[
+    route(Method::GET, "/memories", "list_memories", RouteAnswer::Document),
+    route(Method::POST, "/memories", "record_memory", RouteAnswer::Document),
+    route(Method::POST, "/memories/search", "retrieve_memories", RouteAnswer::Document),
+    route(Method::GET, "/memories/{memory_id}", "get_memory", RouteAnswer::Memory),
+    route(Method::PATCH, "/memories/{memory_id}", "update_memory", RouteAnswer::Memory),
+    route(Method::DELETE, "/memories/{memory_id}", "delete_memory", RouteAnswer::Document),
+    route(Method::GET, "/memories/{memory_id}/genealogy", "get_memory_genealogy", RouteAnswer::Document),
+    route(Method::POST, "/outcomes", "report_outcome", RouteAnswer::Document),
+    route(Method::POST, "/exchanges", "capture_exchange", RouteAnswer::Document),
+    route(Method::POST, "/sessions", "distill_session", RouteAnswer::Document),
+    route(Method::GET, "/jobs/{job_id}", "get_job", RouteAnswer::Document),
+    route(Method::GET, "/traces", "list_traces", RouteAnswer::Document),
+    route(Method::GET, "/traces/{trace_id}", "get_trace", RouteAnswer::Document),
+    route(Method::GET, "/workspaces", "list_workspaces", RouteAnswer::Document),
+    route(Method::DELETE, "/workspaces/{path}", "delete_workspace", RouteAnswer::Document),
+    route(Method::GET, "/stats", "get_statistics", RouteAnswer::Document),
+    route(Method::DELETE, "/stats", "reset_statistics", RouteAnswer::Document),
+    route(Method::GET, "/health", "health_check", RouteAnswer::Document),
+    route(Method::POST, "/solve", "solve_coding_task", RouteAnswer::Events),
+];
+
+impl Route {
+    /// Says whether the arguments come in the body. Else they come in the query.
+    fn has_body(&self) -> bool {
+        matches!(self.method, Method::POST | Method::PATCH | Method::PUT)
+    }
+
+    /// Says whether an argument is set by the route itself: who sends a DELETE has understood that it erases.
+    fn implies(&self, argument: &str) -> bool {
+        self.method == Method::DELETE && argument == "confirm"
+    }
+}
+
+/// Makes the routes for scripts. Who asks was found out before a request comes here.
+pub(super) fn routes(server: Server) -> Router {
+    let description = Arc::new(openapi::document(&server));
+    let described = get(async move || Json(description.as_ref().clone()));
+    let mut router = Router::new().route(&format!("{BASE}/openapi.json"), described);
+    for route in ROUTES {
+        let server = server.clone();
+        let filter = MethodFilter::try_from(route.method.clone()).unwrap_or(MethodFilter::TRACE);
+        // A key may have slashes in it, written as they are.
+        let path = format!("{BASE}{}", route.path.replace("{path}", "{*path}"));
+        let handler = on(filter, move |request: Request| respond(server, route, request));
+        router = router.route(&path, handler);
+    }
+    let not_allowed = async || Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here");
+    router.method_not_allowed_fallback(not_allowed).layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+}
+
+async fn respond(server: Server, route: &'static Route, request: Request) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let arguments = match read(&server, route, &mut parts, body).await {
+        Ok(arguments) => arguments,
+        Err(problem) => return problem.into_response(),
+    };
+    let cancel = CancellationToken::new();
+    // A script that goes away drops the answer, and with it the guard.
+    let guard = cancel.clone().drop_guard();
+    let progress = watch::Sender::default();
+    let news = progress.subscribe();
+    let headers = parts.headers.clone();
+    let call = ScriptCall { tool: route.tool, arguments, progress, cancel };
+    // What was begun is noted in the audit log whether somebody waits for it or not.
+    let answer = tokio::spawn(async move { server.script(&parts, call).await });
+    if route.answer == RouteAnswer::Events {
+        return events::respond(answer, news, guard).await;
+    }
+    let answer = answer.await.unwrap_or_else(|_panic| Err(Error::internal("a call of a script panicked")));
+    drop(guard);
+    match (answer, route.answer) {
+        (Ok(document), RouteAnswer::Memory) => revision::tagged(document, &headers),
+        (Ok(document), _) => Json(document).into_response(),
+        (Err(error), RouteAnswer::Memory) => status::response(&error, revision::is_conditional(&headers)),
+        (Err(error), _) => status::response(&error, false),
+    }
+}
+
+/// Reads the arguments of the tool from the request. The tool itself holds them against its schema.
+async fn read(server: &Server, route: &Route, parts: &mut Parts, body: Body) -> Result<Map<String, Value>, Problem> {
+    let tool = server.described(route.tool);
+    let known = tool.and_then(|tool| tool.arguments.get("properties")?.as_object());
+    let mut arguments = match route.has_body() {
+        true => body_of(parts, body).await?,
+        false => query_of(parts, known).await?,
+    };
+    let in_path = RawPathParams::from_request_parts(parts, &()).await;
+    let in_path = in_path.map_err(|_| invalid("the path is not in UTF-8"))?;
+    for (name, value) in &in_path {
+        if arguments.insert(name.to_owned(), value.into()).is_some() {
+            return Err(invalid(format!("{name} is in the path, and does not belong anywhere else")));
+        }
+    }
+    for name in known.into_iter().flat_map(Map::keys).filter(|name| route.implies(name)) {
+        arguments.insert(name.clone(), Value::Bool(true));
+    }
+    if route.tool == "update_memory" {
+        revision::required(&parts.headers, &mut arguments)?;
+    }
+    Ok(arguments)
+}
+
+fn invalid(problem: impl Into<String>) -> Problem {
+    Problem::new(StatusCode::BAD_REQUEST, "invalid_argument", problem.into())
+}
+
+async fn body_of(parts: &Parts, body: Body) -> Result<Map<String, Value>, Problem> {
+    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = content_type.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        let problem = "the body must be JSON, and the header Content-Type must say application/json";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_argument", problem));
+    }
+    let mut request = Request::new(body);
+    request.extensions_mut().clone_from(&parts.extensions);
+    let bytes = Bytes::from_request(request, &()).await.map_err(unreadable)?;
+    match serde_json::from_slice(&bytes) {
+        Ok(Value::Object(arguments)) => Ok(arguments),
+        Ok(_) => Err(invalid("the body must be a JSON object")),
+        Err(error) => Err(invalid(format!("the body is no JSON: {error}"))),
+    }
+}
+
+fn unreadable(rejection: BytesRejection) -> Problem {
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            let problem = format!("the body has more than {MAX_BODY_BYTES} bytes");
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "invalid_argument", problem)
+        }
+        _ => Problem::new(StatusCode::REQUEST_TIMEOUT, "invalid_argument", "the body did not arrive whole in time"),
+    }
+}
+
+/// Reads the query, each value as the type that the tool wants. A value that is none of that type stays a text, which the
+/// tool refuses in words.
+async fn query_of(parts: &mut Parts, known: Option<&Map<String, Value>>) -> Result<Map<String, Value>, Problem> {
+    let query = Query::<Vec<(String, String)>>::from_request_parts(parts, &()).await;
+    let Query(pairs) = query.map_err(|error| invalid(format!("the query: {}", error.body_text())))?;
+    let mut arguments = Map::new();
+    for (name, text) in pairs {
+        let schema = known.and_then(|known| known.get(&name));
+        let kind = schema.and_then(|schema| schema.get("type")?.as_str());
+        let value = match kind {
+            Some("integer" | "number" | "boolean") => serde_json::from_str(&text).unwrap_or(Value::from(text)),
+            _ => Value::from(text),
+        };
+        if arguments.insert(name.clone(), value).is_some() {
+            return Err(invalid(format!("{name} is in the query twice")));
+        }
+    }
+    Ok(arguments)
+}

@@ -1,0 +1,66 @@
+//! The stream of a solve, as server-sent events: `progress` while it runs, and then `done` with the report or `error`
+//! with the failure.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures::{StreamExt, stream};
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_domain::solve::task::Progress;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinHandle};
+use tokio_util::sync::DropGuard;
+
+use super::status;
+
+/// Proxies close connections on which nothing is said. A comment is sent this often.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Streams the progress of a solve and its end. What fails before it has begun is answered with a status of its own.
+/// `guard` cancels the solve when the reader of the stream goes away.
+pub(super) async fn respond(
+    mut answer: JoinHandle<Result<Value, Error>>,
+    mut news: watch::Receiver<Progress>,
+    guard: DropGuard,
+) -> Response {
+    tokio::select! {
+        biased;
+        Ok(()) = news.changed() => news.mark_changed(),
+        ended = &mut answer => return match done(ended) {
+            Ok(report) => Sse::new(stream::iter([Ok::<_, Infallible>(event("done", &report))])).into_response(),
+            Err(error) => status::response(&error, false),
+        },
+    }
+    let begun = Some((answer, news, guard));
+    let events = stream::unfold(begun, async |running| {
+        let (mut answer, mut news, guard) = running?;
+        tokio::select! {
+            biased;
+            Ok(()) = news.changed() => {
+                let Progress { completed, total } = *news.borrow_and_update();
+                let event = event("progress", &json!({"completed": completed, "total": total}));
+                Some((event, Some((answer, news, guard))))
+            }
+            ended = &mut answer => {
+                let last = match done(ended) {
+                    Ok(report) => event("done", &report),
+                    Err(error) => event("error", &status::document(&error)["error"]),
+                };
+                Some((last, None))
+            }
+        }
+    });
+    Sse::new(events.map(Ok::<_, Infallible>)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+}
+
+fn done(ended: Result<Result<Value, Error>, JoinError>) -> Result<Value, Error> {
+    ended.unwrap_or_else(|_panic| Err(Error::internal("a solve panicked")))
+}
+
+/// Makes an event. JSON has no line breaks outside of its texts, where they are escaped.
+fn event(name: &str, document: &Value) -> Event {
+    Event::default().event(name).data(document.to_string())
+}

@@ -1,0 +1,139 @@
+//! The description of the routes as OpenAPI 3.1, made from the table of routes and from the schemas of the tools, so that
+//! it cannot say anything else than what the routes do.
+
+use axum::http::Method;
+use serde_json::{Map, Value, json};
+
+use super::{BASE, ROUTES, Route, RouteAnswer};
+use crate::mcp::{DescribedTool, Server};
+
+pub(super) fn document(server: &Server) -> Value {
+    let mut paths = Map::new();
+    for route in ROUTES {
+        let Some(tool) = server.described(route.tool) else { continue };
+        let path = paths.entry(format!("{BASE}{}", route.path)).or_insert_with(|| json!({}));
+        path[route.method.as_str().to_ascii_lowercase()] = operation(route, &tool);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "ReasoningBank",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The memory that makes LLM agents better with use. The arguments and answers are those of the tools \
+                            that agents call.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "parameters": {
+                "Workspace": {
+                    "name": "X-Workspace",
+                    "in": "header",
+                    "description": "Key of the project. Needed where the token is good for several, and no argument names one.",
+                    "schema": {"type": "string"},
+                },
+                "Revision": {
+                    "name": "If-Match",
+                    "in": "header",
+                    "required": true,
+                    "description": "The ETag of the memory that was read.",
+                    "schema": {"type": "string"},
+                },
+                "Known": {
+                    "name": "If-None-Match",
+                    "in": "header",
+                    "description": "The ETag of the memory that the caller has.",
+                    "schema": {"type": "string"},
+                },
+            },
+            "headers": {
+                "ETag": {"description": "The revision of the memory.", "schema": {"type": "string"}},
+                "Retry-After": {"description": "Seconds to wait before the next try.", "schema": {"type": "integer"}},
+            },
+            "responses": {
+                "Failure": {
+                    "description": "A failure. The code says which, and the hint what to do.",
+                    "headers": {"Retry-After": {"$ref": "#/components/headers/Retry-After"}},
+                    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},
+                },
+            },
+            "schemas": {
+                "Failure": {
+                    "type": "object",
+                    "required": ["error"],
+                    "properties": {"error": {
+                        "type": "object",
+                        "required": ["code", "message"],
+                        "properties": {
+                            "code": {"type": "string"},
+                            "message": {"type": "string"},
+                            "hint": {"type": "string"},
+                            "retryable": {"type": "boolean"},
+                            "retry_after_ms": {"type": "integer"},
+                        },
+                    }},
+                },
+            },
+        },
+    })
+}
+
+fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
+    let mut arguments = tool.arguments.clone();
+    let in_path = |name: &str| route.path.contains(&format!("{{{name}}}"));
+    let is_in_header = |name: &str| name == "if_revision" && route.answer == RouteAnswer::Memory;
+    let mut parameters = vec![json!({"$ref": "#/components/parameters/Workspace"})];
+    match (route.answer, &route.method) {
+        (RouteAnswer::Memory, &Method::PATCH) => parameters.push(json!({"$ref": "#/components/parameters/Revision"})),
+        (RouteAnswer::Memory, _) => parameters.push(json!({"$ref": "#/components/parameters/Known"})),
+        _ => {}
+    }
+    let required: Vec<String> =
+        arguments.get("required").and_then(|names| serde_json::from_value(names.clone()).ok()).unwrap_or_default();
+    if let Some(Value::Object(properties)) = arguments.get_mut("properties") {
+        properties.retain(|name, _| !route.implies(name) && !is_in_header(name));
+        let elsewhere: Vec<String> =
+            properties.keys().filter(|name| in_path(name) || !route.has_body()).cloned().collect();
+        for name in elsewhere {
+            let Some(schema) = properties.remove(&name) else { continue };
+            let place = if in_path(&name) { "path" } else { "query" };
+            let is_required = place == "path" || required.contains(&name);
+            parameters.push(json!({"name": name, "in": place, "required": is_required, "schema": schema}));
+        }
+        let left: Vec<&String> = required.iter().filter(|name| properties.contains_key(*name)).collect();
+        let left = json!(left);
+        arguments.insert("required".into(), left);
+    }
+    let mut operation = json!({
+        "operationId": tool.name,
+        "summary": tool.title,
+        "description": tool.description,
+        "parameters": parameters,
+        "responses": {"200": answer(route, tool), "default": {"$ref": "#/components/responses/Failure"}},
+    });
+    if route.has_body() {
+        operation["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": arguments}}});
+    }
+    operation
+}
+
+fn answer(route: &Route, tool: &DescribedTool<'_>) -> Value {
+    let schema = tool.answer;
+    match route.answer {
+        RouteAnswer::Document => {
+            json!({"description": "The answer.", "content": {"application/json": {"schema": schema}}})
+        }
+        RouteAnswer::Memory => json!({
+            "description": "The memory.",
+            "headers": {"ETag": {"$ref": "#/components/headers/ETag"}},
+            "content": {"application/json": {"schema": schema}},
+        }),
+        RouteAnswer::Events => json!({
+            "description": "Events: `progress` with completed and total calls of models, then `done` with the report or \
+                            `error` with the failure.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        }),
+    }
+}

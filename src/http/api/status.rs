@@ -1,0 +1,41 @@
+//! What a failure of the bank is in HTTP. The document says the rest, in the words of every other edge.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_domain::note::Code;
+use serde_json::{Value, json};
+
+use crate::mcp::failure_document;
+
+/// Returns the status of a failure. `is_conditional` says that the request named the revision that it is about.
+pub(super) fn of(code: Code, is_conditional: bool) -> StatusCode {
+    match code {
+        Code::InvalidArgument | Code::MemoryInvalid | Code::WorkspaceRequired => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::PermissionDenied | Code::ScopeDenied | Code::ConsentRequired | Code::Declined => StatusCode::FORBIDDEN,
+        Code::NotFound | Code::WorkspaceUnknown => StatusCode::NOT_FOUND,
+        Code::Conflict if is_conditional => StatusCode::PRECONDITION_FAILED,
+        Code::Conflict => StatusCode::CONFLICT,
+        Code::LlmFailed | Code::LlmOutputInvalid | Code::LlmRejectedKey => StatusCode::BAD_GATEWAY,
+        Code::DeadlineExceeded => StatusCode::GATEWAY_TIMEOUT,
+        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        // The rest is for the operator, or passes: the server ends, is busy, or cannot reach what it needs.
+        _ => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+/// Returns the document of a failure, as every refusal of this server has it.
+pub(super) fn document(error: &Error) -> Value {
+    json!({"error": failure_document(error)})
+}
+
+pub(super) fn response(error: &Error, is_conditional: bool) -> Response {
+    let mut response = (of(error.code(), is_conditional), Json(document(error))).into_response();
+    if let Some(wait) = error.retry_after() {
+        // Whole seconds, and never so few that the next try is refused as well.
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+    }
+    response
+}

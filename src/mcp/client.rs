@@ -1,0 +1,58 @@
+//! What calls a tool: an agent that speaks the protocol, which can be asked and told things while its call runs, or a
+//! script over HTTP, which is asked nothing.
+
+use reasoning_bank_domain::solve::task::Progress;
+use rmcp::RoleServer;
+use rmcp::model::CallToolRequestParams;
+use rmcp::service::RequestContext;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::progress;
+
+pub(super) enum ToolClient<'a> {
+    Agent {
+        request: &'a CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    },
+    Script {
+        /// The progress of a solve goes here.
+        progress: watch::Sender<Progress>,
+    },
+}
+
+impl ToolClient<'_> {
+    /// Says whether the client speaks the revision that has no handshake, in which servers send no requests.
+    pub(super) fn is_stateless(&self) -> bool {
+        match self {
+            Self::Agent { context, .. } => context.protocol_version().is_some_and(|version| !version.has_initialize()),
+            Self::Script { .. } => true,
+        }
+    }
+
+    /// Returns what the client answered to a question that it was asked before it repeated the call.
+    pub(super) fn answer_to(&self, question: &str) -> Option<&Value> {
+        match self {
+            Self::Agent { request, .. } => request.input_responses.as_ref()?.get(question),
+            Self::Script { .. } => None,
+        }
+    }
+
+    /// Returns where the progress of a solve goes.
+    pub(super) fn progress(&self) -> watch::Sender<Progress> {
+        match self {
+            Self::Agent { .. } => watch::Sender::default(),
+            Self::Script { progress } => progress.clone(),
+        }
+    }
+
+    /// Runs `work`, and tells an agent of its progress meanwhile.
+    pub(super) async fn told_of<T>(&self, work: impl Future<Output = T>, news: watch::Receiver<Progress>) -> T {
+        match self {
+            Self::Agent { context, .. } => {
+                progress::reported(work, news, context.meta.get_progress_token(), &context.peer).await
+            }
+            Self::Script { .. } => work.await,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The routes for scripts.
+
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::llm_server::LlmServer;
+
+/// A script with a token that may do everything in one workspace.
+struct Script<'a> {
+    daemon: &'a Daemon,
+    token: String,
+}
+
+impl Script<'_> {
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let url = self.daemon.url.replace("/mcp", &format!("/api/v1{path}"));
+        self.daemon.http.request(method, url).bearer_auth(&self.token).header("x-workspace", "shop")
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Option<Value>) -> (StatusCode, Value) {
+        let request = self.request(method, path);
+        let answer = match body {
+            Some(body) => request.json(&body),
+            None => request,
+        };
+        document(answer.send().await.unwrap()).await
+    }
+
+    async fn record(&self, title: &str) -> String {
+        let lesson =
+            json!({"title": title, "description": "When a lock waits.", "content": format!("{title}, and say so.")});
+        let (status, recorded) = self.send(Method::POST, "/memories", Some(lesson)).await;
+        assert_eq!(status, StatusCode::OK, "{recorded}");
+        recorded["id"].as_str().unwrap().to_owned()
+    }
+}
+
+async fn document(answer: Response) -> (StatusCode, Value) {
+    let status = answer.status();
+    (status, serde_json::from_str(&answer.text().await.unwrap()).unwrap_or_default())
+}
+
+fn script<'a>(daemon: &'a Daemon, place: &Place, permissions: &str) -> Script<'a> {
+    let arguments = ["script", "--permissions", permissions, "--key", "shop", "--team", "red"];
+    Script { daemon, token: token(place, &arguments) }
+}
+
+#[tokio::test]
+async fn a_script_lives_with_a_memory_from_its_record_to_its_end() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let script = script(&daemon, &place, "read,write,admin");
+    let id = script.record("Take locks in one order").await;
+    let (_, found) = script.send(Method::POST, "/memories/search", Some(json!({"query": "order of locks"}))).await;
+    assert_eq!(found["memories"][0]["id"], *id);
+    let path = format!("/memories/{id}");
+    let read = script.request(Method::GET, &path).send().await.unwrap();
+    let tag = read.headers()["etag"].to_str().unwrap().to_owned();
+    assert_eq!(tag, "\"1\"");
+    let same = script.request(Method::GET, &path).header("if-none-match", &tag).send().await.unwrap();
+    assert_eq!(same.status(), StatusCode::NOT_MODIFIED);
+
+    let change = json!({"title": "Take locks in the order of their names"});
+    let (status, refused) = script.send(Method::PATCH, &path, Some(change.clone())).await;
+    assert_eq!(status, StatusCode::PRECONDITION_REQUIRED, "{refused}");
+    let changed = script.request(Method::PATCH, &path).header("if-match", &tag).json(&change).send().await.unwrap();
+    assert_eq!((changed.status(), changed.headers()["etag"].to_str().unwrap()), (StatusCode::OK, "\"2\""));
+    let stale = script.request(Method::PATCH, &path).header("if-match", &tag).json(&change).send().await.unwrap();
+    let (status, stale) = document(stale).await;
+    assert_eq!((status, &stale["error"]["code"]), (StatusCode::PRECONDITION_FAILED, &json!("conflict")));
+
+    let (_, family) = script.send(Method::GET, &format!("{path}/genealogy"), None).await;
+    assert_eq!(family["memory"]["id"], *id);
+    let (status, erased) = script.send(Method::DELETE, &path, None).await;
+    assert_eq!(status, StatusCode::OK, "{erased}");
+    let (status, gone) = script.send(Method::GET, &path, None).await;
+    assert_eq!((status, &gone["error"]["code"]), (StatusCode::NOT_FOUND, &json!("not_found")));
+}
+
+#[tokio::test]
+async fn lists_come_in_pages_and_a_workspace_can_be_deleted_by_its_key() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let script = script(&daemon, &place, "read,write,admin");
+    for title in ["Take locks in one order", "Write tests before code", "Measure before you tune"] {
+        script.record(title).await;
+    }
+    let mut titles = Vec::new();
+    let mut path = "/memories?limit=2".to_owned();
+    loop {
+        let (_, page) = script.send(Method::GET, &path, None).await;
+        titles.extend(page["memories"].as_array().unwrap().iter().map(|memory| memory["title"].clone()));
+        let Some(next) = page["next"].as_str() else { break };
+        path = format!("/memories?limit=2&after={next}");
+    }
+    assert_eq!(titles, ["Measure before you tune", "Write tests before code", "Take locks in one order"]);
+    let (_, workspaces) = script.send(Method::GET, "/workspaces", None).await;
+    assert_eq!(workspaces["workspaces"][0]["key"], "shop");
+    let (status, deleted) = script.send(Method::DELETE, "/workspaces/shop", None).await;
+    assert_eq!(status, StatusCode::OK, "{deleted}");
+    let (_, page) = script.send(Method::GET, "/memories", None).await;
+    assert_eq!(page["memories"], json!([]));
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_request_is_said_in_its_status_and_its_document() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let script = script(&daemon, &place, "read");
+    let unknown = "01890a5d-ac96-774b-bcce-b302099a8057";
+    let cases = [
+        (Method::GET, "/memories?limit=0".to_owned(), None, 422, "invalid_argument"),
+        (Method::GET, "/memories?limit=two".to_owned(), None, 422, "invalid_argument"),
+        (Method::GET, "/memories?colour=red".to_owned(), None, 422, "invalid_argument"),
+        (Method::GET, "/memories?limit=1&limit=2".to_owned(), None, 400, "invalid_argument"),
+        (Method::GET, "/memories/7".to_owned(), None, 422, "invalid_argument"),
+        (Method::GET, format!("/memories/{unknown}"), None, 404, "not_found"),
+        (Method::GET, "/memories?workspace=bank".to_owned(), None, 403, "scope_denied"),
+        (Method::POST, "/memories/search".to_owned(), Some(json!([])), 400, "invalid_argument"),
+        (Method::POST, "/memories".to_owned(), Some(json!({})), 403, "permission_denied"),
+        (Method::GET, "/stats".to_owned(), None, 403, "permission_denied"),
+        (Method::PUT, "/memories".to_owned(), Some(json!({})), 405, "invalid_argument"),
+        (Method::GET, "/colours".to_owned(), None, 404, "not_found"),
+    ];
+    for (method, path, body, status, code) in cases {
+        let (got, document) = script.send(method, &path, body).await;
+        assert_eq!((got.as_u16(), document["error"]["code"].as_str().unwrap()), (status, code), "{path}: {document}");
+    }
+    let form = script.request(Method::POST, "/memories/search").body("query=locks").send().await.unwrap();
+    assert_eq!(form.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    let torn = script.request(Method::POST, "/memories/search").header("content-type", "application/json");
+    assert_eq!(torn.body("{").send().await.unwrap().status(), StatusCode::BAD_REQUEST);
+    let nobody = daemon.get("/api/v1/memories").send().await.unwrap();
+    assert_eq!(nobody.status(), StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_script_of_one_team_finds_nothing_of_another() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let red = script(&daemon, &place, "read,write,admin");
+    let id = red.record("Take locks in one order").await;
+    let arguments = ["blue", "--permissions", "read,write,admin", "--key", "shop", "--team", "blue"];
+    let blue = Script { daemon: &daemon, token: token(&place, &arguments) };
+    for (method, path, body) in [
+        (Method::GET, format!("/memories/{id}"), None),
+        (Method::DELETE, format!("/memories/{id}"), None),
+        (Method::GET, format!("/memories/{id}/genealogy"), None),
+    ] {
+        let (status, answer) = blue.send(method, &path, body).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{path}: {answer}");
+    }
+    let (_, page) = blue.send(Method::GET, "/memories", None).await;
+    assert_eq!(page["memories"], json!([]));
+    let (_, workspaces) = blue.send(Method::GET, "/workspaces", None).await;
+    assert_eq!(workspaces["workspaces"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_solve_is_a_stream_of_its_progress_and_ends_with_its_report() {
+    let model = LlmServer::good();
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", &format!("[llm]\nbase_url = '{}'\n", model.base_url()));
+    let daemon = Daemon::start(&place, &["--llm", "chat"]);
+    let script = script(&daemon, &place, "solve");
+    let task = json!({"task": "Write a binary search.", "matts_k": 3, "use_memory": false});
+    let answer = script.request(Method::POST, "/solve").json(&task).send().await.unwrap();
+    assert_eq!(answer.headers()["content-type"], "text/event-stream");
+    let stream = answer.text().await.unwrap();
+    let events: Vec<(&str, Value)> = stream
+        .split_terminator("\n\n")
+        .filter_map(|event| event.strip_prefix("event: ")?.split_once("\ndata: "))
+        .map(|(name, data)| (name, serde_json::from_str(data).unwrap()))
+        .collect();
+    let (last, progress) = events.split_last().unwrap();
+    assert_eq!((last.0, &last.1["outcome"]), ("done", &json!("success")), "{stream}");
+    let completed: Vec<u64> = progress.iter().map(|(_, data)| data["completed"].as_u64().unwrap()).collect();
+    assert!(completed.is_sorted() && progress.iter().all(|(name, _)| *name == "progress"), "{stream}");
+    let (status, refused) = script.send(Method::POST, "/solve", Some(json!({}))).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "what fails before it begins is no stream: {refused}");
+}
+
+#[tokio::test]
+async fn the_description_names_every_route_and_every_route_answers() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let script = script(&daemon, &place, "read,write,admin");
+    let (_, description) = script.send(Method::GET, "/openapi.json", None).await;
+    assert_eq!(description["openapi"], "3.1.0");
+    let paths = description["paths"].as_object().unwrap();
+    let operations = paths.iter().flat_map(|(path, operations)| {
+        let each = operations.as_object().unwrap().iter();
+        each.map(move |(method, operation)| format!("{method} {path}: {}", operation["operationId"].as_str().unwrap()))
+    });
+    insta::assert_snapshot!(operations.collect::<Vec<_>>().join("\n"));
+    for (path, operations) in paths {
+        for method in operations.as_object().unwrap().keys() {
+            let path = path.strip_prefix("/api/v1").unwrap().replace(['{', '}'], "");
+            let method: Method = method.to_ascii_uppercase().parse().unwrap();
+            let (status, answer) = script.send(method.clone(), &path, Some(json!({}))).await;
+            assert_ne!(status, StatusCode::METHOD_NOT_ALLOWED, "{method} {path}: {answer}");
+            assert!(
+                !answer["error"]["message"].as_str().is_some_and(|said| said.contains("nothing at this path")),
+                "{path}"
+            );
+        }
+    }
+}
