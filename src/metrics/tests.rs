@@ -5,6 +5,7 @@ use super::names::MetricKind;
 use super::*;
 
 const PAGE: &str = include_str!("../../docs/DAEMON.md");
+const DASHBOARD: &str = include_str!("../../deploy/grafana/reasoning-bank.json");
 
 #[test]
 fn the_page_of_the_daemon_lists_every_metric_as_it_is() {
@@ -17,6 +18,31 @@ fn the_page_of_the_daemon_lists_every_metric_as_it_is() {
     let is_metric = |line: &&str| line.starts_with("| `reasoning_bank_") || line.starts_with("| `process_");
     let listed: Vec<&str> = PAGE.lines().filter(is_metric).collect();
     assert_eq!(listed, wanted, "the table is to be:\n{}", wanted.join("\n"));
+}
+
+#[test]
+fn the_dashboard_asks_for_metrics_that_exist() {
+    let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().cloned().unwrap_or_default());
+    let is_of_a_name = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+    let mut asked = 0;
+    for target in targets {
+        let query = target["expr"].as_str().unwrap();
+        let words = query.split(|sign| !is_of_a_name(sign));
+        for word in words.filter(|word| word.starts_with("reasoning_bank_") || word.starts_with("process_")) {
+            // Prometheus stores a histogram as series with endings of their own.
+            let is_there = names::ALL.iter().any(|metric| match metric.kind {
+                MetricKind::Histogram => {
+                    [format!("{}_bucket", metric.name), format!("{}_count", metric.name)].contains(&word.to_owned())
+                }
+                MetricKind::Counter | MetricKind::Gauge => metric.name == word,
+            });
+            assert!(is_there, "{query}");
+            asked += 1;
+        }
+    }
+    assert!(asked > 20, "{asked}");
 }
 
 #[test]
