@@ -24,6 +24,7 @@ use reasoning_bank_actors::error::Error;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::problem::Problem;
 use crate::mcp::{MAX_BODY_BYTES, ScriptCall, Server};
@@ -95,7 +96,7 @@ pub(super) fn routes(server: Server) -> Router {
     let mut router = Router::new().route(&format!("{BASE}/openapi.json"), described);
     for route in ROUTES {
         let server = server.clone();
-        let filter = MethodFilter::try_from(route.method.clone()).unwrap_or(MethodFilter::TRACE);
+        let Ok(filter) = MethodFilter::try_from(route.method.clone()) else { continue };
         // A key may have slashes in it, written as they are.
         let path = format!("{BASE}{}", route.path.replace("{path}", "{*path}"));
         let handler = on(filter, move |request: Request| respond(server, route, request));
@@ -119,7 +120,8 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
     let headers = parts.headers.clone();
     let call = ScriptCall { tool: route.tool, arguments, progress, cancel };
     // What was begun is noted in the audit log whether somebody waits for it or not.
-    let answer = tokio::spawn(async move { server.script(&parts, call).await });
+    let answer = async move { server.script(&parts, call).await };
+    let answer = tokio::spawn(answer.instrument(tracing::Span::current()));
     if route.answer == RouteAnswer::Events {
         return events::respond(answer, news, guard).await;
     }
@@ -153,6 +155,8 @@ async fn read(server: &Server, route: &Route, parts: &mut Parts, body: Body) -> 
     }
     if route.tool == "update_memory" {
         revision::required(&parts.headers, &mut arguments)?;
+    } else if revision::is_conditional(&parts.headers) {
+        return Err(invalid("If-Match belongs to a PATCH of a memory, and means nothing here"));
     }
     Ok(arguments)
 }

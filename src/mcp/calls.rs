@@ -42,6 +42,7 @@ pub(super) struct Calling<'a> {
     pub(super) options: &'a McpOptions,
     pub(super) caller: Caller<'a>,
     pub(super) questions: &'a OpenQuestions,
+    /// The name of its tool.
     pub(super) tool: &'static str,
     /// The schema of the arguments of its tool.
     pub(super) schema: &'a JsonObject,

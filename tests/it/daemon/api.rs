@@ -131,6 +131,10 @@ async fn what_is_wrong_with_a_request_is_said_in_its_status_and_its_document() {
     assert_eq!(form.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
     let torn = script.request(Method::POST, "/memories/search").header("content-type", "application/json");
     assert_eq!(torn.body("{").send().await.unwrap().status(), StatusCode::BAD_REQUEST);
+    let long = script.request(Method::POST, "/memories/search").json(&json!({"query": "x".repeat(9 << 20)}));
+    assert_eq!(long.send().await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let unmet = script.request(Method::DELETE, &format!("/memories/{unknown}")).header("if-match", "\"1\"");
+    assert_eq!(unmet.send().await.unwrap().status(), StatusCode::BAD_REQUEST);
     let nobody = daemon.get("/api/v1/memories").send().await.unwrap();
     assert_eq!(nobody.status(), StatusCode::UNAUTHORIZED);
 }
