@@ -24,6 +24,7 @@ mod limits;
 pub mod llm;
 pub mod mcp;
 mod metrics;
+mod process_memory;
 pub mod project;
 mod remedies;
 pub mod settings;

@@ -16,6 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use super::exposition::{Exposition, HistogramNumbers, MEDIA_TYPE};
 use super::histogram::{BOUNDS, Histogram};
 use super::{ServerMetrics, locked, names};
+use crate::process_memory;
 
 /// Whoever scrapes waits at most this long for the store and for the actors.
 const SCRAPE_LIMIT: Duration = Duration::from_secs(2);
@@ -96,18 +97,10 @@ impl Scraper {
 fn write_process(out: &mut Exposition, started: Timestamp, since: Timestamp) {
     let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1000.0;
     out.value(&names::START_TIME, seconds(started));
-    if let Some(bytes) = resident_memory() {
+    if let Some(bytes) = process_memory::read().now {
         out.value(&names::RESIDENT_MEMORY, bytes);
     }
     out.value(&names::STATISTICS_SINCE, seconds(since));
-}
-
-/// Reads the resident memory of this process, where the system tells it.
-fn resident_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes * 1024)
 }
 
 fn write_bank(out: &mut Exposition, summary: &Summary) {

@@ -20,6 +20,7 @@ use crate::eval::speed::serve::{COMPARED, FEWER, NEAREST, QUERIES, QueryRunner, 
 use crate::eval::speed::synthetic::{DIMS, Synthetic, SyntheticQuery};
 use crate::eval::speed::{Given, Order, SpeedPart, exact, fill, ms, process, texts};
 use crate::eval::{RESIDENT_TIMEOUT, TimedEmbedder};
+use crate::process_memory;
 use crate::settings::Loaded;
 
 const GRACE: Duration = Duration::from_secs(5);
@@ -172,7 +173,7 @@ async fn served(order: &Order, bank: &Synthetic, loaded: &Loaded, output: Output
     embedder.inner().or_else(Arc::new(session::embedder(loaded, Workload::Serving)?));
     system.embedder_ready(MODEL_TIMEOUT).await;
     let (with_embedding, embedding) = runner.with_embedding(&embedder).await?;
-    let memory = process::memory();
+    let memory = process_memory::read();
     let resident_bytes = system.resident().await.bytes as u64;
     let upkeep = runner.during_upkeep(bank).await?;
     system.stop(GRACE).await;
@@ -182,7 +183,7 @@ async fn served(order: &Order, bank: &Synthetic, loaded: &Loaded, output: Output
         resident_after_ms: resident.map(ms),
         resident_bytes,
         rss_bytes: memory.now,
-        rss_peak_bytes: process::memory().peak,
+        rss_peak_bytes: process_memory::read().peak,
         query_ms: QueryTimes { without_embedding: LatencyPercentiles::of(&whole), with_embedding, embedding },
         parts_ms,
         upkeep,
@@ -202,7 +203,7 @@ async fn from_tables(bank: &Synthetic, loaded: &mut Loaded, output: Output) -> R
     let whole = runner.at_rest(|done| progress.done(done)).await?;
     let parts_ms = runner.parts(&whole).await?;
     let nearest = runner.nearest().await?;
-    let rss_bytes = process::memory().now;
+    let rss_bytes = process_memory::read().now;
     system.stop(GRACE).await;
     Ok(FromTables { query_ms: LatencyPercentiles::of(&whole), parts_ms, rss_bytes, nearest })
 }

@@ -9,11 +9,11 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use tokio::sync::mpsc;
 
-use super::process;
 use super::report::Filled;
 use super::synthetic::Synthetic;
 use crate::eval::report::Ingest;
 use crate::eval::{EvalError, retrieval};
+use crate::process_memory;
 
 /// An import writes this many memories at once.
 const BATCH: u32 = 8_192;
@@ -59,7 +59,7 @@ pub(crate) async fn fill(bank: Synthetic, system: &SystemHandle, done: impl Fn(u
     let ingest = Ingest { seconds: took.as_secs_f64(), per_second: stored as f64 / took.as_secs_f64(), upkeep_seconds };
     Ok(Filled {
         ingest,
-        rss_peak_bytes: process::memory().peak,
+        rss_peak_bytes: process_memory::read().peak,
         fragments: summary.fragments,
         index_lag_rows: summary.index_lag_rows,
     })

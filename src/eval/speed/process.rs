@@ -1,13 +1,12 @@
 //! The processes of a measurement. Each is started from the running binary with its arguments and settings; it reads
-//! its order from stdin and writes what it measured to stdout. The file also reads what a process takes of memory and a
-//! directory of disk.
+//! its order from stdin and writes what it measured to stdout. The file also reads what a directory
+//! takes of disk.
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Order;
@@ -72,23 +71,6 @@ pub(crate) fn order() -> Result<Order, EvalError> {
 /// Returns the milliseconds of Unix time.
 pub(crate) fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, super::ms)
-}
-
-/// The memory of this process, in bytes, or none where the system does not say.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub(crate) struct ProcessMemory {
-    pub(crate) now: Option<u64>,
-    pub(crate) peak: Option<u64>,
-}
-
-pub(crate) fn memory() -> ProcessMemory {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let bytes = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        let kilobytes: u64 = line.trim_end_matches("kB").trim().parse().ok()?;
-        Some(kilobytes * 1024)
-    };
-    ProcessMemory { now: bytes("VmRSS:"), peak: bytes("VmHWM:") }
 }
 
 /// Adds up the bytes of all files in the directory and below.
