@@ -11,7 +11,7 @@ const DIGITS: u8 = 3;
 /// The times that one kind of work took, counted up to some bounds.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WorkTimes {
-    /// For each bound, how many took at most so long.
+    /// The number of those that took at most as long as each bound.
     pub within: Vec<u64>,
     pub count: u64,
     /// The sum of all times, exact to three digits.

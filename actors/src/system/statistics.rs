@@ -25,7 +25,7 @@ pub struct ProcessStatistics {
     pub queue: EmbeddingQueue,
     /// The start of the process, or the last reset.
     pub since: Timestamp,
-    /// How long each kind of work took, up to the bounds that were asked for.
+    /// The times of each kind of work, counted up to the bounds that were asked for.
     pub times: Vec<(&'static str, WorkTimes)>,
 }
 

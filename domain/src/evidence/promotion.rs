@@ -26,7 +26,7 @@ const POSITIVE: [SignalKind; 3] = [SignalKind::Helpful, SignalKind::TaskSucceede
 /// The sources of positive evidence for each memory. Each source has the number of its positive signals that were not
 /// overruled.
 ///
-/// Where one person works, the sources are traces, and sessions that named no trace. In a shared workspace they are the
+/// The sources are traces where one person works, and sessions that named no trace. In a shared workspace they are the
 /// owners of tokens, however much each of them solved and reported; a signal that names no owner has no source there.
 #[derive(Debug, Clone, Default)]
 pub struct PositiveSources {
