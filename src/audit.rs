@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::num::NonZeroU64;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,21 +44,16 @@ pub(crate) struct AuditEntry {
     /// `ok`, or the code of the failure.
     pub(crate) outcome: &'static str,
     /// So many more like it have no line of their own.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub(crate) more: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) more: Option<NonZeroU64>,
 }
 
 impl AuditEntry {
-    /// Begins an entry about somebody who is not known.
-    pub(crate) fn of_nobody(action: &str) -> Self {
+    /// Begins an entry about what is done now. It names nobody yet.
+    pub(crate) fn about(action: &str) -> Self {
         let (owner, at) = (String::new(), Timestamp::now());
-        Self { at, owner, action: action.to_owned(), workspace: None, ids: Vec::new(), outcome: "ok", more: 0 }
+        Self { at, owner, action: action.to_owned(), workspace: None, ids: Vec::new(), outcome: "ok", more: None }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(more: &u64) -> bool {
-    *more == 0
 }
 
 enum AuditMsg {
@@ -131,7 +127,7 @@ impl CommandAudit {
     /// # Errors
     /// The file cannot be written.
     pub(crate) fn append(&mut self, action: &str, ids: Vec<String>) -> io::Result<()> {
-        self.file.append(&AuditEntry { owner: self.user.clone(), ids, ..AuditEntry::of_nobody(action) })?;
+        self.file.append(&AuditEntry { owner: self.user.clone(), ids, ..AuditEntry::about(action) })?;
         self.file.sync()
     }
 }
@@ -249,7 +245,7 @@ mod tests {
     fn entry(action: &str) -> AuditEntry {
         let (owner, workspace) = ("ana".into(), Some("shop".into()));
         let (at, ids) = (Timestamp::UNIX_EPOCH, vec!["1".into()]);
-        AuditEntry { at, owner, action: action.into(), workspace, ids, outcome: "ok", more: 0 }
+        AuditEntry { at, owner, action: action.into(), workspace, ids, outcome: "ok", more: None }
     }
 
     fn lines(dir: &Path) -> Vec<Value> {

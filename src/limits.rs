@@ -1,4 +1,4 @@
-//! What one token may ask of a daemon: so many requests a second, and so many solves at once. Whoever asks for more is told
+//! The limits of one token on a daemon: so many requests a second, and so many solves at once. Whoever asks for more is told
 //! when to come again, and nobody else waits for him. Both limits may change while the daemon runs.
 
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use crate::settings::HttpSection;
 const SOLVE_RETRY: Duration = Duration::from_secs(10);
 /// A token that was not used for so long has all of its requests again, so nothing is known of it any more.
 const IDLE: Duration = Duration::from_secs(60);
-/// From this number of known tokens on, the idle ones are forgotten.
+/// The idle tokens are forgotten from this number of known ones on.
 const FORGET_FROM: usize = 1_000;
 
 /// The limits, and what each token has used of them. Clones share both.
@@ -42,7 +42,7 @@ struct TokenUse {
     last: Instant,
 }
 
-/// What the limits of its token say to one request.
+/// The answer of the limits of a token to one request.
 #[derive(Clone)]
 pub(crate) struct RequestLimits {
     /// The request is one too many. Another one after this time is not.

@@ -32,7 +32,7 @@ mod transport;
 pub use bridge::{BridgeError, BridgeOptions};
 pub(crate) use caller::{CallEnd, SESSION_HEADER};
 pub(crate) use failure::failure_document;
-pub(crate) use http::{HttpSessions, MAX_BODY_BYTES, http_route, is_stateless};
+pub(crate) use http::{HttpSessions, MAX_BODY_BYTES, PATH, http_route, is_stateless};
 pub use options::{McpOptions, ToolDefaults};
 pub(crate) use server::{DescribedTool, ScriptCall, Server};
 pub use session::SessionError;

@@ -23,7 +23,7 @@ use super::output::{Output, line};
 use super::session::{end_of_process, one_thread, with_serving_bank};
 use super::signals;
 use crate::http::{Daemon, ServeError};
-use crate::mcp::{BridgeOptions, McpOptions, bridge_stdio};
+use crate::mcp::{BridgeOptions, McpOptions, PATH, bridge_stdio};
 use crate::settings::{Loaded, SettingSources};
 use crate::tokens::{BOOTSTRAP_TOKEN_FILE, TokenFile};
 
@@ -74,7 +74,7 @@ fn take_first_token(loaded: &Loaded) -> Result<(), ServeError> {
 
 /// Says on stdout where the server is and what to do next.
 fn announce(daemon: &Daemon, output: Output) -> Result<(), CommandFailure> {
-    let url = format!("http://{}/mcp", daemon.address());
+    let url = format!("http://{}{PATH}", daemon.address());
     if output.json {
         return line(&serde_json::json!({"url": url, "needs_token": daemon.needs_token()}).to_string());
     }

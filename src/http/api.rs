@@ -9,7 +9,7 @@ mod openapi;
 mod revision;
 mod status;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Json;
 use axum::Router;
@@ -83,6 +83,11 @@ impl Route {
         matches!(self.method, Method::POST | Method::PATCH | Method::PUT)
     }
 
+    /// Says whether the request has to name the revision of the memory that it changes.
+    fn wants_revision(&self) -> bool {
+        self.answer == RouteAnswer::Memory && self.has_body()
+    }
+
     /// Says whether an argument is set by the route itself: who sends a DELETE has understood that it erases.
     fn implies(&self, argument: &str) -> bool {
         self.method == Method::DELETE && argument == "confirm"
@@ -91,8 +96,9 @@ impl Route {
 
 /// Makes the routes for scripts. Who asks was found out before a request comes here.
 pub(super) fn routes(server: Server) -> Router {
-    let description = Arc::new(openapi::document(&server));
-    let described = get(async move || Json(description.as_ref().clone()));
+    let of = server.clone();
+    let description = Arc::new(LazyLock::new(move || openapi::document(&of)));
+    let described = get(async move || Json(&**description).into_response());
     let mut router = Router::new().route(&format!("{BASE}/openapi.json"), described);
     for route in ROUTES {
         let server = server.clone();
@@ -130,8 +136,7 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
     match (answer, route.answer) {
         (Ok(document), RouteAnswer::Memory) => revision::tagged(document, &headers),
         (Ok(document), _) => Json(document).into_response(),
-        (Err(error), RouteAnswer::Memory) => status::response(&error, revision::is_conditional(&headers)),
-        (Err(error), _) => status::response(&error, false),
+        (Err(error), _) => status::response(&error, route.wants_revision()),
     }
 }
 
@@ -153,7 +158,7 @@ async fn read(server: &Server, route: &Route, parts: &mut Parts, body: Body) -> 
     for name in known.into_iter().flat_map(Map::keys).filter(|name| route.implies(name)) {
         arguments.insert(name.clone(), Value::Bool(true));
     }
-    if route.tool == "update_memory" {
+    if route.wants_revision() {
         revision::required(&parts.headers, &mut arguments)?;
     } else if revision::is_conditional(&parts.headers) {
         return Err(invalid("If-Match belongs to a PATCH of a memory, and means nothing here"));

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -65,7 +66,8 @@ impl Authenticator {
             Err(error) => {
                 tracing::error!(%error, "nobody is let in");
                 let problem = "the tokens cannot be read, so nobody is let in";
-                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", problem).retry_after(5))
+                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", problem)
+                    .retry_after(Duration::from_secs(5)))
             }
         }
     }

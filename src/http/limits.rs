@@ -12,10 +12,8 @@ use reasoning_bank_domain::note::Code;
 use super::auth::UsedToken;
 use super::problem::Problem;
 use crate::limits::{RequestLimits, TokenLimits};
+use crate::mcp;
 use crate::metrics::{AdmissionRefusal, ServerMetrics};
-
-/// The path whose requests are answered in the words of their protocol.
-const PROTOCOL: &str = "/mcp";
 
 #[derive(Clone)]
 pub(super) struct LimitedRequests {
@@ -29,9 +27,8 @@ impl LimitedRequests {
         let limits = self.limits.request(used.0.as_ref());
         let Some(wait) = limits.wait() else { return Ok(limits) };
         self.metrics.refused(AdmissionRefusal::Rate);
-        let seconds = u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX);
         let problem = "the token asks too often; http.requests_per_second is its limit";
-        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, Code::Overloaded.as_str(), problem).retry_after(seconds))
+        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, Code::Overloaded.as_str(), problem).retry_after(wait))
     }
 }
 
@@ -42,7 +39,7 @@ pub(super) async fn limit(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let limits = if request.uri().path() == PROTOCOL {
+    let limits = if request.uri().path() == mcp::PATH {
         own.limits.request(used.0.as_ref())
     } else {
         match own.admit(&used) {

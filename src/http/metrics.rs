@@ -15,7 +15,7 @@ use super::problem::Problem;
 use super::sessions::SessionOwners;
 use crate::metrics::{Scraper, ServerMetrics};
 
-/// What the route of the metrics needs.
+/// The state of the route of the metrics.
 #[derive(Clone)]
 pub(super) struct MetricsRoute {
     pub(super) scraper: Scraper,

@@ -1,6 +1,7 @@
 //! The form of every refusal: `{"error": {"code", "message"}}`, with the codes that all answers of the program use.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::Request;
@@ -29,14 +30,21 @@ impl Problem {
         Self { header: Some(challenge), ..Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", message) }
     }
 
-    pub(super) fn retry_after(self, seconds: u32) -> Self {
-        Self { header: Some((header::RETRY_AFTER, seconds.into())), ..self }
+    pub(super) fn retry_after(self, wait: Duration) -> Self {
+        Self { header: Some((header::RETRY_AFTER, whole_seconds(wait))), ..self }
     }
 }
 
 /// The code of a refusal, for whoever sees the answer on its way out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProblemCode(pub(super) &'static str);
+
+/// Writes a time to wait as the header Retry-After has it: in whole seconds, and never so few that the next try is refused
+/// as well.
+pub(super) fn whole_seconds(wait: Duration) -> HeaderValue {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    seconds.max(1).into()
+}
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {

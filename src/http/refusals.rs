@@ -1,13 +1,13 @@
 //! Requests that were refused, in the audit log: those without a valid token, and those under a foreign name. Anybody can
 //! send any number of them, so only some of each minute have a line of their own, and one line counts the others.
 
+use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use jiff::Timestamp;
 
 use super::auth::bearer;
 use super::problem::ProblemCode;
@@ -51,17 +51,16 @@ impl RefusalNotes {
         if count <= LINES {
             let ids = token.into_iter().collect();
             // A full queue is no reason to keep anybody waiting who was refused.
-            self.audit.append_if_room(AuditEntry { ids, outcome: code, ..AuditEntry::of_nobody(ACTION) });
+            self.audit.append_if_room(AuditEntry { ids, outcome: code, ..AuditEntry::about(ACTION) });
         }
     }
 
     /// Writes the line about those that have none, and begins to count anew.
     pub(super) async fn end_minute(&self) {
         let counted = std::mem::take(&mut *self.counted.lock().unwrap_or_else(PoisonError::into_inner));
-        let more = counted.saturating_sub(LINES);
-        if more > 0 {
-            let entry = AuditEntry { outcome: "refused", more, at: Timestamp::now(), ..AuditEntry::of_nobody(ACTION) };
-            self.audit.append(entry).await;
+        let more = NonZeroU64::new(counted.saturating_sub(LINES));
+        if more.is_some() {
+            self.audit.append(AuditEntry { outcome: "refused", more, ..AuditEntry::about(ACTION) }).await;
         }
     }
 }

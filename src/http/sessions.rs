@@ -68,7 +68,8 @@ impl SessionOwners {
     /// Says why a call was ended from here.
     fn over(&self) -> Problem {
         if self.stop.is_cancelled() {
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled", "the server ends").retry_after(5)
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled", "the server ends")
+                .retry_after(Duration::from_secs(5))
         } else {
             Problem::unauthenticated()
         }

@@ -29,6 +29,9 @@ pub(crate) fn is_stateless(headers: &HeaderMap) -> bool {
     version.is_some_and(|version| version.as_bytes() >= ProtocolVersion::NO_INITIALIZE.as_str().as_bytes())
 }
 
+/// The path of the protocol.
+pub(crate) const PATH: &str = "/mcp";
+
 /// The sessions that are open, for whoever bounds and ends them.
 #[derive(Clone)]
 pub(crate) struct HttpSessions(Arc<LocalSessionManager>);
@@ -61,5 +64,5 @@ pub(crate) fn http_route(server: Server, stop: CancellationToken) -> (Router, Ht
         .with_max_request_body_bytes(MAX_BODY_BYTES)
         .with_cancellation_token(stop);
     let service = StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions.0), config);
-    (Router::new().route_service("/mcp", service), sessions)
+    (Router::new().route_service(PATH, service), sessions)
 }

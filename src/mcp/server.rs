@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use axum::http::request::Parts;
 use futures::FutureExt;
-use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
@@ -98,11 +97,12 @@ impl Server {
     }
 
     fn new(system: SystemHandle, options: McpOptions, end: ServerEnd) -> Self {
-        let offered = tools::ALL.into_iter().filter(|spec| spec.is_for(&end));
-        let offered = offered.map(|spec| OfferedTool {
-            spec,
-            definition: spec.definition(&options.defaults, &end),
-            is_listed: spec.is_listed(&options),
+        // Scripts are there over HTTP alone.
+        let has_scripts = matches!(end, ServerEnd::Http { .. });
+        let offered = tools::ALL.into_iter().filter(|spec| spec.is_for(&end)).filter_map(|spec| {
+            let is_listed = spec.is_listed(&options);
+            let definition = (is_listed || has_scripts).then(|| spec.definition(&options.defaults, &end))?;
+            Some(OfferedTool { spec, definition, is_listed })
         });
         let tools = offered.collect();
         Self(Arc::new(ServerState { system, options, tools, end, questions: OpenQuestions::default() }))
@@ -132,13 +132,11 @@ impl Server {
             named.or_else(|| key.clone()).or_else(|| Some(principal.only_workspace()?.key));
         audit
             .append(AuditEntry {
-                at: Timestamp::now(),
                 owner: principal.owner.clone(),
-                action: spec.name.to_owned(),
                 workspace: workspace.map(String::from),
                 ids,
                 outcome: outcome.err().map_or("ok", Code::as_str),
-                more: 0,
+                ..AuditEntry::about(spec.name)
             })
             .await;
         if spec.permission == Permission::Admin {
@@ -223,8 +221,8 @@ impl Server {
     /// # Errors
     /// Those of the tool.
     pub(crate) async fn script(&self, request: &Parts, call: ScriptCall) -> Result<Value, Error> {
-        let offered = self.0.tools.iter().find(|offered| offered.spec.name == call.tool);
-        let offered = offered.ok_or_else(|| Error::internal("a route names a tool that does not exist"))?;
+        let offered =
+            self.offered(call.tool).ok_or_else(|| Error::internal("a route names a tool that does not exist"))?;
         let caller = self.0.end.caller(Some(request))?;
         let client = ToolClient::Script { progress: call.progress };
         match self.answer(offered, caller, Some(&call.arguments), client, call.cancel).await {
@@ -236,7 +234,7 @@ impl Server {
 
     /// Describes a tool, whether agents see it or not.
     pub(crate) fn described(&self, tool: &str) -> Option<DescribedTool<'_>> {
-        let definition = &self.0.tools.iter().find(|offered| offered.spec.name == tool)?.definition;
+        let definition = &self.offered(tool)?.definition;
         Some(DescribedTool {
             name: &definition.name,
             title: definition.title.as_deref(),
@@ -244,6 +242,10 @@ impl Server {
             arguments: &definition.input_schema,
             answer: definition.output_schema.as_deref(),
         })
+    }
+
+    fn offered(&self, tool: &str) -> Option<&OfferedTool> {
+        self.0.tools.iter().find(|offered| offered.spec.name == tool)
     }
 
     /// Returns the tools that agents see.

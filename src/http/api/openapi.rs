@@ -1,7 +1,6 @@
 //! The description of the routes as OpenAPI 3.1, made from the table of routes and from the schemas of the tools, so that
 //! it cannot say anything else than what the routes do.
 
-use axum::http::Method;
 use serde_json::{Map, Value, json};
 
 use super::{BASE, ROUTES, Route, RouteAnswer};
@@ -83,12 +82,12 @@ pub(super) fn document(server: &Server) -> Value {
 fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
     let mut arguments = tool.arguments.clone();
     let in_path = |name: &str| route.path.contains(&format!("{{{name}}}"));
-    let is_in_header = |name: &str| name == "if_revision" && route.answer == RouteAnswer::Memory;
+    let is_in_header = |name: &str| name == "if_revision" && route.wants_revision();
     let mut parameters = vec![json!({"$ref": "#/components/parameters/Workspace"})];
-    match (route.answer, &route.method) {
-        (RouteAnswer::Memory, &Method::PATCH) => parameters.push(json!({"$ref": "#/components/parameters/Revision"})),
-        (RouteAnswer::Memory, _) => parameters.push(json!({"$ref": "#/components/parameters/Known"})),
-        _ => {}
+    if route.wants_revision() {
+        parameters.push(json!({"$ref": "#/components/parameters/Revision"}));
+    } else if route.answer == RouteAnswer::Memory {
+        parameters.push(json!({"$ref": "#/components/parameters/Known"}));
     }
     let required: Vec<String> =
         arguments.get("required").and_then(|names| serde_json::from_value(names.clone()).ok()).unwrap_or_default();

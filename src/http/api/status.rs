@@ -1,12 +1,13 @@
-//! What a failure of the bank is in HTTP. The document says the rest, in the words of every other edge.
+//! The status that a failure of the bank has in HTTP. The document says the rest, in the words of every other edge.
 
 use axum::Json;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::note::Code;
 use serde_json::{Value, json};
 
+use crate::http::problem::whole_seconds;
 use crate::mcp::failure_document;
 
 /// Returns the status of a failure. `is_conditional` says that the request named the revision that it is about.
@@ -33,9 +34,7 @@ pub(super) fn document(error: &Error) -> Value {
 pub(super) fn response(error: &Error, is_conditional: bool) -> Response {
     let mut response = (of(error.code(), is_conditional), Json(document(error))).into_response();
     if let Some(wait) = error.retry_after() {
-        // Whole seconds, and never so few that the next try is refused as well.
-        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        response.headers_mut().insert(header::RETRY_AFTER, whole_seconds(wait));
     }
     response
 }
