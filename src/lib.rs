@@ -3,12 +3,14 @@
 //! `reasoning-bank-store`; here they meet the world.
 //!
 //! In reading order: [`cli`] is where every command begins, and [`mcp`] where every call of an agent does. Both read
-//! their [`settings`], which name a [`project`], and start a bank in [`bootstrap`]. [`http`] is the
-//! edge of the team daemon, which lets in whoever has a token of [`tokens`], `limits` what each may ask of it, `audit` its log of who changed what, and `metrics` what its operator watches. Two adapters are here, beside the
-//! store: [`embed`] makes vectors, and [`llm`] asks language models over HTTP.
+//! their [`settings`], which name a [`project`], and start a bank in [`bootstrap`]. [`http`] is the edge of the team
+//! daemon, which lets in whoever has a token of [`tokens`]; `limits` bounds what each token may ask of it, `audit` logs
+//! who changed what, and `metrics` has the numbers for its operator. Two adapters are here, beside the store: [`embed`]
+//! makes vectors, and [`llm`] asks language models over HTTP.
 //!
-//! `remedies` says what can be done about a failure. `eval` measures a bank. `jsonl` reads the files of imports and of measurements, `git` reads the commits of a
-//! repository, and [`telemetry`] writes the log.
+//! `remedies` says what can be done about a failure. `eval` measures a bank. `jsonl` reads the files of imports and of
+//! measurements, `git` reads the commits of a repository, `process_memory` reads what the process takes, and
+//! [`telemetry`] writes the log.
 
 #![recursion_limit = "256"]
 
