@@ -16,6 +16,7 @@ mod probes;
 mod problem;
 mod refusals;
 mod sessions;
+mod unread;
 
 use std::io;
 use std::net::SocketAddr;
@@ -202,7 +203,8 @@ impl Daemon {
             .layer(TraceLayer::new_for_http().make_span_with(span))
             .layer(PropagateRequestIdLayer::x_request_id())
             .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
-            .layer(map_request(without_long_id));
+            .layer(map_request(without_long_id))
+            .layer(from_fn(unread::read_whole));
         let watch = tokio::spawn(sessions::watch(owners, self.tokens, self.authenticator, REVOCATION_CHECK));
         connection::serve(self.listener, router, end, draining, stop, DRAIN).await;
         watch.abort();
