@@ -36,6 +36,10 @@ pub(crate) fn of(error: &Error) -> Cow<'static, str> {
         Error::Store(StoreError::TimedOut) => "call again; a write may have been done: look before you repeat it".into(),
         Error::Store(StoreError::Conflict(_) | StoreError::JobChanged(_) | StoreError::TraceChanged(_))
         | Error::Conflict(_) => "read it again and repeat the change".into(),
+        Error::Store(StoreError::CarriedOut(_)) => {
+            "do not send it again: it was done once, and only its answer was lost; read what is stored now".into()
+        }
+        Error::RequestInWork => "wait a moment and send it again, with the same key".into(),
         Error::Store(StoreError::ReadOnly(cause)) => of_cause(*cause),
         Error::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
         Error::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),

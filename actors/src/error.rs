@@ -81,6 +81,9 @@ pub enum Error {
     DeadlineExceeded,
     #[error("cancelled")]
     Cancelled,
+    /// The client has sent the same request under this key, and it is not done yet.
+    #[error("a request with this key is still in work")]
+    RequestInWork,
     /// Others changed the same thing at the same time, again and again.
     #[error("{0} was changed at the same time by somebody else")]
     Conflict(String),
@@ -115,7 +118,13 @@ impl Error {
             Self::MemoryInvalid(_) => Code::MemoryInvalid,
             Self::Store(StoreError::OtherEmbedder { .. }) => Code::EmbedderMismatch,
             Self::Store(StoreError::TimedOut) => Code::DeadlineExceeded,
-            Self::Store(StoreError::Conflict(_) | StoreError::JobChanged(_) | StoreError::TraceChanged(_))
+            Self::Store(
+                StoreError::Conflict(_)
+                | StoreError::JobChanged(_)
+                | StoreError::TraceChanged(_)
+                | StoreError::CarriedOut(_),
+            )
+            | Self::RequestInWork
             | Self::Conflict(_) => Code::Conflict,
             Self::Store(_) => Code::StoreUnavailable,
             Self::Embedding(_) => Code::EmbeddingUnavailable,
@@ -158,6 +167,7 @@ impl Error {
                 | Self::ModelFailed { .. }
                 | Self::Overloaded { .. }
                 | Self::DeadlineExceeded
+                | Self::RequestInWork
                 | Self::Conflict(_)
         )
     }

@@ -34,7 +34,7 @@ use crate::ports::{Clock, Conditions, Embedder, MemoryRow, Visible};
 use crate::runtime::Deadline;
 use crate::sessions::Sessions;
 use crate::statistics::Meters;
-use crate::store::StoreHandle;
+use crate::store::{KeyedWrite, StoreHandle};
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
 pub use copies::PromotedCopies;
@@ -86,6 +86,12 @@ impl MemoriesHandle {
     ) -> Self {
         let (settings, sessions) = (Arc::new(settings), Sessions::new());
         Self { store, workspaces, embedder, settings, promotes_by_itself, clock, meters, sessions }
+    }
+
+    /// Makes a handle that carries out this request of a client: its first commit stores the request as well.
+    #[must_use]
+    pub fn carrying_out(&self, write: KeyedWrite) -> Self {
+        Self { store: self.store.carrying_out(write), ..self.clone() }
     }
 
     /// Reads a memory that the workspace may read. Any other is not found.

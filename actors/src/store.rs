@@ -9,12 +9,14 @@ mod reads;
 mod rows;
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
+use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::system::restart::Restart;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
@@ -24,7 +26,7 @@ use self::rows::Rows;
 use crate::embedding_cache::EmbeddingCache;
 use crate::error::Error;
 use crate::ports::{
-    Batch, Committed, EraseScope, Erased, Limitation, Maintained, MemoryStore, StoreError, StoreFuture,
+    Batch, Committed, EraseScope, Erased, Limitation, Maintained, MemoryStore, Record, StoreError, StoreFuture,
 };
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Panicked, Slot, Tasks, ask_again_if_dropped};
 use crate::spans;
@@ -43,19 +45,43 @@ type Store = Result<Arc<dyn MemoryStore>, StoreError>;
 /// A request. It is given the store, or the reason why there is none, and answers its caller.
 type Request = Box<dyn FnOnce(Store) -> BoxFuture<'static, ()> + Send>;
 
+/// A request with a key while it is carried out. Clones are of the same request.
+#[derive(Debug, Clone)]
+pub struct KeyedWrite {
+    request: KeyedRequest,
+    stored: Arc<AtomicBool>,
+}
+
+impl KeyedWrite {
+    pub fn new(request: KeyedRequest) -> Self {
+        Self { request, stored: Arc::default() }
+    }
+
+    /// Says whether something was committed for the request.
+    pub fn is_stored(&self) -> bool {
+        self.stored.load(Ordering::Relaxed)
+    }
+
+    pub fn request(&self) -> &KeyedRequest {
+        &self.request
+    }
+}
+
 #[derive(Clone)]
 pub struct StoreHandle {
     slot: Slot<StoreMsg>,
     gate: Gate,
     /// The cache is emptied after an erasure, so that nothing of an erased text is kept.
     embeddings: EmbeddingCache,
+    /// The request of a client that goes with the first commit of this handle, where it has a key.
+    keyed: Option<KeyedWrite>,
     /// The limitation that the last request found.
     limitation: Arc<Mutex<Option<Limitation>>>,
 }
 
 impl StoreHandle {
     pub(crate) fn new(embeddings: EmbeddingCache) -> Self {
-        Self { slot: Slot::new(), gate: Gate::new(GATE), embeddings, limitation: Arc::default() }
+        Self { slot: Slot::new(), gate: Gate::new(GATE), embeddings, keyed: None, limitation: Arc::default() }
     }
 
     pub(crate) fn child(&self, opener: StoreOpener) -> ChildSpec {
@@ -70,9 +96,19 @@ impl StoreHandle {
         *self.limitation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Makes a handle whose first commit stores this request as well. So the request is known to be carried out exactly
+    /// when what it writes is stored.
+    pub(crate) fn carrying_out(&self, write: KeyedWrite) -> Self {
+        Self { keyed: Some(write), ..self.clone() }
+    }
+
     /// Commits a batch. It is durable when this returns.
-    pub async fn commit(&self, batch: Batch, deadline: Deadline) -> Result<Committed, Error> {
-        self.ask("commit", deadline, move |store| store.commit(batch.clone(), deadline)).await
+    pub async fn commit(&self, mut batch: Batch, deadline: Deadline) -> Result<Committed, Error> {
+        let keyed = self.keyed.as_ref().filter(|keyed| !keyed.is_stored());
+        batch.extend(keyed.map(|keyed| Record::Request(keyed.request.clone())));
+        let committed = self.ask("commit", deadline, move |store| store.commit(batch.clone(), deadline)).await?;
+        keyed.inspect(|keyed| keyed.stored.store(true, Ordering::Relaxed));
+        Ok(committed)
     }
 
     pub async fn erase(&self, scope: EraseScope, deadline: Deadline) -> Result<Erased, Error> {

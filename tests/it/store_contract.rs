@@ -6,6 +6,7 @@ mod conditions;
 mod erase;
 mod jobs;
 mod reads;
+mod requests;
 mod revisions;
 mod search;
 mod summary;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::learning::distill::{self, LessonQuestion};
 use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method, Work, day_of};
 use reasoning_bank_domain::learning::lesson::Lesson;
@@ -142,9 +143,13 @@ impl DistillerArgs {
     }
 
     async fn forget_old(&self, now: Timestamp) {
-        let Ok(over_before) = now.checked_sub(KEPT) else { return };
-        if let Err(error) = self.store.erase(EraseScope::Jobs { over_before }, within()).await {
-            tracing::warn!(%error, "background jobs that are long over were not erased");
+        let (jobs, requests) = (now.checked_sub(KEPT), now.checked_sub(KeyedRequest::KEPT));
+        let jobs = jobs.map(|over_before| EraseScope::Jobs { over_before });
+        let requests = requests.map(|before| EraseScope::Requests { before });
+        for old in [jobs, requests].into_iter().flatten() {
+            if let Err(error) = self.store.erase(old, within()).await {
+                tracing::warn!(%error, "what is long over was not erased");
+            }
         }
     }
 

@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
+use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::learning::job::{Job, JobState};
-use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
@@ -49,6 +50,9 @@ pub enum StoreError {
     /// The trace was changed or erased since it was read. Nothing of the batch is stored.
     #[error("trace {0} was changed or erased since it was read")]
     TraceChanged(TraceId),
+    /// Another try with the same key has carried the write out. Nothing of the batch is stored.
+    #[error("the request {0} was carried out already")]
+    CarriedOut(KeyedRequestId),
     /// Reads work, and writes fail until the cause is gone. Then they work again without a restart.
     #[error("the store can be read but not written to: {0}")]
     ReadOnly(ReadOnlyCause),
@@ -132,6 +136,9 @@ pub trait StoreReads: Send + Sync {
 
     /// Reads one job. None where it is unknown.
     fn job(&self, id: JobId, deadline: Deadline) -> StoreFuture<'_, Option<Job>>;
+
+    /// Reads what is stored under a key of a client. None where nothing is.
+    fn request(&self, id: KeyedRequestId, deadline: Deadline) -> StoreFuture<'_, Option<KeyedRequest>>;
 
     /// Finds the job to do next: of the jobs that are queued and due at this time, the one that was due first. Of
     /// several it is the one that was made first, then the one with the lowest id. Times are compared in microseconds.

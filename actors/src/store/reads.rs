@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
+use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::learning::job::{Job, JobState};
-use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
@@ -47,6 +48,7 @@ reads! {
     held(workspace: WorkspaceId) -> Held;
     jobs(filter: JobFilter, page: Page) -> Vec<Job>;
     job(id: JobId) -> Option<Job>;
+    request(id: KeyedRequestId) -> Option<KeyedRequest>;
     next_job(now: Timestamp) -> Option<Job>;
     backlog() -> BTreeMap<JobState, u64>;
     summary() -> Summary;

@@ -10,9 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use futures::FutureExt;
 use futures::future::ready;
 use jiff::Timestamp;
+use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
@@ -206,6 +207,10 @@ impl StoreReads for MemStore {
 
     fn job(&self, id: JobId, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
         self.answer("job", deadline, |data| data.jobs.get(&id).cloned())
+    }
+
+    fn request(&self, id: KeyedRequestId, deadline: Deadline) -> StoreFuture<'_, Option<KeyedRequest>> {
+        self.answer("request", deadline, |data| data.requests.get(&id).cloned())
     }
 
     fn next_job(&self, now: Timestamp, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, ScopeFilter};
-use reasoning_bank_actors::ports::{Conditions, EmbedderState, StoreReads};
+use reasoning_bank_actors::ports::{Conditions, EmbedderState, StoreError, StoreReads};
 use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::store::KeyedWrite;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::workspaces::{RootName, WorkspaceRef};
+use reasoning_bank_domain::access::{KeyScope, KeyedRequest};
 use reasoning_bank_domain::memory::workspace::{ProposedScopes, WorkspaceId};
 use reasoning_bank_domain::memory::{ErrorContext, Scope};
 use reasoning_bank_domain::note::Code;
@@ -252,5 +255,25 @@ async fn a_root_with_a_name_is_registered_under_it() {
     let other = WorkspaceRef::Root("/home/me/other".into());
     let other = world.handle.workspaces.resolve(&other, soon()).await.unwrap();
     assert_eq!((other.workspace.name.as_str(), other.registered), ("other", false));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_with_a_key_is_stored_with_what_it_writes_and_not_carried_out_by_another_try() {
+    let world = world(good_model()).await;
+    let (store, memories) = (&world.handle.store, &world.handle.memories);
+    let workspace = world.handle.workspaces.resolve(&project(), soon()).await.unwrap().workspace.id;
+    let scope = KeyScope { owner: "ana", workspace: &workspace, route: "POST /memories" };
+    let id = scope.id("one");
+    let request = || KeyedRequest::begun(id, workspace.clone(), b"{}", jiff::Timestamp::UNIX_EPOCH);
+    let write = KeyedWrite::new(request());
+    let late = KeyedWrite::new(request());
+    let recorded = memories.carrying_out(write.clone()).record(lesson("One", "first things"), soon()).await.unwrap();
+    assert!(write.is_stored());
+    assert_eq!(store.request(id, soon()).await.unwrap().as_ref(), Some(write.request()));
+    let refused = memories.carrying_out(late.clone()).record(lesson("Two", "second things"), soon()).await;
+    assert_eq!(refused.unwrap_err(), Error::Store(StoreError::CarriedOut(id)));
+    assert!(!late.is_stored());
+    assert_eq!(world.memories().await.iter().map(|memory| memory.id).collect::<Vec<_>>(), [recorded.id]);
     world.stop().await;
 }

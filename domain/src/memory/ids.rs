@@ -1,7 +1,8 @@
 //! Identities. Every stored thing has a UUIDv7 of its own, made by its creator before the first write. A write that is
 //! retried carries the same id and is therefore the same thing. Things that may be made again from the same matter have
 //! an id (UUIDv8) that follows from it: a signal about a trace ([`crate::memory::signal::id_within_trace`]), background
-//! work and its memories ([`crate::learning::job`]).
+//! work and its memories ([`crate::learning::job`]), a write that its client may send again
+//! ([`crate::access::KeyScope`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -80,6 +81,10 @@ id!(
 id!(
     /// Background work.
     JobId
+);
+id!(
+    /// A write that its client may send again.
+    KeyedRequestId
 );
 id!(
     /// A task while it runs; names it in logs and in `metadata.task_id` of model calls.

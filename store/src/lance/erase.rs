@@ -25,7 +25,7 @@ pub(super) async fn erase(
     let work = tokio::spawn(async move {
         let guard = shared.lock.acquire_in_turn(to_answer(deadline)).await?;
         let erasures = finish_pending(&shared, &guard).await?;
-        if matches!(scope, EraseScope::Traces { .. } | EraseScope::Jobs { .. })
+        if matches!(scope, EraseScope::Traces { .. } | EraseScope::Jobs { .. } | EraseScope::Requests { .. })
             && erasure::nothing_of(shared.tables.each(), &scope).await?
         {
             return Ok(Erased::default());

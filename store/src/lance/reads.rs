@@ -9,8 +9,9 @@ use reasoning_bank_actors::ports::{
     Held, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall, StoreError, StoreFuture, StoreReads, Summary,
 };
 use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::learning::job::{Job, JobState};
-use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
@@ -152,6 +153,11 @@ impl StoreReads for LanceStore {
 
     fn job(&self, id: JobId, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
         self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.jobs, &id.to_string()).await).boxed()
+    }
+
+    fn request(&self, id: KeyedRequestId, deadline: Deadline) -> StoreFuture<'_, Option<KeyedRequest>> {
+        self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.requests, &id.to_string()).await)
+            .boxed()
     }
 
     fn next_job(&self, now: Timestamp, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {

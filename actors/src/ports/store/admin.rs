@@ -4,6 +4,7 @@ use std::ops::AddAssign;
 use std::{fmt, io};
 
 use jiff::Timestamp;
+use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::Signal;
@@ -18,16 +19,19 @@ use super::records::Record;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EraseScope {
-    /// The workspace goes, with its traces, signals, jobs and memories of project scope. What it shares with a team or
+    /// The workspace goes, with its traces, signals, jobs, requests and memories of project scope. What it shares with a team or
     /// an organisation stays theirs.
     Workspace(WorkspaceId),
-    /// One memory goes, with its passages and signals.
+    /// One memory goes, with its passages and signals, and with the answers to requests that name it.
     Memory(MemoryId),
     /// The traces that were made before this time go, those of one workspace or of all. Memories that were learned from
     /// them stay. Times are compared in microseconds.
     Traces { workspace: Option<WorkspaceId>, before: Timestamp },
     /// The jobs of all workspaces that were done or had failed before this time go. Times are compared in microseconds.
     Jobs { over_before: Timestamp },
+    /// What is kept of requests with a key that were sent before this time goes, in all workspaces. Times are compared in
+    /// microseconds.
+    Requests { before: Timestamp },
 }
 
 impl EraseScope {
@@ -41,6 +45,7 @@ impl EraseScope {
             Record::Memory { memory, .. } | Record::Revision { memory, .. } => self.covers_memory(memory),
             Record::Signal(signal) => self.covers_signal(signal),
             Record::Job(job) => self.covers_job(job),
+            Record::Request(request) => self.covers_request(request),
         }
     }
 
@@ -53,7 +58,7 @@ impl EraseScope {
         match self {
             Self::Workspace(id) => memory.workspace_id == *id && memory.scope == Scope::Project,
             Self::Memory(id) => memory.id == *id,
-            Self::Traces { .. } | Self::Jobs { .. } => false,
+            Self::Traces { .. } | Self::Jobs { .. } | Self::Requests { .. } => false,
         }
     }
 
@@ -61,7 +66,7 @@ impl EraseScope {
         match self {
             Self::Workspace(id) => signal.workspace_id == *id,
             Self::Memory(id) => signal.memory_id == *id,
-            Self::Traces { .. } | Self::Jobs { .. } => false,
+            Self::Traces { .. } | Self::Jobs { .. } | Self::Requests { .. } => false,
         }
     }
 
@@ -72,7 +77,7 @@ impl EraseScope {
             Self::Traces { workspace, before } => {
                 workspace.as_ref().is_none_or(|id| id == of) && created_at.as_microsecond() < before.as_microsecond()
             }
-            Self::Memory(_) | Self::Jobs { .. } => false,
+            Self::Memory(_) | Self::Jobs { .. } | Self::Requests { .. } => false,
         }
     }
 
@@ -82,7 +87,17 @@ impl EraseScope {
             Self::Jobs { over_before } => {
                 job.is_over() && job.updated_at.as_microsecond() < over_before.as_microsecond()
             }
-            Self::Memory(_) | Self::Traces { .. } => false,
+            Self::Memory(_) | Self::Traces { .. } | Self::Requests { .. } => false,
+        }
+    }
+
+    /// Tells whether the erasure removes what is kept of a request. Its answer may have words of a memory that it names.
+    pub fn covers_request(&self, request: &KeyedRequest) -> bool {
+        match self {
+            Self::Workspace(id) => request.workspace_id == *id,
+            Self::Memory(id) => request.names(*id),
+            Self::Requests { before } => request.at.as_microsecond() < before.as_microsecond(),
+            Self::Traces { .. } | Self::Jobs { .. } => false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The types of what is written: records, and what became of them.
 
+use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
@@ -54,6 +55,9 @@ pub enum Record {
     Signal(Signal),
     /// A job. Revision 0 is a new job and changes nothing where it is stored already. Any other changes a stored one.
     Job(Job),
+    /// A write that its client may send again. It goes with what the write stores. Where another try with the same key is
+    /// stored, the whole batch is refused as `StoreError::CarriedOut`. Else the record with the highest revision stays.
+    Request(KeyedRequest),
 }
 
 /// The records that are committed together.

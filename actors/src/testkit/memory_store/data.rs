@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::Job;
-use reasoning_bank_domain::memory::ids::{JobId, MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
@@ -35,6 +36,7 @@ pub(super) struct Data {
     pub(super) signals: BTreeMap<SignalId, Signal>,
     pub(super) workspaces: BTreeMap<WorkspaceId, Workspace>,
     pub(super) jobs: BTreeMap<JobId, Job>,
+    pub(super) requests: BTreeMap<KeyedRequestId, KeyedRequest>,
 }
 
 impl Data {
@@ -62,6 +64,12 @@ impl Data {
                         return Err(StoreError::JobChanged(job.id));
                     }
                 }
+                Record::Request(request) => {
+                    let stored = self.requests.get(&request.id);
+                    if stored.is_some_and(|stored| request.was_carried_out_by(stored)) {
+                        return Err(StoreError::CarriedOut(request.id));
+                    }
+                }
                 _ => {}
             }
         }
@@ -76,6 +84,9 @@ impl Data {
                     self.memories.insert(memory.id, Stored::new(memory, passages));
                 }
                 Record::Job(job) => keep_newest(&mut self.jobs, job.id, job, |job| u64::from(job.revision)),
+                Record::Request(request) => {
+                    keep_newest(&mut self.requests, request.id, request, |request| request.revision);
+                }
                 Record::Trace(trace) => {
                     self.traces.entry(trace.trace_id).or_insert(trace);
                 }
@@ -141,6 +152,7 @@ impl Data {
             remove(&mut self.traces, |trace| scope.covers_trace(&trace.metadata.workspace_id, trace.created_at));
         erased.jobs = remove(&mut self.jobs, |job| scope.covers_job(job));
         self.workspaces.retain(|id, _| !scope.covers_workspace(id));
+        self.requests.retain(|_, request| !scope.covers_request(request));
         erased
     }
 }

@@ -24,7 +24,8 @@ use crate::lance::tables::{TableName, Tables, Versions, dataset, filter};
 const REVISED_AT_ONCE: usize = 256;
 
 /// The tables whose rows are replaced by later revisions, in the order in which they are replaced.
-const REVISED: [TableName; 4] = [TableName::Workspaces, TableName::Traces, TableName::Memories, TableName::Jobs];
+const REVISED: [TableName; 5] =
+    [TableName::Workspaces, TableName::Traces, TableName::Memories, TableName::Jobs, TableName::Requests];
 
 /// Everything that a frame does to the tables. What could be wrong with its records shows when the plan is made.
 pub(in crate::lance) struct WritePlan {
@@ -75,6 +76,7 @@ impl WritePlan {
                 (TableName::Traces, &changed),
                 (TableName::Memories, &changed),
                 (TableName::Jobs, &changed),
+                (TableName::Requests, &changed),
             ])?,
             appended: encode(&[
                 (TableName::Traces, &new),
@@ -82,6 +84,7 @@ impl WritePlan {
                 (TableName::Passages, &all),
                 (TableName::Signals, &all),
                 (TableName::Jobs, &new),
+                (TableName::Requests, &new),
             ])?,
             revised: revised(&changed),
         })
@@ -123,8 +126,8 @@ impl Written {
     pub(in crate::lance) async fn publish(self, tables: &Tables) -> Result<(), StoreError> {
         for rows in self.replaced {
             match rows.table {
-                // a workspace may be new
-                TableName::Workspaces => replace(tables, rows).await?,
+                // these may be new
+                TableName::Workspaces | TableName::Requests => replace(tables, rows).await?,
                 _ => replace_stored(tables, rows).await?,
             }
         }
@@ -144,6 +147,7 @@ fn may_be_stored(record: &Record) -> bool {
     match record {
         Record::Revision { .. } | Record::Verdict(_) => true,
         Record::Job(job) => job.revision > 0,
+        Record::Request(request) => request.revision > 0,
         Record::Workspace(_) | Record::Trace(_) | Record::Memory { .. } | Record::Signal(_) => false,
     }
 }

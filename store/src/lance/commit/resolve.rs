@@ -6,8 +6,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use reasoning_bank_actors::ports::{Batch, Committed, MemoryCommit, Record, StoreError};
+use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::learning::job::Job;
-use reasoning_bank_domain::memory::ids::{JobId, MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::{Memory, Status};
 
@@ -18,8 +19,8 @@ use crate::lance::tables::{TableName, Tables, read, rows};
 /// The result of one batch. Nothing is stored of a batch that is refused.
 pub(in crate::lance) type CommitResult = Result<Committed, StoreError>;
 
-/// The tables in which the revision alone decides what is written, and no change is refused.
-const DECIDED_BY_REVISION: [TableName; 2] = [TableName::Workspaces, TableName::Signals];
+/// The tables in which the revision alone decides what is written.
+const DECIDED_BY_REVISION: [TableName; 3] = [TableName::Workspaces, TableName::Signals, TableName::Requests];
 
 /// Returns the result of every batch, and all records that have to be written, one for each id.
 pub(in crate::lance) async fn resolve(
@@ -27,10 +28,11 @@ pub(in crate::lance) async fn resolve(
     batches: Vec<Batch>,
 ) -> Result<(Vec<CommitResult>, Batch), StoreError> {
     let asked = || batches.iter().flatten();
-    let (mut known, mut jobs, mut traces, stored) = tokio::try_join!(
+    let (mut known, mut jobs, mut traces, mut requests, stored) = tokio::try_join!(
         KnownMemories::read(tables, asked()),
         KnownJobs::read(tables, asked()),
         KnownTraces::read(tables, asked()),
+        KnownRequests::read(tables, asked()),
         StoredRevisions::read(tables, &DECIDED_BY_REVISION, asked())
     )?;
     let mut records = Vec::new();
@@ -38,7 +40,8 @@ pub(in crate::lance) async fn resolve(
     let mut answers = Vec::new();
     for batch in batches {
         let checked = known.check_revisions(&batch).and_then(|()| jobs.check_revisions(&batch));
-        if let Err(conflict) = checked.and_then(|()| traces.check_revisions(&batch)) {
+        let checked = checked.and_then(|()| traces.check_revisions(&batch));
+        if let Err(conflict) = checked.and_then(|()| requests.take(&batch)) {
             answers.push(Err(conflict));
             continue;
         }
@@ -76,8 +79,11 @@ pub(in crate::lance) async fn resolve(
                         records.push(Record::Verdict(trace));
                     }
                 }
-                Record::Workspace(_) | Record::Signal(_) if stored.lacks(&record) => records.push(record),
-                Record::Workspace(_) | Record::Signal(_) => {}
+                Record::Workspace(_) | Record::Signal(_) | Record::Request(_) => {
+                    if stored.lacks(&record) {
+                        records.push(record);
+                    }
+                }
             }
         }
         answers.push(Ok(outcome));
@@ -233,6 +239,32 @@ impl KnownJobs {
             self.0.insert(job.id, job.clone());
         }
         is_new
+    }
+}
+
+/// Requests with a key that are stored, or will be by the batches resolved so far.
+struct KnownRequests(HashMap<KeyedRequestId, KeyedRequest>);
+
+impl KnownRequests {
+    async fn read(tables: &Tables, records: impl Iterator<Item = &Record>) -> Result<Self, StoreError> {
+        let asked = records.filter_map(|r| if let Record::Request(it) = r { Some(it.id.to_string()) } else { None });
+        let asked = asked.collect::<HashSet<_>>().into_iter().collect();
+        let found = read::select_these(&tables.requests, "id", asked, &["body"]).await?;
+        let found = rows::decode_bodies::<KeyedRequest>(&found)?;
+        Ok(Self(found.into_iter().map(|request| (request.id, request)).collect()))
+    }
+
+    /// Takes the requests of a batch, which is the last check of it. A batch is refused where another try has carried one
+    /// of them out.
+    fn take(&mut self, batch: &[Record]) -> Result<(), StoreError> {
+        for record in batch {
+            let Record::Request(request) = record else { continue };
+            let known = self.0.entry(request.id).or_insert_with(|| request.clone());
+            if request.was_carried_out_by(known) {
+                return Err(StoreError::CarriedOut(request.id));
+            }
+        }
+        Ok(())
     }
 }
 

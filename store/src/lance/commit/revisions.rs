@@ -22,6 +22,7 @@ fn key(record: &Record) -> RecordKey {
         Record::Memory { memory, .. } | Record::Revision { memory, .. } => (TableName::Memories, memory.id.to_string()),
         Record::Signal(signal) => (TableName::Signals, signal.id.to_string()),
         Record::Job(job) => (TableName::Jobs, job.id.to_string()),
+        Record::Request(request) => (TableName::Requests, request.id.to_string()),
     }
 }
 
@@ -31,6 +32,7 @@ fn revision(record: &Record) -> u64 {
         Record::Trace(trace) | Record::Verdict(trace) => trace.revision,
         Record::Memory { memory, .. } | Record::Revision { memory, .. } => memory.revision,
         Record::Job(job) => u64::from(job.revision),
+        Record::Request(request) => request.revision,
         Record::Signal(_) => 0,
     }
 }

@@ -28,6 +28,7 @@ use crate::lance::vectors::next_passages;
 fn by_age(scope: &EraseScope) -> Option<(TableName, Timestamp)> {
     match scope {
         EraseScope::Jobs { over_before } => Some((TableName::Jobs, *over_before)),
+        EraseScope::Requests { before } => Some((TableName::Requests, *before)),
         EraseScope::Traces { workspace: None, before } => Some((TableName::Traces, *before)),
         EraseScope::Traces { workspace: Some(_), .. } | EraseScope::Workspace(_) | EraseScope::Memory(_) => None,
     }
@@ -93,13 +94,16 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
         EraseScope::Memory(id) => match table {
             TableName::Memories => Some(filter::equals("id", id.to_string())),
             TableName::Passages | TableName::Signals => Some(filter::equals("memory_id", id.to_string())),
+            TableName::Requests => Some(filter::mentions("body", id.to_string())),
             TableName::Traces | TableName::Workspaces | TableName::Jobs => None,
         },
         EraseScope::Workspace(id) => Some(match table {
             TableName::Memories | TableName::Passages => {
                 filter::equals("workspace", id.as_str()).and(filter::equals("scope", Scope::Project.as_str()))
             }
-            TableName::Traces | TableName::Signals | TableName::Jobs => filter::equals("workspace", id.as_str()),
+            TableName::Traces | TableName::Signals | TableName::Jobs | TableName::Requests => {
+                filter::equals("workspace", id.as_str())
+            }
             TableName::Workspaces => filter::equals("id", id.as_str()),
         }),
         EraseScope::Traces { workspace, before } => match table {
@@ -107,6 +111,10 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
                 Some(col("created").lt(lit(before.as_microsecond()))),
                 workspace.as_ref().map(|id| filter::equals("workspace", id.as_str())),
             ]),
+            _ => None,
+        },
+        EraseScope::Requests { before } => match table {
+            TableName::Requests => Some(col("at").lt(lit(before.as_microsecond()))),
             _ => None,
         },
         EraseScope::Jobs { over_before } => match table {
@@ -144,6 +152,7 @@ async fn delete_rows(tables: &Tables, scope: &EraseScope) -> Result<Erased, Stor
         traces: delete(TableName::Traces).await?,
         signals: {
             delete(TableName::Workspaces).await?;
+            delete(TableName::Requests).await?;
             delete(TableName::Signals).await?
         },
         jobs: delete(TableName::Jobs).await?,

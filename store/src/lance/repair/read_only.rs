@@ -41,6 +41,7 @@ pub(in crate::lance) async fn open(
         passages: open(TableName::Passages).await?,
         signals: open(TableName::Signals).await?,
         jobs: open(TableName::Jobs).await?,
+        requests: open(TableName::Requests).await?,
     };
     let of = layout.clone();
     let waiting = blocking(move || journal::waiting(&of)).await?;

@@ -39,15 +39,16 @@ pub(in crate::lance) async fn open_tables(layout: &Layout, dims: usize) -> Resul
 async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), StoreError> {
     let connection = tables::connect(layout).await?;
     let open = |name| open_table(layout, connection.clone(), name, dims);
-    let (workspaces, traces, memories, passages, signals, jobs) = tokio::try_join!(
+    let (workspaces, traces, memories, passages, signals, jobs, requests) = tokio::try_join!(
         open(TableName::Workspaces),
         open(TableName::Traces),
         open(TableName::Memories),
         open(TableName::Passages),
         open(TableName::Signals),
         open(TableName::Jobs),
+        open(TableName::Requests),
     )?;
-    let damaged = workspaces.1 || traces.1 || memories.1 || passages.1 || signals.1 || jobs.1;
+    let damaged = workspaces.1 || traces.1 || memories.1 || passages.1 || signals.1 || jobs.1 || requests.1;
     let tables = Tables {
         workspaces: workspaces.0,
         traces: traces.0,
@@ -55,6 +56,7 @@ async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), S
         passages: passages.0,
         signals: signals.0,
         jobs: jobs.0,
+        requests: requests.0,
     };
     Ok((tables, damaged))
 }

@@ -18,7 +18,12 @@ pub(in crate::lance) fn one_of(column: &str, values: impl IntoIterator<Item = St
 
 /// Returns the condition that a list column ([`list_text`]) has this entry.
 pub(super) fn has(column: &str, entry: impl Serialize) -> DfExpr {
-    contains(col(column), lit(list_text([entry])))
+    mentions(column, list_text([entry]))
+}
+
+/// Returns the condition that a column has this text somewhere in it.
+pub(in crate::lance) fn mentions(column: &str, text: impl Into<String>) -> DfExpr {
+    contains(col(column), lit(text.into()))
 }
 
 /// Returns a condition that holds where all of these hold; `None` when there are none.

@@ -30,6 +30,7 @@ pub(in crate::lance) struct Tables {
     pub(in crate::lance) passages: Table,
     pub(in crate::lance) signals: Table,
     pub(in crate::lance) jobs: Table,
+    pub(in crate::lance) requests: Table,
 }
 
 impl Tables {
@@ -41,6 +42,7 @@ impl Tables {
             TableName::Passages => &self.passages,
             TableName::Signals => &self.signals,
             TableName::Jobs => &self.jobs,
+            TableName::Requests => &self.requests,
         }
     }
 
@@ -52,6 +54,7 @@ impl Tables {
             TableName::Passages => &mut self.passages,
             TableName::Signals => &mut self.signals,
             TableName::Jobs => &mut self.jobs,
+            TableName::Requests => &mut self.requests,
         }
     }
 

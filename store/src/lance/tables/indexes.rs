@@ -78,7 +78,7 @@ const fn index(table: TableName, column: &'static str, name: &'static str, kind:
     Index { table, column, name, kind }
 }
 
-const INDEXES: [Index; 15] = [
+const INDEXES: [Index; 16] = [
     index(TableName::Passages, "terms", TEXT_INDEX, IndexKind::Text),
     index(TableName::Passages, "vector", VECTOR_INDEX, IndexKind::Vector),
     index(TableName::Passages, "workspace", "passages_workspace", IndexKind::Label),
@@ -95,6 +95,7 @@ const INDEXES: [Index; 15] = [
     index(TableName::Signals, "id", "signals_id", IndexKind::Key),
     index(TableName::Signals, "memory_id", "signals_memory", IndexKind::Key),
     index(TableName::Jobs, "id", "jobs_id", IndexKind::Key),
+    index(TableName::Requests, "id", "requests_id", IndexKind::Key),
 ];
 
 impl IndexKind {

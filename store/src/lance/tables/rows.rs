@@ -73,6 +73,7 @@ pub(in crate::lance) fn encode(
         TableName::Passages => passages(records, dims),
         TableName::Signals => signals(records),
         TableName::Jobs => jobs(records),
+        TableName::Requests => requests(records),
     }?;
     if columns.first().is_none_or(|ids| ids.is_empty()) {
         return Ok(None);
@@ -89,7 +90,12 @@ pub(in crate::lance) fn passage_id(memory: &Memory, passage: &Passage) -> String
 pub(in crate::lance) fn stored_memory(record: &Record) -> Option<(&Memory, &[Passage])> {
     match record {
         Record::Memory { memory, passages, .. } | Record::Revision { memory, passages } => Some((memory, passages)),
-        Record::Workspace(_) | Record::Trace(_) | Record::Verdict(_) | Record::Signal(_) | Record::Job(_) => None,
+        Record::Workspace(_)
+        | Record::Trace(_)
+        | Record::Verdict(_)
+        | Record::Signal(_)
+        | Record::Job(_)
+        | Record::Request(_) => None,
     }
 }
 
@@ -253,6 +259,16 @@ fn jobs(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         Arc::new(time(|job| job.updated_at).collect::<Int64Array>()),
         bodies(all())?,
         Arc::new(time(|job| job.created_at).collect::<Int64Array>()),
+    ])
+}
+
+fn requests(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || records.iter().filter_map(|r| if let Record::Request(request) = r { Some(request) } else { None });
+    Ok(vec![
+        text(all().map(|request| request.id.to_string())),
+        text(all().map(|request| request.workspace_id.as_str())),
+        Arc::new(all().map(|request| Some(request.at.as_microsecond())).collect::<Int64Array>()),
+        bodies(all())?,
     ])
 }
 

@@ -13,12 +13,13 @@ pub(in crate::lance) enum TableName {
     Passages,
     Signals,
     Jobs,
+    Requests,
 }
 
 impl TableName {
     /// All tables, in the order in which a frame is applied: what refers comes after what it refers to.
-    pub(in crate::lance) const ALL: [Self; 6] =
-        [Self::Workspaces, Self::Traces, Self::Memories, Self::Passages, Self::Signals, Self::Jobs];
+    pub(in crate::lance) const ALL: [Self; 7] =
+        [Self::Workspaces, Self::Traces, Self::Memories, Self::Passages, Self::Signals, Self::Jobs, Self::Requests];
 
     pub(in crate::lance) fn as_str(self) -> &'static str {
         match self {
@@ -28,6 +29,7 @@ impl TableName {
             Self::Passages => "passages",
             Self::Signals => "signals",
             Self::Jobs => "jobs",
+            Self::Requests => "requests",
         }
     }
 
@@ -95,6 +97,7 @@ impl TableName {
                 text("body"),
                 Field::new("created", DataType::Int64, false),
             ],
+            Self::Requests => vec![text("workspace"), Field::new("at", DataType::Int64, false), text("body")],
         });
         Arc::new(Schema::new(fields))
     }

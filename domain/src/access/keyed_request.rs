@@ -1,0 +1,136 @@
+//! A write that its client may send again, when it does not know whether the first one arrived. The client names the
+//! write by a key (the header `Idempotency-Key`), and the write is carried out once.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::memory::ids::{KeyedRequestId, MemoryId, derived};
+use crate::memory::workspace::WorkspaceId;
+
+/// The one who sends a write, and what it is sent to. The same key names another write where one of these differs.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyScope<'a> {
+    pub owner: &'a str,
+    pub workspace: &'a WorkspaceId,
+    /// The method and the path.
+    pub route: &'a str,
+}
+
+impl KeyScope<'_> {
+    pub fn id(&self, key: &str) -> KeyedRequestId {
+        let parts = ["keyed request", self.owner, self.workspace.as_str(), self.route, key];
+        derived(&parts.map(str::as_bytes)).into()
+    }
+}
+
+/// What is stored of a write that has a key. It is stored in one commit with what the write stores.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyedRequest {
+    pub id: KeyedRequestId,
+    pub workspace_id: WorkspaceId,
+    /// Tells the try that carries the write out from any other one with the same key.
+    pub attempt: Uuid,
+    /// Follows from what was sent: something else under the same key has another digest.
+    pub digest: Uuid,
+    pub at: Timestamp,
+    /// 0 without the answer, 1 with it.
+    #[serde(default)]
+    pub revision: u64,
+    /// The answer, as JSON. It is stored after the write, so it may be lost with the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+}
+
+/// What is known of a write that is sent, from what is stored under its key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EarlierWrite {
+    /// It was not carried out.
+    None,
+    /// It was carried out, and this was its answer.
+    Answered(String),
+    /// It was carried out, and its answer was lost.
+    Unanswered,
+    /// Something else was sent under this key.
+    Other,
+}
+
+impl KeyedRequest {
+    /// What is stored of a write is kept for this long at least.
+    pub const KEPT: SignedDuration = SignedDuration::from_hours(24);
+    /// A key has 1 to this many bytes.
+    pub const KEY_MAX_BYTES: usize = 255;
+
+    pub fn begun(id: KeyedRequestId, workspace_id: WorkspaceId, sent: &[u8], at: Timestamp) -> Self {
+        let digest = derived(&[sent]);
+        Self { id, workspace_id, attempt: Uuid::now_v7(), digest, at, revision: 0, answer: None }
+    }
+
+    #[must_use]
+    pub fn answered(self, answer: String) -> Self {
+        Self { revision: 1, answer: Some(answer), ..self }
+    }
+
+    /// Compares this write with what is stored under its key.
+    pub fn earlier(&self, stored: Option<Self>) -> EarlierWrite {
+        match stored {
+            None => EarlierWrite::None,
+            Some(stored) if stored.digest != self.digest => EarlierWrite::Other,
+            Some(Self { answer: Some(answer), .. }) => EarlierWrite::Answered(answer),
+            Some(_) => EarlierWrite::Unanswered,
+        }
+    }
+
+    /// Says whether a try other than this one carried the write out already.
+    pub fn was_carried_out_by(&self, stored: &Self) -> bool {
+        stored.attempt != self.attempt
+    }
+
+    /// Says whether the answer names this memory.
+    pub fn names(&self, memory: MemoryId) -> bool {
+        self.answer.as_ref().is_some_and(|answer| answer.contains(&memory.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(body: &str) -> KeyedRequest {
+        let workspace: WorkspaceId = "0123456789abcdef".parse().unwrap();
+        let scope = KeyScope { owner: "ana", workspace: &workspace, route: "POST /memories" };
+        KeyedRequest::begun(scope.id("one"), workspace.clone(), body.as_bytes(), Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn a_write_is_known_by_its_key_and_by_what_was_sent() {
+        let first = sent("{}");
+        assert_eq!(first.earlier(None), EarlierWrite::None);
+        let again = sent("{}");
+        assert_eq!(again.id, first.id);
+        assert_eq!(again.earlier(Some(first.clone())), EarlierWrite::Unanswered);
+        let answered = first.clone().answered("1".into());
+        assert_eq!(again.earlier(Some(answered.clone())), EarlierWrite::Answered("1".into()));
+        assert_eq!(sent("[]").earlier(Some(answered)), EarlierWrite::Other);
+    }
+
+    #[test]
+    fn another_try_is_told_from_the_same_one() {
+        let (first, again) = (sent("{}"), sent("{}"));
+        assert!(again.was_carried_out_by(&first));
+        assert!(!first.was_carried_out_by(&first.clone().answered("1".into())));
+    }
+
+    #[test]
+    fn the_same_key_is_another_one_for_another_owner_workspace_or_route() {
+        let [one, two]: [WorkspaceId; 2] = ["0123456789abcdef", "fedcba9876543210"].map(|id| id.parse().unwrap());
+        let scope = KeyScope { owner: "ana", workspace: &one, route: "POST /memories" };
+        let others = [
+            KeyScope { owner: "ben", ..scope },
+            KeyScope { workspace: &two, ..scope },
+            KeyScope { route: "POST /outcomes", ..scope },
+        ];
+        assert!(others.iter().all(|other| other.id("one") != scope.id("one")));
+        assert_ne!(scope.id("one"), scope.id("two"));
+    }
+}
