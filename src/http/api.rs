@@ -5,6 +5,7 @@
 //! describes the routes, `status` says what a failure is in HTTP, and `events` is the stream of a solve.
 
 mod events;
+mod idempotency;
 mod openapi;
 mod revision;
 mod status;
@@ -124,7 +125,11 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
     let progress = watch::Sender::default();
     let news = progress.subscribe();
     let headers = parts.headers.clone();
-    let call = ScriptCall { tool: route.tool, arguments, progress, cancel };
+    let key = match idempotency::key(&server, route, &headers) {
+        Ok(key) => key,
+        Err(problem) => return problem.into_response(),
+    };
+    let call = ScriptCall { tool: route.tool, arguments, progress, key, cancel };
     // What was begun is noted in the audit log whether somebody waits for it or not.
     let answer = async move { server.script(&parts, call).await };
     let answer = tokio::spawn(answer.instrument(tracing::Span::current()));

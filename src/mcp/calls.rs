@@ -1,14 +1,17 @@
 //! One call of a tool, and what it may use. The file of each tool says what it does with that.
 
 mod consent;
+mod keyed;
 mod workspace;
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::store::KeyedWrite;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::access::Permission;
@@ -22,6 +25,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::keyed::RequestKey;
+pub(super) use self::keyed::RequestsInWork;
 use super::arguments::extract;
 use super::caller::Caller;
 use super::client::ToolClient;
@@ -50,6 +55,9 @@ pub(super) struct Calling<'a> {
     pub(super) judged_elsewhere: &'static [&'static str],
     pub(super) arguments: Option<&'a JsonObject>,
     pub(super) client: ToolClient<'a>,
+    pub(super) requests: &'a RequestsInWork,
+    /// The request that the call carries out, where that has a key.
+    pub(super) keyed: OnceLock<KeyedWrite>,
     /// Cancelled when nobody waits for the answer any more.
     pub(super) cancel: CancellationToken,
     /// A call that needs no model, and erases nothing, is done by this time.

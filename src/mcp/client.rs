@@ -8,6 +8,7 @@ use rmcp::service::RequestContext;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use super::calls::RequestKey;
 use super::progress;
 
 pub(super) enum ToolClient<'a> {
@@ -18,6 +19,7 @@ pub(super) enum ToolClient<'a> {
     Script {
         /// The progress of a solve goes here.
         progress: watch::Sender<Progress>,
+        key: Option<RequestKey>,
     },
 }
 
@@ -38,11 +40,19 @@ impl ToolClient<'_> {
         }
     }
 
+    /// Returns the key of the request, where it has one.
+    pub(super) fn key(&self) -> Option<&RequestKey> {
+        match self {
+            Self::Agent { .. } => None,
+            Self::Script { key, .. } => key.as_ref(),
+        }
+    }
+
     /// Returns where the progress of a solve goes.
     pub(super) fn progress(&self) -> watch::Sender<Progress> {
         match self {
             Self::Agent { .. } => watch::Sender::default(),
-            Self::Script { progress } => progress.clone(),
+            Self::Script { progress, .. } => progress.clone(),
         }
     }
 

@@ -2,7 +2,7 @@
 //! scripts as well.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::http::request::Parts;
 use futures::FutureExt;
@@ -29,7 +29,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::caller::{Caller, ServerEnd};
-use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED};
+use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED, RequestKey, RequestsInWork};
 use super::client::ToolClient;
 use super::failure;
 use super::open_questions::OpenQuestions;
@@ -47,6 +47,7 @@ struct ServerState {
     tools: Vec<OfferedTool>,
     end: ServerEnd,
     questions: OpenQuestions,
+    requests: RequestsInWork,
 }
 
 /// A tool as this server has it.
@@ -67,6 +68,7 @@ pub(crate) struct DescribedTool<'a> {
     pub(crate) arguments: &'a JsonObject,
     /// The JSON Schema of its answer.
     pub(crate) answer: Option<&'a JsonObject>,
+    pub(crate) changes_something: bool,
 }
 
 /// A call of a tool by a script.
@@ -75,6 +77,7 @@ pub(crate) struct ScriptCall {
     pub(crate) arguments: JsonObject,
     /// The progress of a solve goes here.
     pub(crate) progress: watch::Sender<Progress>,
+    pub(crate) key: Option<RequestKey>,
     /// Cancelled when the script is gone.
     pub(crate) cancel: CancellationToken,
 }
@@ -105,7 +108,8 @@ impl Server {
             Some(OfferedTool { spec, definition, is_listed })
         });
         let tools = offered.collect();
-        Self(Arc::new(ServerState { system, options, tools, end, questions: OpenQuestions::default() }))
+        let (questions, requests) = (OpenQuestions::default(), RequestsInWork::default());
+        Self(Arc::new(ServerState { system, options, tools, end, questions, requests }))
     }
 
     /// Writes into the audit log of a team's server what a caller did, and to what. What was erased is noted for good
@@ -160,7 +164,7 @@ impl Server {
             self.note(spec, &caller, arguments, Err(Code::PermissionDenied)).await;
             return Err(Error::PermissionDenied(spec.permission).into());
         }
-        let ServerState { system, options, questions, .. } = &*self.0;
+        let ServerState { system, options, questions, requests, .. } = &*self.0;
         let (schema, judged_elsewhere) = (&*offered.definition.input_schema, spec.judged_elsewhere);
         let deadline = Deadline::after(MEMORY_DEADLINE);
         let calling = Calling {
@@ -173,13 +177,19 @@ impl Server {
             judged_elsewhere,
             arguments,
             client,
+            requests,
+            keyed: OnceLock::new(),
             cancel,
             deadline,
         };
         let answer = async {
             let _place = self.0.end.within_limits(&calling.caller, spec.permission == Permission::Solve)?;
             let _permit = if spec.may_wait_long() { None } else { self.0.end.admit().await? };
-            guarded(spec.answer(&calling)).await
+            let answer = spec.answer(&calling);
+            match calling.client.key() {
+                Some(key) => guarded(calling.once(key, answer)).await,
+                None => guarded(answer).await,
+            }
         };
         let ended = async {
             calling.caller.ended().await;
@@ -224,7 +234,7 @@ impl Server {
         let offered =
             self.offered(call.tool).ok_or_else(|| Error::internal("a route names a tool that does not exist"))?;
         let caller = self.0.end.caller(Some(request))?;
-        let client = ToolClient::Script { progress: call.progress };
+        let client = ToolClient::Script { progress: call.progress, key: call.key };
         match self.answer(offered, caller, Some(&call.arguments), client, call.cancel).await {
             Ok(document) => Ok(document),
             Err(Interrupted::Failed(error)) => Err(error),
@@ -234,13 +244,14 @@ impl Server {
 
     /// Describes a tool, whether agents see it or not.
     pub(crate) fn described(&self, tool: &str) -> Option<DescribedTool<'_>> {
-        let definition = &self.offered(tool)?.definition;
+        let OfferedTool { spec, definition, .. } = self.offered(tool)?;
         Some(DescribedTool {
             name: &definition.name,
             title: definition.title.as_deref(),
             description: definition.description.as_deref(),
             arguments: &definition.input_schema,
             answer: definition.output_schema.as_deref(),
+            changes_something: spec.changes_something(),
         })
     }
 

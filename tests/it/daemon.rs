@@ -4,6 +4,7 @@ mod api;
 mod bootstrap;
 mod bridge;
 mod evidence;
+mod idempotency;
 mod limits;
 mod metrics;
 mod operating;

@@ -1,9 +1,10 @@
 //! The description of the routes as OpenAPI 3.1, made from the table of routes and from the schemas of the tools, so that
 //! it cannot say anything else than what the routes do.
 
+use reasoning_bank_domain::access::KeyedRequest;
 use serde_json::{Map, Value, json};
 
-use super::{BASE, ROUTES, Route, RouteAnswer};
+use super::{BASE, ROUTES, Route, RouteAnswer, idempotency};
 use crate::mcp::{DescribedTool, Server};
 
 pub(super) fn document(server: &Server) -> Value {
@@ -32,6 +33,12 @@ pub(super) fn document(server: &Server) -> Value {
                     "in": "header",
                     "description": "Key of the project. Needed where the token is good for several, and no argument names one.",
                     "schema": {"type": "string"},
+                },
+                "Key": {
+                    "name": "Idempotency-Key",
+                    "in": "header",
+                    "description": "Names the request. Sent again under the same key within a day, it is not carried out again, and has the same answer.",
+                    "schema": {"type": "string", "minLength": 1, "maxLength": KeyedRequest::KEY_MAX_BYTES},
                 },
                 "Revision": {
                     "name": "If-Match",
@@ -84,6 +91,9 @@ fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
     let in_path = |name: &str| route.path.contains(&format!("{{{name}}}"));
     let is_in_header = |name: &str| name == "if_revision" && route.wants_revision();
     let mut parameters = vec![json!({"$ref": "#/components/parameters/Workspace"})];
+    if idempotency::takes_key(route, tool.changes_something) {
+        parameters.push(json!({"$ref": "#/components/parameters/Key"}));
+    }
     if route.wants_revision() {
         parameters.push(json!({"$ref": "#/components/parameters/Revision"}));
     } else if route.answer == RouteAnswer::Memory {

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_domain::note::Code;
 use serde_json::{Value, json};
 
@@ -32,6 +33,9 @@ pub(super) fn document(error: &Error) -> Value {
 }
 
 pub(super) fn response(error: &Error, is_conditional: bool) -> Response {
+    // These are about the key of the request, and say nothing of the revision.
+    let is_of_key = matches!(error, Error::RequestInWork | Error::Store(StoreError::CarriedOut(_)));
+    let is_conditional = is_conditional && !is_of_key;
     let mut response = (of(error.code(), is_conditional), Json(document(error))).into_response();
     if let Some(wait) = error.retry_after() {
         response.headers_mut().insert(header::RETRY_AFTER, whole_seconds(wait));

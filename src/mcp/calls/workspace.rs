@@ -110,7 +110,7 @@ impl Calling<'_> {
     }
 
     /// Returns the id of a workspace. An id that nobody has is an error, in a bound session too.
-    async fn id_of(&self, workspace: &WorkspaceRef) -> Result<WorkspaceId, Error> {
+    pub(super) async fn id_of(&self, workspace: &WorkspaceRef) -> Result<WorkspaceId, Error> {
         Ok(self.system.workspaces.resolve(workspace, Deadline::after(RESOLVE_LIMIT)).await?.workspace.id)
     }
 

@@ -46,7 +46,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let request = arguments.into_request(workspace, calling.caller.source().to_owned());
     calling.may_write_to(request.scope)?;
-    document(&calling.system.memories.record(request, calling.deadline).await?)
+    document(&calling.memories().record(request, calling.deadline).await?)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -46,7 +46,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let counts_in = Scope::SHARED.into_iter().filter(|scope| calling.may_write_to(*scope).is_ok()).collect();
     let request = arguments.into_request(workspace, calling.caller.session(), counts_in);
-    document(&calling.system.memories.feedback(request, calling.deadline).await?)
+    document(&calling.memories().feedback(request, calling.deadline).await?)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

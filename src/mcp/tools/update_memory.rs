@@ -45,7 +45,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         Ok(_) | Err(Error::NotFound(_)) => {}
         Err(error) => return Err(error.into()),
     }
-    document(&calling.system.memories.update(request, calling.deadline).await?).map(quoted)
+    document(&calling.memories().update(request, calling.deadline).await?).map(quoted)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -7,18 +7,18 @@ use super::*;
 use crate::llm_server::LlmServer;
 
 /// A script with a token that may do everything in one workspace.
-struct Script<'a> {
-    daemon: &'a Daemon,
-    token: String,
+pub(super) struct Script<'a> {
+    pub(super) daemon: &'a Daemon,
+    pub(super) token: String,
 }
 
 impl Script<'_> {
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let url = self.daemon.url.replace("/mcp", &format!("/api/v1{path}"));
         self.daemon.http.request(method, url).bearer_auth(&self.token).header("x-workspace", "shop")
     }
 
-    async fn send(&self, method: Method, path: &str, body: Option<Value>) -> (StatusCode, Value) {
+    pub(super) async fn send(&self, method: Method, path: &str, body: Option<Value>) -> (StatusCode, Value) {
         let request = self.request(method, path);
         let answer = match body {
             Some(body) => request.json(&body),
@@ -27,7 +27,7 @@ impl Script<'_> {
         document(answer.send().await.unwrap()).await
     }
 
-    async fn record(&self, title: &str) -> String {
+    pub(super) async fn record(&self, title: &str) -> String {
         let lesson =
             json!({"title": title, "description": "When a lock waits.", "content": format!("{title}, and say so.")});
         let (status, recorded) = self.send(Method::POST, "/memories", Some(lesson)).await;
@@ -36,12 +36,12 @@ impl Script<'_> {
     }
 }
 
-async fn document(answer: Response) -> (StatusCode, Value) {
+pub(super) async fn document(answer: Response) -> (StatusCode, Value) {
     let status = answer.status();
     (status, serde_json::from_str(&answer.text().await.unwrap()).unwrap_or_default())
 }
 
-fn script<'a>(daemon: &'a Daemon, place: &Place, permissions: &str) -> Script<'a> {
+pub(super) fn script<'a>(daemon: &'a Daemon, place: &Place, permissions: &str) -> Script<'a> {
     let arguments = ["script", "--permissions", permissions, "--key", "shop", "--team", "red"];
     Script { daemon, token: token(place, &arguments) }
 }

@@ -1,0 +1,93 @@
+//! A request of a script that has a key (`Idempotency-Key`). The script may send it again when it has had no answer: the
+//! request is carried out once, and what it was answered is answered again.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::MemoriesHandle;
+use reasoning_bank_actors::ports::{Record, StoreError};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::store::KeyedWrite;
+use reasoning_bank_domain::access::{EarlierWrite, KeyScope, KeyedRequest};
+use reasoning_bank_domain::memory::ids::KeyedRequestId;
+use reasoning_bank_domain::safety::secrets::Scrub;
+use serde_json::Value;
+
+use super::{Calling, Interrupted};
+
+/// Storing an answer may take this long.
+const STORE_LIMIT: Duration = Duration::from_secs(5);
+
+/// The key of a request, and what the request was sent to.
+pub(crate) struct RequestKey {
+    /// 1 to [`KeyedRequest::KEY_MAX_BYTES`] bytes.
+    pub(crate) key: String,
+    /// The method and the path.
+    pub(crate) route: String,
+}
+
+/// The requests with a key that this process has in work.
+#[derive(Debug, Default)]
+pub(in crate::mcp) struct RequestsInWork(Mutex<HashSet<KeyedRequestId>>);
+
+/// Ends the work on a request when it is dropped.
+struct InWork<'a> {
+    requests: &'a RequestsInWork,
+    id: KeyedRequestId,
+}
+
+impl RequestsInWork {
+    fn begin(&self, id: KeyedRequestId) -> Result<InWork<'_>, Error> {
+        let is_new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        if is_new { Ok(InWork { requests: self, id }) } else { Err(Error::RequestInWork) }
+    }
+}
+
+impl Drop for InWork<'_> {
+    fn drop(&mut self) {
+        self.requests.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
+impl Calling<'_> {
+    /// Returns the memories as this call writes them: what it writes first is stored with the key of its request.
+    pub(in crate::mcp) fn memories(&self) -> MemoriesHandle {
+        let memories = &self.system.memories;
+        self.keyed.get().map_or_else(|| memories.clone(), |write| memories.carrying_out(write.clone()))
+    }
+
+    /// Answers a request that has a key. `answer` carries it out, and is run only where nobody has done that yet.
+    pub(in crate::mcp) async fn once(
+        &self,
+        key: &RequestKey,
+        answer: impl Future<Output = Result<Value, Interrupted>>,
+    ) -> Result<Value, Interrupted> {
+        let named = self.arguments.and_then(|arguments| arguments.get("workspace")?.as_str());
+        let workspace = self.id_of(&self.workspace(named).await?).await?;
+        let scope = KeyScope { owner: self.caller.source(), workspace: &workspace, route: &key.route };
+        let id = scope.id(&key.key);
+        let _in_work = self.requests.begin(id)?;
+        let sent = serde_json::to_vec(&self.arguments).map_err(Error::internal)?;
+        let request = KeyedRequest::begun(id, workspace, &sent, Timestamp::now());
+        match request.earlier(self.system.store.request(id, self.deadline).await?) {
+            EarlierWrite::None => {}
+            EarlierWrite::Answered(answer) => return Ok(serde_json::from_str(&answer).map_err(Error::internal)?),
+            EarlierWrite::Unanswered => return Err(Error::from(StoreError::CarriedOut(id)).into()),
+            EarlierWrite::Other => {
+                let problem = "another request was sent under this key; each request needs a key of its own";
+                return Err(Error::invalid("Idempotency-Key", problem).into());
+            }
+        }
+        let write = self.keyed.get_or_init(|| KeyedWrite::new(request));
+        let mut document = answer.await?;
+        document.scrub();
+        let answered = Record::Request(write.request().clone().answered(document.to_string()));
+        if let Err(error) = self.system.store.commit(vec![answered], Deadline::after(STORE_LIMIT)).await {
+            tracing::warn!(%error, "the answer to a request with a key was not kept, so it cannot be answered again");
+        }
+        Ok(document)
+    }
+}
