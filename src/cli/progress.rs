@@ -34,6 +34,11 @@ impl ProgressIndicator {
         self.0.set_position(count);
     }
 
+    /// Says what was done last, beside what is counted.
+    pub(super) fn says(&self, done: String) {
+        self.0.set_message(done);
+    }
+
     /// Shows a bar from here on: how much of `most` is done.
     pub(super) fn most(&self, most: u64) {
         if self.0.length() == Some(most) || self.0.is_hidden() {

@@ -1,8 +1,9 @@
 //! Progress notifications beside a running request. They are strictly increasing, and there are at most ten a second.
-//! The numbers are the solver's own.
+//! The numbers are the solver's own, and the message says which stage it is at.
 
 use std::time::Duration;
 
+use reasoning_bank_domain::solve::stage::Stage;
 use reasoning_bank_domain::solve::task::Progress;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
@@ -35,13 +36,14 @@ pub(super) async fn reported<T>(
                 }
             }
         }
-        let Progress { completed, total } = *progress.borrow_and_update();
+        let Progress { completed, total, stages } = progress.borrow_and_update().clone();
         if completed <= sent {
             continue;
         }
         sent = completed;
         next = Instant::now() + INTERVAL;
-        let notification = ProgressNotificationParam::new(token.clone(), completed.into()).with_total(total.into());
+        let mut notification = ProgressNotificationParam::new(token.clone(), completed.into()).with_total(total.into());
+        notification.message = stages.last().map(Stage::to_string);
         if !matches!(timeout(NOTIFY_TIMEOUT, peer.notify_progress(notification)).await, Ok(Ok(()))) {
             return work.await;
         }

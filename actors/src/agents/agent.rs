@@ -145,7 +145,11 @@ impl AgentState {
     fn report_progress(&self) {
         if let (Some(run), Some(progress)) = (&self.run, &self.args.progress) {
             let now = run.progress();
-            progress.send_if_modified(|before| std::mem::replace(before, now) != now);
+            progress.send_if_modified(|before| {
+                let is_news = before != now;
+                before.clone_from(now);
+                is_news
+            });
         }
     }
 

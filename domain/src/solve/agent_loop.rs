@@ -33,6 +33,7 @@ use crate::prompt::{self, Prompt, Prompts, Template};
 use crate::retrieval::prompt_memories::PromptMemories;
 use crate::solve::answer::{Answer, FinishReason, Judgement};
 use crate::solve::matts::select;
+use crate::solve::stage::Stage;
 use crate::solve::task::{Progress, SolveReport, SolveTask, SolveUsage};
 
 pub use budget::RunLimits;
@@ -165,7 +166,7 @@ impl AgentLoop {
         let total = 2 * k + 2 * limits.max_iterations.saturating_sub(1) + 1 + u32::from(spec.task.store_result);
         let mut run = Self {
             attempts: vec![empty; k as usize],
-            progress: Progress { completed: 0, total },
+            progress: Progress { total, ..Progress::default() },
             spec,
             limits,
             phase: Phase::Recalling,
@@ -193,8 +194,8 @@ impl AgentLoop {
         (run, effects)
     }
 
-    pub fn progress(&self) -> Progress {
-        self.progress
+    pub fn progress(&self) -> &Progress {
+        &self.progress
     }
 
     /// Takes an input and returns what is to be done next. An input that comes after the conclusion changes nothing.
@@ -211,7 +212,9 @@ impl AgentLoop {
                 }
                 self.prompt_memories = prompt_memories.unwrap_or_default();
                 self.warnings.extend(notes);
-                self.step(Action::Recall, None, now).content = Some(ids(&self.prompt_memories.ids()));
+                let found = self.prompt_memories.ids();
+                self.step(Action::Recall, None, now).content = Some(ids(&found));
+                self.reached(Stage::Recalled { memories: found.len() });
                 self.draft(now)
             }
             Input::Recalled { .. } => Vec::new(),
@@ -275,6 +278,7 @@ impl AgentLoop {
 
     fn think(&mut self, index: usize, now: Timestamp) -> Effect {
         self.attempts[index].started = Some(now);
+        self.reached(Stage::AttemptStarted { attempt: index as u32 + 1 });
         if let Some(prompt) = self.think_prompt.clone() {
             return Effect::Call(ModelCall { purpose: Purpose::Think, attempt: Some(index as u32 + 1), prompt });
         }
@@ -310,7 +314,7 @@ impl AgentLoop {
             }
             Err(failure) => {
                 self.attempts[index].error = Some(failure);
-                self.attempts[index].ended = Some(now);
+                self.end_attempt(index, now);
             }
         }
         let next = self.attempts.iter().position(|attempt| attempt.started.is_none());
@@ -335,8 +339,15 @@ impl AgentLoop {
                 self.attempts[index].error = Some(failure);
             }
         }
-        self.attempts[index].ended = Some(now);
+        self.end_attempt(index, now);
         self.choose(now)
+    }
+
+    fn end_attempt(&mut self, index: usize, now: Timestamp) {
+        let attempt = &mut self.attempts[index];
+        attempt.ended = Some(now);
+        let score = attempt.score;
+        self.reached(Stage::AttemptDone { attempt: index as u32 + 1, score });
     }
 
     /// Chooses the best attempt, once every attempt has ended.
@@ -430,6 +441,7 @@ impl AgentLoop {
         };
         let step = self.step(Action::Evaluate, None, now);
         (step.score, step.feedback) = (Some(evaluation.score), Some(evaluation.feedback.clone()));
+        self.reached(Stage::Refined { iteration: self.iteration, score: Some(evaluation.score) });
         let better = self.best.as_ref().and_then(|best| best.score).is_none_or(|score| evaluation.score > score);
         if better {
             let (score, feedback) = (Some(evaluation.score), evaluation.feedback);
@@ -459,6 +471,10 @@ impl AgentLoop {
             self.warnings.push(warning);
         }
         self.truncated = true;
+    }
+
+    fn reached(&mut self, stage: Stage) {
+        self.progress.stages.push(stage);
     }
 
     fn warn(&mut self, during: &str, failure: &CallFailure) {

@@ -12,6 +12,7 @@ use crate::memory::trace::{Outcome, VerdictSource};
 use crate::note::Note;
 use crate::retrieval::prompt_memories::{LeftOut, PromptMemories};
 use crate::retrieval::recalled::Recalled;
+use crate::solve::stage::Stage;
 
 /// A task and how to work on it.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,11 +162,15 @@ pub struct SolveReport {
     pub elapsed_ms: u64,
 }
 
-/// The progress of a solve: how many model calls are complete, of the most that there can be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The progress of a solve.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {
+    /// The number of model calls that are complete.
     pub completed: u32,
+    /// The most model calls that there can be.
     pub total: u32,
+    /// All stages so far. There are at most two for each attempt, one for each iteration, and three more.
+    pub stages: Vec<Stage>,
 }
 
 /// The best solution that a solve had when it ended early.

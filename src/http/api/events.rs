@@ -1,5 +1,5 @@
-//! The stream of a solve, as server-sent events: `progress` while it runs, and then `done` with the report or `error`
-//! with the failure.
+//! The stream of a solve, as server-sent events: while it runs its stages and `progress`, and then `done` with the report
+//! or `error` with the failure.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -34,26 +34,34 @@ pub(super) async fn respond(
             Err(error) => status::response(&error, false),
         },
     }
-    let begun = Some((answer, news, guard));
+    let begun = Some((answer, news, guard, 0));
     let events = stream::unfold(begun, async |running| {
-        let (mut answer, mut news, guard) = running?;
+        let (mut answer, mut news, guard, told) = running?;
         tokio::select! {
             biased;
             Ok(()) = news.changed() => {
-                let Progress { completed, total } = *news.borrow_and_update();
-                let event = event("progress", &json!({"completed": completed, "total": total}));
-                Some((event, Some((answer, news, guard))))
+                let progress = news.borrow_and_update().clone();
+                let events = new_events(&progress, told);
+                Some((events, Some((answer, news, guard, progress.stages.len()))))
             }
             ended = &mut answer => {
                 let last = match done(ended) {
                     Ok(report) => event("done", &report),
                     Err(error) => event("error", &status::document(&error)["error"]),
                 };
-                Some((last, None))
+                Some((vec![last], None))
             }
         }
     });
+    let events = events.flat_map(stream::iter);
     Sse::new(events.map(Ok::<_, Infallible>)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+}
+
+/// Makes the events of the stages that were reached since the first `told`, and of the calls that are complete.
+fn new_events(progress: &Progress, told: usize) -> Vec<Event> {
+    let Progress { completed, total, stages } = progress;
+    let new = stages.iter().skip(told).map(|stage| event(stage.name(), &json!(stage)));
+    new.chain([event("progress", &json!({"completed": completed, "total": total}))]).collect()
 }
 
 fn done(ended: Result<Result<Value, Error>, JoinError>) -> Result<Value, Error> {

@@ -140,8 +140,9 @@ fn answer(route: &Route, tool: &DescribedTool<'_>) -> Value {
             "content": {"application/json": {"schema": schema}},
         }),
         RouteAnswer::Events => json!({
-            "description": "Events: `progress` with completed and total calls of models, then `done` with the report or \
-                            `error` with the failure.",
+            "description": "Events: `recalled`, `attempt_started`, `attempt_done`, `refined`, `judged` and `learned` when \
+                            a stage is reached, `progress` with completed and total calls of models, then `done` with \
+                            the report or `error` with the failure.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         }),
     }

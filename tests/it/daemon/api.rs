@@ -1,5 +1,7 @@
 //! The routes for scripts.
 
+use std::collections::BTreeSet;
+
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -177,10 +179,19 @@ async fn a_solve_is_a_stream_of_its_progress_and_ends_with_its_report() {
         .filter_map(|event| event.strip_prefix("event: ")?.split_once("\ndata: "))
         .map(|(name, data)| (name, serde_json::from_str(data).unwrap()))
         .collect();
-    let (last, progress) = events.split_last().unwrap();
+    let (last, before) = events.split_last().unwrap();
     assert_eq!((last.0, &last.1["outcome"]), ("done", &json!("success")), "{stream}");
+    let (progress, stages): (Vec<_>, Vec<_>) = before.iter().partition(|(name, _)| *name == "progress");
     let completed: Vec<u64> = progress.iter().map(|(_, data)| data["completed"].as_u64().unwrap()).collect();
-    assert!(completed.is_sorted() && progress.iter().all(|(name, _)| *name == "progress"), "{stream}");
+    assert!(completed.is_sorted(), "{stream}");
+    let of = |stage: &str| stages.iter().filter(|(name, _)| *name == stage).map(|(_, data)| data).collect::<Vec<_>>();
+    let attempts: BTreeSet<u64> = of("attempt_done").iter().map(|data| data["attempt"].as_u64().unwrap()).collect();
+    assert_eq!(attempts, BTreeSet::from([1, 2, 3]), "{stream}");
+    assert_eq!((of("attempt_started").len(), of("attempt_done").len()), (3, 3), "{stream}");
+    assert!(of("attempt_done").iter().all(|data| data["score"].is_number()), "{stream}");
+    let names: Vec<&str> = stages.iter().map(|(name, _)| *name).collect();
+    assert_eq!((names[0], &names[names.len() - 2..]), ("attempt_started", &["judged", "learned"][..]), "{stream}");
+    assert_eq!(of("judged")[0]["verdict"], "success");
     let (status, refused) = script.send(Method::POST, "/solve", Some(json!({}))).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "what fails before it begins is no stream: {refused}");
 }

@@ -14,6 +14,7 @@ use crate::memory::trace::{Outcome, TraceMetadata, TraceSource, VerdictSource};
 use crate::note::{Code, Note};
 use crate::retrieval::prompt_memories::PromptMemories;
 use crate::solve::answer::Verdict;
+use crate::solve::stage::Stage;
 use crate::solve::task::{AttemptReport, BestSoFar, LeftOutMemory, UsedMemory};
 
 /// The reason why a run ended without a report.
@@ -104,6 +105,9 @@ impl RunSpec {
 impl AgentLoop {
     pub(super) fn conclude(&mut self, lessons: Vec<Lesson>, now: Timestamp) -> Vec<super::Effect> {
         self.phase = Phase::Concluded;
+        if self.spec.task.store_result {
+            self.reached(Stage::Learned { lessons: lessons.len() });
+        }
         let outcome = match self.verdict() {
             Some(Verdict::Success) => Outcome::Success,
             Some(Verdict::Failure) => Outcome::Failure,

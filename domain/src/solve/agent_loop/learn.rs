@@ -11,6 +11,7 @@ use crate::note::{Code, Note};
 use crate::prompt::Purpose;
 use crate::prompt::Template;
 use crate::solve::answer::{Answer, Verdict};
+use crate::solve::stage::Stage;
 use crate::text::tokens;
 
 /// The source that lessons were drawn from. It decides how many are kept.
@@ -30,6 +31,8 @@ impl AgentLoop {
             }
             other => self.warn("judge", &failure_of(other)),
         }
+        let score = self.judgement.as_ref().map(|judgement| judgement.score);
+        self.reached(Stage::Judged { verdict: self.verdict(), score });
         let over_budget = self.usage.total_tokens() > self.limits.total_token_budget;
         if over_budget {
             let (used, limit) = (self.usage.total_tokens(), self.limits.total_token_budget);

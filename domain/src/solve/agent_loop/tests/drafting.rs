@@ -24,7 +24,7 @@ fn a_good_single_draft_exits_early_and_learns_from_the_judge() {
 fn five_parallel_drafts_are_asked_for_at_once_and_the_best_is_chosen() {
     let (mut run, effects) = AgentLoop::start(spec(5), RunLimits::default(), NOW);
     assert_eq!(effects.len(), 5, "all drafts at once");
-    assert_eq!(run.progress(), Progress { completed: 0, total: 5 + 5 + 4 + 1 + 1 });
+    assert_eq!((run.progress().completed, run.progress().total), (0, 5 + 5 + 4 + 1 + 1));
     let asked = run.on(
         Input::Answered {
             purpose: Purpose::Think,
