@@ -31,7 +31,7 @@ mod transport;
 
 pub use bridge::{BridgeError, BridgeOptions};
 pub(crate) use caller::{CallEnd, SESSION_HEADER};
-pub(crate) use calls::RequestKey;
+pub(crate) use client::RequestKey;
 pub(crate) use failure::failure_document;
 pub(crate) use http::{HttpSessions, MAX_BODY_BYTES, PATH, http_route, is_stateless};
 pub use options::{McpOptions, ToolDefaults};

@@ -25,7 +25,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::keyed::RequestKey;
 pub(super) use self::keyed::RequestsInWork;
 use super::arguments::extract;
 use super::caller::Caller;

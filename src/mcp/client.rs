@@ -8,8 +8,15 @@ use rmcp::service::RequestContext;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::calls::RequestKey;
 use super::progress;
+
+/// The key of a request, and what the request was sent to.
+pub(crate) struct RequestKey {
+    /// 1 to `KeyedRequest::KEY_MAX_BYTES` bytes.
+    pub(crate) key: String,
+    /// The method and the path.
+    pub(crate) route: String,
+}
 
 pub(super) enum ToolClient<'a> {
     Agent {

@@ -29,8 +29,8 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::caller::{Caller, ServerEnd};
-use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED, RequestKey, RequestsInWork};
-use super::client::ToolClient;
+use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED, RequestsInWork};
+use super::client::{RequestKey, ToolClient};
 use super::failure;
 use super::open_questions::OpenQuestions;
 use super::options::McpOptions;

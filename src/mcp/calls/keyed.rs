@@ -17,17 +17,10 @@ use reasoning_bank_domain::safety::secrets::Scrub;
 use serde_json::Value;
 
 use super::{Calling, Interrupted};
+use crate::mcp::client::RequestKey;
 
 /// Storing an answer may take this long.
 const STORE_LIMIT: Duration = Duration::from_secs(5);
-
-/// The key of a request, and what the request was sent to.
-pub(crate) struct RequestKey {
-    /// 1 to [`KeyedRequest::KEY_MAX_BYTES`] bytes.
-    pub(crate) key: String,
-    /// The method and the path.
-    pub(crate) route: String,
-}
 
 /// The requests with a key that this process has in work.
 #[derive(Debug, Default)]
