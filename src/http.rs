@@ -20,7 +20,7 @@ mod unread;
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -45,6 +45,7 @@ use crate::mcp::{self, McpOptions};
 use crate::metrics::{Scraper, ServerMetrics};
 use crate::settings::{HttpSection, MetricsAccess};
 use crate::tokens::{FirstTokenError, TokenRegistry, TokensError};
+use api::TokenRoutes;
 use auth::Authenticator;
 use guard::AllowedHosts;
 use limits::LimitedRequests;
@@ -104,6 +105,7 @@ impl ServeError {
 
 /// A daemon that has its address, and does not answer yet.
 pub struct Daemon {
+    data_dir: PathBuf,
     listener: TcpListener,
     address: SocketAddr,
     allowed: Arc<AllowedHosts>,
@@ -142,7 +144,8 @@ impl Daemon {
             MetricsAccess::Token => MetricsReaders::ThisMachine,
         };
         let limits = TokenLimits::new(options);
-        Ok(Self { listener, address, allowed, tokens, authenticator, audit, metrics_readers, limits })
+        let data_dir = data_dir.to_owned();
+        Ok(Self { data_dir, listener, address, allowed, tokens, authenticator, audit, metrics_readers, limits })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -166,6 +169,7 @@ impl Daemon {
         let metrics = Arc::<ServerMetrics>::default();
         let server = mcp::Server::http(system.clone(), options, self.audit.clone(), Arc::clone(&metrics));
         let (route, open) = mcp::http_route(server.clone(), stop.clone());
+        let tokens = TokenRoutes { data_dir: self.data_dir, audit: self.audit.clone() };
         let owners = Arc::new(SessionOwners::new(open, end.clone(), stop.clone()));
         let limited = LimitedRequests { limits: self.limits, metrics: Arc::clone(&metrics) };
         let watched = MetricsRoute {
@@ -179,7 +183,7 @@ impl Daemon {
             .with_state(watched)
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
         let protected = route
-            .merge(api::routes(server))
+            .merge(api::routes(server, tokens))
             .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
             .layer(from_fn_with_state(limited, limits::limit))
             .layer(RequestBodyTimeoutLayer::new(BODY_PAUSE))

@@ -35,6 +35,7 @@ pub(crate) use client::RequestKey;
 pub(crate) use failure::failure_document;
 pub(crate) use http::{HttpSessions, MAX_BODY_BYTES, PATH, http_route, is_stateless};
 pub use options::{McpOptions, ToolDefaults};
+pub(crate) use schema::{of_answer as answer_schema, of_arguments as arguments_schema};
 pub(crate) use server::{DescribedTool, ScriptCall, Server};
 pub use session::SessionError;
 

@@ -1,6 +1,7 @@
 //! The tokens of a data directory: one file beside the bank, replaced whole at every change, so that every process that
 //! serves the directory sees a change at its next request.
 
+mod admin;
 mod first;
 mod last_use;
 
@@ -18,6 +19,7 @@ use reasoning_bank_store::files::{create_dir, write_synced};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
+pub(crate) use admin::{ListedToken, ListedTokens, MAX_DAYS, MadeToken, NewToken, Tokens};
 pub use first::{BOOTSTRAP_TOKEN_FILE, FirstTokenError};
 pub use last_use::LastUse;
 use last_use::UseNotes;
@@ -37,6 +39,11 @@ pub enum TokensError {
     TooMany,
     #[error("there is no token {0}")]
     Unknown(String),
+    #[error("several teams have a valid token {0:?}; name it by its id")]
+    Ambiguous(String),
+    /// A field of a new token is wrong.
+    #[error("{0}")]
+    Invalid(String),
     #[error("there is a valid token {0:?} already; choose another name, or `token rotate` it")]
     NameTaken(String),
     #[error("the system gives no random bytes: {0}")]
@@ -78,10 +85,14 @@ impl TokenFile {
     /// Adds a token.
     ///
     /// # Errors
-    /// A valid token has its name, there are too many, or the file cannot be read or written.
+    /// A valid token of its team has its name, there are too many, or the file cannot be read or written.
     pub fn add(&self, token: AccessToken, now: Timestamp) -> Result<(), TokensError> {
         self.change(|tokens| {
-            if tokens.iter().any(|other| other.name == token.name && other.expiry(now) == Expiry::Valid) {
+            let is_other = |other: &AccessToken| {
+                let is_of_team = (&other.team, &other.org) == (&token.team, &token.org);
+                other.name == token.name && is_of_team && other.expiry(now) == Expiry::Valid
+            };
+            if tokens.iter().any(is_other) {
                 return Err(TokensError::NameTaken(token.name.clone()));
             }
             if tokens.len() >= MAX_TOKENS {
@@ -99,10 +110,10 @@ impl TokenFile {
     }
 
     /// Changes the tokens under a lock that all processes respect.
-    pub fn change<T>(
+    pub fn change<T, E: From<TokensError>>(
         &self,
-        change: impl FnOnce(&mut Vec<AccessToken>) -> Result<T, TokensError>,
-    ) -> Result<T, TokensError> {
+        change: impl FnOnce(&mut Vec<AccessToken>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let unwritable = |error: io::Error| TokensError::Unwritable(self.path(), error.to_string());
         create_dir(&self.dir).map_err(unwritable)?;
         let lock = File::options().create(true).truncate(false).write(true).mode(0o600).open(self.dir.join(LOCK));

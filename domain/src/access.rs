@@ -1,12 +1,14 @@
 //! Who asks, and what he may do. A [`Principal`] stands for whoever makes a request; over the network an [`AccessToken`] says
 //! which one that is.
 
+mod granting;
 mod keyed_request;
 mod permission;
 mod principal;
 mod session;
 mod token;
 
+pub use granting::CannotGrant;
 pub use keyed_request::{EarlierWrite, KeyScope, KeyedRequest};
 pub use permission::{Permission, Permissions, UnknownPermission};
 pub use principal::{AllowedWorkspaces, Principal};

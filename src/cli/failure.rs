@@ -175,7 +175,9 @@ impl From<TokensError> for CommandFailure {
         match error {
             TokensError::Unknown(_) => Self::new(CommandExit::Usage, Code::NotFound, error.to_string())
                 .hint("`token list` shows which there are"),
-            TokensError::NameTaken(_) => Self::usage(error.to_string()),
+            TokensError::NameTaken(_) | TokensError::Invalid(_) | TokensError::Ambiguous(_) => {
+                Self::usage(error.to_string())
+            }
             _ => Self::new(CommandExit::Failed, Code::StoreUnavailable, error.to_string()),
         }
     }

@@ -9,6 +9,7 @@ mod idempotency;
 mod openapi;
 mod revision;
 mod status;
+mod tokens;
 
 use std::sync::{Arc, LazyLock};
 
@@ -27,6 +28,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+pub(super) use self::tokens::TokenRoutes;
 use super::problem::Problem;
 use crate::mcp::{MAX_BODY_BYTES, ScriptCall, Server};
 
@@ -96,7 +98,7 @@ impl Route {
 }
 
 /// Makes the routes for scripts. Who asks was found out before a request comes here.
-pub(super) fn routes(server: Server) -> Router {
+pub(super) fn routes(server: Server, tokens: TokenRoutes) -> Router {
     let of = server.clone();
     let description = Arc::new(LazyLock::new(move || openapi::document(&of)));
     let described = get(async move || Json(&**description).into_response());
@@ -110,6 +112,7 @@ pub(super) fn routes(server: Server) -> Router {
         router = router.route(&path, handler);
     }
     let not_allowed = async || Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here");
+    let router = router.merge(tokens::routes(tokens));
     router.method_not_allowed_fallback(not_allowed).layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
 }
 

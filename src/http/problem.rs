@@ -30,6 +30,10 @@ impl Problem {
         Self { header: Some(challenge), ..Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", message) }
     }
 
+    pub(super) fn code(&self) -> &'static str {
+        self.code
+    }
+
     pub(super) fn retry_after(self, wait: Duration) -> Self {
         Self { header: Some((header::RETRY_AFTER, whole_seconds(wait))), ..self }
     }

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 /// Makes the schema of a tool's arguments. Optional arguments are absent rather than null, though null is taken too.
-pub(super) fn of_arguments<T: JsonSchema>() -> JsonObject {
+pub(crate) fn of_arguments<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(|schema: &mut Schema| {
         drop_null(schema);
         flatten_choices(schema);
@@ -22,7 +22,7 @@ pub(super) fn of_arguments<T: JsonSchema>() -> JsonObject {
 
 /// Makes the schema of a tool's answer: names and types, without prose, with nothing required. A compact answer leaves
 /// fields out, and some clients hold even the error document of a failed call against this schema.
-pub(super) fn of_answer<T: JsonSchema>() -> JsonObject {
+pub(crate) fn of_answer<T: JsonSchema>() -> JsonObject {
     let settings =
         SchemaSettings::draft2020_12().for_serialize().with_transform(RecursiveTransform(|schema: &mut Schema| {
             flatten_choices(schema);

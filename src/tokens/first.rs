@@ -55,7 +55,7 @@ impl TokenFile {
             if is_first {
                 tokens.push(token);
             }
-            Ok(is_first)
+            Ok::<_, TokensError>(is_first)
         })?;
         Ok(added)
     }

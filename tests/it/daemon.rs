@@ -8,6 +8,7 @@ mod idempotency;
 mod limits;
 mod metrics;
 mod operating;
+mod token_routes;
 mod tokens;
 
 use std::io::{BufRead, BufReader};

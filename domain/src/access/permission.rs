@@ -68,6 +68,10 @@ impl Permissions {
         self.0.contains(&permission)
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = Permission> {
+        self.0.iter().copied()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

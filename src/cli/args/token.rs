@@ -4,6 +4,8 @@ use clap::{ArgGroup, Args, Subcommand};
 use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 
+use crate::tokens::MAX_DAYS;
+
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum TokenCommand {
     /// Make a token and print it, this once
@@ -62,6 +64,6 @@ pub(in crate::cli) struct TokenArgs {
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) org: Option<String>,
     /// It ends after so many days, 1 to 3650 [default: never]
-    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=3_650))]
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DAYS)))]
     pub(in crate::cli) expires_days: Option<u32>,
 }

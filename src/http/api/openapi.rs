@@ -4,7 +4,7 @@
 use reasoning_bank_domain::access::KeyedRequest;
 use serde_json::{Map, Value, json};
 
-use super::{BASE, ROUTES, Route, RouteAnswer, idempotency};
+use super::{BASE, ROUTES, Route, RouteAnswer, idempotency, tokens};
 use crate::mcp::{DescribedTool, Server};
 
 pub(super) fn document(server: &Server) -> Value {
@@ -13,6 +13,9 @@ pub(super) fn document(server: &Server) -> Value {
         let Some(tool) = server.described(route.tool) else { continue };
         let path = paths.entry(format!("{BASE}{}", route.path)).or_insert_with(|| json!({}));
         path[route.method.as_str().to_ascii_lowercase()] = operation(route, &tool);
+    }
+    if let Value::Object(of_tokens) = tokens::paths() {
+        paths.extend(of_tokens);
     }
     json!({
         "openapi": "3.1.0",
@@ -86,6 +89,11 @@ pub(super) fn document(server: &Server) -> Value {
     })
 }
 
+/// Refers to the form of every failure.
+pub(super) fn failure() -> Value {
+    json!({"$ref": "#/components/responses/Failure"})
+}
+
 fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
     let mut arguments = tool.arguments.clone();
     let in_path = |name: &str| route.path.contains(&format!("{{{name}}}"));
@@ -120,7 +128,7 @@ fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
         "summary": tool.title,
         "description": tool.description,
         "parameters": parameters,
-        "responses": {"200": answer(route, tool), "default": {"$ref": "#/components/responses/Failure"}},
+        "responses": {"200": answer(route, tool), "default": failure()},
     });
     if route.has_body() {
         operation["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": arguments}}});

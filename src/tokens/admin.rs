@@ -1,0 +1,215 @@
+//! Looking after tokens: listing, making, ending and replacing them, for the commands of `token` and for scripts.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_domain::access::{AccessToken, AllowedWorkspaces, Expiry, Permission, Permissions, TokenId};
+use reasoning_bank_domain::memory::workspace::check_name;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LastUse, TokenFile, TokensError, random_token};
+
+/// The most days that a token may live.
+pub(crate) const MAX_DAYS: u32 = 3_650;
+
+/// The tokens of a data directory, at one moment.
+pub(crate) struct Tokens {
+    file: TokenFile,
+    last_use: LastUse,
+    now: Timestamp,
+}
+
+/// A token as lists show it: without its hash.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ListedToken {
+    pub(crate) id: TokenId,
+    pub(crate) name: String,
+    /// Whose evidence it gives.
+    pub(crate) owner: String,
+    pub(crate) permissions: Permissions,
+    pub(crate) workspaces: AllowedWorkspaces,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) team: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) org: Option<String>,
+    #[schemars(with = "String")]
+    pub(crate) created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(crate) expires_at: Option<Timestamp>,
+    /// The hour in which it was used last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(crate) last_used: Option<Timestamp>,
+    pub(crate) status: Expiry,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ListedTokens {
+    pub(crate) tokens: Vec<ListedToken>,
+}
+
+/// A token that was just made. Nobody can print it again.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct MadeToken {
+    /// What clients send as `Authorization: Bearer`.
+    pub(crate) token: String,
+    #[serde(flatten)]
+    pub(crate) listed: ListedToken,
+}
+
+/// What a new token is to be.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewToken {
+    /// What it is called in lists and logs. No two valid tokens of a team have the same name.
+    pub(crate) name: String,
+    /// Whose evidence it gives: one person or service is one source. Default: the name.
+    pub(crate) owner: Option<String>,
+    #[serde(default = "read_and_write")]
+    pub(crate) permissions: Permissions,
+    pub(crate) workspaces: AllowedWorkspaces,
+    /// Default: that of the caller.
+    pub(crate) team: Option<String>,
+    /// Default: that of the caller.
+    pub(crate) org: Option<String>,
+    /// It ends after so many days. Default: never.
+    #[schemars(range(min = 1, max = MAX_DAYS))]
+    pub(crate) expires_days: Option<u32>,
+}
+
+fn read_and_write() -> Permissions {
+    [Permission::Read, Permission::Write].into_iter().collect()
+}
+
+impl Tokens {
+    pub(crate) fn of(data_dir: &Path) -> Self {
+        Self { file: TokenFile::of(data_dir), last_use: LastUse::of(data_dir), now: Timestamp::now() }
+    }
+
+    /// Lists the tokens that `is_shown` lets through, in the order in which they were made.
+    pub(crate) fn list(&self, is_shown: impl Fn(&AccessToken) -> bool) -> Result<ListedTokens, TokensError> {
+        let shown = self.file.read()?.into_iter().filter(is_shown);
+        Ok(ListedTokens { tokens: shown.map(|token| self.listed(token)).collect() })
+    }
+
+    /// Finds the token of this name or id: the valid one, else the one that was made last.
+    pub(crate) fn show(
+        &self,
+        named: &str,
+        is_shown: impl Fn(&AccessToken) -> bool,
+    ) -> Result<ListedToken, TokensError> {
+        let found = self.file.read()?.into_iter().filter(|token| is_named(token, named) && is_shown(token));
+        let found = found.max_by_key(|token| (token.expiry(self.now) == Expiry::Valid, token.created_at));
+        found.map(|token| self.listed(token)).ok_or_else(|| TokensError::Unknown(named.to_owned()))
+    }
+
+    /// Makes a token, where `check` agrees to it.
+    pub(crate) fn create<E: From<TokensError>>(
+        &self,
+        new: NewToken,
+        check: impl FnOnce(&AccessToken) -> Result<(), E>,
+    ) -> Result<MadeToken, E> {
+        let owner = new.owner.unwrap_or_else(|| new.name.clone());
+        let named = [("name", Some(&new.name)), ("owner", Some(&owner)), ("team", new.team.as_ref())];
+        for (field, name) in named.into_iter().chain([("org", new.org.as_ref())]) {
+            if let Some(name) = name {
+                check_name(field, name)
+                    .map_err(|problem| TokensError::Invalid(format!("{}: {}", problem.field, problem.problem)))?;
+            }
+        }
+        if new.permissions.is_empty() {
+            return Err(TokensError::Invalid("permissions: there must be one".to_owned()).into());
+        }
+        if matches!(&new.workspaces, AllowedWorkspaces::Only(keys) if keys.is_empty()) {
+            return Err(TokensError::Invalid("workspaces: there must be one".to_owned()).into());
+        }
+        let bearer = random_token()?;
+        let token = AccessToken {
+            id: bearer.id().clone(),
+            sha256: bearer.hash(),
+            name: new.name,
+            owner,
+            permissions: new.permissions,
+            workspaces: new.workspaces,
+            team: new.team,
+            org: new.org,
+            created_at: self.now,
+            expires_at: new.expires_days.map(|days| self.after(days)).transpose()?,
+            revoked_at: None,
+        };
+        check(&token)?;
+        self.file.add(token.clone(), self.now)?;
+        Ok(MadeToken { token: bearer.expose().to_owned(), listed: self.listed(token) })
+    }
+
+    fn after(&self, days: u32) -> Result<Timestamp, TokensError> {
+        let invalid = || TokensError::Invalid(format!("expires_days: 1 to {MAX_DAYS}"));
+        let lifetime = SignedDuration::from_hours(24 * i64::from(days));
+        let ends = self.now.checked_add(lifetime).ok();
+        ends.filter(|_| (1..=MAX_DAYS).contains(&days)).ok_or_else(invalid)
+    }
+
+    /// Ends the valid token of this name or id.
+    pub(crate) fn revoke(
+        &self,
+        named: &str,
+        is_shown: impl Fn(&AccessToken) -> bool,
+    ) -> Result<ListedToken, TokensError> {
+        let revoked = self.file.change(|tokens| {
+            let token = self.valid(tokens, named, is_shown)?;
+            token.revoked_at = Some(self.now);
+            Ok(token.clone())
+        })?;
+        Ok(self.listed(revoked))
+    }
+
+    /// Puts a new token in the place of the valid one of this name or id, where `check` agrees to that. The owner stays,
+    /// and with him what counts as one source. Returns the id of the old one as well.
+    pub(crate) fn rotate<E: From<TokensError>>(
+        &self,
+        named: &str,
+        is_shown: impl Fn(&AccessToken) -> bool,
+        check: impl FnOnce(&AccessToken) -> Result<(), E>,
+    ) -> Result<(TokenId, MadeToken), E> {
+        let bearer = random_token()?;
+        let (old, token) = self.file.change(|tokens| {
+            let old = self.valid(tokens, named, is_shown)?;
+            check(old)?;
+            let (id, sha256) = (bearer.id().clone(), bearer.hash());
+            let new = AccessToken { id, sha256, created_at: self.now, ..old.clone() };
+            old.revoked_at = Some(self.now);
+            let old = old.id.clone();
+            tokens.push(new.clone());
+            Ok::<_, E>((old, new))
+        })?;
+        Ok((old, MadeToken { token: bearer.expose().to_owned(), listed: self.listed(token) }))
+    }
+
+    fn valid<'a>(
+        &self,
+        tokens: &'a mut [AccessToken],
+        named: &str,
+        is_shown: impl Fn(&AccessToken) -> bool,
+    ) -> Result<&'a mut AccessToken, TokensError> {
+        let is_meant =
+            |token: &AccessToken| token.expiry(self.now) == Expiry::Valid && is_named(token, named) && is_shown(token);
+        let mut meant = tokens.iter_mut().filter(|token| is_meant(token));
+        match (meant.next(), meant.next()) {
+            (Some(token), None) => Ok(token),
+            (None, _) => Err(TokensError::Unknown(named.to_owned())),
+            (Some(_), Some(_)) => Err(TokensError::Ambiguous(named.to_owned())),
+        }
+    }
+
+    fn listed(&self, token: AccessToken) -> ListedToken {
+        let (status, last_used) = (token.expiry(self.now), self.last_use.of_token(&token.id));
+        let AccessToken { id, name, owner, permissions, workspaces, team, org, created_at, expires_at, .. } = token;
+        ListedToken { id, name, owner, permissions, workspaces, team, org, created_at, expires_at, last_used, status }
+    }
+}
+
+fn is_named(token: &AccessToken, named: &str) -> bool {
+    token.name == named || token.id.as_str() == named
+}

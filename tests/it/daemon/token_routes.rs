@@ -1,0 +1,83 @@
+//! The routes for tokens.
+
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::api::{Script, script};
+use super::*;
+
+fn new_token(name: &str, permissions: &[&str], keys: &[&str]) -> Value {
+    json!({"name": name, "permissions": permissions, "workspaces": {"only": keys}})
+}
+
+#[tokio::test]
+async fn an_administrator_makes_lists_replaces_and_ends_tokens_of_his_team() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let admin = script(&daemon, &place, "read,write,admin");
+    let (status, made) = admin.send(Method::POST, "/tokens", Some(new_token("ana", &["read"], &["shop"]))).await;
+    assert_eq!((status, &made["team"], &made["status"]), (StatusCode::OK, &json!("red"), &json!("valid")), "{made}");
+    let ana = Script { daemon: &daemon, token: made["token"].as_str().unwrap().to_owned() };
+    assert_eq!(ana.send(Method::GET, "/memories", None).await.0, StatusCode::OK);
+    let (status, refused) = ana.send(Method::GET, "/tokens", None).await;
+    assert_eq!((status, &refused["error"]["code"]), (StatusCode::FORBIDDEN, &json!("permission_denied")));
+
+    let (_, listed) = admin.send(Method::GET, "/tokens", None).await;
+    let names: Vec<&str> = listed["tokens"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["script", "ana"]);
+    assert!(!listed.to_string().contains(&ana.token) && !listed.to_string().contains("sha256"), "{listed}");
+    let (_, shown) = admin.send(Method::GET, "/tokens/ana", None).await;
+    assert_eq!(shown["id"], made["id"]);
+
+    let (_, rotated) = admin.send(Method::POST, "/tokens/ana/rotate", Some(json!({}))).await;
+    let again = Script { daemon: &daemon, token: rotated["token"].as_str().unwrap().to_owned() };
+    assert_eq!(ana.send(Method::GET, "/memories", None).await.0, StatusCode::UNAUTHORIZED);
+    assert_eq!(again.send(Method::GET, "/memories", None).await.0, StatusCode::OK);
+    let (_, revoked) = admin.send(Method::DELETE, "/tokens/ana", None).await;
+    assert_eq!(revoked["status"], "revoked");
+    assert_eq!(again.send(Method::GET, "/memories", None).await.0, StatusCode::UNAUTHORIZED);
+    assert_eq!(admin.send(Method::DELETE, "/tokens/ana", None).await.0, StatusCode::NOT_FOUND);
+    let log = audited(&place);
+    for action in ["token create", "token rotate", "token revoke"] {
+        assert!(log.iter().any(|line| line["action"] == action && line["owner"] == "script"), "{action}: {log:?}");
+    }
+    assert!(!format!("{log:?}").contains(again.token.split('_').next_back().unwrap()));
+}
+
+#[tokio::test]
+async fn nobody_hands_out_more_than_he_has_or_learns_of_tokens_of_others() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let admin = script(&daemon, &place, "read,admin");
+    let arguments = ["hidden", "--permissions", "read", "--key", "shop", "--team", "blue"];
+    let theirs = token(&place, &arguments);
+    let their_id = theirs.split('_').nth(1).unwrap();
+    for (new, status, code) in [
+        (new_token("a", &["write"], &["shop"]), 403, "permission_denied"),
+        (new_token("a", &["admin:all"], &["shop"]), 403, "permission_denied"),
+        (new_token("a", &["read"], &["bank"]), 403, "permission_denied"),
+        (json!({"name": "a", "workspaces": "all"}), 403, "permission_denied"),
+        (json!({"name": "a", "workspaces": {"only": ["shop"]}, "team": "blue"}), 403, "permission_denied"),
+        (json!({"name": "a"}), 422, "invalid_argument"),
+        (new_token("a", &[], &["shop"]), 422, "invalid_argument"),
+        (new_token("", &["read"], &["shop"]), 422, "invalid_argument"),
+        (new_token("a", &["fly"], &["shop"]), 422, "invalid_argument"),
+        (new_token("script", &["read"], &["shop"]), 409, "conflict"),
+    ] {
+        let (got, refused) = admin.send(Method::POST, "/tokens", Some(new)).await;
+        assert_eq!((got.as_u16(), refused["error"]["code"].as_str().unwrap()), (status, code), "{refused}");
+    }
+    // A name that another team has is free here.
+    let (status, _) = admin.send(Method::POST, "/tokens", Some(new_token("hidden", &["read"], &["shop"]))).await;
+    assert_eq!(status, StatusCode::OK);
+    let (_, listed) = admin.send(Method::GET, "/tokens", None).await;
+    assert!(!listed.to_string().contains("blue") && !listed.to_string().contains(their_id), "{listed}");
+    for (method, path) in [(Method::GET, ""), (Method::DELETE, ""), (Method::POST, "/rotate")] {
+        let (status, foreign) = admin.send(method.clone(), &format!("/tokens/{their_id}{path}"), Some(json!({}))).await;
+        let (_, unknown) = admin.send(method, &format!("/tokens/000000000000{path}"), Some(json!({}))).await;
+        assert_eq!(status, StatusCode::NOT_FOUND);
+        assert_eq!(foreign.to_string().replace(their_id, "000000000000"), unknown.to_string());
+    }
+    let blue = Script { daemon: &daemon, token: theirs };
+    assert_eq!(blue.send(Method::GET, "/memories", None).await.0, StatusCode::OK);
+}
