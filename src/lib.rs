@@ -19,6 +19,7 @@ pub mod bootstrap;
 pub mod cli;
 pub mod embed;
 mod eval;
+mod export;
 mod git;
 pub mod http;
 mod jsonl;

@@ -19,6 +19,7 @@ use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::session::{request_deadline, rewrite_deadline, with_bank, with_bulk_bank, with_searching_bank};
 use super::{input, render};
+use crate::export::ExportOptions;
 use crate::project;
 use crate::settings::{self, Loaded};
 
@@ -92,7 +93,8 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
             let workspace = (!all).then_some(&loaded.workspace);
             with_bank(loaded, async |bank| {
                 let mut out = io::BufWriter::new(io::stdout().lock());
-                export(workspace, vectors, with_jobs, output.json, &bank, &mut out).await
+                let options = ExportOptions { vectors, jobs: with_jobs };
+                export(workspace, options, output.json, &bank, &mut out).await
             })
             .map(|()| CommandExit::Ok)
         }

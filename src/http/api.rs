@@ -5,6 +5,7 @@
 //! describes the routes, `status` says what a failure is in HTTP, and `events` is the stream of a solve.
 
 mod events;
+mod export;
 mod idempotency;
 mod openapi;
 mod revision;
@@ -112,7 +113,7 @@ pub(super) fn routes(server: Server, tokens: TokenRoutes) -> Router {
         router = router.route(&path, handler);
     }
     let not_allowed = async || Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here");
-    let router = router.merge(tokens::routes(tokens));
+    let router = router.merge(tokens::routes(tokens.clone())).merge(export::routes(server, tokens.audit));
     router.method_not_allowed_fallback(not_allowed).layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
 }
 

@@ -26,6 +26,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::keyed::RequestsInWork;
+pub(super) use self::workspace::shared_workspace;
 use super::arguments::extract;
 use super::caller::Caller;
 use super::client::ToolClient;

@@ -9,8 +9,9 @@ use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::access::Permission;
-use reasoning_bank_domain::memory::workspace::WorkspaceKey;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceKey};
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::task::Progress;
@@ -29,7 +30,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::caller::{Caller, ServerEnd};
-use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED, RequestsInWork};
+use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED, RequestsInWork, shared_workspace};
 use super::client::{RequestKey, ToolClient};
 use super::failure;
 use super::open_questions::OpenQuestions;
@@ -240,6 +241,27 @@ impl Server {
             Err(Interrupted::Failed(error)) => Err(error),
             Err(Interrupted::Asks(_)) => Err(Error::internal("a script was asked a question")),
         }
+    }
+
+    /// Returns the workspace that a request of a script is for, if its token has this permission, and the system that has
+    /// it.
+    ///
+    /// # Errors
+    /// Those of a call of a tool.
+    pub(crate) async fn workspace_of(
+        &self,
+        request: &Parts,
+        permission: Permission,
+        named: Option<&str>,
+    ) -> Result<(&SystemHandle, Workspace), Error> {
+        let caller = self.0.end.caller(Some(request))?;
+        if !caller.may(permission) {
+            return Err(Error::PermissionDenied(permission));
+        }
+        let system = &self.0.system;
+        let workspace = WorkspaceRef::Shared(shared_workspace(&caller, named)?);
+        let resolved = system.workspaces.resolve(&workspace, Deadline::after(MEMORY_DEADLINE)).await;
+        Ok((system, resolved.map_err(|error| caller.told(error))?.workspace))
     }
 
     /// Describes a tool, whether agents see it or not.

@@ -99,11 +99,11 @@ async fn an_incomplete_memory_is_refused_with_all_that_is_missing() {
 async fn exported(all: bool, vectors: bool, loaded: &Loaded, system: &SystemHandle) -> Vec<Value> {
     let workspace = (!all).then_some(&loaded.workspace);
     let mut out = Vec::new();
-    export(workspace, vectors, false, false, system, &mut out).await.unwrap();
+    export(workspace, ExportOptions { vectors, jobs: false }, false, system, &mut out).await.unwrap();
     let lines: Vec<Value> = out.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
 
     let mut array = Vec::new();
-    export(workspace, vectors, false, true, system, &mut array).await.unwrap();
+    export(workspace, ExportOptions { vectors, jobs: false }, true, system, &mut array).await.unwrap();
     assert_eq!(serde_json::from_slice::<Vec<Value>>(&array).unwrap(), lines);
     lines
 }
@@ -138,7 +138,10 @@ async fn an_export_of_an_unknown_workspace_is_refused() {
     let system = system().await;
     let unknown = WorkspaceRef::Id("0123456789abcdef".parse().unwrap());
     let mut out = Vec::new();
-    let refused = export(Some(&unknown), false, false, true, &system.handle(), &mut out).await.unwrap_err();
+    let refused =
+        export(Some(&unknown), ExportOptions { vectors: false, jobs: false }, true, &system.handle(), &mut out)
+            .await
+            .unwrap_err();
     assert_eq!((refused.code, refused.exit.code()), (Code::WorkspaceUnknown, 2));
     assert_eq!(out, b"");
     system.stop(Duration::from_secs(5)).await;
@@ -167,12 +170,13 @@ async fn an_export_says_whether_it_failed_before_or_after_its_first_line() {
     record(record_args(WARNING), &loaded, &handle, soon()).await.unwrap();
 
     let mut out = Full::default();
-    let later = export(None, true, false, true, &handle, &mut out).await.unwrap_err();
+    let later = export(None, ExportOptions { vectors: true, jobs: false }, true, &handle, &mut out).await.unwrap_err();
     assert!(later.is_after_output, "{later:?}");
     assert!(out.0.starts_with(b"[{"));
     store.fail_with(Some(StoreError::Failed("the disk is gone".into())));
     let mut out = Vec::new();
-    let at_once = export(None, true, false, true, &handle, &mut out).await.unwrap_err();
+    let at_once =
+        export(None, ExportOptions { vectors: true, jobs: false }, true, &handle, &mut out).await.unwrap_err();
     assert!(!at_once.is_after_output && out.is_empty(), "{at_once:?}");
     system.stop(Duration::from_secs(5)).await;
 }

@@ -35,10 +35,7 @@ impl Calling<'_> {
     pub(in crate::mcp) async fn workspace(&self, named: Option<&str>) -> Result<WorkspaceRef, Interrupted> {
         let binding = match &self.caller {
             Caller::User { binding, .. } => binding,
-            Caller::Holder { principal, key, .. } => {
-                let asked = asked_for("workspace", key.as_ref(), named)?;
-                return Ok(WorkspaceRef::Shared(shared(principal, asked)?));
-            }
+            Caller::Holder { .. } => return Ok(WorkspaceRef::Shared(shared_workspace(&self.caller, named)?)),
         };
         let named = named.map(|text| self.named("workspace", text).map(|workspace| (text, workspace))).transpose()?;
         let bound = match binding.get() {
@@ -173,6 +170,14 @@ impl Calling<'_> {
         };
         Ok(directories(&listed))
     }
+}
+
+/// Returns the workspace that a request over the network is for.
+pub(in crate::mcp) fn shared_workspace(caller: &Caller<'_>, named: Option<&str>) -> Result<SharedWorkspace, Error> {
+    let Caller::Holder { principal, key, .. } = caller else {
+        return Err(Error::internal("a user of this machine names no shared workspace"));
+    };
+    shared(principal, asked_for("workspace", key.as_ref(), named)?)
 }
 
 /// Returns the key that a request over the network names: in its header, in an argument, or the same in both.

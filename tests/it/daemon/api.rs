@@ -222,3 +222,33 @@ async fn the_description_names_every_route_and_every_route_answers() {
         }
     }
 }
+
+#[tokio::test]
+async fn an_export_has_the_lines_of_one_workspace_and_the_command_imports_them() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let red = script(&daemon, &place, "read,write");
+    let ids = [red.record("Take locks in one order").await, red.record("Measure before you tune").await];
+    let arguments = ["blue", "--permissions", "read,write", "--key", "shop", "--team", "blue"];
+    let blue = Script { daemon: &daemon, token: token(&place, &arguments) };
+    blue.record("Write tests before code").await;
+
+    let answer = red.request(Method::GET, "/export?vectors=true").send().await.unwrap();
+    assert_eq!(answer.headers()["content-type"], "application/x-ndjson");
+    let text = answer.text().await.unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let memories: Vec<&Value> = lines.iter().filter(|line| line["kind"] == "memory").collect();
+    assert_eq!(memories.iter().map(|line| line["id"].as_str().unwrap()).collect::<Vec<_>>(), ids);
+    assert!(memories.iter().all(|line| line["passages"][0]["vector"].is_array()), "{text}");
+    assert!(!text.contains("Write tests"), "{text}");
+    let wrong = red.request(Method::GET, "/export?vector=true").send().await.unwrap();
+    assert_eq!(wrong.status(), StatusCode::BAD_REQUEST);
+    let elsewhere = red.request(Method::GET, "/export?workspace=bank").send().await.unwrap();
+    assert_eq!(elsewhere.status(), StatusCode::FORBIDDEN);
+
+    let copy = Place::new();
+    copy.write("export.jsonl", &text);
+    let file = copy.path("export.jsonl");
+    let imported = copy.document(&["memory", "import", "--trusted-backup", "--yes", file.to_str().unwrap()]);
+    assert_eq!(imported["imported"]["memories"], 2, "{imported}");
+}

@@ -17,6 +17,7 @@ use super::*;
 use crate::cli::answers::ImportCounts;
 use crate::cli::args::Sure;
 use crate::cli::testing::{self, system};
+use crate::export::ExportOptions;
 
 const QUIET: Output = Output { json: true, quiet: true };
 
@@ -346,7 +347,9 @@ async fn a_backup_that_is_imported_is_exported_the_same() {
     for vectors in [false, true] {
         let exported = async |system: &SystemHandle| {
             let mut out = Vec::new();
-            crate::cli::memory::export(None, vectors, true, false, system, &mut out).await.unwrap();
+            crate::cli::memory::export(None, ExportOptions { vectors, jobs: true }, false, system, &mut out)
+                .await
+                .unwrap();
             String::from_utf8(out).unwrap()
         };
         let before = exported(&old.handle()).await;
@@ -374,7 +377,9 @@ async fn of_a_file_that_nobody_vouches_for_the_words_are_taken_and_the_claims_ar
     let things: Vec<Restorable> = (0..60).flat_map(unusual).chain(jobs()).collect();
     old.handle().memories.restore(things, soon()).await.unwrap();
     let mut out = Vec::new();
-    crate::cli::memory::export(None, true, true, false, &old.handle(), &mut out).await.unwrap();
+    crate::cli::memory::export(None, ExportOptions { vectors: true, jobs: true }, false, &old.handle(), &mut out)
+        .await
+        .unwrap();
     let file = place.path().join("bank.jsonl");
     std::fs::write(&file, out).unwrap();
     let imported = import(&arguments(&file, false), &loaded, QUIET, &new.handle()).await.unwrap();

@@ -1,0 +1,203 @@
+//! An export is JSON Lines, one line for each thing, in the order of ids over all kinds. What is written is what is
+//! stored, so that `import` restores it exactly. A signal's own kind is called `signal`, because
+//! `kind` says what a line is. The first line of a workspace also has the `workspace` itself: its root, its name, its
+//! team and organisation, which `import` takes of a trusted backup alone. Jobs hold whole sessions, so they are written
+//! only where that is asked for.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::ports::{JobFilter, MemoryFilter, MemoryRow, Page, Passage};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::store::StoreHandle;
+use reasoning_bank_domain::memory::trace::Trace;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::safety::invisible::escaped_in_json;
+use reasoning_bank_domain::safety::secrets::Scrub;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+/// The page is small because traces may be large.
+const PAGE: usize = 500;
+/// The page is smaller because a session may be half a million characters long.
+const PAGE_OF_JOBS: usize = 16;
+/// The page is large because the ids of a bank are read once for each page.
+const PAGE_OF_MEMORIES: usize = 4_096;
+/// One page may take this long.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What is exported besides memories, traces and signals.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ExportOptions {
+    /// The memories have their passages with vectors, and the name of the embedder.
+    pub(crate) vectors: bool,
+    pub(crate) jobs: bool,
+}
+
+/// An export, which is read line by line.
+pub(crate) struct Export {
+    streams: Vec<Stream>,
+    /// The workspaces that no line has named yet.
+    unnamed: HashMap<WorkspaceId, Workspace>,
+    store: StoreHandle,
+}
+
+impl Export {
+    /// Begins an export of one workspace, or of all.
+    pub(crate) async fn begin(
+        workspace: Option<WorkspaceId>,
+        options: ExportOptions,
+        store: StoreHandle,
+    ) -> Result<Self, Error> {
+        let mut streams = vec![
+            Stream::new(ExportedKind::Memories { vectors: options.vectors }, &workspace),
+            Stream::new(ExportedKind::Traces, &workspace),
+            Stream::new(ExportedKind::Signals, &workspace),
+        ];
+        if options.jobs {
+            streams.push(Stream::new(ExportedKind::Jobs, &workspace));
+        }
+        let workspaces = store.workspaces(Deadline::after(REQUEST_TIMEOUT)).await?;
+        let unnamed = workspaces.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect();
+        Ok(Self { streams, unnamed, store })
+    }
+
+    /// Returns the next line, without its end. None at the end.
+    pub(crate) async fn next_line(&mut self) -> Result<Option<String>, Error> {
+        let Some(mut line) = next(&mut self.streams, &self.store).await? else { return Ok(None) };
+        if let Some(mut workspace) = self.unnamed.remove(&line.workspace) {
+            workspace.scrub();
+            line.fields.insert("workspace".into(), value(&workspace)?);
+        }
+        let text = serde_json::to_string(&line).map_err(Error::internal)?;
+        Ok(Some(escaped_in_json(&text).into_owned()))
+    }
+}
+
+#[derive(Serialize)]
+struct ExportLine {
+    #[serde(skip)]
+    id: Uuid,
+    #[serde(skip)]
+    workspace: WorkspaceId,
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+    /// The passages of a memory that is written with its vectors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passages: Option<Vec<Passage>>,
+}
+
+/// The kind of things that a stream writes.
+#[derive(Clone, Copy)]
+enum ExportedKind {
+    Memories { vectors: bool },
+    Traces,
+    Signals,
+    Jobs,
+}
+
+impl ExportedKind {
+    fn page_size(self) -> usize {
+        match self {
+            Self::Memories { .. } | Self::Signals => PAGE_OF_MEMORIES,
+            Self::Traces => PAGE,
+            Self::Jobs => PAGE_OF_JOBS,
+        }
+    }
+
+    /// Reads a page of one workspace, or of all.
+    async fn read(
+        self,
+        workspace: Option<WorkspaceId>,
+        page: Page,
+        store: &StoreHandle,
+    ) -> Result<VecDeque<ExportLine>, Error> {
+        let deadline = Deadline::after(REQUEST_TIMEOUT);
+        match self {
+            Self::Memories { vectors } => {
+                let filter = MemoryFilter { workspace, ..MemoryFilter::default() };
+                memory_lines(store.memories(filter, page, deadline).await?, vectors, store).await
+            }
+            Self::Traces => {
+                let traces = store.traces(workspace, page, deadline).await?;
+                let of = |trace: &Trace| line("trace", trace.trace_id.uuid(), &trace.metadata.workspace_id, trace);
+                traces.iter().map(of).collect()
+            }
+            Self::Signals => {
+                let signals = store.signals(workspace, page, deadline).await?;
+                signals.iter().map(|signal| line("signal", signal.id.uuid(), &signal.workspace_id, signal)).collect()
+            }
+            Self::Jobs => {
+                let filter = JobFilter { workspace, ..JobFilter::default() };
+                let jobs = store.jobs(filter, page, deadline).await?;
+                jobs.iter().map(|job| line("job", job.id.uuid(), &job.workspace_id, job)).collect()
+            }
+        }
+    }
+}
+
+async fn memory_lines(rows: Vec<MemoryRow>, vectors: bool, store: &StoreHandle) -> Result<VecDeque<ExportLine>, Error> {
+    let ids = rows.iter().map(|row| row.memory.id).collect();
+    let mut passages = if vectors { Some(store.passages(ids, Deadline::after(REQUEST_TIMEOUT)).await?) } else { None };
+    let with_passages = |MemoryRow { memory, .. }: MemoryRow| {
+        let mut line = line("memory", memory.id.uuid(), &memory.workspace_id, &memory)?;
+        line.passages = passages.as_mut().map(|passages| passages.remove(&memory.id).unwrap_or_default());
+        if line.passages.is_none() {
+            // the name of the embedder only makes sense beside its vectors
+            line.fields.remove("embedder");
+        }
+        Ok(line)
+    };
+    rows.into_iter().map(with_passages).collect()
+}
+
+/// A stream of things of one kind, which are read a page at a time.
+struct Stream {
+    kind: ExportedKind,
+    workspace: Option<WorkspaceId>,
+    page: VecDeque<ExportLine>,
+    after: Option<Uuid>,
+    ended: bool,
+}
+
+impl Stream {
+    fn new(kind: ExportedKind, workspace: &Option<WorkspaceId>) -> Self {
+        Self { kind, workspace: workspace.clone(), page: VecDeque::new(), after: None, ended: false }
+    }
+
+    async fn fill(&mut self, store: &StoreHandle) -> Result<(), Error> {
+        if self.ended || !self.page.is_empty() {
+            return Ok(());
+        }
+        let size = self.kind.page_size();
+        let page = Page { after: self.after, ..Page::first(size) };
+        self.page = self.kind.read(self.workspace.clone(), page, store).await?;
+        self.ended = self.page.len() < size;
+        self.after = self.page.back().map(|line| line.id).or(self.after);
+        Ok(())
+    }
+}
+
+/// Returns the line with the lowest id of all streams.
+async fn next(streams: &mut [Stream], store: &StoreHandle) -> Result<Option<ExportLine>, Error> {
+    for stream in streams.iter_mut() {
+        stream.fill(store).await?;
+    }
+    let first = streams.iter_mut().filter(|stream| !stream.page.is_empty());
+    Ok(first.min_by_key(|stream| stream.page.front().map(|line| line.id)).and_then(|stream| stream.page.pop_front()))
+}
+
+fn line(kind: &str, id: Uuid, workspace: &WorkspaceId, thing: &impl Serialize) -> Result<ExportLine, Error> {
+    let mut fields = Map::from_iter([("kind".to_owned(), Value::from(kind))]);
+    if let Value::Object(own) = value(thing)? {
+        fields
+            .extend(own.into_iter().map(|(name, value)| (if name == "kind" { kind.to_owned() } else { name }, value)));
+    }
+    Ok(ExportLine { id, workspace: workspace.clone(), fields, passages: None })
+}
+
+fn value(thing: &impl Serialize) -> Result<Value, Error> {
+    serde_json::to_value(thing).map_err(Error::internal)
+}
