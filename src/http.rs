@@ -143,7 +143,7 @@ impl Daemon {
             MetricsAccess::Token if is_reached_from_elsewhere => MetricsReaders::TokenHolders,
             MetricsAccess::Token => MetricsReaders::ThisMachine,
         };
-        let limits = TokenLimits::new(options);
+        let limits = TokenLimits::new(options, data_dir);
         let data_dir = data_dir.to_owned();
         Ok(Self { data_dir, listener, address, allowed, tokens, authenticator, audit, metrics_readers, limits })
     }

@@ -1,17 +1,24 @@
-//! The limits of one token on a daemon: so many requests a second, and so many solves at once. Whoever asks for more is told
-//! when to come again, and nobody else waits for him. Both limits may change while the daemon runs.
+//! The limits of one token on a daemon: so many requests a second, so many solves at once, and so many model tokens a day.
+//! Whoever asks for more is told when to come again, and nobody else waits for him. The limits may change while the daemon
+//! runs.
+
+mod spending;
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::access::TokenId;
 
+use self::spending::Spending;
 use crate::settings::HttpSection;
 
 /// A solve that a token has no place for is worth another try after this time.
@@ -27,6 +34,9 @@ pub(crate) struct TokenLimits(Arc<LimitState>);
 
 struct LimitState {
     solves: AtomicUsize,
+    /// Zero: there is no limit.
+    model_tokens_per_day: AtomicU64,
+    spending: Mutex<Spending>,
     used: Mutex<UsedLimits>,
 }
 
@@ -47,23 +57,33 @@ struct TokenUse {
 pub(crate) struct RequestLimits {
     /// The request is one too many. Another one after this time is not.
     wait: Option<Duration>,
-    /// The solves of the token that are in work. A caller without a token has no limit.
-    solves: Option<Arc<AtomicUsize>>,
+    /// The token, and its solves in work. A caller without a token has no limit.
+    solves: Option<(TokenId, Arc<AtomicUsize>)>,
     limits: TokenLimits,
 }
 
 /// A place for a solve of a token. It is given back when dropped.
-pub(crate) struct SolvePlace(Arc<AtomicUsize>);
+pub(crate) struct SolvePlace {
+    token: TokenId,
+    solves: Arc<AtomicUsize>,
+    limits: TokenLimits,
+}
 
 impl TokenLimits {
-    pub(crate) fn new(settings: &HttpSection) -> Self {
+    pub(crate) fn new(settings: &HttpSection, data_dir: &Path) -> Self {
         let used = UsedLimits { requests_per_second: settings.requests_per_second, by_token: HashMap::new() };
-        Self(Arc::new(LimitState { solves: AtomicUsize::new(settings.solves_per_token), used: Mutex::new(used) }))
+        Self(Arc::new(LimitState {
+            solves: AtomicUsize::new(settings.solves_per_token),
+            model_tokens_per_day: AtomicU64::new(settings.model_tokens_per_day),
+            spending: Mutex::new(Spending::of(data_dir)),
+            used: Mutex::new(used),
+        }))
     }
 
     /// Takes over new limits. Solves in work go on.
     pub(crate) fn set(&self, settings: &HttpSection) {
         self.0.solves.store(settings.solves_per_token, Ordering::Relaxed);
+        self.0.model_tokens_per_day.store(settings.model_tokens_per_day, Ordering::Relaxed);
         self.with(|used| {
             if used.requests_per_second != settings.requests_per_second {
                 used.requests_per_second = settings.requests_per_second;
@@ -89,8 +109,25 @@ impl TokenLimits {
             of.last = Instant::now();
             let refused = of.requests.as_ref().and_then(|requests| requests.check().err());
             let wait = refused.map(|until| until.wait_time_from(DefaultClock::default().now()));
-            RequestLimits { wait, solves: Some(Arc::clone(&of.solves)), limits: self.clone() }
+            RequestLimits { wait, solves: Some((token.clone(), Arc::clone(&of.solves))), limits: self.clone() }
         })
+    }
+
+    fn check_spending(&self, token: &TokenId) -> Result<(), Error> {
+        let limit = self.0.model_tokens_per_day.load(Ordering::Relaxed);
+        if limit == 0 {
+            return Ok(());
+        }
+        let now = Timestamp::now();
+        match self.spending(|spending| spending.of_token(token, now)) {
+            Ok(used) if used < limit => Ok(()),
+            Ok(used) => Err(Error::DailyLimit { used, limit, retry_after: until_tomorrow(now) }),
+            Err(error) => Err(Error::internal(format!("what was used today cannot be read: {error}"))),
+        }
+    }
+
+    fn spending<T>(&self, work: impl FnOnce(&mut Spending) -> T) -> T {
+        work(&mut self.0.spending.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Locks what was used. Every change under the lock leaves whole data behind.
@@ -108,22 +145,45 @@ impl RequestLimits {
     /// Takes a place for a solve of the token.
     ///
     /// # Errors
-    /// `Overloaded`: all are taken.
+    /// `Overloaded`: all are taken. `DailyLimit`: the token has used its model tokens of today.
     pub(crate) fn begin_solve(&self) -> Result<Option<SolvePlace>, Error> {
-        let Some(solves) = &self.solves else { return Ok(None) };
+        let Some((token, solves)) = &self.solves else { return Ok(None) };
+        self.limits.check_spending(token)?;
         let limit = self.limits.0.solves.load(Ordering::Relaxed);
         let taken = |solves: usize| (solves < limit).then_some(solves + 1);
         match solves.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken) {
-            Ok(_) => Ok(Some(SolvePlace(Arc::clone(solves)))),
+            Ok(_) => {
+                let (token, solves, limits) = (token.clone(), Arc::clone(solves), self.limits.clone());
+                Ok(Some(SolvePlace { token, solves, limits }))
+            }
             Err(_) => Err(Error::Overloaded { retry_after: SOLVE_RETRY }),
+        }
+    }
+}
+
+impl SolvePlace {
+    /// Counts the model tokens that the solve has used.
+    pub(crate) fn spent(&self, model_tokens: u64) {
+        if model_tokens == 0 {
+            return;
+        }
+        if let Err(error) = self.limits.spending(|spending| spending.add(&self.token, model_tokens, Timestamp::now())) {
+            tracing::error!(%error, token = %self.token, model_tokens, "what a solve has used could not be noted");
         }
     }
 }
 
 impl Drop for SolvePlace {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.solves.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// Returns how long it is until the next day begins, in UTC.
+fn until_tomorrow(now: Timestamp) -> Duration {
+    let today = now.to_zoned(TimeZone::UTC);
+    let tomorrow = today.start_of_day().and_then(|today| today.checked_add(1.day()));
+    tomorrow.ok().and_then(|tomorrow| tomorrow.timestamp().duration_since(now).try_into().ok()).unwrap_or(SOLVE_RETRY)
 }
 
 /// Makes the limiter of one token, which may use the requests of a second at once. Zero is no limit.
@@ -139,7 +199,7 @@ mod tests {
     fn settings(requests_per_second: u32, solves_per_token: usize) -> HttpSection {
         let defaults: toml::Table = crate::settings::DEFAULTS.parse().unwrap();
         let http = defaults["http"].clone().try_into::<HttpSection>().unwrap();
-        HttpSection { requests_per_second, solves_per_token, ..http }
+        HttpSection { requests_per_second, solves_per_token, model_tokens_per_day: 0, ..http }
     }
 
     fn token(name: &str) -> TokenId {
@@ -148,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_token_that_asks_too_often_is_told_when_to_come_again_and_others_are_let_in() {
-        let limits = TokenLimits::new(&settings(2, 1));
+        let limits = TokenLimits::new(&settings(2, 1), Path::new(""));
         let (ana, ben) = (token("0123456789ab"), token("ba9876543210"));
         assert!((0..2).all(|_| limits.request(Some(&ana)).wait().is_none()));
         let wait = limits.request(Some(&ana)).wait().unwrap();
@@ -161,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_place_for_a_solve_is_given_back() {
-        let limits = TokenLimits::new(&settings(0, 1));
+        let limits = TokenLimits::new(&settings(0, 1), Path::new(""));
         let request = limits.request(Some(&token("0123456789ab")));
         let first = request.begin_solve().unwrap();
         assert!(matches!(request.begin_solve(), Err(Error::Overloaded { .. })));
@@ -169,6 +229,23 @@ mod tests {
         let second = request.begin_solve().unwrap();
         assert!(request.begin_solve().is_err());
         drop((first, second));
+        assert!(request.begin_solve().is_ok());
+    }
+
+    #[test]
+    fn a_token_that_has_used_its_model_tokens_of_today_solves_no_more_until_tomorrow() {
+        let dir = tempfile::tempdir().unwrap();
+        let few = HttpSection { model_tokens_per_day: 100, ..settings(0, 1) };
+        let limits = TokenLimits::new(&few, dir.path());
+        let request = limits.request(Some(&token("0123456789ab")));
+        request.begin_solve().unwrap().unwrap().spent(99);
+        request.begin_solve().unwrap().unwrap().spent(50);
+        let Err(Error::DailyLimit { used, limit, retry_after }) = request.begin_solve() else { panic!("it may solve") };
+        assert_eq!((used, limit), (149, 100));
+        assert!(retry_after > Duration::ZERO && retry_after <= Duration::from_hours(24), "{retry_after:?}");
+        assert!(limits.request(Some(&token("ba9876543210"))).begin_solve().is_ok());
+        assert!(TokenLimits::new(&few, dir.path()).request(Some(&token("0123456789ab"))).begin_solve().is_err());
+        limits.set(&settings(0, 1));
         assert!(request.begin_solve().is_ok());
     }
 }

@@ -55,6 +55,7 @@ pub(crate) fn of(error: &Error) -> Cow<'static, str> {
         Error::KeyRejected(_) => {
             "check OPENROUTER_API_KEY (for responses and chat: REASONING_BANK__LLM__API_KEY); `--llm none` keeps the memory tools without a model".into()
         }
+        Error::DailyLimit { .. } => "solve again tomorrow, or have the operator raise http.model_tokens_per_day".into(),
         Error::TokenBudgetExceeded { .. } => "raise agent.total_token_budget, or lower matts_k; the best solution so far is in `best`".into(),
         Error::Overloaded { .. } => {
             format!("call again after {} ms", error.retry_after().unwrap_or_default().as_millis()).into()

@@ -268,6 +268,8 @@ pub struct HttpSection {
     /// Zero stands for no limit.
     pub requests_per_second: u32,
     pub solves_per_token: usize,
+    /// Zero stands for no limit.
+    pub model_tokens_per_day: u64,
     pub metrics: MetricsAccess,
 }
 

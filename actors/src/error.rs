@@ -75,6 +75,9 @@ pub enum Error {
     KeyRejected(String),
     #[error("the task used {used} tokens; its limit is {limit}")]
     TokenBudgetExceeded { used: u64, limit: u64, best: Option<Box<BestSoFar>> },
+    /// The holder of a token has used what he may use in a day.
+    #[error("the token has used {used} of {limit} model tokens today")]
+    DailyLimit { used: u64, limit: u64, retry_after: Duration },
     #[error("too much is being asked at once")]
     Overloaded { retry_after: Duration },
     #[error("not done before the deadline")]
@@ -132,7 +135,7 @@ impl Error {
             Self::ModelFailed { .. } | Self::ModelRefused(_) => Code::LlmFailed,
             Self::ModelOutputInvalid(_) => Code::LlmOutputInvalid,
             Self::KeyRejected(_) => Code::LlmRejectedKey,
-            Self::TokenBudgetExceeded { .. } => Code::TokenBudgetExceeded,
+            Self::TokenBudgetExceeded { .. } | Self::DailyLimit { .. } => Code::TokenBudgetExceeded,
             Self::Overloaded { .. } => Code::Overloaded,
             Self::DeadlineExceeded => Code::DeadlineExceeded,
             Self::Cancelled => Code::Cancelled,
@@ -144,7 +147,7 @@ impl Error {
     /// where that is not known, or where a provider that has just failed says that no wait is needed.
     pub fn retry_after(&self) -> Option<Duration> {
         let known = match self {
-            Self::Overloaded { retry_after } => Some(*retry_after),
+            Self::Overloaded { retry_after } | Self::DailyLimit { retry_after, .. } => Some(*retry_after),
             Self::ModelUnavailable { retry_after, .. } | Self::ModelFailed { retry_after, .. } => *retry_after,
             _ => None,
         };
@@ -166,6 +169,7 @@ impl Error {
                 | Self::ModelUnavailable { .. }
                 | Self::ModelFailed { .. }
                 | Self::Overloaded { .. }
+                | Self::DailyLimit { .. }
                 | Self::DeadlineExceeded
                 | Self::RequestInWork
                 | Self::Conflict(_)

@@ -108,7 +108,7 @@ fn task(args: SolveArgs, matts: &MattsSection) -> Result<SolveTask, CommandFailu
 /// Shows the progress until the work ends.
 async fn show(bar: ProgressIndicator, mut progress: watch::Receiver<Steps>) {
     while progress.changed().await.is_ok() {
-        let Steps { completed, total, stages } = progress.borrow_and_update().clone();
+        let Steps { completed, total, stages, .. } = progress.borrow_and_update().clone();
         if let Some(stage) = stages.last() {
             bar.says(stage.to_string());
         }

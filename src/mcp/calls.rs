@@ -32,6 +32,7 @@ use super::caller::Caller;
 use super::client::ToolClient;
 use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
+use crate::limits::SolvePlace;
 use crate::settings;
 
 /// A call that needs no model may take this long.
@@ -58,6 +59,8 @@ pub(super) struct Calling<'a> {
     pub(super) requests: &'a RequestsInWork,
     /// The request that the call carries out, where that has a key.
     pub(super) keyed: OnceLock<KeyedWrite>,
+    /// The place of a solve among those of its token, where there is a limit.
+    pub(super) place: OnceLock<SolvePlace>,
     /// Cancelled when nobody waits for the answer any more.
     pub(super) cancel: CancellationToken,
     /// A call that needs no model, and erases nothing, is done by this time.

@@ -36,7 +36,7 @@ pub(super) async fn reported<T>(
                 }
             }
         }
-        let Progress { completed, total, stages } = progress.borrow_and_update().clone();
+        let Progress { completed, total, stages, .. } = progress.borrow_and_update().clone();
         if completed <= sent {
             continue;
         }

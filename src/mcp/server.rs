@@ -180,11 +180,14 @@ impl Server {
             client,
             requests,
             keyed: OnceLock::new(),
+            place: OnceLock::new(),
             cancel,
             deadline,
         };
         let answer = async {
-            let _place = self.0.end.within_limits(&calling.caller, spec.permission == Permission::Solve)?;
+            if let Some(place) = self.0.end.within_limits(&calling.caller, spec.permission == Permission::Solve)? {
+                let _ = calling.place.set(place);
+            }
             let _permit = if spec.may_wait_long() { None } else { self.0.end.admit().await? };
             let answer = spec.answer(&calling);
             match calling.client.key() {

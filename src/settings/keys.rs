@@ -143,6 +143,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     key("http.insecure", Flag),
     key("http.requests_per_second", Whole(0, 100_000)),
     key("http.solves_per_token", Whole(1, 256)),
+    key("http.model_tokens_per_day", Whole(0, 1_000_000_000_000)),
     key("http.metrics", OneOf(&["token", "open"])),
     key("log.level", OneOf(&["off", "error", "warn", "info", "debug", "trace"])),
     key("log.format", OneOf(&["text", "json"])),

@@ -241,6 +241,7 @@ impl AgentLoop {
     ) -> Vec<Effect> {
         self.progress.completed = (self.progress.completed + 1).min(self.progress.total);
         self.usage += spent;
+        self.progress.tokens = self.usage.total_tokens();
         // A deadline or a cancellation also ends the calls, so their failures arrive around `DeadlinePassed` or
         // `Cancelled`.
         match result.as_ref().map_err(|failure| failure.code) {

@@ -169,6 +169,8 @@ pub struct Progress {
     pub completed: u32,
     /// The most model calls that there can be.
     pub total: u32,
+    /// The tokens of models that were used, in and out.
+    pub tokens: u64,
     /// All stages so far. There are at most two for each attempt, one for each iteration, and three more.
     pub stages: Vec<Stage>,
 }

@@ -8,7 +8,7 @@ use crate::settings::{self, Loaded, SettingSources};
 use crate::telemetry;
 
 /// These keys take effect without a restart.
-const LIVE: [&str; 3] = ["log.level", "http.requests_per_second", "http.solves_per_token"];
+const LIVE: [&str; 4] = ["log.level", "http.requests_per_second", "http.solves_per_token", "http.model_tokens_per_day"];
 
 /// Takes over a new configuration.
 pub(super) struct Reloader {

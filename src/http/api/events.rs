@@ -59,7 +59,7 @@ pub(super) async fn respond(
 
 /// Makes the events of the stages that were reached since the first `told`, and of the calls that are complete.
 fn new_events(progress: &Progress, told: usize) -> Vec<Event> {
-    let Progress { completed, total, stages } = progress;
+    let Progress { completed, total, stages, .. } = progress;
     let new = stages.iter().skip(told).map(|stage| event(stage.name(), &json!(stage)));
     new.chain([event("progress", &json!({"completed": completed, "total": total}))]).collect()
 }

@@ -19,6 +19,7 @@ pub(super) fn of(code: Code, is_conditional: bool) -> StatusCode {
         Code::NotFound | Code::WorkspaceUnknown => StatusCode::NOT_FOUND,
         Code::Conflict if is_conditional => StatusCode::PRECONDITION_FAILED,
         Code::Conflict => StatusCode::CONFLICT,
+        Code::TokenBudgetExceeded => StatusCode::TOO_MANY_REQUESTS,
         Code::LlmFailed | Code::LlmOutputInvalid | Code::LlmRejectedKey => StatusCode::BAD_GATEWAY,
         Code::DeadlineExceeded => StatusCode::GATEWAY_TIMEOUT,
         Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,

@@ -42,13 +42,17 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let deadline = Deadline::after(calling.options.solve_deadline);
     let call = SolveOptions {
         cancel: calling.cancel.clone(),
-        progress: Some(progress),
+        progress: Some(progress.clone()),
         proposed: calling.proposed(&workspace, calling.deadline).await.unwrap_or_default(),
         session: Some(calling.caller.session()),
         ..SolveOptions::until(deadline)
     };
     let work = calling.system.agents.solve(task, workspace, call);
-    document(&calling.client.told_of(work, news).await?)
+    let solved = calling.client.told_of(work, news).await;
+    if let Some(place) = calling.place.get() {
+        place.spent(progress.borrow().tokens);
+    }
+    document(&solved?)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -30,6 +30,27 @@ async fn a_token_has_so_many_solves_in_work() {
 }
 
 #[tokio::test]
+async fn a_token_that_has_used_its_model_tokens_of_a_day_solves_no_more_at_any_daemon() {
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", "[http]\nmodel_tokens_per_day = 1\n");
+    let [ana, ben] = ["ana", "ben"].map(|name| token(&place, &[name, "--all-workspaces", "--permissions", "solve"]));
+    let solve = async |daemon: &Daemon, token: &str, task: &str| {
+        daemon.session(Some(token)).await.on("shop").call("solve_coding_task", json!({"task": task})).await
+    };
+    let daemon = Daemon::start(&place, &["--llm", "simulated"]);
+    let solved = solve(&daemon, &ana, "sort a list").await;
+    assert!(solved["solution"].is_string(), "{solved}");
+    let other = Daemon::start(&place, &["--llm", "simulated"]);
+    for daemon in [&daemon, &other] {
+        let refused = solve(daemon, &ana, "sort another list").await;
+        assert_eq!(refused["code"], "token_budget_exceeded", "{refused}");
+        assert!(refused["retry_after_ms"].as_u64().is_some_and(|wait| wait <= 24 * 60 * 60 * 1_000), "{refused}");
+    }
+    let solved = solve(&other, &ben, "sort a list").await;
+    assert!(solved["solution"].is_string(), "others have tokens of their own: {solved}");
+}
+
+#[tokio::test]
 async fn a_token_that_asks_too_often_is_told_when_to_come_again() {
     let place = Place::new();
     place.write("config/reasoning-bank/config.toml", "[http]\nbehind_proxy = true\nrequests_per_second = 1\n");
