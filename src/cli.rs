@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::Parser;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reasoning_bank_domain::safety::secrets::redact_contacts_too;
 use tokio_util::sync::CancellationToken;
 
@@ -117,7 +118,10 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
             output.answer(&report, render::solve)?;
             Ok(if report.outcome == Outcome::Failure { CommandExit::Failed } else { CommandExit::Ok })
         }
-        Command::Mcp(McpArgs { server: Some(url), token_env, key }) => serve::bridge(url, &token_env, key),
+        Command::Mcp(McpArgs { server: Some(url), token_env, key }) => {
+            let key = key.or_else(|| linked_key(&loaded));
+            serve::bridge(url, &token_env, key)
+        }
         Command::Mcp(_) => mcp(&loaded, &sources),
         Command::Serve { .. } => serve::serve(&loaded, &sources, mcp_options(&loaded, &sources, None), output),
         Command::Health { url } => serve::health(url, &loaded, output),
@@ -135,6 +139,12 @@ fn diagnosis(loaded: &Result<Loaded, SettingsError>, output: Output) -> Result<C
     let diagnosis = doctor::diagnose(loaded)?;
     output.answer(&diagnosis, render::diagnosis)?;
     Ok(if diagnosis.status == Grade::Fail { CommandExit::Failed } else { CommandExit::Ok })
+}
+
+/// Returns the key on a team's server that the user has linked the project in use to.
+fn linked_key(loaded: &Loaded) -> Option<WorkspaceKey> {
+    let WorkspaceRef::Root(root) = &loaded.workspace else { return None };
+    settings::linked(&loaded.settings.data_dir, root)
 }
 
 fn mcp(loaded: &Loaded, sources: &SettingSources) -> Result<CommandExit, CommandFailure> {

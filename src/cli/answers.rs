@@ -173,6 +173,9 @@ pub(super) struct WorkspaceOverview {
     pub(super) detail: WorkspaceDetail,
     /// The way in which it came to be the one in use.
     pub(super) origin: String,
+    /// The key that the user has linked it to on a team's server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) linked: Option<WorkspaceKey>,
     /// The key that the remote of its repository gives it on a team's server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) key_of_remote: Option<WorkspaceKey>,
@@ -190,6 +193,13 @@ pub(super) struct Trusted {
     pub(super) workspace: Workspace,
     #[serde(skip_serializing_if = "CheckoutRanking::is_empty")]
     pub(super) ranking: CheckoutRanking,
+}
+
+/// A project, and its key on a team's server.
+#[derive(Debug, Serialize)]
+pub(super) struct LinkedWorkspace {
+    pub(super) root: String,
+    pub(super) key: Option<WorkspaceKey>,
 }
 
 #[derive(Debug, Serialize)]

@@ -35,7 +35,8 @@ pub(super) use solve::{attempts, solve, verdict};
 pub(super) use statistics::statistics;
 pub(super) use trace::{trace, traces};
 pub(super) use workspace::{
-    workspace_moved, workspace_removed, workspace_shown, workspace_switched, workspace_trusted, workspaces,
+    workspace_linked, workspace_moved, workspace_removed, workspace_shown, workspace_switched, workspace_trusted,
+    workspaces,
 };
 
 /// Writes the tree, in which the memory that was asked for stands out.

@@ -8,7 +8,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::Erasure;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceKey};
 
 use super::args::{Sure, WorkspaceCommand};
 use super::confirm::confirm;
@@ -16,9 +16,11 @@ use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
 use super::session::{request_deadline, rewrite_deadline, with_bank};
-use crate::cli::answers::{Switched, Trusted, WorkspaceEntry, WorkspaceList, WorkspaceOverview, WorkspaceRemoval};
+use crate::cli::answers::{
+    LinkedWorkspace, Switched, Trusted, WorkspaceEntry, WorkspaceList, WorkspaceOverview, WorkspaceRemoval,
+};
 use crate::project;
-use crate::settings::{self, CheckoutProposal, CheckoutRanking, Loaded, SettingSources, Settings, WorkspaceSection};
+use crate::settings::{self, CheckoutProposal, CheckoutRanking, Loaded, SettingSources};
 
 pub(super) fn command(
     command: WorkspaceCommand,
@@ -43,6 +45,10 @@ pub(super) fn command(
         WorkspaceCommand::Move { old, new } => {
             let moved = with_bank(loaded, async |bank| here.move_root(&old, &new, &bank).await)?;
             output.answer(&moved, render::workspace_moved)
+        }
+        WorkspaceCommand::Link { path, key, remove, sure } => {
+            let linked = here.link(&path, key, remove, sure)?;
+            output.answer(&linked, render::workspace_linked)
         }
         WorkspaceCommand::Trust { path, sure } => {
             let trusted = with_bank(loaded, async |bank| here.trust(&path, sure, &bank).await)?;
@@ -83,7 +89,8 @@ impl Here<'_> {
         let (origin, proposal) = (self.loaded.workspace_origin.clone(), self.loaded.proposal.clone());
         let root = Some(&detail.workspace.root).filter(|root| !root.is_empty());
         let key_of_remote = root.and_then(|root| project::key_of_remote(Path::new(root)));
-        Ok(WorkspaceOverview { detail, origin, key_of_remote, proposal, ranking })
+        let linked = root.and_then(|root| settings::linked(&self.loaded.settings.data_dir, root));
+        Ok(WorkspaceOverview { detail, origin, linked, key_of_remote, proposal, ranking })
     }
 
     fn switch(&self, path: &str) -> Result<Switched, CommandFailure> {
@@ -108,16 +115,46 @@ impl Here<'_> {
             let problem = format!("{} is no directory", new.display());
             return Err(CommandFailure::usage(problem).hint("move the directory first, then name where it is"));
         }
-        let identity = self.loaded.settings.workspace.identity;
-        let root = project::root(new, self.base, identity).map_err(|error| CommandFailure::usage(error.to_string()))?;
+        let root = self.root(new)?;
         Ok(bank.workspaces.move_root(&WorkspaceRef::Id(old.id), &root, request_deadline()).await?)
+    }
+
+    /// Links a project to its key on a team's server, after a question where nobody named the key.
+    fn link(
+        &self,
+        path: &Path,
+        key: Option<WorkspaceKey>,
+        remove: bool,
+        sure: Sure,
+    ) -> Result<LinkedWorkspace, CommandFailure> {
+        let root = self.root(path)?;
+        let key = match (remove, key) {
+            (true, _) => None,
+            (false, Some(key)) => Some(key),
+            (false, None) => {
+                let key = project::key_of_remote(Path::new(&root)).ok_or_else(|| {
+                    CommandFailure::usage(format!("{root} has no git remote origin that a key could be made of"))
+                        .hint("name the key: `workspace link PATH KEY`")
+                })?;
+                confirm(&format!("Link {root} to {key}, as its remote says"), sure)?;
+                Some(key)
+            }
+        };
+        let data_dir = &self.loaded.settings.data_dir;
+        settings::link(data_dir, &root, key.clone()).map_err(CommandFailure::not_stored)?;
+        Ok(LinkedWorkspace { root, key })
+    }
+
+    /// Returns the root of the project that a path is in.
+    fn root(&self, path: &Path) -> Result<String, CommandFailure> {
+        let identity = self.loaded.settings.workspace.identity;
+        project::root(path, self.base, identity).map_err(|error| CommandFailure::usage(error.to_string()))
     }
 
     /// Trusts a workspace, after a question with what would change.
     async fn trust(&self, path: &Path, sure: Sure, bank: &SystemHandle) -> Result<Trusted, CommandFailure> {
-        let Settings { workspace: WorkspaceSection { identity, .. }, data_dir, .. } = &self.loaded.settings;
-        let root =
-            project::root(path, self.base, *identity).map_err(|error| CommandFailure::usage(error.to_string()))?;
+        let data_dir = &self.loaded.settings.data_dir;
+        let root = self.root(path)?;
         let proposal = settings::proposal(Path::new(&root))?;
         let agreed = settings::agreed(data_dir, &root);
         let named = WorkspaceRef::Root(root.clone());

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::SettingsError;
 use super::checkout::{self, CheckoutRanking};
 use super::layers::{self, Layer, SettingSources, WORKSPACE_FILE};
+use super::links;
 use super::problem::SettingProblem;
 use crate::project::{self, Identity};
 use reasoning_bank_store::files::{create_dir, write_synced};
@@ -129,7 +130,8 @@ pub fn store_default(data_dir: &Path, workspace: &WorkspaceRef) -> io::Result<Pa
     Ok(file)
 }
 
-/// Forgets what is kept beside the bank about a workspace that is deleted: that it is the default, and its ranking.
+/// Forgets what is kept beside the bank about a workspace that is deleted: that it is the default, its ranking, and its key
+/// on a team's server.
 ///
 /// # Errors
 /// The data directory cannot be written to.
@@ -141,5 +143,6 @@ pub fn forget(data_dir: &Path, workspace: &Workspace) -> io::Result<()> {
     if read_default(&file).is_ok_and(is_default) {
         std::fs::remove_file(&file)?;
     }
+    links::link(data_dir, &workspace.root, None)?;
     checkout::agree(data_dir, &workspace.root, CheckoutRanking::new())
 }

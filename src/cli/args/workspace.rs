@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 
 use super::shared::Sure;
 
@@ -37,6 +38,28 @@ pub(in crate::cli) enum WorkspaceCommand {
         old: String,
         /// The path it has
         new: PathBuf,
+    },
+    /// Say under which key a team's server knows a project of this machine
+    #[command(
+        long_about = "Say under which key a team's server knows a project of this machine. `mcp --server URL`, run in the \
+            project without --key, then names it to the server. Without a key it is the one that the git remote origin \
+            gives, which is shown and asked about first: whoever wrote a checkout chose its remote.",
+        after_help = "Examples:\n  \
+            reasoning-bank workspace link .\n  \
+            reasoning-bank workspace link ~/src/shop git:github.com/acme/shop\n  \
+            reasoning-bank workspace link . --remove"
+    )]
+    Link {
+        /// A path in the project
+        path: PathBuf,
+        /// The key on the server [default: the one of the remote origin]
+        #[arg(conflicts_with = "remove")]
+        key: Option<WorkspaceKey>,
+        /// The project has no key any more
+        #[arg(long)]
+        remove: bool,
+        #[command(flatten)]
+        sure: Sure,
     },
     /// Agree to what the checkout of a workspace proposes: team, organisation, ranking
     #[command(

@@ -6,7 +6,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 
 use super::style::{bold, dim};
 use super::{back_in_search, clean_line, counted};
-use crate::cli::answers::{Switched, Trusted, WorkspaceList, WorkspaceOverview, WorkspaceRemoval};
+use crate::cli::answers::{LinkedWorkspace, Switched, Trusted, WorkspaceList, WorkspaceOverview, WorkspaceRemoval};
 use crate::settings::CheckoutRanking;
 
 pub(in crate::cli) fn workspaces(listed: &WorkspaceList) -> String {
@@ -49,8 +49,12 @@ pub(in crate::cli) fn workspace_shown(shown: &WorkspaceOverview) -> String {
     if let Some(key) = &workspace.key {
         field("key", key.to_string());
     }
-    if let Some(key) = &shown.key_of_remote {
-        field("key", format!("{key} (on a team's server, by its git remote)"));
+    match (&shown.linked, &shown.key_of_remote) {
+        (Some(key), _) => field("key", format!("{key} (on a team's server, linked)")),
+        (None, Some(key)) => {
+            field("key", format!("{key} (by its git remote; `workspace link .` makes it the one on a team's server)"))
+        }
+        (None, None) => {}
     }
     match detail.registered {
         true => {
@@ -84,6 +88,14 @@ fn rankings(ranking: &CheckoutRanking) -> Vec<String> {
 pub(in crate::cli) fn workspace_switched(switched: &Switched) -> String {
     let place = clean_line(if switched.root.is_empty() { &switched.name } else { &switched.root });
     format!("outside of any repository, {place} ({}) is meant from now on\n", switched.id)
+}
+
+pub(in crate::cli) fn workspace_linked(linked: &LinkedWorkspace) -> String {
+    let root = clean_line(&linked.root);
+    match &linked.key {
+        Some(key) => format!("{root} is {} on a team's server\n", clean_line(key.as_str())),
+        None => format!("{root} has no key on a team's server any more\n"),
+    }
 }
 
 pub(in crate::cli) fn workspace_moved(workspace: &Workspace) -> String {

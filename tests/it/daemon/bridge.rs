@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{Daemon, token};
 use crate::mcp_process::McpProcess;
-use crate::support::Place;
+use crate::support::{Place, git};
 
 /// `mcp --server` for this daemon, with a token.
 fn bridge(place: &Place, url: &str, token: &str, key: &str) -> McpProcess {
@@ -47,4 +47,40 @@ async fn a_client_without_a_valid_token_is_told_so() {
     let far =
         place.command(&["mcp", "--server", "http://bank.example.org/mcp"]).env("REASONING_BANK_TOKEN", "x").output();
     assert_eq!(far.unwrap().status.code(), Some(2), "no token goes over a network unencrypted");
+}
+
+#[tokio::test]
+async fn a_project_that_the_user_has_linked_needs_no_key_and_its_checkout_has_no_say() {
+    let place = Place::new();
+    let ana = token(&place, &["ana", "--all-workspaces"]);
+    let daemon = Daemon::start(&place, &[]);
+    daemon.session(Some(&ana)).await.on("git:example.org/acme/shop").record("the checkout of the shop").await;
+    let project = place.path("shop");
+    std::fs::create_dir(&project).unwrap();
+    git(&project, &["init", "--quiet"]);
+    git(&project, &["remote", "add", "origin", "https://ana@example.org/acme/shop.git"]);
+    let client = || {
+        let mut command = place.command(&["mcp", "--server", &daemon.url]);
+        command.env("REASONING_BANK_TOKEN", &ana).current_dir(&project);
+        let mut client = McpProcess::spawn(command);
+        client.initialize();
+        client
+    };
+    let query = json!({"query": "checkout", "min_relevance": 0.0});
+    let search = || client().call("retrieve_memories", query.clone());
+    let refused = || client().call_failing("retrieve_memories", query.clone());
+    assert_eq!(refused()["code"], "workspace_required");
+    let path = project.to_str().unwrap();
+    let asked = place.run(&["workspace", "link", path]).exits(2);
+    assert!(asked.stderr.contains("git:example.org/acme/shop"), "{}", asked.stderr);
+    let linked = place.document(&["workspace", "link", path, "--yes"]);
+    assert_eq!(linked["key"], "git:example.org/acme/shop");
+    assert_eq!(search()["memories"][0]["title"], "the checkout of the shop");
+    // Another remote changes nothing until the user says so.
+    git(&project, &["remote", "set-url", "origin", "https://example.org/acme/bank.git"]);
+    assert_eq!(search()["memories"][0]["title"], "the checkout of the shop");
+    place.document(&["workspace", "link", path, "bank"]);
+    assert_eq!(search()["memories"], json!([]));
+    place.document(&["workspace", "link", path, "--remove"]);
+    assert_eq!(refused()["code"], "workspace_required");
 }

@@ -135,6 +135,7 @@ fn a_workspace_is_shown_with_what_its_checkout_proposes() {
     let shown = WorkspaceOverview {
         detail,
         origin: "current directory".into(),
+        linked: None,
         key_of_remote: None,
         proposal,
         ranking: CheckoutRanking::new(),
