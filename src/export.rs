@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// The page is small because traces may be large.
+/// The page is small because traces and vectors may be large.
 const PAGE: usize = 500;
 /// The page is smaller because a session may be half a million characters long.
 const PAGE_OF_JOBS: usize = 16;
@@ -101,8 +101,8 @@ enum ExportedKind {
 impl ExportedKind {
     fn page_size(self) -> usize {
         match self {
-            Self::Memories { .. } | Self::Signals => PAGE_OF_MEMORIES,
-            Self::Traces => PAGE,
+            Self::Memories { vectors: false } | Self::Signals => PAGE_OF_MEMORIES,
+            Self::Memories { vectors: true } | Self::Traces => PAGE,
             Self::Jobs => PAGE_OF_JOBS,
         }
     }

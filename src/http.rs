@@ -169,7 +169,7 @@ impl Daemon {
         let metrics = Arc::<ServerMetrics>::default();
         let server = mcp::Server::http(system.clone(), options, self.audit.clone(), Arc::clone(&metrics));
         let (route, open) = mcp::http_route(server.clone(), stop.clone());
-        let tokens = TokenRoutes { data_dir: self.data_dir, audit: self.audit.clone() };
+        let tokens = TokenRoutes::new(self.data_dir, self.audit.clone());
         let owners = Arc::new(SessionOwners::new(open, end.clone(), stop.clone()));
         let limited = LimitedRequests { limits: self.limits, metrics: Arc::clone(&metrics) };
         let watched = MetricsRoute {
@@ -198,10 +198,7 @@ impl Daemon {
             .merge(protected)
             .fallback(async || Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this path"))
             .layer(from_fn(problem::headers))
-            .layer(CatchPanicLayer::custom(|_panic| {
-                let problem = "something went wrong inside; the log says what";
-                Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", problem).into_response()
-            }))
+            .layer(CatchPanicLayer::custom(|_panic| Problem::internal().into_response()))
             .layer(from_fn_with_state(refusals.clone(), refusals::note))
             .layer(from_fn_with_state(metrics, metrics::timed))
             .layer(TraceLayer::new_for_http().make_span_with(span))

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
+use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::access::TokenId;
+use reasoning_bank_domain::learning::job::next_day;
 
 use self::spending::Spending;
 use crate::settings::HttpSection;
@@ -121,7 +121,10 @@ impl TokenLimits {
         let now = Timestamp::now();
         match self.spending(|spending| spending.of_token(token, now)) {
             Ok(used) if used < limit => Ok(()),
-            Ok(used) => Err(Error::DailyLimit { used, limit, retry_after: until_tomorrow(now) }),
+            Ok(used) => {
+                let until_tomorrow = next_day(now).duration_since(now);
+                Err(Error::DailyLimit { used, limit, retry_after: until_tomorrow.try_into().unwrap_or(SOLVE_RETRY) })
+            }
             Err(error) => Err(Error::internal(format!("what was used today cannot be read: {error}"))),
         }
     }
@@ -177,13 +180,6 @@ impl Drop for SolvePlace {
     fn drop(&mut self) {
         self.solves.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Returns how long it is until the next day begins, in UTC.
-fn until_tomorrow(now: Timestamp) -> Duration {
-    let today = now.to_zoned(TimeZone::UTC);
-    let tomorrow = today.start_of_day().and_then(|today| today.checked_add(1.day()));
-    tomorrow.ok().and_then(|tomorrow| tomorrow.timestamp().duration_since(now).try_into().ok()).unwrap_or(SOLVE_RETRY)
 }
 
 /// Makes the limiter of one token, which may use the requests of a second at once. Zero is no limit.

@@ -58,16 +58,19 @@ pub(crate) enum AdmissionRefusal {
     Rate,
     /// The token has as many solves in work as it may have.
     Solves,
+    /// The solves of the token have used its model tokens of the day.
+    ModelTokens,
 }
 
 impl AdmissionRefusal {
-    const ALL: [Self; 3] = [Self::Busy, Self::Rate, Self::Solves];
+    const ALL: [Self; 4] = [Self::Busy, Self::Rate, Self::Solves, Self::ModelTokens];
 
     fn as_str(self) -> &'static str {
         match self {
             Self::Busy => "busy",
             Self::Rate => "rate",
             Self::Solves => "solves",
+            Self::ModelTokens => "model_tokens",
         }
     }
 }

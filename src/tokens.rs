@@ -6,11 +6,13 @@ mod first;
 mod last_use;
 
 use std::collections::HashMap;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
@@ -28,6 +30,9 @@ const TOKENS: &str = "tokens.json";
 const LOCK: &str = ".tokens.lock";
 /// The file has at most this many tokens, because it is read whole. The ended ones go first.
 const MAX_TOKENS: usize = 10_000;
+/// Another process may change the tokens for this long before one that waits gives up.
+const LOCK_LIMIT: Duration = Duration::from_secs(5);
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 #[derive(Debug, thiserror::Error)]
 pub enum TokensError {
@@ -89,24 +94,28 @@ impl TokenFile {
     pub fn add(&self, token: AccessToken, now: Timestamp) -> Result<(), TokensError> {
         self.change(|tokens| {
             let is_other = |other: &AccessToken| {
-                let is_of_team = (&other.team, &other.org) == (&token.team, &token.org);
-                other.name == token.name && is_of_team && other.expiry(now) == Expiry::Valid
+                other.name == token.name && other.readers() == token.readers() && other.expiry(now) == Expiry::Valid
             };
             if tokens.iter().any(is_other) {
                 return Err(TokensError::NameTaken(token.name.clone()));
             }
-            if tokens.len() >= MAX_TOKENS {
-                for ended in tokens.extract_if(.., |token| token.expiry(now) != Expiry::Valid) {
-                    // What is left of it there would be in nobody's way.
-                    let _ = LastUse::of(&self.dir).forget(&ended.id);
-                }
-            }
-            if tokens.len() >= MAX_TOKENS {
-                return Err(TokensError::TooMany);
-            }
-            tokens.push(token);
-            Ok(())
+            self.push(tokens, token, now)
         })
+    }
+
+    /// Puts a token behind the others. Where there are too many, the ended ones go.
+    fn push(&self, tokens: &mut Vec<AccessToken>, token: AccessToken, now: Timestamp) -> Result<(), TokensError> {
+        if tokens.len() >= MAX_TOKENS {
+            for ended in tokens.extract_if(.., |token| token.expiry(now) != Expiry::Valid) {
+                // What is left of it there would be in nobody's way.
+                let _ = LastUse::of(&self.dir).forget(&ended.id);
+            }
+        }
+        if tokens.len() >= MAX_TOKENS {
+            return Err(TokensError::TooMany);
+        }
+        tokens.push(token);
+        Ok(())
     }
 
     /// Changes the tokens under a lock that all processes respect.
@@ -118,12 +127,30 @@ impl TokenFile {
         create_dir(&self.dir).map_err(unwritable)?;
         let lock = File::options().create(true).truncate(false).write(true).mode(0o600).open(self.dir.join(LOCK));
         let lock = lock.map_err(unwritable)?;
-        lock.lock().map_err(unwritable)?;
+        lock_within(&lock, LOCK_LIMIT).map_err(unwritable)?;
         let mut list = TokenList { tokens: self.read()? };
         let changed = change(&mut list.tokens)?;
         let text = serde_json::to_vec_pretty(&list).map_err(|error| unwritable(error.into()))?;
         write_synced(&self.path(), &text).map_err(unwritable)?;
         Ok(changed)
+    }
+}
+
+/// Takes a lock that others hold for a moment. A process that has stopped may hold it for ever.
+fn lock_within(file: &File, limit: Duration) -> io::Result<()> {
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < limit => thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "another process is changing them and does not end",
+                ));
+            }
+        }
     }
 }
 

@@ -9,8 +9,7 @@ mod reads;
 mod rows;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -49,7 +48,8 @@ type Request = Box<dyn FnOnce(Store) -> BoxFuture<'static, ()> + Send>;
 #[derive(Debug, Clone)]
 pub struct KeyedWrite {
     request: KeyedRequest,
-    stored: Arc<AtomicBool>,
+    /// The request as the first commit stored it.
+    stored: Arc<OnceLock<KeyedRequest>>,
 }
 
 impl KeyedWrite {
@@ -59,11 +59,13 @@ impl KeyedWrite {
 
     /// Says whether something was committed for the request.
     pub fn is_stored(&self) -> bool {
-        self.stored.load(Ordering::Relaxed)
+        self.stored.get().is_some()
     }
 
-    pub fn request(&self) -> &KeyedRequest {
-        &self.request
+    /// Returns the request with its answer, as it is to be stored next.
+    pub fn answered(&self, answer: String) -> KeyedRequest {
+        let stored = self.stored.get();
+        stored.unwrap_or(&self.request).clone().answered(answer, stored.is_some())
     }
 }
 
@@ -104,10 +106,15 @@ impl StoreHandle {
 
     /// Commits a batch. It is durable when this returns.
     pub async fn commit(&self, mut batch: Batch, deadline: Deadline) -> Result<Committed, Error> {
-        let keyed = self.keyed.as_ref().filter(|keyed| !keyed.is_stored());
-        batch.extend(keyed.map(|keyed| Record::Request(keyed.request.clone())));
+        let keyed = self.keyed.as_ref().filter(|keyed| !keyed.is_stored()).map(|keyed| {
+            let memories = batch.iter().filter_map(Record::memory_id).collect();
+            (keyed, KeyedRequest { memories, ..keyed.request.clone() })
+        });
+        batch.extend(keyed.iter().map(|(_, request)| Record::Request(request.clone())));
         let committed = self.ask("commit", deadline, move |store| store.commit(batch.clone(), deadline)).await?;
-        keyed.inspect(|keyed| keyed.stored.store(true, Ordering::Relaxed));
+        if let Some((keyed, request)) = keyed {
+            let _ = keyed.stored.set(request);
+        }
         Ok(committed)
     }
 

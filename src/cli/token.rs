@@ -32,7 +32,7 @@ pub(super) fn command(command: TokenCommand, loaded: &Loaded, output: Output) ->
         TokenCommand::Show { token } => output.answer(&tokens.show(&token, all)?, described),
         TokenCommand::Revoke { token } => {
             let mut audit = audit()?;
-            let revoked = tokens.revoke(&token, all)?;
+            let revoked = tokens.revoke(&token, all, unchecked)?;
             noted(&mut audit, "token revoke", [&revoked.id], output);
             output.answer(&revoked, |token| format!("{} is revoked", name_of(token)))
         }

@@ -1,5 +1,5 @@
-//! The bank for scripts: `/api/v1`. Every route is answered by a tool of `mcp`, so that agents and scripts have the same
-//! rules, bounds and answers. A new route is an entry in [`ROUTES`].
+//! The bank for scripts: `/api/v1`. A route in [`ROUTES`] is answered by a tool of `mcp`, so that agents and scripts have the
+//! same rules, bounds and answers. No agent has a tool for the tokens (`tokens`) or for a whole export (`export`).
 //!
 //! The arguments of a tool come from the path, from the query or from the body, whichever the method has. `openapi`
 //! describes the routes, `status` says what a failure is in HTTP, and `events` is the stream of a solve.
@@ -113,7 +113,7 @@ pub(super) fn routes(server: Server, tokens: TokenRoutes) -> Router {
         router = router.route(&path, handler);
     }
     let not_allowed = async || Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here");
-    let router = router.merge(tokens::routes(tokens.clone())).merge(export::routes(server, tokens.audit));
+    let router = router.merge(tokens::routes(tokens)).merge(export::routes(server));
     router.method_not_allowed_fallback(not_allowed).layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
 }
 
@@ -124,8 +124,6 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
         Err(problem) => return problem.into_response(),
     };
     let cancel = CancellationToken::new();
-    // A script that goes away drops the answer, and with it the guard.
-    let guard = cancel.clone().drop_guard();
     let progress = watch::Sender::default();
     let news = progress.subscribe();
     let headers = parts.headers.clone();
@@ -133,6 +131,9 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
         Ok(key) => key,
         Err(problem) => return problem.into_response(),
     };
+    // A script that goes away drops the answer, and with it the guard. A request with a key is carried out to its end, so that
+    // its answer is there when the script comes again.
+    let guard = if key.is_none() { Some(cancel.clone().drop_guard()) } else { None };
     let call = ScriptCall { tool: route.tool, arguments, progress, key, cancel };
     // What was begun is noted in the audit log whether somebody waits for it or not.
     let answer = async move { server.script(&parts, call).await };
@@ -143,7 +144,8 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
     let answer = answer.await.unwrap_or_else(|_panic| Err(Error::internal("a call of a script panicked")));
     drop(guard);
     match (answer, route.answer) {
-        (Ok(document), RouteAnswer::Memory) => revision::tagged(document, &headers),
+        (Ok(document), RouteAnswer::Memory) if route.has_body() => revision::tagged(document),
+        (Ok(document), RouteAnswer::Memory) => revision::unless_known(document, &headers),
         (Ok(document), _) => Json(document).into_response(),
         (Err(error), _) => status::response(&error, route.wants_revision()),
     }

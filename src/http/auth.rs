@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -65,9 +64,7 @@ impl Authenticator {
             Ok(None) => Err(Problem::unauthenticated()),
             Err(error) => {
                 tracing::error!(%error, "nobody is let in");
-                let problem = "the tokens cannot be read, so nobody is let in";
-                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", problem)
-                    .retry_after(Duration::from_secs(5)))
+                Err(Problem::tokens_unusable())
             }
         }
     }

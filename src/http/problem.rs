@@ -30,6 +30,18 @@ impl Problem {
         Self { header: Some(challenge), ..Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", message) }
     }
 
+    /// Says that something panicked.
+    pub(super) fn internal() -> Self {
+        let problem = "something went wrong inside; the log says what";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", problem)
+    }
+
+    /// Says that the file of tokens cannot be used. The log says why.
+    pub(super) fn tokens_unusable() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", "the tokens cannot be read or stored now")
+            .retry_after(Duration::from_secs(5))
+    }
+
     pub(super) fn code(&self) -> &'static str {
         self.code
     }

@@ -1,5 +1,6 @@
 //! The model tokens that the solves of each access token have used today. Every solve that ends is a line in a file of the
-//! day, so that a restart forgets nothing and several daemons of one data directory count together.
+//! day, so that a restart does not forget it and several daemons of one data directory count together. A solve that ends with
+//! its process is not counted.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -9,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use reasoning_bank_domain::access::TokenId;
+use reasoning_bank_domain::learning::job::day_of;
 use reasoning_bank_store::files::{create_dir, remove_if_there};
 use serde::{Deserialize, Serialize};
 
@@ -30,11 +31,13 @@ pub(super) struct Spending {
     day: Date,
     read: u64,
     by_token: HashMap<TokenId, u64>,
+    /// The files of other days than this were removed.
+    tidied: Date,
 }
 
 impl Spending {
     pub(super) fn of(data_dir: &Path) -> Self {
-        Self { dir: data_dir.join(DIR), day: Date::ZERO, read: 0, by_token: HashMap::new() }
+        Self { dir: data_dir.join(DIR), day: Date::ZERO, read: 0, by_token: HashMap::new(), tidied: Date::ZERO }
     }
 
     /// Returns the model tokens that an access token has used on the day of `now`, in UTC.
@@ -46,13 +49,15 @@ impl Spending {
     /// Adds what a solve used.
     pub(super) fn add(&mut self, token: &TokenId, model_tokens: u64, now: Timestamp) -> io::Result<()> {
         let day = day_of(now);
-        if day != self.day {
+        if day != self.tidied {
             self.remove_other_days(day)?;
+            self.tidied = day;
         }
         create_dir(&self.dir)?;
-        let mut line = serde_json::to_vec(&Spent { token: token.clone(), model_tokens })?;
-        line.push(b'\n');
-        File::options().create(true).append(true).mode(0o600).open(self.path(day))?.write_all(&line)
+        let spent = serde_json::to_string(&Spent { token: token.clone(), model_tokens })?;
+        // What a full disk has torn before ends here.
+        let line = format!("\n{spent}\n");
+        File::options().create(true).append(true).mode(0o600).open(self.path(day))?.write_all(line.as_bytes())
     }
 
     fn path(&self, day: Date) -> PathBuf {
@@ -102,10 +107,6 @@ impl Spending {
     }
 }
 
-fn day_of(now: Timestamp) -> Date {
-    now.to_zoned(TimeZone::UTC).date()
-}
-
 #[cfg(test)]
 mod tests {
     use jiff::SignedDuration;
@@ -129,6 +130,8 @@ mod tests {
         let mut torn = File::options().append(true).open(&file).unwrap();
         torn.write_all(b"{\"token\":").unwrap();
         assert_eq!(one.of_token(&ana, now).unwrap(), 340);
+        two.add(&ana, 2, now).unwrap();
+        assert_eq!(one.of_token(&ana, now).unwrap(), 342, "a torn line takes no other with it");
         let tomorrow = now + SignedDuration::from_hours(24);
         assert_eq!(one.of_token(&ana, tomorrow).unwrap(), 0);
         one.add(&ana, 1, tomorrow).unwrap();

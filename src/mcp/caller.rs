@@ -121,7 +121,11 @@ impl ServerEnd {
         if !solves {
             return Ok(None);
         }
-        limits.begin_solve().inspect_err(|_| metrics.refused(AdmissionRefusal::Solves))
+        limits.begin_solve().inspect_err(|error| match error {
+            Error::Overloaded { .. } => metrics.refused(AdmissionRefusal::Solves),
+            Error::DailyLimit { .. } => metrics.refused(AdmissionRefusal::ModelTokens),
+            _ => {}
+        })
     }
 
     /// Returns the caller of a request. Over the network its head says who asks.

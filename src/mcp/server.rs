@@ -11,7 +11,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::access::Permission;
-use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceKey};
+use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::task::Progress;
@@ -37,6 +37,7 @@ use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
 use super::tools::{self, ToolSpec};
 use crate::audit::{AuditEntry, AuditLog};
+use crate::export::{Export, ExportOptions};
 use crate::metrics::ServerMetrics;
 
 #[derive(Clone)]
@@ -246,25 +247,40 @@ impl Server {
         }
     }
 
-    /// Returns the workspace that a request of a script is for, if its token has this permission, and the system that has
-    /// it.
+    /// Begins the export of the workspace that a request of a script is for. It is noted in the audit log.
     ///
     /// # Errors
     /// Those of a call of a tool.
-    pub(crate) async fn workspace_of(
+    pub(crate) async fn export(
         &self,
         request: &Parts,
-        permission: Permission,
         named: Option<&str>,
-    ) -> Result<(&SystemHandle, Workspace), Error> {
+        options: ExportOptions,
+    ) -> Result<Export, Error> {
         let caller = self.0.end.caller(Some(request))?;
-        if !caller.may(permission) {
-            return Err(Error::PermissionDenied(permission));
+        let begun = self.begin_export(&caller, named, options).await;
+        if let (ServerEnd::Http { audit, .. }, Caller::Holder { principal, .. }) = (&self.0.end, &caller) {
+            let (owner, workspace) = (principal.owner.clone(), begun.as_ref().ok().and_then(|(_, key)| key.clone()));
+            let outcome = begun.as_ref().err().map_or("ok", |error| error.code().as_str());
+            audit.append(AuditEntry { owner, workspace, outcome, ..AuditEntry::about("export") }).await;
+        }
+        begun.map(|(export, _)| export).map_err(|error| caller.told(error))
+    }
+
+    async fn begin_export(
+        &self,
+        caller: &Caller<'_>,
+        named: Option<&str>,
+        options: ExportOptions,
+    ) -> Result<(Export, Option<String>), Error> {
+        if !caller.may(Permission::Read) {
+            return Err(Error::PermissionDenied(Permission::Read));
         }
         let system = &self.0.system;
-        let workspace = WorkspaceRef::Shared(shared_workspace(&caller, named)?);
-        let resolved = system.workspaces.resolve(&workspace, Deadline::after(MEMORY_DEADLINE)).await;
-        Ok((system, resolved.map_err(|error| caller.told(error))?.workspace))
+        let workspace = WorkspaceRef::Shared(shared_workspace(caller, named)?);
+        let workspace = system.workspaces.resolve(&workspace, Deadline::after(MEMORY_DEADLINE)).await?.workspace;
+        let export = Export::begin(Some(workspace.id), options, system.store.clone()).await?;
+        Ok((export, workspace.key.map(String::from)))
     }
 
     /// Describes a tool, whether agents see it or not.

@@ -117,6 +117,6 @@ metrics! {
     TOOL_DURATION = Histogram "reasoning_bank_tool_call_duration_seconds" ["tool", "outcome"]
         "The time of calls of tools, by their outcome: ok, or the code of the failure.";
     ADMISSION_REFUSED = Counter "reasoning_bank_admission_refused_total" ["reason"]
-        "The calls and requests that were not begun: too much was in work (busy), the token asked too often (rate), or it had as many solves in work as it may have (solves).";
+        "The calls and requests that were not begun: too much was in work (busy), the token asked too often (rate), it had as many solves in work as it may have (solves), or its solves had used its model tokens of the day (model_tokens).";
     HTTP_SESSIONS = Gauge "reasoning_bank_http_sessions" [] "The sessions of MCP clients that are open.";
 }

@@ -13,6 +13,9 @@ use super::{LastUse, TokenFile, TokensError, random_token};
 /// The most days that a token may live.
 pub(crate) const MAX_DAYS: u32 = 3_650;
 
+/// The most workspaces that a token names.
+const MAX_KEYS: usize = 1_000;
+
 /// The tokens of a data directory, at one moment.
 pub(crate) struct Tokens {
     file: TokenFile,
@@ -122,8 +125,8 @@ impl Tokens {
         if new.permissions.is_empty() {
             return Err(TokensError::Invalid("permissions: there must be one".to_owned()).into());
         }
-        if matches!(&new.workspaces, AllowedWorkspaces::Only(keys) if keys.is_empty()) {
-            return Err(TokensError::Invalid("workspaces: there must be one".to_owned()).into());
+        if matches!(&new.workspaces, AllowedWorkspaces::Only(keys) if !(1..=MAX_KEYS).contains(&keys.len())) {
+            return Err(TokensError::Invalid(format!("workspaces: 1 to {MAX_KEYS}, or all")).into());
         }
         let bearer = random_token()?;
         let token = AccessToken {
@@ -151,16 +154,18 @@ impl Tokens {
         ends.filter(|_| (1..=MAX_DAYS).contains(&days)).ok_or_else(invalid)
     }
 
-    /// Ends the valid token of this name or id.
-    pub(crate) fn revoke(
+    /// Ends the valid token of this name or id, where `check` agrees to that.
+    pub(crate) fn revoke<E: From<TokensError>>(
         &self,
         named: &str,
         is_shown: impl Fn(&AccessToken) -> bool,
-    ) -> Result<ListedToken, TokensError> {
+        check: impl FnOnce(&AccessToken) -> Result<(), E>,
+    ) -> Result<ListedToken, E> {
         let revoked = self.file.change(|tokens| {
             let token = self.valid(tokens, named, is_shown)?;
+            check(token)?;
             token.revoked_at = Some(self.now);
-            Ok(token.clone())
+            Ok::<_, E>(token.clone())
         })?;
         Ok(self.listed(revoked))
     }
@@ -181,7 +186,7 @@ impl Tokens {
             let new = AccessToken { id, sha256, created_at: self.now, ..old.clone() };
             old.revoked_at = Some(self.now);
             let old = old.id.clone();
-            tokens.push(new.clone());
+            self.file.push(tokens, new.clone(), self.now)?;
             Ok::<_, E>((old, new))
         })?;
         Ok((old, MadeToken { token: bearer.expose().to_owned(), listed: self.listed(token) }))

@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
-use reasoning_bank_domain::learning::job::day_of;
+use reasoning_bank_domain::learning::job::next_day;
 
 /// A job is reckoned to take this long before one was done here.
 const FIRST_GUESS: Duration = Duration::from_secs(60);
@@ -30,9 +29,7 @@ impl Pace {
 
     /// Notes that the next job needs more tokens than are left of the day.
     pub(super) fn waits_for_the_next_day(&self, now: Timestamp) {
-        let next = day_of(now).tomorrow().and_then(|day| day.to_zoned(TimeZone::UTC));
-        let until = next.map_or(0, |next| next.timestamp().as_second());
-        self.waits_until.store(until, Ordering::Relaxed);
+        self.waits_until.store(next_day(now).as_second(), Ordering::Relaxed);
     }
 
     /// Returns how long it takes until a place in a full queue is expected to be free.

@@ -270,7 +270,9 @@ async fn a_request_with_a_key_is_stored_with_what_it_writes_and_not_carried_out_
     let late = KeyedWrite::new(request());
     let recorded = memories.carrying_out(write.clone()).record(lesson("One", "first things"), soon()).await.unwrap();
     assert!(write.is_stored());
-    assert_eq!(store.request(id, soon()).await.unwrap().as_ref(), Some(write.request()));
+    let stored = store.request(id, soon()).await.unwrap().unwrap();
+    assert_eq!((&stored.memories[..], &stored.answer), (&[recorded.id][..], &None));
+    assert_eq!(write.answered("{}".into()), stored.answered("{}".into(), true));
     let refused = memories.carrying_out(late.clone()).record(lesson("Two", "second things"), soon()).await;
     assert_eq!(refused.unwrap_err(), Error::Store(StoreError::CarriedOut(id)));
     assert!(!late.is_stored());

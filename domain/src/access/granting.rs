@@ -1,4 +1,4 @@
-//! Who may look after which tokens, and what he may hand out: nobody gives more than he has.
+//! Who may look after which tokens, and what he may hand out or take away: nobody gives more than he has.
 
 use super::{AccessToken, AllowedWorkspaces, Permission, Principal};
 
@@ -14,25 +14,25 @@ pub enum CannotGrant {
 }
 
 impl Principal {
-    /// Says whether this principal looks after a token: an administrator after those of his team and organisation, and one
-    /// of the server after all. Others do not exist for him.
+    /// Says whether this principal sees a token: an administrator those of his team and organisation, and one of the server
+    /// all. Others do not exist for him.
     pub fn looks_after(&self, token: &AccessToken) -> bool {
         self.may(Permission::AdminAll) || (self.may(Permission::Admin) && self.is_of_same_team(token))
     }
 
-    /// Checks that this principal may hand out a token, new or in the place of an old one.
+    /// Checks that this principal may make, replace or end a token.
     ///
     /// # Errors
-    /// The token would have a right that the principal does not have.
+    /// The token has a right that the principal does not have.
     pub fn may_grant(&self, token: &AccessToken) -> Result<(), CannotGrant> {
+        if let Some(beyond) = token.permissions.iter().find(|permission| !self.may(*permission)) {
+            return Err(CannotGrant::Permission(beyond));
+        }
         if self.may(Permission::AdminAll) {
             return Ok(());
         }
         if !self.is_of_same_team(token) {
             return Err(CannotGrant::OtherTeam);
-        }
-        if let Some(beyond) = token.permissions.iter().find(|permission| !self.may(*permission)) {
-            return Err(CannotGrant::Permission(beyond));
         }
         let within = match (&self.workspaces, &token.workspaces) {
             (AllowedWorkspaces::All, _) => true,
@@ -43,7 +43,7 @@ impl Principal {
     }
 
     fn is_of_same_team(&self, token: &AccessToken) -> bool {
-        self.team == token.team && self.org == token.org
+        (&self.team, &self.org) == token.readers()
     }
 }
 
@@ -102,5 +102,8 @@ mod tests {
         let mut of_all = admin.clone();
         of_all.permissions = Permissions::all();
         assert_eq!(of_all.may_grant(&token(&[AdminAll], None, Some("blue"))), Ok(()));
+        // Whoever only reads the metrics of the server gives nobody the right to read memories.
+        let watcher = token(&[AdminAll], None, None).principal();
+        assert_eq!(watcher.may_grant(&token(&[Read], None, None)), Err(CannotGrant::Permission(Read)));
     }
 }

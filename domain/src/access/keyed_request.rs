@@ -13,7 +13,7 @@ use crate::memory::workspace::WorkspaceId;
 pub struct KeyScope<'a> {
     pub owner: &'a str,
     pub workspace: &'a WorkspaceId,
-    /// The method and the path.
+    /// The method, and the path with names in the place of ids, which stand in what was sent.
     pub route: &'a str,
 }
 
@@ -24,17 +24,20 @@ impl KeyScope<'_> {
     }
 }
 
-/// What is stored of a write that has a key. It is stored in one commit with what the write stores.
+/// What is stored of a write that has a key. It is stored in the first commit of the write, and once more with its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyedRequest {
     pub id: KeyedRequestId,
     pub workspace_id: WorkspaceId,
     /// Tells the try that carries the write out from any other one with the same key.
-    pub attempt: Uuid,
+    pub try_id: Uuid,
     /// Follows from what was sent: something else under the same key has another digest.
     pub digest: Uuid,
     pub at: Timestamp,
-    /// 0 without the answer, 1 with it.
+    /// The memories that the first commit of the write holds. The answer may have words of them.
+    #[serde(default)]
+    pub memories: Vec<MemoryId>,
+    /// 1 for an answer to what was stored without one, else 0.
     #[serde(default)]
     pub revision: u64,
     /// The answer, as JSON. It is stored after the write, so it may be lost with the process.
@@ -49,8 +52,8 @@ pub enum EarlierWrite {
     None,
     /// It was carried out, and this was its answer.
     Answered(String),
-    /// It was carried out, and its answer was lost.
-    Unanswered,
+    /// It was carried out since this time, and has no answer yet, or has lost it.
+    Unanswered { since: Timestamp },
     /// Something else was sent under this key.
     Other,
 }
@@ -63,12 +66,13 @@ impl KeyedRequest {
 
     pub fn begun(id: KeyedRequestId, workspace_id: WorkspaceId, sent: &[u8], at: Timestamp) -> Self {
         let digest = derived(&[sent]);
-        Self { id, workspace_id, attempt: Uuid::now_v7(), digest, at, revision: 0, answer: None }
+        Self { id, workspace_id, try_id: Uuid::now_v7(), digest, at, memories: Vec::new(), revision: 0, answer: None }
     }
 
+    /// Adds the answer. `is_stored` says that the request was stored without one.
     #[must_use]
-    pub fn answered(self, answer: String) -> Self {
-        Self { revision: 1, answer: Some(answer), ..self }
+    pub fn answered(self, answer: String, is_stored: bool) -> Self {
+        Self { revision: u64::from(is_stored), answer: Some(answer), ..self }
     }
 
     /// Compares this write with what is stored under its key.
@@ -77,18 +81,19 @@ impl KeyedRequest {
             None => EarlierWrite::None,
             Some(stored) if stored.digest != self.digest => EarlierWrite::Other,
             Some(Self { answer: Some(answer), .. }) => EarlierWrite::Answered(answer),
-            Some(_) => EarlierWrite::Unanswered,
+            Some(Self { at, .. }) => EarlierWrite::Unanswered { since: at },
         }
     }
 
     /// Says whether a try other than this one carried the write out already.
     pub fn was_carried_out_by(&self, stored: &Self) -> bool {
-        stored.attempt != self.attempt
+        stored.try_id != self.try_id
     }
 
-    /// Says whether the answer names this memory.
+    /// Says whether the write holds this memory, or its answer names it.
     pub fn names(&self, memory: MemoryId) -> bool {
-        self.answer.as_ref().is_some_and(|answer| answer.contains(&memory.to_string()))
+        self.memories.contains(&memory)
+            || self.answer.as_ref().is_some_and(|answer| answer.contains(&memory.to_string()))
     }
 }
 
@@ -108,8 +113,8 @@ mod tests {
         assert_eq!(first.earlier(None), EarlierWrite::None);
         let again = sent("{}");
         assert_eq!(again.id, first.id);
-        assert_eq!(again.earlier(Some(first.clone())), EarlierWrite::Unanswered);
-        let answered = first.clone().answered("1".into());
+        assert_eq!(again.earlier(Some(first.clone())), EarlierWrite::Unanswered { since: first.at });
+        let answered = first.clone().answered("1".into(), true);
         assert_eq!(again.earlier(Some(answered.clone())), EarlierWrite::Answered("1".into()));
         assert_eq!(sent("[]").earlier(Some(answered)), EarlierWrite::Other);
     }
@@ -118,7 +123,7 @@ mod tests {
     fn another_try_is_told_from_the_same_one() {
         let (first, again) = (sent("{}"), sent("{}"));
         assert!(again.was_carried_out_by(&first));
-        assert!(!first.was_carried_out_by(&first.clone().answered("1".into())));
+        assert!(!first.was_carried_out_by(&first.clone().answered("1".into(), true)));
     }
 
     #[test]

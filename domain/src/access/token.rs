@@ -146,6 +146,11 @@ impl AccessToken {
         }
     }
 
+    /// Returns the team and the organisation whose memories its holder reads.
+    pub fn readers(&self) -> (&Option<String>, &Option<String>) {
+        (&self.team, &self.org)
+    }
+
     /// Returns whom the token stands for.
     pub fn principal(&self) -> Principal {
         Principal {

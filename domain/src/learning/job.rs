@@ -221,6 +221,12 @@ pub fn day_of(at: Timestamp) -> Date {
     at.to_zoned(TimeZone::UTC).date()
 }
 
+/// Returns when the day after `at` begins (UTC). At the end of all time it is `at`.
+pub fn next_day(at: Timestamp) -> Timestamp {
+    let next = day_of(at).tomorrow().and_then(|day| day.to_zoned(TimeZone::UTC));
+    next.map_or(at, |next| next.timestamp())
+}
+
 fn id_of(workspace: &WorkspaceId, work: &Work) -> JobId {
     let workspace = workspace.as_str().as_bytes();
     let uuid = match work {

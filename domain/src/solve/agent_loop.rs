@@ -442,7 +442,7 @@ impl AgentLoop {
         };
         let step = self.step(Action::Evaluate, None, now);
         (step.score, step.feedback) = (Some(evaluation.score), Some(evaluation.feedback.clone()));
-        self.reached(Stage::Refined { iteration: self.iteration, score: Some(evaluation.score) });
+        self.reached(Stage::Refined { iteration: self.iteration, score: evaluation.score });
         let better = self.best.as_ref().and_then(|best| best.score).is_none_or(|score| evaluation.score > score);
         if better {
             let (score, feedback) = (Some(evaluation.score), evaluation.feedback);

@@ -11,7 +11,7 @@ use super::answer::Verdict;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Stage {
-    /// So many memories were found for its prompts.
+    /// So many memories were put into its prompts.
     Recalled {
         memories: usize,
     },
@@ -21,16 +21,19 @@ pub enum Stage {
     /// The attempt has a solution with this score, or has failed.
     AttemptDone {
         attempt: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
         score: Option<f64>,
     },
     /// The best solution was revised. It is replaced where the score is higher than its own.
     Refined {
         iteration: u32,
-        score: Option<f64>,
+        score: f64,
     },
     /// The chosen solution has its verdict, unless no judge could be asked.
     Judged {
+        #[serde(skip_serializing_if = "Option::is_none")]
         verdict: Option<Verdict>,
+        #[serde(skip_serializing_if = "Option::is_none")]
         score: Option<f64>,
     },
     /// So many lessons were drawn. They are stored next.
@@ -61,7 +64,7 @@ impl fmt::Display for Stage {
             Self::Recalled { memories } => write!(f, "recalled {memories} memories"),
             Self::AttemptStarted { attempt } => write!(f, "attempt {attempt} began"),
             Self::AttemptDone { attempt, score } => write!(f, "attempt {attempt} ended{}", scored(score)),
-            Self::Refined { iteration, score } => write!(f, "iteration {iteration} ended{}", scored(score)),
+            Self::Refined { iteration, score } => write!(f, "iteration {iteration} ended with {score:.2}"),
             Self::Judged { verdict: Some(Verdict::Success), .. } => f.write_str("judged a success"),
             Self::Judged { verdict: Some(Verdict::Failure), .. } => f.write_str("judged a failure"),
             Self::Judged { verdict: None, .. } => f.write_str("not judged"),

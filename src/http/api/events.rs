@@ -24,7 +24,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub(super) async fn respond(
     mut answer: JoinHandle<Result<Value, Error>>,
     mut news: watch::Receiver<Progress>,
-    guard: DropGuard,
+    guard: Option<DropGuard>,
 ) -> Response {
     tokio::select! {
         biased;

@@ -1,30 +1,35 @@
 //! The route that exports a workspace, as a stream of JSON Lines.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Extension, Query, Request, State};
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use futures::stream;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_domain::access::{Permission, Principal};
+use reasoning_bank_domain::note::Code;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
-use super::{BASE, Problem, invalid, openapi, status};
-use crate::audit::{AuditEntry, AuditLog};
-use crate::export::{Export, ExportOptions};
+use super::{BASE, Problem, openapi, status};
+use crate::export::ExportOptions;
 use crate::mcp::{CallEnd, Server};
 
 const JSON_LINES: &str = "application/x-ndjson";
 
+/// So many exports are read at once. Each holds a page of memories and of traces, however slow its reader is.
+const AT_ONCE: usize = 4;
+const RETRY_AFTER: Duration = Duration::from_secs(10);
+
 #[derive(Clone)]
 struct ExportRoute {
     server: Server,
-    audit: AuditLog,
+    room: Arc<Semaphore>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -35,50 +40,41 @@ struct ExportQuery {
     vectors: bool,
 }
 
-pub(super) fn routes(server: Server, audit: AuditLog) -> Router {
-    Router::new().route(&format!("{BASE}/export"), get(export)).with_state(ExportRoute { server, audit })
+pub(super) fn routes(server: Server) -> Router {
+    let own = ExportRoute { server, room: Arc::new(Semaphore::new(AT_ONCE)) };
+    Router::new().route(&format!("{BASE}/export"), get(export)).with_state(own)
 }
 
 async fn export(
     State(own): State<ExportRoute>,
-    Extension(caller): Extension<Arc<Principal>>,
     Extension(end): Extension<CallEnd>,
     request: Request,
 ) -> Result<Response, Problem> {
     let query = Query::<ExportQuery>::try_from_uri(request.uri());
-    let Query(ExportQuery { workspace, vectors }) =
-        query.map_err(|error| invalid(format!("the query: {}", error.body_text())))?;
-    let (parts, _) = request.into_parts();
-    let begun = async {
-        let (system, workspace) = own.server.workspace_of(&parts, Permission::Read, workspace.as_deref()).await?;
-        let key = workspace.key.map(String::from);
-        let options = ExportOptions { vectors, jobs: false };
-        Ok::<_, Error>((Export::begin(Some(workspace.id), options, system.store.clone()).await?, key))
+    let Query(ExportQuery { workspace, vectors }) = query.map_err(|error| {
+        let problem = format!("the query: {}", error.body_text());
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidArgument.as_str(), problem)
+    })?;
+    let Ok(place) = Arc::clone(&own.room).try_acquire_owned() else {
+        return Ok(status::response(&Error::Overloaded { retry_after: RETRY_AFTER }, false));
     };
-    let begun = begun.await;
-    let entry = AuditEntry { owner: caller.owner.clone(), ..AuditEntry::about("export") };
-    let export = match begun {
-        Ok((export, workspace)) => {
-            own.audit.append(AuditEntry { workspace, ..entry }).await;
-            export
-        }
-        Err(error) => {
-            own.audit.append(AuditEntry { outcome: error.code().as_str(), ..entry }).await;
-            return Ok(status::response(&error, false));
-        }
+    let (parts, _) = request.into_parts();
+    let export = match own.server.export(&parts, workspace.as_deref(), ExportOptions { vectors, jobs: false }).await {
+        Ok(export) => export,
+        Err(error) => return Ok(status::response(&error, false)),
     };
     // What breaks off ends without the end of a body, so nobody takes a part of an export for a whole one.
-    let lines = stream::unfold(Some(export), move |export| {
+    let lines = stream::unfold(Some((export, place)), move |running| {
         let end = end.clone();
         async move {
-            let mut export = export?;
+            let (mut export, place) = running?;
             let line = tokio::select! {
                 biased;
                 () = end.0.cancelled() => Err(Error::Cancelled),
                 line = export.next_line() => line,
             };
             match line {
-                Ok(line) => line.map(|line| (Ok(line + "\n"), Some(export))),
+                Ok(line) => line.map(|line| (Ok(line + "\n"), Some((export, place)))),
                 Err(error) => {
                     tracing::warn!(%error, "an export broke off");
                     Some((Err(error), None))

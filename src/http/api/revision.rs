@@ -2,25 +2,35 @@
 //! overwrites nothing that it has not seen (RFC 9110, section 13).
 
 use axum::Json;
+use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
 use super::Problem;
 
-/// Answers with a memory and its tag, or with nothing where the script has this revision already.
-pub(super) fn tagged(document: Value, asked: &HeaderMap) -> Response {
+/// Answers with a memory and its tag.
+pub(super) fn tagged(document: Value) -> Response {
     let memory = document.get("memory").unwrap_or(&document);
-    let Some(revision) = memory.get("revision").and_then(Value::as_u64) else { return Json(document).into_response() };
-    let tag = format!("\"{revision}\"");
-    let known = asked.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
-    let is_known = known.is_some_and(|tags| tags.split(',').any(|known| known.trim().trim_start_matches("W/") == tag));
-    let mut response = match is_known {
-        true => StatusCode::NOT_MODIFIED.into_response(),
-        false => Json(document).into_response(),
-    };
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
+    let revision = memory.get("revision").and_then(Value::as_u64);
+    let tag = revision.and_then(|revision| HeaderValue::from_str(&format!("\"{revision}\"")).ok());
+    let mut response = Json(document).into_response();
+    if let Some(tag) = tag {
         response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
+}
+
+/// Answers with a memory and its tag, or with the tag alone where the script has this revision already.
+pub(super) fn unless_known(document: Value, asked: &HeaderMap) -> Response {
+    let mut response = tagged(document);
+    let known = asked.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok()).unwrap_or_default();
+    let tag = response.headers().get(header::ETAG);
+    if tag.is_some_and(|tag| known.split(',').any(|known| known.trim().trim_start_matches("W/").as_bytes() == tag)) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.body_mut() = Body::empty();
+        response.headers_mut().remove(header::CONTENT_TYPE);
+        response.headers_mut().remove(header::CONTENT_LENGTH);
     }
     response
 }

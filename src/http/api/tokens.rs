@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::{Extension, Path, Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::access::{AccessToken, CannotGrant, Permission, Principal, TokenId};
 use reasoning_bank_domain::note::Code;
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
-use super::{BASE, Problem, body_of, openapi};
+use super::{BASE, Problem, body_of, idempotency, invalid, openapi};
 use crate::audit::{AuditEntry, AuditLog};
 use crate::mcp::answer_schema;
 use crate::tokens::{ListedToken, ListedTokens, MadeToken, NewToken, Tokens, TokensError};
@@ -20,8 +22,15 @@ use crate::tokens::{ListedToken, ListedTokens, MadeToken, NewToken, Tokens, Toke
 /// What the routes for tokens work with.
 #[derive(Clone)]
 pub(in crate::http) struct TokenRoutes {
-    pub(in crate::http) data_dir: PathBuf,
-    pub(in crate::http) audit: AuditLog,
+    data_dir: PathBuf,
+    audit: AuditLog,
+    turn: Arc<Mutex<()>>,
+}
+
+impl TokenRoutes {
+    pub(in crate::http) fn new(data_dir: PathBuf, audit: AuditLog) -> Self {
+        Self { data_dir, audit, turn: Arc::default() }
+    }
 }
 
 type Caller = Extension<Arc<Principal>>;
@@ -43,7 +52,11 @@ impl From<TokenFailure> for Problem {
             TokenFailure::Tokens(TokensError::NameTaken(_) | TokensError::Ambiguous(_) | TokensError::TooMany) => {
                 (StatusCode::CONFLICT, Code::Conflict)
             }
-            TokenFailure::Tokens(_) => (StatusCode::SERVICE_UNAVAILABLE, Code::StoreUnavailable),
+            // Where the server keeps its files is nobody's matter here.
+            TokenFailure::Tokens(error) => {
+                tracing::error!(%error, "a request about tokens failed");
+                return Self::tokens_unusable();
+            }
         };
         Self::new(status, code.as_str(), failure.to_string())
     }
@@ -58,7 +71,7 @@ pub(super) fn routes(own: TokenRoutes) -> Router {
 }
 
 async fn list(State(own): State<TokenRoutes>, Extension(caller): Caller) -> Result<Json<ListedTokens>, Problem> {
-    own.read(&caller, |tokens, caller| Ok(tokens.list(|token| caller.looks_after(token))?)).await.map(Json)
+    own.run(&caller, "token list", |tokens, caller| Ok(tokens.list(|token| caller.looks_after(token))?)).await.map(Json)
 }
 
 async fn show(
@@ -66,7 +79,9 @@ async fn show(
     Extension(caller): Caller,
     Path(token): Path<String>,
 ) -> Result<Json<ListedToken>, Problem> {
-    own.read(&caller, move |tokens, caller| Ok(tokens.show(&token, |token| caller.looks_after(token))?)).await.map(Json)
+    let shown = own
+        .run(&caller, "token show", move |tokens, caller| Ok(tokens.show(&token, |token| caller.looks_after(token))?));
+    shown.await.map(Json)
 }
 
 async fn create(
@@ -74,8 +89,9 @@ async fn create(
     Extension(caller): Caller,
     request: Request,
 ) -> Result<Json<MadeToken>, Problem> {
-    own.allow(&caller)?;
+    own.allow(&caller, "token create").await?;
     let (parts, body) = request.into_parts();
+    without_key(&parts.headers)?;
     let new = Value::Object(body_of(&parts, body).await?);
     let unfit = |error: serde_json::Error| {
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidArgument.as_str(), error.to_string())
@@ -83,12 +99,10 @@ async fn create(
     let mut new: NewToken = serde_json::from_value(new).map_err(unfit)?;
     new.team = new.team.or_else(|| caller.team.clone());
     new.org = new.org.or_else(|| caller.org.clone());
-    let made = own.change(
-        &caller,
-        "token create",
-        |made: &MadeToken| vec![made.listed.id.to_string()],
-        move |tokens, caller| tokens.create(new, |token| Ok::<_, TokenFailure>(caller.may_grant(token)?)),
-    );
+    let ids = |made: &MadeToken| vec![made.listed.id.to_string()];
+    let made = own.change(&caller, "token create", ids, move |tokens, caller| {
+        tokens.create(new, |token| Ok::<_, TokenFailure>(caller.may_grant(token)?))
+    });
     made.await.map(Json)
 }
 
@@ -97,12 +111,11 @@ async fn revoke(
     Extension(caller): Caller,
     Path(token): Path<String>,
 ) -> Result<Json<ListedToken>, Problem> {
-    let revoked = own.change(
-        &caller,
-        "token revoke",
-        |revoked: &ListedToken| vec![revoked.id.to_string()],
-        move |tokens, caller| Ok(tokens.revoke(&token, |token| caller.looks_after(token))?),
-    );
+    let ids = |revoked: &ListedToken| vec![revoked.id.to_string()];
+    let revoked = own.change(&caller, "token revoke", ids, move |tokens, caller| {
+        let may_grant = |token: &AccessToken| Ok::<_, TokenFailure>(caller.may_grant(token)?);
+        tokens.revoke(&token, |token| caller.looks_after(token), may_grant)
+    });
     revoked.await.map(Json)
 }
 
@@ -110,7 +123,9 @@ async fn rotate(
     State(own): State<TokenRoutes>,
     Extension(caller): Caller,
     Path(token): Path<String>,
+    headers: HeaderMap,
 ) -> Result<Json<MadeToken>, Problem> {
+    without_key(&headers)?;
     let ids = |(old, made): &(TokenId, MadeToken)| vec![old.to_string(), made.listed.id.to_string()];
     let rotated = own.change(&caller, "token rotate", ids, move |tokens, caller| {
         let may_grant = |token: &AccessToken| Ok::<_, TokenFailure>(caller.may_grant(token)?);
@@ -119,45 +134,64 @@ async fn rotate(
     rotated.await.map(|(_, made)| Json(made))
 }
 
+/// Refuses a request with a key: what is answered with a secret is not kept.
+fn without_key(headers: &HeaderMap) -> Result<(), Problem> {
+    match headers.contains_key(idempotency::HEADER) {
+        true => Err(invalid("the routes for tokens take no Idempotency-Key: no answer with a token is kept")),
+        false => Ok(()),
+    }
+}
+
 impl TokenRoutes {
-    fn allow(&self, caller: &Principal) -> Result<(), Problem> {
+    /// Lets an administrator on. A refusal is noted in the audit log.
+    async fn allow(&self, caller: &Principal, action: &'static str) -> Result<(), Problem> {
         if caller.may(Permission::Admin) || caller.may(Permission::AdminAll) {
             return Ok(());
         }
-        let problem = "this needs the permission admin, which the token does not have";
-        Err(Problem::new(StatusCode::FORBIDDEN, Code::PermissionDenied.as_str(), problem))
+        let error = Error::PermissionDenied(Permission::Admin);
+        let (owner, outcome) = (caller.owner.clone(), error.code().as_str());
+        self.audit.append(AuditEntry { owner, outcome, ..AuditEntry::about(action) }).await;
+        Err(Problem::new(StatusCode::FORBIDDEN, outcome, error.to_string()))
     }
 
-    /// Does `work` with the tokens where the caller may look after some. The file is read on a thread of its own.
-    async fn read<T: Send + 'static>(
+    /// Does `work` with the tokens where the caller may look after some. The file is used on a thread of its own.
+    async fn run<T: Send + 'static>(
         &self,
         caller: &Arc<Principal>,
+        action: &'static str,
         work: impl FnOnce(&Tokens, &Principal) -> Result<T, TokenFailure> + Send + 'static,
     ) -> Result<T, Problem> {
-        self.allow(caller)?;
+        self.allow(caller, action).await?;
         let (data_dir, caller) = (self.data_dir.clone(), Arc::clone(caller));
         let done = tokio::task::spawn_blocking(move || work(&Tokens::of(&data_dir), &caller)).await;
-        let panicked = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, Code::Internal.as_str(), "it panicked");
-        Ok(done.map_err(panicked)??)
+        Ok(done.map_err(|_panic| Problem::internal())??)
     }
 
-    /// Does what [`Self::read`] does, and notes it in the audit log with the `ids` of what came of it.
+    /// Does what [`Self::run`] does, and notes it in the audit log with the `ids` of what came of it, whether somebody waits
+    /// for the answer or not.
     async fn change<T: Send + 'static>(
         &self,
         caller: &Arc<Principal>,
-        action: &str,
-        ids: impl FnOnce(&T) -> Vec<String>,
+        action: &'static str,
+        ids: impl FnOnce(&T) -> Vec<String> + Send + 'static,
         work: impl FnOnce(&Tokens, &Principal) -> Result<T, TokenFailure> + Send + 'static,
     ) -> Result<T, Problem> {
-        let done = self.read(caller, work).await;
-        let mut entry = AuditEntry { owner: caller.owner.clone(), ..AuditEntry::about(action) };
-        match &done {
-            Ok(done) => entry.ids = ids(done),
-            Err(problem) => entry.outcome = problem.code(),
-        }
-        self.audit.append(entry).await;
-        self.audit.sync().await;
-        done
+        self.allow(caller, action).await?;
+        let (own, caller) = (self.clone(), Arc::clone(caller));
+        let changing = tokio::spawn(async move {
+            // One change at a time: each holds a thread while it waits for the file.
+            let _turn = own.turn.lock().await;
+            let done = own.run(&caller, action, work).await;
+            let mut entry = AuditEntry { owner: caller.owner.clone(), ..AuditEntry::about(action) };
+            match &done {
+                Ok(done) => entry.ids = ids(done),
+                Err(problem) => entry.outcome = problem.code(),
+            }
+            own.audit.append(entry).await;
+            own.audit.sync().await;
+            done
+        });
+        changing.await.unwrap_or_else(|_panic| Err(Problem::internal()))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::MemoriesHandle;
 use reasoning_bank_actors::ports::{Record, StoreError};
@@ -16,7 +16,7 @@ use reasoning_bank_domain::memory::ids::KeyedRequestId;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use serde_json::Value;
 
-use super::{Calling, Interrupted};
+use super::{Calling, Interrupted, MEMORY_DEADLINE};
 use crate::mcp::client::RequestKey;
 
 /// Storing an answer may take this long.
@@ -45,6 +45,11 @@ impl Drop for InWork<'_> {
     }
 }
 
+/// Returns how long a request may be in work, its answer included.
+fn in_work_for() -> SignedDuration {
+    SignedDuration::try_from(MEMORY_DEADLINE + STORE_LIMIT).unwrap_or(SignedDuration::MAX)
+}
+
 impl Calling<'_> {
     /// Returns the memories as this call writes them: what it writes first is stored with the key of its request.
     pub(in crate::mcp) fn memories(&self) -> MemoriesHandle {
@@ -64,20 +69,31 @@ impl Calling<'_> {
         let id = scope.id(&key.key);
         let _in_work = self.requests.begin(id)?;
         let sent = serde_json::to_vec(&self.arguments).map_err(Error::internal)?;
-        let request = KeyedRequest::begun(id, workspace, &sent, Timestamp::now());
+        let now = Timestamp::now();
+        let request = KeyedRequest::begun(id, workspace, &sent, now);
         match request.earlier(self.system.store.request(id, self.deadline).await?) {
             EarlierWrite::None => {}
             EarlierWrite::Answered(answer) => return Ok(serde_json::from_str(&answer).map_err(Error::internal)?),
-            EarlierWrite::Unanswered => return Err(Error::from(StoreError::CarriedOut(id)).into()),
+            // It may be in work at another daemon.
+            EarlierWrite::Unanswered { since } if now.duration_since(since) < in_work_for() => {
+                return Err(Error::RequestInWork.into());
+            }
+            EarlierWrite::Unanswered { .. } => return Err(Error::from(StoreError::CarriedOut(id)).into()),
             EarlierWrite::Other => {
                 let problem = "another request was sent under this key; each request needs a key of its own";
                 return Err(Error::invalid("Idempotency-Key", problem).into());
             }
         }
         let write = self.keyed.get_or_init(|| KeyedWrite::new(request));
-        let mut document = answer.await?;
+        let mut document = match answer.await {
+            // Another daemon was faster, and will have the answer.
+            Err(Interrupted::Failed(Error::Store(StoreError::CarriedOut(_)))) => {
+                return Err(Error::RequestInWork.into());
+            }
+            answer => answer?,
+        };
         document.scrub();
-        let answered = Record::Request(write.request().clone().answered(document.to_string()));
+        let answered = Record::Request(write.answered(document.to_string()));
         if let Err(error) = self.system.store.commit(vec![answered], Deadline::after(STORE_LIMIT)).await {
             tracing::warn!(%error, "the answer to a request with a key was not kept, so it cannot be answered again");
         }

@@ -242,7 +242,7 @@ async fn an_export_has_the_lines_of_one_workspace_and_the_command_imports_them()
     assert!(memories.iter().all(|line| line["passages"][0]["vector"].is_array()), "{text}");
     assert!(!text.contains("Write tests"), "{text}");
     let wrong = red.request(Method::GET, "/export?vector=true").send().await.unwrap();
-    assert_eq!(wrong.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
     let elsewhere = red.request(Method::GET, "/export?workspace=bank").send().await.unwrap();
     assert_eq!(elsewhere.status(), StatusCode::FORBIDDEN);
 

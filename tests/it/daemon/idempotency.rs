@@ -1,5 +1,7 @@
 //! Requests of scripts that have a key: sent again, they are not carried out again.
 
+use std::time::Duration;
+
 use futures::future::join_all;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -76,8 +78,41 @@ async fn a_key_is_of_one_owner_workspace_and_request() {
     // With a memory goes what its requests were answered.
     let path = format!("/memories/{}", first.1["id"].as_str().unwrap());
     assert_eq!(red.send(Method::DELETE, &path, None).await.0, StatusCode::OK);
-    let (_, again) = red.keyed("one", Method::POST, "/memories", &lesson("Take locks in one order")).await;
+    let (status, again) = red.keyed("one", Method::POST, "/memories", &lesson("Take locks in one order")).await;
+    assert_eq!((status, &again["status"]), (StatusCode::OK, &json!("created")));
     assert_ne!(again["id"], first.1["id"]);
+    let (status, solve) = red.keyed("three", Method::POST, "/solve", &json!({"task": "sort a list"})).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST, "{solve}");
+    let (status, of_tokens) = red.keyed("three", Method::POST, "/tokens", &json!({"name": "a"})).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST, "{of_tokens}");
+}
+
+#[tokio::test]
+async fn a_script_that_went_away_finds_its_answer_when_it_comes_again() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let red = script(&daemon, &place, "read,write,admin");
+    let lesson = lesson("Take locks in one order");
+    for n in 0..20 {
+        let key = format!("key {n}");
+        let path = "/memories";
+        let request = red.request(Method::POST, path).header("idempotency-key", &key).json(&lesson).send();
+        // The connection goes away at some time of the work.
+        let _ = tokio::time::timeout(Duration::from_millis(n), request).await;
+        let answered = async {
+            loop {
+                let (status, answer) = red.keyed(&key, Method::POST, path, &lesson).await;
+                match status {
+                    StatusCode::CONFLICT => assert_eq!(answer["error"]["retryable"], true, "{answer}"),
+                    _ => break (status, answer),
+                }
+            }
+        };
+        let (status, answer) = tokio::time::timeout(Duration::from_secs(60), answered).await.unwrap();
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        assert_eq!(answer["status"] == "created", n == 0, "each is said once: {answer}");
+    }
+    assert_eq!(red.count().await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,6 +131,10 @@ async fn of_many_tries_at_two_daemons_one_is_carried_out() {
     }
     assert_eq!(red.count().await, 1);
     assert_eq!(there.keyed("one", Method::POST, "/memories", &lesson).await.1, *done[0]);
+    // Had it been said twice, it would be more sure.
+    let (_, said_once) = red.send(Method::POST, "/memories", Some(self::lesson("Measure before you tune"))).await;
     let (_, page) = red.send(Method::GET, "/memories", None).await;
-    assert_eq!(page["memories"][0]["usage_count"].as_u64().unwrap_or_default(), 0, "{page}");
+    let confidence = |n: usize| page["memories"][n]["confidence"].as_f64().unwrap();
+    assert_eq!(said_once["status"], "created");
+    assert_eq!(confidence(0), confidence(1), "{page}");
 }

@@ -41,15 +41,19 @@ async fn a_request_is_carried_out_by_one_try_and_keeps_its_answer(
         "nothing of the batch is stored"
     );
 
-    let answered = first.clone().answered("{}".into());
+    let answered = first.clone().answered("{}".into(), true);
     for record in [&answered, &first, &answered] {
         store.commit(vec![Record::Request(record.clone())], soon()).await.unwrap();
         assert_eq!(stored(store, &first).await.as_ref(), Some(&answered));
     }
     // An answer may be all that is stored, where the request itself stored nothing.
-    let second = request(&here, "two").answered("[]".into());
+    let second = request(&here, "two").answered("[]".into(), false);
     store.commit(vec![Record::Request(second.clone())], soon()).await.unwrap();
     assert_eq!(stored(store, &second).await, Some(second));
+    // What was erased before its answer came gets none.
+    let third = request(&here, "three");
+    store.commit(vec![Record::Request(third.clone().answered("{}".into(), true))], soon()).await.unwrap();
+    assert_eq!(stored(store, &third).await, None);
 }
 
 #[rstest]
@@ -71,11 +75,12 @@ async fn a_request_goes_with_its_workspace_its_memory_and_its_time(
     let store = &opened.store;
     let (here, there) = (workspace("/here"), workspace("/there"));
     let memory = MemoryId::from(Uuid::now_v7());
-    let names_it = request(&here, "names it").answered(format!("{{\"id\":\"{memory}\"}}"));
-    let names_none = request(&here, "names none").answered("{}".into());
+    let names_it = request(&here, "names it").answered(format!("{{\"id\":\"{memory}\"}}"), false);
+    let holds_it = KeyedRequest { memories: vec![memory], ..request(&here, "holds it") };
+    let names_none = request(&here, "names none").answered("{}".into(), false);
     let elsewhere = request(&there, "elsewhere");
     let late = KeyedRequest { at: now() + jiff::SignedDuration::from_hours(1), ..request(&there, "late") };
-    let all = [&names_it, &names_none, &elsewhere, &late];
+    let all = [&names_it, &holds_it, &names_none, &elsewhere, &late];
     store.commit(all.map(|request| Record::Request(request.clone())).into(), soon()).await.unwrap();
     let left = async |scope: EraseScope| {
         store.erase(scope, soon()).await.unwrap();
@@ -85,8 +90,8 @@ async fn a_request_goes_with_its_workspace_its_memory_and_its_time(
         }
         left
     };
-    assert_eq!(left(EraseScope::Memory(memory)).await, [false, true, true, true]);
-    assert_eq!(left(EraseScope::Workspace(here.clone())).await, [false, false, true, true]);
+    assert_eq!(left(EraseScope::Memory(memory)).await, [false, false, true, true, true]);
+    assert_eq!(left(EraseScope::Workspace(here.clone())).await, [false, false, false, true, true]);
     let before = now() + jiff::SignedDuration::from_secs(1);
-    assert_eq!(left(EraseScope::Requests { before }).await, [false, false, false, true]);
+    assert_eq!(left(EraseScope::Requests { before }).await, [false, false, false, false, true]);
 }

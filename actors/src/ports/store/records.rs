@@ -56,8 +56,19 @@ pub enum Record {
     /// A job. Revision 0 is a new job and changes nothing where it is stored already. Any other changes a stored one.
     Job(Job),
     /// A write that its client may send again. It goes with what the write stores. Where another try with the same key is
-    /// stored, the whole batch is refused as `StoreError::CarriedOut`. Else the record with the highest revision stays.
+    /// stored, the whole batch is refused as `StoreError::CarriedOut`. Revision 1 adds an answer to what is stored, and is
+    /// left out where that was erased meanwhile.
     Request(KeyedRequest),
+}
+
+impl Record {
+    /// Returns the memory that the record makes or changes. None for any other record.
+    pub fn memory_id(&self) -> Option<MemoryId> {
+        match self {
+            Self::Memory { memory, .. } | Self::Revision { memory, .. } => Some(memory.id),
+            _ => None,
+        }
+    }
 }
 
 /// The records that are committed together.

@@ -84,6 +84,7 @@ impl Data {
                     self.memories.insert(memory.id, Stored::new(memory, passages));
                 }
                 Record::Job(job) => keep_newest(&mut self.jobs, job.id, job, |job| u64::from(job.revision)),
+                Record::Request(request) if request.revision > 0 && !self.requests.contains_key(&request.id) => {}
                 Record::Request(request) => {
                     keep_newest(&mut self.requests, request.id, request, |request| request.revision);
                 }

@@ -126,8 +126,8 @@ impl Written {
     pub(in crate::lance) async fn publish(self, tables: &Tables) -> Result<(), StoreError> {
         for rows in self.replaced {
             match rows.table {
-                // these may be new
-                TableName::Workspaces | TableName::Requests => replace(tables, rows).await?,
+                // a workspace may be new
+                TableName::Workspaces => replace(tables, rows).await?,
                 _ => replace_stored(tables, rows).await?,
             }
         }

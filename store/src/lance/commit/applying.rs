@@ -24,7 +24,7 @@ use crate::files::unless_gone;
 use crate::lance::layout::Layout;
 use crate::lance::tables::{TableName, Versions};
 
-/// The largest number of bytes that are read of a file. A file that names a journal and six tables is far smaller.
+/// The largest number of bytes that are read of a file. A file that names a journal and all tables is far smaller.
 const MAX_BYTES: u64 = 1_024;
 
 /// The content of the file. Lines of any other form are skipped, and a file that is not UTF-8 is read as empty.

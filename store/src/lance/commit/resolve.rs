@@ -19,8 +19,8 @@ use crate::lance::tables::{TableName, Tables, read, rows};
 /// The result of one batch. Nothing is stored of a batch that is refused.
 pub(in crate::lance) type CommitResult = Result<Committed, StoreError>;
 
-/// The tables in which the revision alone decides what is written.
-const DECIDED_BY_REVISION: [TableName; 3] = [TableName::Workspaces, TableName::Signals, TableName::Requests];
+/// The tables in which the revision alone decides what is written, and no change is refused.
+const DECIDED_BY_REVISION: [TableName; 2] = [TableName::Workspaces, TableName::Signals];
 
 /// Returns the result of every batch, and all records that have to be written, one for each id.
 pub(in crate::lance) async fn resolve(
@@ -41,7 +41,7 @@ pub(in crate::lance) async fn resolve(
     for batch in batches {
         let checked = known.check_revisions(&batch).and_then(|()| jobs.check_revisions(&batch));
         let checked = checked.and_then(|()| traces.check_revisions(&batch));
-        if let Err(conflict) = checked.and_then(|()| requests.take(&batch)) {
+        if let Err(conflict) = checked.and_then(|()| requests.check_tries(&batch)) {
             answers.push(Err(conflict));
             continue;
         }
@@ -79,7 +79,12 @@ pub(in crate::lance) async fn resolve(
                         records.push(Record::Verdict(trace));
                     }
                 }
-                Record::Workspace(_) | Record::Signal(_) | Record::Request(_) => {
+                Record::Request(request) => {
+                    if requests.take(&request) {
+                        records.push(Record::Request(request));
+                    }
+                }
+                Record::Workspace(_) | Record::Signal(_) => {
                     if stored.lacks(&record) {
                         records.push(record);
                     }
@@ -254,17 +259,27 @@ impl KnownRequests {
         Ok(Self(found.into_iter().map(|request| (request.id, request)).collect()))
     }
 
-    /// Takes the requests of a batch, which is the last check of it. A batch is refused where another try has carried one
-    /// of them out.
-    fn take(&mut self, batch: &[Record]) -> Result<(), StoreError> {
+    /// Refuses a batch where another try has carried out a request of it.
+    fn check_tries(&self, batch: &[Record]) -> Result<(), StoreError> {
         for record in batch {
             let Record::Request(request) = record else { continue };
-            let known = self.0.entry(request.id).or_insert_with(|| request.clone());
-            if request.was_carried_out_by(known) {
+            if self.0.get(&request.id).is_some_and(|known| request.was_carried_out_by(known)) {
                 return Err(StoreError::CarriedOut(request.id));
             }
         }
         Ok(())
+    }
+
+    /// Takes a request, and tells whether there is something to write. The answer to a request that was erased is not kept.
+    fn take(&mut self, request: &KeyedRequest) -> bool {
+        let is_news = match self.0.get(&request.id) {
+            Some(known) => known.revision < request.revision,
+            None => request.revision == 0,
+        };
+        if is_news {
+            self.0.insert(request.id, request.clone());
+        }
+        is_news
     }
 }
 

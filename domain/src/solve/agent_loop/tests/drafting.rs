@@ -81,6 +81,31 @@ fn a_weak_solution_is_refined_until_the_iterations_are_used_up_and_the_best_is_r
 }
 
 #[test]
+fn whoever_waits_is_told_every_stage_in_its_order() {
+    let mut task = spec(1);
+    task.task.use_memory = true;
+    let (_, run) = Player::new(scores(&[0.2, 0.5])).play(task, RunLimits::default());
+    let expected = [
+        Stage::Recalled { memories: 0 },
+        Stage::AttemptStarted { attempt: 1 },
+        Stage::AttemptDone { attempt: 1, score: Some(0.5) },
+        Stage::Refined { iteration: 2, score: 0.2 },
+        Stage::Refined { iteration: 3, score: 0.2 },
+        Stage::Judged { verdict: Some(Verdict::Success), score: Some(0.9) },
+        Stage::Learned { lessons: 1 },
+    ];
+    assert_eq!(run.progress().stages, expected);
+    let (_, run) = Player::new(|call: &ModelCall| match call.purpose {
+        Purpose::Think if call.attempt == Some(1) => broken(Code::LlmFailed),
+        _ => scores(&[0.0, 0.0, 0.8])(call),
+    })
+    .play(spec(2), RunLimits::default());
+    let of_first = Stage::AttemptDone { attempt: 1, score: None };
+    assert!(run.progress().stages.contains(&of_first), "{:?}", run.progress().stages);
+    assert_eq!(serde_json::to_string(&of_first).unwrap(), "{\"attempt\":1}");
+}
+
+#[test]
 fn a_refinement_that_repeats_is_a_loop_and_equal_drafts_are_not() {
     let mut player = Player::new(|call: &ModelCall| match call.purpose {
         Purpose::Think => draft("the  same"),
