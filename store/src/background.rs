@@ -11,6 +11,7 @@ use futures::future::BoxFuture;
 use jiff::civil::Date;
 use reasoning_bank_actors::ports::{Lease, LeaseGuard};
 
+use super::data_dir;
 use super::files::{unless_gone, write_synced};
 
 /// A day and a number take far less; what is behind them is not read.
@@ -22,8 +23,8 @@ pub struct BackgroundLock {
 }
 
 impl BackgroundLock {
-    pub fn of(data_dir: &Path) -> Self {
-        Self { lock: data_dir.join(".background.lock"), account: data_dir.join(".background.spent") }
+    pub fn of(dir: &Path) -> Self {
+        Self { lock: dir.join(".background.lock"), account: dir.join(data_dir::BACKGROUND_SPENT) }
     }
 
     fn take(&self) -> io::Result<Option<HeldLock>> {

@@ -6,7 +6,7 @@
 //! parts of a commit, which are the queue, the write lock, the journal, the checkpoint and the replay. `vectors` knows
 //! which embedder made the vectors, and which memories have none. `resident` searches in memory. `shared` is what all
 //! handles of an open directory share. `repair` brings a directory into order, `erase` erases, `upkeep` compacts and
-//! indexes, `writer` commits, and `search` reads. `access` opens the directory, for writing where it can. Below all of
+//! indexes, `writer` commits, `search` reads, and `snapshot` gathers what a backup is made of. `access` opens the directory, for writing where it can. Below all of
 //! them are the paths of the directory (`layout`), errors (`errors`) and threads (`threads`).
 //!
 //! The directory on disk:
@@ -28,6 +28,10 @@
 //! DIR/journal/erasures.json   how many erasures there were, and the one under way
 //! DIR/journal/bulk.json       there while a commit of many records is under way: what to go back to if it breaks off
 //! DIR/journal/.probe          written and removed to see whether there is room to write
+//! DIR/erasures.log            which erasures there were: ids and times
+//! DIR/snapshot/               what a backup that is being made gathers; see `snapshot`
+//! DIR/.snapshot.lock          held by the one process that makes a backup
+//! DIR/.restoring/             there while a backup is restored into the directory, which is not opened meanwhile
 //! DIR/repairing               there while a repair of damaged tables is under way
 //! DIR/set-aside/              manifests that did not open, tables and journals that could not be read whole
 //! ```
@@ -42,12 +46,15 @@ mod repair;
 mod resident;
 mod search;
 mod shared;
+mod snapshot;
+mod snapshot_place;
 mod tables;
 mod threads;
 mod upkeep;
 mod vectors;
 mod writer;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,8 +77,14 @@ use self::upkeep::reembed;
 use self::vectors::fingerprint::Stamp;
 use self::vectors::unembedded;
 
+pub(crate) use self::commit::checkpoint::sync_all;
+pub(crate) use self::commit::erasure_log::{ErasureLog, LoggedErasure};
+pub(crate) use self::layout::RESTORING;
+pub(crate) use self::repair::format::FORMAT_VERSION;
 pub use self::resident::ResidentUse;
 pub use self::shared::Options;
+pub(crate) use self::snapshot::SnapshotFacts;
+pub(crate) use self::snapshot_place::SnapshotPlace;
 pub use self::threads::use_all_cores;
 
 /// A change of the embedder waits this long at most for a directory that could not be written to before.
@@ -134,6 +147,31 @@ impl LanceStore {
         let passages = reembed::reembed(&shared, embedder, progress).await?;
         shared.journal.remove_empty().map_err(failed)?;
         Ok(passages)
+    }
+
+    /// Returns the data directory.
+    pub fn dir(&self) -> &Path {
+        self.access.dir()
+    }
+
+    /// Gathers in a place what the bank is made of at one moment, while nobody can write.
+    pub(crate) async fn snapshot(
+        &self,
+        place: SnapshotPlace,
+        deadline: Deadline,
+    ) -> Result<(SnapshotPlace, SnapshotFacts), StoreError> {
+        let shared = self.access.writable(deadline).await?;
+        snapshot::take(&shared, place, deadline).await
+    }
+
+    /// Counts the rows of each table.
+    pub(crate) async fn rows(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+        snapshot::rows(&self.access.shared().tables).await
+    }
+
+    /// Tells whether an erasure would remove anything.
+    pub(crate) async fn has(&self, scope: &EraseScope) -> Result<bool, StoreError> {
+        Ok(!repair::erasure::nothing_of(self.access.shared().tables.each(), scope).await?)
     }
 
     /// Waits for commits under way and takes a last checkpoint, so that nothing is left to be replayed. Does nothing

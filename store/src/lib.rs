@@ -2,12 +2,16 @@
 //! file of its own beside it. The port and its contract are in the package `actors`; the suite that checks the contract
 //! is `tests/it/store_contract.rs` of the workspace.
 //!
-//! [`files`] and [`allocator`] are what this package asks of the operating system, and others may use.
+//! [`backup`] makes backups of a data directory, looks through them and restores them. [`data_dir`] names what lies in
+//! a data directory beside the store. [`files`] and [`allocator`] are what this package asks of the operating system, and
+//! others may use.
 
 #![recursion_limit = "256"]
 
 pub mod allocator;
 mod background;
+pub mod backup;
+pub mod data_dir;
 pub mod files;
 mod lance;
 mod trace_files;

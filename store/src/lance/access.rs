@@ -9,8 +9,8 @@ use reasoning_bank_actors::ports::{Fingerprint, Limitation, ReadOnlyCause, Store
 use reasoning_bank_actors::runtime::Deadline;
 use tokio::time::Instant;
 
-use super::commit::bulk;
 use super::commit::write_lock::WriteLock;
+use super::commit::{bulk, erasure_log};
 use super::erase;
 use super::errors::{failed, read_only_cause, to_answer, within};
 use super::layout::Layout;
@@ -91,6 +91,10 @@ impl Access {
             trouble: Mutex::new(trouble),
             opening: tokio::sync::Mutex::default(),
         }
+    }
+
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
     }
 
     /// Returns what is open now, without a look whether it can be written to.
@@ -202,6 +206,7 @@ async fn open_for_writing(dir: &Path, fingerprint: &Fingerprint, options: Option
     let lock = WriteLock::of(&layout);
     let guard = lock.acquire_unless_stalled(options.open_timeout, Deadline::after(options.open_turns_timeout)).await?;
     let format = format::check(&layout, fingerprint).await?;
+    erasure_log::prepare(&layout).map_err(failed)?;
     let (tables, damaged) = recovery::open_tables(&layout, fingerprint.dims).await?;
     bulk::take_back(&layout).await?;
     upgrade::upgrade(&layout, &tables, format, damaged).await?;

@@ -9,6 +9,7 @@ pub(super) mod apply;
 pub(super) mod applying;
 pub(super) mod bulk;
 pub(super) mod checkpoint;
+pub(super) mod erasure_log;
 pub(super) mod erasures;
 pub(super) mod frames;
 pub(super) mod journal;

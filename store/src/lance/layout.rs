@@ -13,6 +13,9 @@ use crate::files::{create_dir, unless_gone};
 /// A number, a fingerprint or the state of a change takes far less.
 const MAX_BYTES: u64 = 64 << 10;
 
+/// The directory in a data directory that a backup is restored to, until all of it is there.
+pub(crate) const RESTORING: &str = ".restoring";
+
 /// The paths of a data directory.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
@@ -24,9 +27,14 @@ impl Layout {
         Self { root: root.to_owned() }
     }
 
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Creates the directories.
     pub(super) async fn prepare(root: &Path) -> Result<Self, StoreError> {
         let layout = Self::of(root);
+        layout.refuse_half_restored()?;
         let created = layout.clone();
         blocking(move || {
             for dir in [&created.root, &created.tables(), &created.journals()] {
@@ -36,6 +44,15 @@ impl Layout {
         })
         .await??;
         Ok(layout)
+    }
+
+    /// Refuses a directory that a backup is being restored into, or was until that broke off.
+    pub(super) fn refuse_half_restored(&self) -> Result<(), StoreError> {
+        if !self.root.join(RESTORING).exists() {
+            return Ok(());
+        }
+        let what = "a backup is being restored into it, or that broke off: then empty it and restore again";
+        Err(StoreError::Unusable(format!("{}: {what}", self.root.display())))
     }
 
     pub(super) fn tables(&self) -> PathBuf {
@@ -70,6 +87,20 @@ impl Layout {
     /// The file is there while a commit of many records is under way.
     pub(super) fn bulk(&self) -> PathBuf {
         self.journals().join("bulk.json")
+    }
+
+    /// The log of the erasures that there were.
+    pub(super) fn erasure_log(&self) -> PathBuf {
+        self.root.join("erasures.log")
+    }
+
+    /// The directory in which a backup gathers what it is made of.
+    pub(super) fn snapshot(&self) -> PathBuf {
+        self.root.join("snapshot")
+    }
+
+    pub(super) fn snapshot_lock(&self) -> PathBuf {
+        self.root.join(".snapshot.lock")
     }
 
     /// The file is written and removed to see whether there is room.

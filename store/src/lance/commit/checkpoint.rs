@@ -78,7 +78,7 @@ impl Checkpoints {
 }
 
 /// Syncs all files of a directory, whether they were synced before or not.
-pub(in crate::lance) fn sync_all(dir: &Path) -> io::Result<()> {
+pub(crate) fn sync_all(dir: &Path) -> io::Result<()> {
     sync_tree(dir, &mut Synced::new())
 }
 

@@ -12,12 +12,14 @@ use reasoning_bank_domain::learning::job::JobState;
 use reasoning_bank_domain::memory::Scope;
 
 use super::orphans::replay_orphans;
+use crate::lance::commit::erasure_log;
 use crate::lance::commit::erasures::Erasures;
 use crate::lance::commit::journal::{self, JournalSlot};
 use crate::lance::commit::write_lock::WriteGuard;
 use crate::lance::errors::failed;
 use crate::lance::layout::Layout;
 use crate::lance::shared::SharedStore;
+use crate::lance::snapshot_place;
 use crate::lance::tables::{TableName, Tables, compaction, filter, indexes, read, rows, set_aside};
 use crate::lance::threads::blocking;
 use crate::lance::vectors::next_passages;
@@ -79,10 +81,16 @@ pub(in crate::lance) async fn finish(
     let jobs = read::select(&shared.tables.jobs, None, &["id"]).await?;
     let jobs: HashSet<String> = rows::text_column(&jobs, "id").map(str::to_owned).collect();
     let (layout, own, of) = (shared.layout.clone(), shared.journal.clone(), scope.clone());
-    blocking(move || remove_from_files(&layout, &own, &of, &jobs)).await?.map_err(failed)?;
+    let remove = move || {
+        snapshot_place::remove_left_over(&layout)?;
+        remove_from_files(&layout, &own, &of, &jobs)
+    };
+    blocking(remove).await?.map_err(failed)?;
     for (_, table) in concerned() {
         compaction::prune_all(table).await?;
     }
+    let (layout, of) = (shared.layout.clone(), scope.clone());
+    blocking(move || erasure_log::append(&layout, &of)).await?.map_err(failed)?;
     erasures.pending = None;
     erasures.write(&shared.layout).await?;
     Ok((erased, erasures))

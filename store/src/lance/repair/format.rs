@@ -17,7 +17,7 @@ use crate::lance::vectors::next_passages;
 /// Since 3, memories have the signature of their error and their readers in columns, traces have revisions, and there
 /// are jobs. Since 4, passages have their index terms in a column, over which the text index is built, and time,
 /// outcome, source and difficulty of their memory in others. Since 5, requests with a key are kept.
-pub(super) const FORMAT_VERSION: u32 = 5;
+pub(crate) const FORMAT_VERSION: u32 = 5;
 
 /// The largest number of characters that are shown of a text that should be a number and is not.
 const SHOWN_CHARS: usize = 40;

@@ -24,6 +24,7 @@ pub(in crate::lance) async fn open(
     options: Options,
     cause: ReadOnlyCause,
 ) -> Result<SharedStore, StoreError> {
+    layout.refuse_half_restored()?;
     format::check_for_reading(&layout, fingerprint).await?;
     let missing = TableName::ALL.into_iter().find(|name| !layout.table(name.as_str()).exists());
     if let (ReadOnlyCause::LockHeld, Some(table)) = (cause, missing) {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use lance::Dataset;
 use lance::dataset::builder::DatasetBuilder;
-use lance::table::format::Fragment;
+use lance::index::DatasetIndexExt;
+use lance::table::format::{DataFile, Fragment};
 use reasoning_bank_actors::ports::StoreError;
 
 use crate::files::unless_gone;
@@ -115,22 +116,52 @@ pub(in crate::lance) fn broken_file(table: &Path, dataset: &Dataset) -> Result<O
 
 /// Returns the first file of a fragment that is not whole; `None` where all are whole.
 pub(in crate::lance) fn broken_file_of(table: &Path, fragment: &Fragment) -> io::Result<Option<PathBuf>> {
-    for file in &fragment.files {
-        let path = table.join("data").join(&file.path);
-        let size = file.file_size_bytes.get().map_or(0, |size| size.get());
-        if !is_whole(&path, size)? || !ends_with_magic(&path)? {
+    for (path, bytes) in data_files(table, fragment) {
+        if !is_whole(&path, bytes)? || !ends_with_magic(&path)? {
             return Ok(Some(path));
         }
     }
-    if let Some(deletions) = &fragment.deletion_file {
-        let name =
-            format!("{}-{}-{}.{}", fragment.id, deletions.read_version, deletions.id, deletions.file_type.suffix());
-        let path = table.join("_deletions").join(name);
-        if !is_whole(&path, 1)? {
-            return Ok(Some(path));
-        }
+    match deletions(table, fragment) {
+        Some(path) if !is_whole(&path, 1)? => Ok(Some(path)),
+        _ => Ok(None),
     }
-    Ok(None)
+}
+
+/// Lists the files with the columns of a fragment, and how many bytes each has; 0 where that is not noted.
+fn data_files(table: &Path, fragment: &Fragment) -> impl Iterator<Item = (PathBuf, u64)> {
+    let size = |file: &DataFile| file.file_size_bytes.get().map_or(0, |size| size.get());
+    fragment.files.iter().map(move |file| (table.join("data").join(&file.path), size(file)))
+}
+
+/// Returns the file that says which rows of a fragment are deleted; `None` where none are.
+fn deletions(table: &Path, fragment: &Fragment) -> Option<PathBuf> {
+    let deletions = fragment.deletion_file.as_ref()?;
+    let name = format!("{}-{}-{}.{}", fragment.id, deletions.read_version, deletions.id, deletions.file_type.suffix());
+    Some(table.join("_deletions").join(name))
+}
+
+/// The files that a version needs. None of them ever changes.
+#[derive(Default)]
+pub(in crate::lance) struct NeededFiles {
+    pub(in crate::lance) files: Vec<PathBuf>,
+    /// The directories of its indexes, all files of which are needed. An index without files has no directory.
+    pub(in crate::lance) indexes: Vec<PathBuf>,
+}
+
+/// Lists what a version needs: its manifest, its transaction, the files of its fragments, and its indexes.
+pub(in crate::lance) async fn needed(table: &Path, dataset: &Dataset) -> Result<NeededFiles, StoreError> {
+    let is_its = |manifest: &Manifest| manifest.version == dataset.version_id();
+    let manifest = all(table).map_err(failed)?.into_iter().find(is_its);
+    let missing = || StoreError::Failed(format!("a version of {} is gone", table.display()));
+    let mut files = vec![manifest.ok_or_else(missing)?.path];
+    files.extend(dataset.manifest().transaction_file.iter().map(|name| table.join("_transactions").join(name)));
+    for fragment in dataset.fragments().iter() {
+        files.extend(data_files(table, fragment).map(|(path, _)| path));
+        files.extend(deletions(table, fragment));
+    }
+    let indexes = dataset.load_indices().await.map_err(failed)?;
+    let indexes = indexes.iter().map(|index| table.join("_indices").join(index.uuid.to_string())).collect();
+    Ok(NeededFiles { files, indexes })
 }
 
 /// Tells whether the file is there with at least this many bytes.

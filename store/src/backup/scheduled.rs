@@ -1,0 +1,167 @@
+//! Backups that are made from time to time: one when the last is old enough, and the newest of them are kept. All processes
+//! of a data directory may try; one of them makes it. Only what has a name of this kind and the manifest of this bank is
+//! ever removed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_actors::runtime::Deadline;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::create::{Destination, create_at};
+use super::manifest::{BackupManifest, MANIFEST};
+use super::{BackupError, blocking, known, partial};
+use crate::files::create_dir;
+use crate::lance::{ErasureLog, LanceStore, SnapshotPlace};
+
+const PREFIX: &str = "reasoning-bank-";
+const TIME: &str = "%Y%m%dT%H%M%SZ";
+
+/// When a backup is made, where, and how many are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    pub dir: PathBuf,
+    pub every: SignedDuration,
+    /// At least one.
+    pub keep: usize,
+}
+
+/// Makes a backup where it is time to, and removes those that are not kept any more. `deadline` is for the moment of the
+/// backup alone. `None` where it is not time yet, or another backup is being made.
+///
+/// # Errors
+/// Those of [`super::create`].
+pub async fn make_if_due(
+    store: &LanceStore,
+    schedule: &Schedule,
+    now: Timestamp,
+    deadline: Deadline,
+    cancel: &CancellationToken,
+) -> Result<Option<BackupManifest>, BackupError> {
+    let (data_dir, plan) = (store.dir().to_owned(), schedule.clone());
+    let taken = blocking(move || {
+        create_dir(&plan.dir).map_err(BackupError::io(&plan.dir))?;
+        let log = ErasureLog::read(&data_dir).map_err(BackupError::io(&data_dir))?;
+        let series = Series { dir: plan.dir, bank: log.ok_or(BackupError::NoBank(data_dir.clone()))?.bank };
+        if !is_due(&series.made()?, plan.every, now) {
+            return Ok(None);
+        }
+        let place = SnapshotPlace::take(&data_dir).map_err(BackupError::io(&data_dir))?;
+        let Some(place) = place else { return Ok(None) };
+        // another process may have made one while this one looked
+        Ok(is_due(&series.made()?, plan.every, now).then_some((place, series)))
+    });
+    let Some((place, series)) = taken.await? else { return Ok(None) };
+    let to = Destination::Directory(series.path(now));
+    let manifest = create_at(store, place, to, deadline, cancel).await?;
+    let (data_dir, keep) = (store.dir().to_owned(), schedule.keep.max(1));
+    blocking(move || series.keep(keep, &data_dir)).await?;
+    Ok(Some(manifest))
+}
+
+/// Tells whether the newest backup is so old. One from the future, which a wrong clock made, keeps nobody from making another.
+fn is_due(made: &[(Timestamp, PathBuf)], every: SignedDuration, now: Timestamp) -> bool {
+    let newest = made.iter().map(|(at, _)| *at).filter(|at| *at <= now).max();
+    newest.is_none_or(|newest| now.duration_since(newest) >= every)
+}
+
+/// The scheduled backups of a bank in a directory. Their names have the bank and the time.
+struct Series {
+    dir: PathBuf,
+    bank: Uuid,
+}
+
+impl Series {
+    fn prefix(&self) -> String {
+        // the end of the id is random, and its beginning a time
+        let id = self.bank.simple().to_string();
+        format!("{PREFIX}{}-", &id[id.len() - 12..])
+    }
+
+    fn path(&self, at: Timestamp) -> PathBuf {
+        self.dir.join(format!("{}{}", self.prefix(), at.strftime(TIME)))
+    }
+
+    fn time_of(&self, name: &str) -> Option<Timestamp> {
+        let time = DateTime::strptime(TIME, name.strip_prefix(&self.prefix())?).ok()?;
+        TimeZone::UTC.to_timestamp(time).ok()
+    }
+
+    /// Lists the backups, the oldest first.
+    fn made(&self) -> Result<Vec<(Timestamp, PathBuf)>, BackupError> {
+        let mut made = Vec::new();
+        for entry in fs::read_dir(&self.dir).map_err(BackupError::io(&self.dir))? {
+            let entry = entry.map_err(BackupError::io(&self.dir))?;
+            if let Some(at) = entry.file_name().to_str().and_then(|name| self.time_of(name))
+                && entry.path().join(MANIFEST).exists()
+            {
+                made.push((at, entry.path()));
+            }
+        }
+        made.sort();
+        Ok(made)
+    }
+
+    /// Removes all but the newest, and what processes left that were killed. The right to make a backup must be held or
+    /// have been: whoever makes one has another name.
+    fn keep(&self, keep: usize, data_dir: &Path) -> Result<(), BackupError> {
+        let made = self.made()?;
+        for (_, path) in &made[..made.len().saturating_sub(keep)] {
+            let manifest = BackupManifest::read(path)?;
+            if manifest.bank == self.bank {
+                remove(path).map_err(BackupError::io(path))?;
+                known::forget(data_dir, manifest.id).map_err(BackupError::io(data_dir))?;
+            }
+        }
+        for entry in fs::read_dir(&self.dir).map_err(BackupError::io(&self.dir))?.flatten() {
+            let name = entry.file_name();
+            let name = name.to_str().and_then(partial::is_for);
+            if name.is_some_and(|name| self.time_of(name).is_some()) {
+                partial::remove_left_over(&entry.path()).map_err(BackupError::io(&entry.path()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Removes a backup. It loses its name first, so that nobody takes for a whole one what is left when that breaks off.
+fn remove(path: &Path) -> std::io::Result<()> {
+    let Some(going) = partial::of(path) else { return Ok(()) };
+    fs::rename(path, &going)?;
+    fs::remove_dir_all(going)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backup_is_due_when_the_newest_is_old_enough() {
+        let at = |seconds| Timestamp::from_second(seconds).unwrap();
+        let made = |times: &[i64]| times.iter().map(|time| (at(*time), PathBuf::new())).collect::<Vec<_>>();
+        let every = SignedDuration::from_secs(60);
+        assert!(is_due(&[], every, at(0)));
+        assert!(!is_due(&made(&[0, 41]), every, at(100)));
+        assert!(is_due(&made(&[0, 40]), every, at(100)));
+        assert!(is_due(&made(&[40, 9_000]), every, at(100)), "one from the future");
+    }
+
+    #[test]
+    fn names_have_the_bank_and_the_time() {
+        let series = |id: &str| Series { dir: "/b".into(), bank: id.parse().unwrap() };
+        let one = series("0193c0de-0000-7000-8000-0123456789ab");
+        let at: Timestamp = "2026-11-25T11:30:00Z".parse().unwrap();
+        let path = one.path(at);
+        assert_eq!(path, Path::new("/b/reasoning-bank-0123456789ab-20261125T113000Z"));
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert_eq!(one.time_of(name), Some(at));
+        assert_eq!(series("0193c0de-0000-7000-8000-0123456789ac").time_of(name), None);
+        for other in ["", "reasoning-bank-0123456789ab-", "reasoning-bank-0123456789ab-monday", "photos"] {
+            assert_eq!(one.time_of(other), None, "{other}");
+        }
+    }
+}

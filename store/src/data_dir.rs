@@ -1,0 +1,15 @@
+//! The names of what lies in a data directory beside the tables and the journal, which `lance.rs` has the map of. Whoever
+//! keeps such a thing names it from here, and so does a backup, which has all of them.
+
+/// The file of tokens, replaced whole.
+pub const TOKENS: &str = "tokens.json";
+/// The directory of the audit log. Each process appends to a file of its own there.
+pub const AUDIT: &str = "audit";
+/// The directory of the rankings that users agreed to, a file for each checkout, replaced whole.
+pub const AGREED: &str = "agreed";
+/// The file with the choice of the default workspace, replaced whole.
+pub const DEFAULT_WORKSPACE: &str = "default_workspace";
+/// The directory of trace files, where no other one is set. Each file is replaced whole.
+pub const TRACES: &str = "traces";
+/// The file that says what background work has spent today, replaced whole.
+pub const BACKGROUND_SPENT: &str = ".background.spent";
