@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use reasoning_bank_store::data_dir::AUDIT;
 use reasoning_bank_store::files::{create_dir, remove_if_there};
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
-const DIR: &str = "audit";
 /// Entries that wait to be written. A call that writes waits for room.
 const QUEUE: usize = 1_024;
 /// An entry is on the disk at most this long after it was made.
@@ -72,7 +72,7 @@ impl AuditLog {
     /// # Errors
     /// The directory cannot be written to.
     pub(crate) fn open(data_dir: &Path) -> io::Result<Self> {
-        let dir = data_dir.join(DIR);
+        let dir = data_dir.join(AUDIT);
         create_dir(&dir)?;
         let file = AuditFile::new(dir)?;
         let (sender, entries) = mpsc::channel(QUEUE);
@@ -114,7 +114,7 @@ impl CommandAudit {
     /// # Errors
     /// The directory cannot be written to.
     pub(crate) fn open(data_dir: &Path) -> io::Result<Self> {
-        let dir = data_dir.join(DIR);
+        let dir = data_dir.join(AUDIT);
         create_dir(&dir)?;
         let file = AuditFile::new(dir)?;
         // Whoever runs this process owns the file that it has just made.

@@ -1,6 +1,8 @@
 //! Turns settings into a running bank: it chooses the store, the embedder and the language model, and starts the system
 //! on them.
 
+mod backups;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,8 +24,10 @@ use reasoning_bank_actors::workspaces::RootName;
 use reasoning_bank_domain::solve::agent_loop::RunLimits;
 use tokio::sync::Mutex;
 
+use self::backups::ScheduledBackups;
 use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};
 use crate::settings::{self, LlmSection, Loaded, Provider, Settings};
+use reasoning_bank_store::data_dir;
 use reasoning_bank_store::{BackgroundLock, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles};
 
 /// The store has this long for its last checkpoint.
@@ -58,6 +62,11 @@ impl Bank {
             settings: SystemSettings { root_name, ..system_settings(settings) },
             clock: Clock::system(),
             background: in_background.then(|| Arc::new(BackgroundLock::of(&settings.data_dir)) as Arc<_>),
+            backups: settings
+                .backup
+                .schedule()
+                .filter(|_| in_background)
+                .map(|schedule| Arc::new(ScheduledBackups::new(Arc::clone(&store), schedule)) as Arc<_>),
         };
         Ok(Self { system: System::start(parts).await?, store, embedder })
     }
@@ -116,7 +125,8 @@ fn opener(opened: Opened, settings: &Settings, fingerprint: Fingerprint) -> Stor
 
 fn trace_files(settings: &Settings) -> TraceFileOptions {
     let traces = &settings.traces;
-    let dir = if traces.dir.as_os_str().is_empty() { settings.data_dir.join("traces") } else { traces.dir.clone() };
+    let dir =
+        if traces.dir.as_os_str().is_empty() { settings.data_dir.join(data_dir::TRACES) } else { traces.dir.clone() };
     TraceFileOptions { dir, write: traces.files, retention_days: traces.retention_days }
 }
 

@@ -23,6 +23,7 @@ use reasoning_bank_store::allocator;
 
 mod answers;
 mod args;
+mod backup;
 mod completions;
 mod config_show;
 mod confirm;
@@ -126,6 +127,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Serve { .. } => serve::serve(&loaded, &sources, mcp_options(&loaded, &sources, None), output),
         Command::Health { url } => serve::health(url, &loaded, output),
         Command::Token(command) => token::command(command, &loaded, output),
+        Command::Backup(command) => backup::command(command, &loaded, output),
         Command::Demo => demo(&loaded, sources.flags.data_dir.is_some(), output),
         // Done above: they work without settings.
         Command::Completions { .. } | Command::Doctor => Ok(CommandExit::Ok),
@@ -172,6 +174,7 @@ fn mcp_options(loaded: &Loaded, sources: &SettingSources, workspace: Option<Work
         home: sources.home.clone(),
         identity: settings.workspace.identity,
         data_dir: settings.data_dir.clone(),
+        backup_dir: settings.backup.directory().map(Path::to_owned),
         toolsets: settings.mcp.toolsets.clone(),
         destructive: settings.mcp.destructive,
         shares: settings.workspace.share,

@@ -5,15 +5,17 @@
 //! A section here is a table of the configuration. The settings of an actor are made of the sections in `bootstrap`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use config::Config;
+use jiff::SignedDuration;
 use reasoning_bank_actors::workspaces::{RootName, WorkspaceRef};
 use reasoning_bank_domain::learning::capture::Thresholds;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
+use reasoning_bank_store::backup::Schedule;
 use serde::Deserialize;
 
 use crate::embed::HUB_PREFIX;
@@ -60,6 +62,7 @@ pub struct Settings {
     pub passive: PassiveSection,
     pub redaction: RedactionSection,
     pub traces: TraceSection,
+    pub backup: BackupSection,
     pub workspace: WorkspaceSection,
     pub mcp: McpSection,
     pub http: HttpSection,
@@ -235,6 +238,26 @@ pub struct TraceSection {
     /// An empty path stands for the data directory.
     pub dir: PathBuf,
     pub retention_days: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BackupSection {
+    /// An empty path stands for no backups.
+    pub dir: PathBuf,
+    pub every: SignedDuration,
+    pub keep: usize,
+}
+
+impl BackupSection {
+    /// Returns the directory of the backups; none where none are made.
+    pub fn directory(&self) -> Option<&Path> {
+        Some(&*self.dir).filter(|dir| !dir.as_os_str().is_empty())
+    }
+
+    pub fn schedule(&self) -> Option<Schedule> {
+        Some(Schedule { dir: self.directory()?.to_owned(), every: self.every, keep: self.keep })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -422,7 +445,12 @@ pub fn load(sources: &SettingSources) -> Result<Loaded, SettingsError> {
     let mut settings: Settings =
         merged.try_deserialize().map_err(|error| SettingsError::one(SettingProblem::internal(error)))?;
     settings.data_dir = sources.directory.join(&settings.data_dir);
-    for dir in [&mut settings.traces.dir, &mut settings.embedding.model_dir, &mut settings.llm.prompts_dir] {
+    for dir in [
+        &mut settings.traces.dir,
+        &mut settings.backup.dir,
+        &mut settings.embedding.model_dir,
+        &mut settings.llm.prompts_dir,
+    ] {
         let is_name = dir.to_str().is_some_and(|dir| dir.is_empty() || dir.starts_with(HUB_PREFIX));
         if !is_name {
             *dir = sources.directory.join(&*dir);

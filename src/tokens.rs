@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::{AccessToken, BearerToken, Expiry, TokenId};
+use reasoning_bank_store::data_dir;
 use reasoning_bank_store::files::{create_dir, write_synced};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
@@ -26,7 +27,6 @@ pub use first::{BOOTSTRAP_TOKEN_FILE, FirstTokenError};
 pub use last_use::LastUse;
 use last_use::UseNotes;
 
-const TOKENS: &str = "tokens.json";
 const LOCK: &str = ".tokens.lock";
 /// The file has at most this many tokens, because it is read whole. The ended ones go first.
 const MAX_TOKENS: usize = 10_000;
@@ -72,7 +72,7 @@ impl TokenFile {
     }
 
     fn path(&self) -> PathBuf {
-        self.dir.join(TOKENS)
+        self.dir.join(data_dir::TOKENS)
     }
 
     /// Returns all tokens, those that are revoked or expired included, in the order in which they were made.
@@ -302,10 +302,10 @@ mod tests {
         let bearer = random_token().unwrap();
         file.add(token("ci", &bearer), now).unwrap();
         let registry = TokenRegistry::open(dir.path()).unwrap();
-        fs::write(dir.path().join(TOKENS), "{").unwrap();
+        fs::write(dir.path().join(data_dir::TOKENS), "{").unwrap();
         assert!(registry.find(&bearer, now).is_err());
         assert!(!registry.is_valid(bearer.id(), now));
-        fs::remove_file(dir.path().join(TOKENS)).unwrap();
+        fs::remove_file(dir.path().join(data_dir::TOKENS)).unwrap();
         assert_eq!(registry.find(&bearer, now).unwrap(), None);
     }
 
@@ -317,9 +317,9 @@ mod tests {
         file.add(token("ci", &random_token().unwrap()), now).unwrap();
         let again = file.add(token("ci", &random_token().unwrap()), now);
         assert!(matches!(again, Err(TokensError::NameTaken(_))));
-        let mode = fs::metadata(dir.path().join(TOKENS)).unwrap().permissions().mode();
+        let mode = fs::metadata(dir.path().join(data_dir::TOKENS)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        let text = fs::read_to_string(dir.path().join(TOKENS)).unwrap();
+        let text = fs::read_to_string(dir.path().join(data_dir::TOKENS)).unwrap();
         assert!(!text.contains("rb_"), "no token can be used from what is stored");
     }
 }

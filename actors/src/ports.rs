@@ -1,7 +1,8 @@
 //! What the system needs from outside: a store, an embedder, a language model, the time, the
-//! lease of the background work, and where a caller has one a check of solutions.
+//! lease of the background work, the making of backups, and where a caller has one a check of solutions.
 //! Adapters are in the root package, fakes in `testkit`.
 
+mod backups;
 mod clock;
 mod embedder;
 mod lease;
@@ -9,6 +10,7 @@ mod model;
 mod store;
 mod verifier;
 
+pub use backups::Backups;
 pub use clock::Clock;
 pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, EmbeddingQueue, Fingerprint};
 pub use lease::{Lease, LeaseGuard};

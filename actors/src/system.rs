@@ -14,6 +14,7 @@ use reasoning_bank_domain::system::restart::RestartLimits;
 use tokio::time::Instant;
 
 use crate::agents::{AgentDependencies, AgentsHandle, SolveSettings};
+use crate::backups::BackupsHandle;
 use crate::cache::{CacheHandle, CacheLimits};
 use crate::distiller::{DistillerArgs, DistillerHandle, DistillerSettings};
 use crate::embedding_cache::{CachedEmbedder, EmbeddingCache};
@@ -25,7 +26,7 @@ use crate::memories::{MemoriesHandle, RetrievalSettings};
 use crate::model::{
     Breaker, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel,
 };
-use crate::ports::{Clock, Embedder, Fingerprint, LanguageModel, Lease};
+use crate::ports::{Backups, Clock, Embedder, Fingerprint, LanguageModel, Lease};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
 use crate::store::{StoreHandle, StoreOpener};
@@ -80,6 +81,8 @@ pub struct SystemParts {
     pub clock: Clock,
     /// The lease of the bank's background jobs. None: this process leaves them to others.
     pub background: Option<Arc<dyn Lease>>,
+    /// The making of backups. None: this process makes none by itself.
+    pub backups: Option<Arc<dyn Backups>>,
 }
 
 /// The handle that clients of the system hold. It is cheap to clone.
@@ -93,6 +96,8 @@ pub struct SystemHandle {
     pub workspaces: WorkspacesHandle,
     pub cache: CacheHandle,
     pub usage: UsageHandle,
+    /// None where no backups are made by this process.
+    pub backups: Option<BackupsHandle>,
     pub events: Events,
     started: Instant,
     embedder: Arc<dyn Embedder>,
@@ -138,7 +143,7 @@ pub struct ShutdownReport {
 impl System {
     /// Starts the system and returns at once. The store opens and the embedding model loads behind it.
     pub async fn start(parts: SystemParts) -> Result<Self, Error> {
-        let SystemParts { store: opener, embedder, model, provider, settings, clock, background } = parts;
+        let SystemParts { store: opener, embedder, model, provider, settings, clock, background, backups } = parts;
         let events = Events::default();
         let embeddings = EmbeddingCache::new();
         let store = StoreHandle::new(embeddings.clone());
@@ -202,6 +207,9 @@ impl System {
                 max_output_tokens: settings.solve.max_output_tokens,
             })
         }));
+        let backups = backups.map(|backups| (BackupsHandle::new(), backups));
+        children.extend(backups.clone().map(|(handle, backups)| handle.child(backups, dependencies.clock.clone())));
+        let backups = backups.map(|(handle, _)| handle);
         let args = SupervisorArgs::new("root", children, RestartLimits::default(), events.clone());
         let supervisor = SupervisorHandle::start(args).await.map_err(Error::internal)?;
         let handle = SystemHandle {
@@ -213,6 +221,7 @@ impl System {
             workspaces,
             cache,
             usage,
+            backups,
             events,
             started: Instant::now(),
             embedder,
@@ -234,7 +243,8 @@ impl System {
     pub async fn stop(self, grace: Duration) -> ShutdownReport {
         let begun = Instant::now();
         let cancelled_tasks = self.handle.agents.quiesce(Deadline::after(grace)).await;
-        let order = ["agents", "learner", "distiller", "usage", "judge", "matts", "workspaces", "cache", "store"];
+        let order =
+            ["agents", "learner", "backups", "distiller", "usage", "judge", "matts", "workspaces", "cache", "store"];
         let actors = self.handle.supervisor.stop_in_order(&order, grace).await.unwrap_or_default();
         ShutdownReport { cancelled_tasks, actors, elapsed: begun.elapsed() }
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use jiff::Timestamp;
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::{Erased, Maintained};
 use reasoning_bank_domain::evidence::stability::Stability;
@@ -13,6 +14,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId, WorkspaceKey};
 use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::retrieval::responses::OpenLink;
+use reasoning_bank_store::backup::{BackupManifest, Finding, KnownBackup};
 use serde::Serialize;
 
 use crate::settings::{CheckoutProposal, CheckoutRanking};
@@ -222,6 +224,73 @@ pub(super) struct WorkspaceRemoval {
     /// The memories of its team and its organisation that its own had superseded, which are back in search.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) reinstated: Vec<MemoryId>,
+    /// The backups that still have something of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) backups: Vec<KnownBackup>,
+}
+
+/// What a backup is of.
+#[derive(Debug, Serialize)]
+pub(super) struct BackupSummary {
+    pub(super) id: String,
+    /// The bank, which is the same one after it was restored.
+    pub(super) bank: String,
+    pub(super) created_at: Timestamp,
+    /// The version that made it.
+    pub(super) version: String,
+    pub(super) store_format: u32,
+    pub(super) memories: u64,
+    pub(super) workspaces: usize,
+    pub(super) files: usize,
+    pub(super) bytes: u64,
+}
+
+impl BackupSummary {
+    pub(super) fn of(manifest: &BackupManifest) -> Self {
+        Self {
+            id: manifest.id.to_string(),
+            bank: manifest.bank.to_string(),
+            created_at: manifest.created_at,
+            version: manifest.version.clone(),
+            store_format: manifest.store_format,
+            memories: manifest.memories(),
+            workspaces: manifest.workspaces.len(),
+            files: manifest.files.len(),
+            bytes: manifest.bytes(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct BackupMade {
+    /// It has none where it went to stdout.
+    pub(super) directory: Option<PathBuf>,
+    #[serde(flatten)]
+    pub(super) summary: BackupSummary,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct BackupVerified {
+    pub(super) whole: bool,
+    #[serde(flatten)]
+    pub(super) summary: BackupSummary,
+    /// The files that are missing, changed, unreadable or not expected.
+    pub(super) findings: Vec<Finding>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct BackupRestored {
+    pub(super) data_dir: PathBuf,
+    #[serde(flatten)]
+    pub(super) summary: BackupSummary,
+    /// The memories that are left after what was erased again.
+    pub(super) memories_now: u64,
+    pub(super) erased_again: usize,
+    /// The newer backups and the directory that know what was erased after this backup was made.
+    pub(super) erasures_from: Vec<PathBuf>,
+    pub(super) with_tokens: bool,
+    /// The files of the backup that were left out, because its manifest does not list them.
+    pub(super) left_out: Vec<Finding>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]

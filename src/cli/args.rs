@@ -9,6 +9,7 @@ use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 
 use crate::settings::Flags;
 
+mod backup;
 mod eval;
 mod memory;
 mod shared;
@@ -16,6 +17,7 @@ mod token;
 mod words;
 mod workspace;
 
+pub(super) use backup::BackupCommand;
 pub(super) use eval::{EmbeddingArgs, EvalCommand, LearningArgs, RelevanceArgs, RetrievalArgs, SpeedArgs};
 pub(super) use memory::{
     ErrorArgs, FeedbackArgs, ImportArgs, LessonArgs, ListArgs, MemoryCommand, OnlyArgs, RecordArgs, SearchArgs,
@@ -145,6 +147,9 @@ pub(super) enum Command {
         #[arg(long, value_name = "URL")]
         url: Option<reqwest::Url>,
     },
+    /// Make, verify and restore backups of the bank
+    #[command(subcommand, arg_required_else_help = true)]
+    Backup(BackupCommand),
     /// Make, list and end the tokens of the team's server
     #[command(subcommand)]
     Token(TokenCommand),

@@ -6,6 +6,7 @@ use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::runtime::Ended;
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::solve::task::BestSoFar;
+use reasoning_bank_store::backup::BackupError;
 use serde::Serialize;
 
 use crate::embed::EmbeddingModelError;
@@ -179,6 +180,32 @@ impl From<TokensError> for CommandFailure {
                 Self::usage(error.to_string())
             }
             _ => Self::new(CommandExit::Failed, Code::StoreUnavailable, error.to_string()),
+        }
+    }
+}
+
+impl From<BackupError> for CommandFailure {
+    fn from(error: BackupError) -> Self {
+        let unavailable = |hint| Self::new(CommandExit::Failed, Code::StoreUnavailable, error.to_string()).hint(hint);
+        match &error {
+            BackupError::Store(cause) => Error::Store(cause.clone()).into(),
+            BackupError::NoBank(_) => Self::usage(error.to_string()).hint("name the directory of a bank"),
+            BackupError::Place { .. } => Self::usage(error.to_string()).hint("name another directory"),
+            BackupError::OtherBank(_) => {
+                Self::usage(error.to_string()).hint("name the data directory that the backup was made of")
+            }
+            BackupError::NoBackup { .. } => {
+                unavailable("choose another backup; `backup create` gives it its name last")
+            }
+            BackupError::Damaged(_) => unavailable("choose another backup; `backup verify` names all that is wrong"),
+            BackupError::Io { .. } => {
+                unavailable("check that the directories can be used and have space, and repeat it")
+            }
+            BackupError::Busy => {
+                let busy = Self::new(CommandExit::Failed, Code::Overloaded, error.to_string());
+                Self { retryable: true, ..busy.hint("repeat it when that one has ended") }
+            }
+            BackupError::Cancelled => Self::new(CommandExit::Failed, Code::Cancelled, error.to_string()),
         }
     }
 }

@@ -54,6 +54,13 @@ impl Output {
         }
     }
 
+    /// Prints on stderr what was done, where stdout has something else.
+    pub(super) fn remark(self, text: &str) {
+        if !self.quiet {
+            let _ = writeln!(anstream::stderr(), "{}", clean(&scrub(text.trim_end()).text));
+        }
+    }
+
     /// Prints a failure without secrets, because a failure repeats what it was given.
     pub(super) fn failure(self, failure: &CommandFailure) -> CommandExit {
         if self.json && !failure.is_after_output {

@@ -9,6 +9,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::safety::invisible::escaped_for_people;
 
+mod backup;
 mod candidates;
 mod doctor;
 mod edit;
@@ -23,6 +24,7 @@ pub(super) mod style;
 mod trace;
 mod workspace;
 
+pub(super) use backup::{backup_made, backup_restored, backup_verified};
 pub(super) use candidates::explained;
 pub(super) use doctor::diagnosis;
 pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported, superseded, updated};
@@ -53,6 +55,17 @@ pub(super) fn genealogy(genealogy: &Genealogy) -> String {
 /// Names the memories that are back in search, because what superseded them is out of it now.
 fn back_in_search(reinstated: &[MemoryId]) -> String {
     reinstated.iter().map(|id| format!("{id}, which it superseded, is back in search\n")).collect()
+}
+
+/// Writes a number of bytes.
+fn bytes(bytes: u64) -> String {
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+    match bytes {
+        0..KIB => format!("{bytes} B"),
+        KIB..MIB => format!("{} KiB", bytes / KIB),
+        _ => format!("{} MiB", bytes / MIB),
+    }
 }
 
 /// Tells how to see the next page, if there is one.

@@ -9,6 +9,7 @@ use reasoning_bank_actors::memories::Erasure;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceKey};
+use reasoning_bank_store::backup::holding;
 
 use super::args::{Sure, WorkspaceCommand};
 use super::confirm::confirm;
@@ -212,6 +213,7 @@ impl Here<'_> {
             removed,
             promoted_kept: None,
             reinstated: Vec::new(),
+            backups: Vec::new(),
         })
     }
 
@@ -239,7 +241,9 @@ impl Here<'_> {
             bank.memories.delete_workspace_with(&copies, &named, rewrite_deadline()).await?;
         settings::forget(&self.loaded.settings.data_dir, &workspace).map_err(CommandFailure::not_stored)?;
         let promoted_kept = Some(all_copies - deleted_copies);
-        Ok(WorkspaceRemoval { id: workspace.id, name: workspace.name, removed, promoted_kept, reinstated })
+        let Settings { data_dir, backup, .. } = &self.loaded.settings;
+        let backups = holding(data_dir, backup.directory(), &workspace);
+        Ok(WorkspaceRemoval { id: workspace.id, name: workspace.name, removed, promoted_kept, reinstated, backups })
     }
 
     fn named(&self, text: &str) -> Result<WorkspaceRef, CommandFailure> {

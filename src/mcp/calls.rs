@@ -17,8 +17,9 @@ use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::workspace::ProposedScopes;
+use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace};
 use reasoning_bank_domain::retrieval::responses::MemoryView;
+use reasoning_bank_store::backup::{self, KnownBackup};
 use rmcp::model::{InputRequests, InputRequiredResult, JsonObject};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -130,6 +131,18 @@ impl Calling<'_> {
             Caller::Holder { .. } => &["reasoning-bank"],
         };
         bank.iter().chain(arguments).copied().map(shell_word).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Finds the backups that still have something of a workspace that was erased. Where they are on the server is nobody's
+    /// matter over the network.
+    pub(super) async fn backups_with(&self, workspace: Workspace) -> Result<Vec<KnownBackup>, Error> {
+        let (data_dir, beside) = (self.options.data_dir.clone(), self.options.backup_dir.clone());
+        let found = tokio::task::spawn_blocking(move || backup::holding(&data_dir, beside.as_deref(), &workspace));
+        let mut found = found.await.map_err(Error::internal)?;
+        if matches!(self.caller, Caller::Holder { .. }) {
+            found.iter_mut().for_each(|backup| backup.directory = None);
+        }
+        Ok(found)
     }
 
     /// Reads the arguments, held against the schema of the tool.

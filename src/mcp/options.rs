@@ -21,6 +21,8 @@ pub struct McpOptions {
     pub identity: Identity,
     /// The data directory, which keeps the choice of the default workspace.
     pub data_dir: PathBuf,
+    /// The directory of scheduled backups, which an erasure looks at.
+    pub backup_dir: Option<PathBuf>,
     /// The toolsets whose tools are listed, at least one.
     pub toolsets: Vec<Toolset>,
     /// The server does this when a client wants to erase something.

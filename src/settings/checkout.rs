@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use super::keys::{self, ALL_TOOLSETS, InCheckout};
 use super::layers::{self, Layer};
 use super::show;
+use reasoning_bank_store::data_dir::AGREED;
 use reasoning_bank_store::files::{create_dir, remove_if_there, write_synced};
 
 /// The keys of `retrieval` with the values that a checkout asks for.
 pub type CheckoutRanking = BTreeMap<String, serde_json::Value>;
 
 /// This folder of the data directory has one file for each workspace whose ranking was agreed to.
-const AGREED_DIR: &str = "agreed";
 
 #[derive(Debug, Serialize, Deserialize)]
 struct AgreedFile {
@@ -125,10 +125,10 @@ pub fn agree(data_dir: &Path, root: &str, ranking: CheckoutRanking) -> io::Resul
         return remove_if_there(&file);
     }
     let text = serde_json::to_string_pretty(&AgreedFile { root: root.to_owned(), ranking })?;
-    create_dir(&data_dir.join(AGREED_DIR))?;
+    create_dir(&data_dir.join(AGREED))?;
     write_synced(&file, format!("{text}\n").as_bytes())
 }
 
 fn agreed_file(data_dir: &Path, root: &str) -> PathBuf {
-    data_dir.join(AGREED_DIR).join(format!("{}.json", WorkspaceId::of_root(root)))
+    data_dir.join(AGREED).join(format!("{}.json", WorkspaceId::of_root(root)))
 }

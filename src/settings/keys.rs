@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use config::{Config, Value, ValueKind};
+use jiff::SignedDuration;
 use reasoning_bank_domain::learning::transcript::{MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 use reasoning_bank_domain::memory::workspace::NAME_MAX_CHARS;
 use reasoning_bank_domain::solve::agent_loop::RunLimits;
@@ -52,6 +53,8 @@ enum ValueRule {
     OneOf(&'static [&'static str]),
     /// The value is a list of at least one of these.
     SomeOf(&'static [&'static str]),
+    /// The value is a time from [`SHORTEST`] to [`LONGEST`], in hours and the like.
+    Interval,
     /// The value is an IP address and a port.
     Address,
     /// The value is a list of host names, each with or without a port. It may be empty.
@@ -59,7 +62,9 @@ enum ValueRule {
 }
 
 use InCheckout::{Agreed, Fewer, Freely, Higher, Lower, Never};
-use ValueRule::{Address, Directory, Flag, Hosts, Label, Name, Number, OneOf, Secret, SomeOf, Text, Url, Whole};
+use ValueRule::{
+    Address, Directory, Flag, Hosts, Interval, Label, Name, Number, OneOf, Secret, SomeOf, Text, Url, Whole,
+};
 
 const fn key(name: &'static str, rule: ValueRule) -> SettingKey {
     SettingKey { name, rule, in_checkout: Never }
@@ -68,6 +73,9 @@ const fn key(name: &'static str, rule: ValueRule) -> SettingKey {
 const fn shared(name: &'static str, rule: ValueRule, in_checkout: InCheckout) -> SettingKey {
     SettingKey { name, rule, in_checkout }
 }
+
+const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
+const LONGEST: SignedDuration = SignedDuration::from_hours(366 * 24);
 
 /// This word stands for every toolset.
 pub(super) const ALL_TOOLSETS: &str = "all";
@@ -130,6 +138,9 @@ pub(super) const KEYS: &[SettingKey] = &[
     key("traces.files", Flag),
     key("traces.dir", Text),
     key("traces.retention_days", Whole(0, 36_500)),
+    key("backup.dir", Text),
+    key("backup.every", Interval),
+    key("backup.keep", Whole(1, 10_000)),
     key("workspace.identity", OneOf(&["git", "path"])),
     shared("workspace.name", Label, Freely),
     shared("workspace.team", Label, Agreed),
@@ -184,6 +195,7 @@ impl SettingKey {
                 let words: Option<Vec<&str>> = words.collect();
                 words.map(ValueKind::from).ok_or_else(|| self.refusal(value))
             }
+            (Interval, toml::Value::String(text)) if is_interval(text) => Ok(text.trim().into()),
             (Address, toml::Value::String(text)) if text.trim().parse::<SocketAddr>().is_ok() => Ok(text.trim().into()),
             (Hosts, toml::Value::Array(items)) => {
                 let hosts: Option<Vec<&str>> =
@@ -200,7 +212,9 @@ impl SettingKey {
             Flag => text.trim().parse().map(toml::Value::Boolean).ok(),
             Whole(..) => text.trim().parse().map(toml::Value::Integer).ok(),
             Number(..) => text.trim().parse().map(toml::Value::Float).ok(),
-            Text | Label | Directory | Name | Url | Secret | Address => Some(toml::Value::String(text.to_owned())),
+            Text | Label | Directory | Name | Url | Secret | Interval | Address => {
+                Some(toml::Value::String(text.to_owned()))
+            }
             OneOf(_) => Some(toml::Value::String(text.trim().to_lowercase())),
             SomeOf(_) | Hosts => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
@@ -226,11 +240,16 @@ impl SettingKey {
             Secret => return "must be text".to_owned(),
             OneOf(words) => format!("one of {}", words.join(", ")),
             SomeOf(words) => format!("a list of at least one of {}", words.join(", ")),
+            Interval => "a time of at least a second and at most 366 days, such as 24h or 30m".to_owned(),
             Address => "an IP address and a port, such as 127.0.0.1:8787".to_owned(),
             Hosts => "a list of host names, such as bank.example.org".to_owned(),
         };
         format!("must be {wanted}, not {value}")
     }
+}
+
+fn is_interval(text: &str) -> bool {
+    text.trim().parse::<SignedDuration>().is_ok_and(|time| (SHORTEST..=LONGEST).contains(&time))
 }
 
 fn is_label(text: &str) -> bool {

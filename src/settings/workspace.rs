@@ -13,10 +13,10 @@ use super::layers::{self, Layer, SettingSources, WORKSPACE_FILE};
 use super::links;
 use super::problem::SettingProblem;
 use crate::project::{self, Identity};
+use reasoning_bank_store::data_dir::DEFAULT_WORKSPACE;
 use reasoning_bank_store::files::{create_dir, write_synced};
 
 /// This file of the data directory has the canonical root, or the id, of the workspace that `workspace switch` chose.
-const DEFAULT_FILE: &str = "default_workspace";
 
 /// The wishes of a checkout that a person has to agree to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -62,7 +62,7 @@ pub(super) fn meant(
         None if identity == Identity::Git && project::in_repository(&sources.directory) => {
             (Ok(".".to_owned()), "repository of the current directory".to_owned(), false)
         }
-        None => match data_dir.as_ref().map(|dir| dir.join(DEFAULT_FILE)) {
+        None => match data_dir.as_ref().map(|dir| dir.join(DEFAULT_WORKSPACE)) {
             Some(file) if file.is_file() => (read_default(&file), format!("default in {}", file.display()), true),
             _ => (Ok(".".to_owned()), "current directory".to_owned(), false),
         },
@@ -124,7 +124,7 @@ pub fn store_default(data_dir: &Path, workspace: &WorkspaceRef) -> io::Result<Pa
     if text.contains('\n') {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a path with a line break cannot be stored"));
     }
-    let file = data_dir.join(DEFAULT_FILE);
+    let file = data_dir.join(DEFAULT_WORKSPACE);
     create_dir(data_dir)?;
     write_synced(&file, format!("{text}\n").as_bytes())?;
     Ok(file)
@@ -136,7 +136,7 @@ pub fn store_default(data_dir: &Path, workspace: &WorkspaceRef) -> io::Result<Pa
 /// # Errors
 /// The data directory cannot be written to.
 pub fn forget(data_dir: &Path, workspace: &Workspace) -> io::Result<()> {
-    let file = data_dir.join(DEFAULT_FILE);
+    let file = data_dir.join(DEFAULT_WORKSPACE);
     let is_default = |text: String| {
         text == workspace.root || WorkspaceId::of_root(&text) == workspace.id || text == workspace.id.as_str()
     };

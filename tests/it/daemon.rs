@@ -1,6 +1,7 @@
 //! The team daemon as its clients see it: the real binary over HTTP, with the tokens that its command line makes.
 
 mod api;
+mod backup;
 mod bootstrap;
 mod bridge;
 mod evidence;

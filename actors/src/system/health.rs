@@ -24,6 +24,12 @@ impl SystemHandle {
             self.embedding(),
             self.language_model(),
         ];
+        checks.extend(self.backups.as_ref().map(|backups| match backups.failure() {
+            None => HealthCheck::ok("backups", "none is overdue"),
+            Some(why) => {
+                HealthCheck::warn("backups", format!("the last one failed: {why}"), "correct that; it is tried again")
+            }
+        }));
         if let Ok(statistics) = &statistics {
             let down = statistics.actors.iter().filter(|actor| actor.status != ActorStatus::Running);
             let down: Vec<&str> = down.map(|actor| actor.name.as_str()).collect();

@@ -68,5 +68,6 @@ pub fn parts(store: Arc<dyn MemoryStore>, model: impl LanguageModel) -> SystemPa
         settings: SystemSettings::default(),
         clock: Clock::system(),
         background: None,
+        backups: None,
     }
 }

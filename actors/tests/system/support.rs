@@ -74,6 +74,7 @@ async fn start(
         settings,
         clock,
         background: None,
+        backups: None,
     };
     let system = System::start(parts).await.unwrap();
     let handle = system.handle();

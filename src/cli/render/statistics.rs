@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 
 use reasoning_bank_domain::system::statistics::{ActorStatus, Percentiles, ResidentStatistics, Statistics};
 
-use super::{clean, counted};
+use super::{bytes, clean, counted};
 
 pub(in crate::cli) fn statistics(statistics: &Statistics) -> String {
     let Statistics { traces, memories, cache, llm, latency_ms, store, resident, embedder, .. } = statistics;
@@ -95,14 +95,4 @@ pub(in crate::cli) fn statistics(statistics: &Statistics) -> String {
 
 fn counts<K: Copy, N: Display>(counts: &BTreeMap<K, u64>, name: impl Fn(K) -> N) -> Vec<String> {
     counts.iter().map(|(key, count)| format!("{count} {}", name(*key))).collect()
-}
-
-fn bytes(bytes: u64) -> String {
-    const KIB: u64 = 1 << 10;
-    const MIB: u64 = 1 << 20;
-    match bytes {
-        0..KIB => format!("{bytes} B"),
-        KIB..MIB => format!("{} KiB", bytes / KIB),
-        _ => format!("{} MiB", bytes / MIB),
-    }
 }

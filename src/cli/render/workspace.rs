@@ -128,5 +128,14 @@ pub(in crate::cli) fn workspace_removed(answer: &WorkspaceRemoval) -> String {
         let copies = counted(kept as u64, "copy", "copies");
         let _ = writeln!(text, "kept: {copies} of its memories with teams or organisations");
     }
-    text + &back_in_search(&answer.reinstated)
+    text += &back_in_search(&answer.reinstated);
+    for backup in &answer.backups {
+        let place = match &backup.directory {
+            Some(directory) => clean_line(&directory.display().to_string()),
+            None => "a backup that was written to a stream".to_owned(),
+        };
+        let _ =
+            writeln!(text, "still in {place}, of {}: remove it, or restore it with --erasures-of", backup.created_at);
+    }
+    text
 }

@@ -6,6 +6,7 @@ use reasoning_bank_actors::memories::Erasure;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::{ROOT_MAX_BYTES, WorkspaceKey};
+use reasoning_bank_store::backup::KnownBackup;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -63,7 +64,8 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let Erasure { removed, reinstated } = system.memories.delete_workspace_with(&copies, &workspace, until).await?;
     settings::forget(&options.data_dir, &found).map_err(Error::internal)?;
     let promoted_kept = all_copies - deleted_copies;
-    document(&DeletedWorkspace { removed: removed.into(), promoted_kept, reinstated })
+    let backups = calling.backups_with(found).await?;
+    document(&DeletedWorkspace { removed: removed.into(), promoted_kept, reinstated, backups })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -91,4 +93,8 @@ struct DeletedWorkspace {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     reinstated: Vec<MemoryId>,
+    /// The backups that still have something of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    backups: Vec<KnownBackup>,
 }

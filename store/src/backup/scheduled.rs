@@ -31,7 +31,7 @@ pub struct Schedule {
 }
 
 /// Makes a backup where it is time to, and removes those that are not kept any more. `deadline` is for the moment of the
-/// backup alone. `None` where it is not time yet, or another backup is being made.
+/// backup alone. Returns where the backup is. `None` where it is not time yet, or another backup is being made.
 ///
 /// # Errors
 /// Those of [`super::create`].
@@ -41,7 +41,7 @@ pub async fn make_if_due(
     now: Timestamp,
     deadline: Deadline,
     cancel: &CancellationToken,
-) -> Result<Option<BackupManifest>, BackupError> {
+) -> Result<Option<(PathBuf, BackupManifest)>, BackupError> {
     let (data_dir, plan) = (store.dir().to_owned(), schedule.clone());
     let taken = blocking(move || {
         create_dir(&plan.dir).map_err(BackupError::io(&plan.dir))?;
@@ -56,11 +56,11 @@ pub async fn make_if_due(
         Ok(is_due(&series.made()?, plan.every, now).then_some((place, series)))
     });
     let Some((place, series)) = taken.await? else { return Ok(None) };
-    let to = Destination::Directory(series.path(now));
-    let manifest = create_at(store, place, to, deadline, cancel).await?;
+    let to = series.path(now);
+    let manifest = create_at(store, place, Destination::Directory(to.clone()), deadline, cancel).await?;
     let (data_dir, keep) = (store.dir().to_owned(), schedule.keep.max(1));
     blocking(move || series.keep(keep, &data_dir)).await?;
-    Ok(Some(manifest))
+    Ok(Some((to, manifest)))
 }
 
 /// Tells whether the newest backup is so old. One from the future, which a wrong clock made, keeps nobody from making another.

@@ -180,3 +180,6 @@ fn plain<R: Read>(entry: &tar::Entry<'_, R>) -> Result<Option<String>, String> {
         _ => Err(format!("{path:?} is neither a file nor a directory")),
     }
 }
+
+#[cfg(test)]
+mod tests;

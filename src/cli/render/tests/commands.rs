@@ -147,6 +147,7 @@ fn a_workspace_is_shown_with_what_its_checkout_proposes() {
         name: workspace.name.clone(),
         removed,
         promoted_kept: Some(2),
+        backups: Vec::new(),
         reinstated: vec![id(4)],
     };
     let trusted = Trusted { workspace: workspace.clone(), ranking };

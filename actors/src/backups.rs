@@ -1,0 +1,132 @@
+//! BackupsActor looks from time to time whether a backup is due, and has it made. Several processes of a bank may do so; one
+//! of them makes it. It remembers why the last try failed, until one succeeds.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
+use reasoning_bank_domain::system::restart::Restart;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::ports::{Backups, Clock};
+use crate::runtime::{ChildSpec, Deadline, Panicked, Slot, Tasks};
+
+/// A backup is cancelled after this time.
+const LIMIT: Duration = Duration::from_secs(3_600);
+/// After a failure nobody tries again before so many looks.
+const LOOKS_AFTER_A_FAILURE: u32 = 10;
+/// A backup that is cancelled has removed what it made within this time.
+const FINISH_LIMIT: Duration = Duration::from_secs(3);
+
+#[derive(Clone)]
+pub struct BackupsHandle {
+    slot: Slot<BackupsMsg>,
+    failure: Arc<Mutex<Option<String>>>,
+}
+
+impl BackupsHandle {
+    pub(crate) fn new() -> Self {
+        Self { slot: Slot::new(), failure: Arc::default() }
+    }
+
+    pub(crate) fn child(&self, backups: Arc<dyn Backups>, clock: Clock) -> ChildSpec {
+        let failure = Arc::clone(&self.failure);
+        let args =
+            move || BackupsArgs { backups: Arc::clone(&backups), clock: clock.clone(), failure: Arc::clone(&failure) };
+        ChildSpec::actor("backups", Restart::Transient, &self.slot, move || (BackupsActor, args()))
+    }
+
+    /// Returns why the last try to make a backup failed; none where it did not.
+    pub fn failure(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+pub(crate) enum BackupsMsg {
+    Look,
+    Looked(Result<Result<Option<String>, String>, Panicked>),
+}
+
+pub(crate) struct BackupsArgs {
+    backups: Arc<dyn Backups>,
+    clock: Clock,
+    failure: Arc<Mutex<Option<String>>>,
+}
+
+pub(crate) struct BackupsState {
+    args: BackupsArgs,
+    stop: CancellationToken,
+    tasks: Tasks,
+    /// The timer ends with the state.
+    next_look: Option<AbortOnDropHandle<Result<(), MessagingErr<BackupsMsg>>>>,
+}
+
+pub(crate) struct BackupsActor;
+
+impl Actor for BackupsActor {
+    type Msg = BackupsMsg;
+    type State = BackupsState;
+    type Arguments = BackupsArgs;
+
+    async fn pre_start(
+        &self,
+        myself: ActorRef<BackupsMsg>,
+        args: BackupsArgs,
+    ) -> Result<BackupsState, ActorProcessingErr> {
+        myself.send_message(BackupsMsg::Look)?;
+        Ok(BackupsState { args, stop: CancellationToken::new(), tasks: Tasks::new("backups"), next_look: None })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<BackupsMsg>,
+        message: BackupsMsg,
+        state: &mut BackupsState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            BackupsMsg::Look => {
+                state.next_look = None;
+                let (backups, now) = (Arc::clone(&state.args.backups), state.args.clock.now());
+                let cancel = state.stop.child_token();
+                let work = async move {
+                    let making = backups.make_if_due(now, cancel.clone());
+                    tokio::pin!(making);
+                    tokio::select! {
+                        made = &mut making => made,
+                        () = tokio::time::sleep(LIMIT) => {
+                            cancel.cancel();
+                            making.await
+                        }
+                    }
+                };
+                state.tasks.pipe(&myself, work, BackupsMsg::Looked);
+            }
+            BackupsMsg::Looked(looked) => {
+                let looked = looked.unwrap_or_else(|panicked| Err(panicked.to_string()));
+                let every = state.args.backups.look_every();
+                let wait = if looked.is_ok() { every } else { every * LOOKS_AFTER_A_FAILURE };
+                state.args.note(looked);
+                state.next_look = Some(AbortOnDropHandle::new(myself.send_after(wait, || BackupsMsg::Look)));
+            }
+        }
+        Ok(())
+    }
+
+    async fn post_stop(&self, _: ActorRef<BackupsMsg>, state: &mut BackupsState) -> Result<(), ActorProcessingErr> {
+        state.stop.cancel();
+        state.tasks.finish(Deadline::after(FINISH_LIMIT)).await;
+        Ok(())
+    }
+}
+
+impl BackupsArgs {
+    fn note(&self, looked: Result<Option<String>, String>) {
+        match &looked {
+            Ok(Some(made)) => tracing::info!(backup = made, "a backup was made"),
+            Ok(None) => {}
+            Err(why) => tracing::error!(why, "a backup that is due was not made"),
+        }
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = looked.err();
+    }
+}
