@@ -14,7 +14,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId, WorkspaceKey};
 use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::retrieval::responses::OpenLink;
-use reasoning_bank_store::backup::{BackupManifest, Finding, KnownBackup};
+use reasoning_bank_store::backup::{BackupManifest, FlawedFile, KnownBackup};
 use serde::Serialize;
 
 use crate::settings::{CheckoutProposal, CheckoutRanking};
@@ -275,7 +275,7 @@ pub(super) struct BackupVerified {
     #[serde(flatten)]
     pub(super) summary: BackupSummary,
     /// The files that are missing, changed, unreadable or not expected.
-    pub(super) findings: Vec<Finding>,
+    pub(super) findings: Vec<FlawedFile>,
 }
 
 #[derive(Debug, Serialize)]
@@ -290,7 +290,7 @@ pub(super) struct BackupRestored {
     pub(super) erasures_from: Vec<PathBuf>,
     pub(super) with_tokens: bool,
     /// The files of the backup that were left out, because its manifest does not list them.
-    pub(super) left_out: Vec<Finding>,
+    pub(super) left_out: Vec<FlawedFile>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_store::backup::{self, BackupError, Destination, RestoreOptions, Source};
+use reasoning_bank_store::backup::{self, BackupError, BackupSource, Destination, RestoreOptions};
 use reasoning_bank_store::{LanceStore, Options};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -119,10 +119,10 @@ fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-fn source(from: &Path) -> Source {
+fn source(from: &Path) -> BackupSource {
     match is_stream(from) {
-        true => Source::Stream(Box::new(io::stdin())),
-        false => Source::Directory(from.to_owned()),
+        true => BackupSource::Stream(Box::new(io::stdin())),
+        false => BackupSource::Directory(from.to_owned()),
     }
 }
 

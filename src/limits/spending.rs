@@ -12,10 +12,9 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use reasoning_bank_domain::access::TokenId;
 use reasoning_bank_domain::learning::job::day_of;
+use reasoning_bank_store::data_dir::SPENDING;
 use reasoning_bank_store::files::{create_dir, remove_if_there};
 use serde::{Deserialize, Serialize};
-
-const DIR: &str = "spending";
 
 /// What one solve used.
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,7 +36,7 @@ pub(super) struct Spending {
 
 impl Spending {
     pub(super) fn of(data_dir: &Path) -> Self {
-        Self { dir: data_dir.join(DIR), day: Date::ZERO, read: 0, by_token: HashMap::new(), tidied: Date::ZERO }
+        Self { dir: data_dir.join(SPENDING), day: Date::ZERO, read: 0, by_token: HashMap::new(), tidied: Date::ZERO }
     }
 
     /// Returns the model tokens that an access token has used on the day of `now`, in UTC.

@@ -26,6 +26,7 @@ pub(super) fn options() -> McpOptions {
         home: None,
         identity: Identity::Path,
         data_dir: "/nowhere".into(),
+        backup_dir: None,
         toolsets: vec![Toolset::Core],
         destructive: Destructive::Ask,
         shares: false,

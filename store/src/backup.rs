@@ -32,7 +32,7 @@ pub use self::known::{KnownBackup, holding};
 pub use self::manifest::{BackupFile, BackupManifest};
 pub use self::restore::{RestoreOptions, Restored, restore};
 pub use self::scheduled::{Schedule, make_if_due};
-pub use self::source::Source;
+pub use self::source::BackupSource;
 pub use self::verify::{Verified, verify};
 
 /// So many files are named in the text of an error.
@@ -52,7 +52,7 @@ pub enum BackupError {
     #[error("{place} is no whole backup: {problem}")]
     NoBackup { place: String, problem: String },
     #[error("the backup is damaged: {}", named(.0))]
-    Damaged(Vec<Finding>),
+    Damaged(Vec<FlawedFile>),
     #[error("{} is of another bank than the backup", .0.display())]
     OtherBank(PathBuf),
     #[error("{}: {error}", .path.display())]
@@ -99,13 +99,13 @@ impl Flaw {
 
 /// A file of a backup that is not as it was when the backup was made.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Finding {
+pub struct FlawedFile {
     pub flaw: Flaw,
     /// The path of the file in the backup.
     pub path: String,
 }
 
-fn named(findings: &[Finding]) -> String {
+fn named(findings: &[FlawedFile]) -> String {
     let each = findings.iter().take(NAMED).map(|finding| format!("{} {}", finding.flaw.as_str(), finding.path));
     let more = findings.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("{more} more"));

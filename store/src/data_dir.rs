@@ -5,6 +5,8 @@
 pub const TOKENS: &str = "tokens.json";
 /// The directory of the audit log. Each process appends to a file of its own there.
 pub const AUDIT: &str = "audit";
+/// The directory of the model tokens that each access token has used, a file for each day. Processes append to it.
+pub const SPENDING: &str = "spending";
 /// The directory of the rankings that users agreed to, a file for each checkout, replaced whole.
 pub const AGREED: &str = "agreed";
 /// The file with the choice of the default workspace, replaced whole.

@@ -3,6 +3,7 @@
 #![allow(clippy::panic, clippy::unwrap_used)] // a test that cannot go on has failed
 
 mod again;
+mod backups;
 mod distilling;
 mod editing;
 mod faults;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_store::backup::Finding;
+use reasoning_bank_store::backup::FlawedFile;
 
 use super::style::{bad, bold};
 use super::{bytes, clean_line, counted};
@@ -19,7 +19,7 @@ fn summary(summary: &BackupSummary) -> String {
     format!("the bank as of {created_at}: {memories} in {workspaces}, {files}, {}", bytes(*size))
 }
 
-fn named(findings: &[Finding]) -> String {
+fn named(findings: &[FlawedFile]) -> String {
     let mut out = String::new();
     for finding in findings.iter().take(NAMED) {
         let _ = writeln!(out, "{}  {}", bad(finding.flaw.as_str()), clean_line(&finding.path));

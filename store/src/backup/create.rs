@@ -156,9 +156,12 @@ fn gather_beside(data_dir: &Path, to: &Path) -> io::Result<()> {
         })?;
     }
     // processes append to these: the line that is being written is left out
-    each_file(&data_dir.join(data_dir::AUDIT), "jsonl", |path, name| {
-        copy_file(path, &to.join(data_dir::AUDIT).join(name), |byte| byte == b'\n')
-    })
+    for name in [data_dir::AUDIT, data_dir::SPENDING] {
+        each_file(&data_dir.join(name), "jsonl", |path, name_of_it| {
+            copy_file(path, &to.join(name).join(name_of_it), |byte| byte == b'\n')
+        })?;
+    }
+    Ok(())
 }
 
 fn each_file(dir: &Path, extension: &str, mut take: impl FnMut(&Path, &Path) -> io::Result<()>) -> io::Result<()> {

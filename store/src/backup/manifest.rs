@@ -26,13 +26,14 @@ const FORMAT: u32 = 1;
 pub(super) const MAX_BYTES: u64 = 256 << 20;
 
 /// What may be in a backup, by the first part of its path in the data directory.
-const PARTS: [&str; 10] = [
+const PARTS: [&str; 11] = [
     "lance",
     "journal",
     "format_version",
     "erasures.log",
     data_dir::TOKENS,
     data_dir::AUDIT,
+    data_dir::SPENDING,
     data_dir::AGREED,
     data_dir::DEFAULT_WORKSPACE,
     data_dir::TRACES,

@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::manifest::{BackupFile, BackupManifest};
 use super::partial::remove_left_over;
-use super::source::{self, Receiver, Source};
-use super::{BackupError, Finding, Flaw, blocking, known};
+use super::source::{self, BackupSource, Receiver};
+use super::{BackupError, Flaw, FlawedFile, blocking, known};
 use crate::data_dir;
 use crate::files::{create_dir, sync_dir};
 use crate::lance::{ErasureLog, FORMAT_VERSION, LanceStore, LoggedErasure, Options, RESTORING, sync_all};
@@ -48,7 +48,7 @@ pub struct Restored {
     pub memories: u64,
     pub with_tokens: bool,
     /// What lies in the backup and was left there, because it is none of it.
-    pub unexpected: Vec<Finding>,
+    pub unexpected: Vec<FlawedFile>,
 }
 
 /// Restores a backup into a directory that is empty or not there. Erasures that newer backups beside it know of are carried
@@ -58,7 +58,7 @@ pub struct Restored {
 /// [`BackupError::Place`], [`BackupError::NoBackup`], [`BackupError::Damaged`], [`BackupError::OtherBank`],
 /// [`BackupError::Io`], [`BackupError::Store`], [`BackupError::Cancelled`].
 pub async fn restore(
-    source: Source,
+    source: BackupSource,
     into: &Path,
     options: RestoreOptions,
     cancel: &CancellationToken,
@@ -76,21 +76,21 @@ pub async fn restore(
 struct Unpacked {
     restoring: RestoringDir,
     manifest: BackupManifest,
-    unexpected: Vec<Finding>,
+    unexpected: Vec<FlawedFile>,
     logs: Vec<(PathBuf, ErasureLog)>,
     with_tokens: bool,
 }
 
 impl Unpacked {
     fn of(
-        source: Source,
+        source: BackupSource,
         into: &Path,
         options: &RestoreOptions,
         cancel: &CancellationToken,
     ) -> Result<Self, BackupError> {
         let from = match &source {
-            Source::Directory(dir) => Some(std::path::absolute(dir).map_err(BackupError::io(dir))?),
-            Source::Stream(_) => None,
+            BackupSource::Directory(dir) => Some(std::path::absolute(dir).map_err(BackupError::io(dir))?),
+            BackupSource::Stream(_) => None,
         };
         let restoring = RestoringDir::begin(into)?;
         let mut unpacking = Unpacking { dir: &restoring.dir, with_tokens: options.with_tokens, had_tokens: false };

@@ -46,7 +46,7 @@ pub async fn make_if_due(
     let taken = blocking(move || {
         create_dir(&plan.dir).map_err(BackupError::io(&plan.dir))?;
         let log = ErasureLog::read(&data_dir).map_err(BackupError::io(&data_dir))?;
-        let series = Series { dir: plan.dir, bank: log.ok_or(BackupError::NoBank(data_dir.clone()))?.bank };
+        let series = BackupSeries { dir: plan.dir, bank: log.ok_or(BackupError::NoBank(data_dir.clone()))?.bank };
         if !is_due(&series.made()?, plan.every, now) {
             return Ok(None);
         }
@@ -70,12 +70,12 @@ fn is_due(made: &[(Timestamp, PathBuf)], every: SignedDuration, now: Timestamp) 
 }
 
 /// The scheduled backups of a bank in a directory. Their names have the bank and the time.
-struct Series {
+struct BackupSeries {
     dir: PathBuf,
     bank: Uuid,
 }
 
-impl Series {
+impl BackupSeries {
     fn prefix(&self) -> String {
         // the end of the id is random, and its beginning a time
         let id = self.bank.simple().to_string();
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn names_have_the_bank_and_the_time() {
-        let series = |id: &str| Series { dir: "/b".into(), bank: id.parse().unwrap() };
+        let series = |id: &str| BackupSeries { dir: "/b".into(), bank: id.parse().unwrap() };
         let one = series("0193c0de-0000-7000-8000-0123456789ab");
         let at: Timestamp = "2026-11-25T11:30:00Z".parse().unwrap();
         let path = one.path(at);

@@ -12,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::copying::{CopyError, copy};
 use super::manifest::{self, BANK, BackupFile, BackupManifest, MANIFEST, MANIFEST_SUM};
-use super::{BackupError, Finding, Flaw};
+use super::{BackupError, Flaw, FlawedFile};
 use crate::files::unless_gone;
 
 /// Where a backup is read from.
-pub enum Source {
+pub enum BackupSource {
     Directory(PathBuf),
     Stream(Box<dyn Read + Send>),
 }
@@ -35,20 +35,20 @@ pub(super) trait Receiver {
 /// # Errors
 /// [`BackupError::NoBackup`], [`BackupError::Cancelled`], and those of the receiver.
 pub(super) fn read(
-    source: Source,
+    source: BackupSource,
     to: &mut dyn Receiver,
     cancel: &CancellationToken,
-) -> Result<(BackupManifest, Vec<Finding>), BackupError> {
+) -> Result<(BackupManifest, Vec<FlawedFile>), BackupError> {
     let (manifest, mut findings) = match source {
-        Source::Directory(dir) => read_directory(&dir, to, cancel)?,
-        Source::Stream(stream) => read_stream(stream, to, cancel)?,
+        BackupSource::Directory(dir) => read_directory(&dir, to, cancel)?,
+        BackupSource::Stream(stream) => read_stream(stream, to, cancel)?,
     };
     findings.sort();
     Ok((manifest, findings))
 }
 
-fn finding(flaw: Flaw, path: impl Into<String>) -> Finding {
-    Finding { flaw, path: path.into() }
+fn finding(flaw: Flaw, path: impl Into<String>) -> FlawedFile {
+    FlawedFile { flaw, path: path.into() }
 }
 
 /// Takes one file. Returns what is wrong with it.
@@ -77,7 +77,7 @@ fn read_directory(
     dir: &Path,
     to: &mut dyn Receiver,
     cancel: &CancellationToken,
-) -> Result<(BackupManifest, Vec<Finding>), BackupError> {
+) -> Result<(BackupManifest, Vec<FlawedFile>), BackupError> {
     let manifest = BackupManifest::read(dir)?;
     to.begin(&manifest)?;
     let mut findings = Vec::new();
@@ -105,7 +105,7 @@ fn open(path: &Path) -> io::Result<Option<File>> {
 }
 
 /// Finds what the manifest does not list.
-fn unexpected(dir: &Path, manifest: &BackupManifest, findings: &mut Vec<Finding>) -> io::Result<()> {
+fn unexpected(dir: &Path, manifest: &BackupManifest, findings: &mut Vec<FlawedFile>) -> io::Result<()> {
     let listed: BTreeSet<&str> = manifest.files.iter().map(|file| file.path.as_str()).collect();
     let mut waiting = vec![(dir.to_owned(), String::new())];
     while let Some((dir, prefix)) = waiting.pop() {
@@ -129,7 +129,7 @@ fn read_stream(
     stream: Box<dyn Read + Send>,
     to: &mut dyn Receiver,
     cancel: &CancellationToken,
-) -> Result<(BackupManifest, Vec<Finding>), BackupError> {
+) -> Result<(BackupManifest, Vec<FlawedFile>), BackupError> {
     let no_backup = |problem: String| BackupError::no_backup("the stream", problem);
     let mut archive = tar::Archive::new(BufReader::new(stream));
     let mut entries = archive.entries().map_err(|error| no_backup(error.to_string()))?;

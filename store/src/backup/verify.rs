@@ -6,22 +6,22 @@ use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 use super::manifest::{BackupFile, BackupManifest};
-use super::source::{self, Receiver, Source};
-use super::{BackupError, Finding, blocking};
+use super::source::{self, BackupSource, Receiver};
+use super::{BackupError, FlawedFile, blocking};
 
 /// What a backup is of, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
     pub manifest: BackupManifest,
     /// It is empty where the backup is as it was made.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FlawedFile>,
 }
 
 /// Reads all of a backup and compares it with its manifest.
 ///
 /// # Errors
 /// [`BackupError::NoBackup`], [`BackupError::Cancelled`].
-pub async fn verify(source: Source, cancel: &CancellationToken) -> Result<Verified, BackupError> {
+pub async fn verify(source: BackupSource, cancel: &CancellationToken) -> Result<Verified, BackupError> {
     let cancel = cancel.clone();
     blocking(move || {
         let (manifest, findings) = source::read(source, &mut Nowhere, &cancel)?;

@@ -10,9 +10,9 @@ use super::*;
 use crate::backup::copying::sha256;
 
 /// Keeps what comes below a directory.
-struct Into<'a>(&'a Path);
+struct KeptBelow<'a>(&'a Path);
 
-impl Receiver for Into<'_> {
+impl Receiver for KeptBelow<'_> {
     fn begin(&mut self, _manifest: &BackupManifest) -> Result<(), BackupError> {
         Ok(())
     }
@@ -44,7 +44,7 @@ fn manifest(files: &[(&str, &str)]) -> BackupManifest {
 }
 
 /// A stream with these entries behind the manifest, written as they are.
-fn stream(manifest: &BackupManifest, entries: &[(&str, EntryType, &str)]) -> Source {
+fn stream(manifest: &BackupManifest, entries: &[(&str, EntryType, &str)]) -> BackupSource {
     let (text, sum) = manifest.texts().unwrap();
     let text = String::from_utf8(text).unwrap();
     let heads = [(MANIFEST, EntryType::Regular, &*text), (MANIFEST_SUM, EntryType::Regular, &*sum)];
@@ -61,14 +61,14 @@ fn stream(manifest: &BackupManifest, entries: &[(&str, EntryType, &str)]) -> Sou
         header.set_cksum();
         tar.append(&header, content.as_bytes()).unwrap();
     }
-    Source::Stream(Box::new(io::Cursor::new(tar.into_inner().unwrap())))
+    BackupSource::Stream(Box::new(io::Cursor::new(tar.into_inner().unwrap())))
 }
 
-fn read_all(source: Source) -> (Result<Vec<Finding>, BackupError>, BTreeMap<String, String>) {
+fn read_all(source: BackupSource) -> (Result<Vec<FlawedFile>, BackupError>, BTreeMap<String, String>) {
     let top = tempfile::tempdir().unwrap();
     let dir = top.path().join("a/b/c");
     fs::create_dir_all(&dir).unwrap();
-    let findings = read(source, &mut Into(&dir), &CancellationToken::new()).map(|(_, findings)| findings);
+    let findings = read(source, &mut KeptBelow(&dir), &CancellationToken::new()).map(|(_, findings)| findings);
     assert_eq!(fs::read_dir(top.path()).unwrap().count(), 1, "something was written elsewhere");
     let kept = fs::read_dir(&dir).unwrap().map(|entry| {
         let path = entry.unwrap().path();
@@ -114,7 +114,7 @@ fn a_file_that_is_longer_than_listed_is_not_kept_to_its_end() {
     let long = "one and much more".repeat(100_000);
     let entries = [("bank/lance/a", EntryType::Regular, &*long), ("bank/journal/b", EntryType::Regular, "tw")];
     let (findings, kept) = read_all(stream(&manifest(&FILES), &entries));
-    let changed = |path: &str| Finding { flaw: Flaw::Changed, path: path.into() };
+    let changed = |path: &str| FlawedFile { flaw: Flaw::Changed, path: path.into() };
     assert_eq!(findings.unwrap(), [changed("bank/journal/b"), changed("bank/lance/a")]);
     assert_eq!(kept["lance-a"].len(), 4);
 }
@@ -127,8 +127,8 @@ fn a_link_in_a_directory_is_not_followed() {
     fs::create_dir_all(top.path().join("bank/lance")).unwrap();
     fs::write(top.path().join("secret"), "one").unwrap();
     std::os::unix::fs::symlink(top.path().join("secret"), top.path().join("bank/lance/a")).unwrap();
-    let (findings, kept) = read_all(Source::Directory(top.path().to_owned()));
-    let found = |flaw, path: &str| Finding { flaw, path: path.into() };
+    let (findings, kept) = read_all(BackupSource::Directory(top.path().to_owned()));
+    let found = |flaw, path: &str| FlawedFile { flaw, path: path.into() };
     let expected = [
         found(Flaw::Missing, "bank/journal/b"),
         found(Flaw::Unreadable, "bank/lance/a"),

@@ -1,4 +1,4 @@
-//! The file `erasures.log`: the erasures that there were, one a line, behind a line that names the bank. It has ids and
+//! The file `erasures.log`: the erasures that somebody asked for, one a line, behind a line that names the bank. It has ids and
 //! times, and nothing of what was erased. A backup that is restored learns from it what to erase again.
 
 use std::collections::HashSet;

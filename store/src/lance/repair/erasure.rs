@@ -89,8 +89,11 @@ pub(in crate::lance) async fn finish(
     for (_, table) in concerned() {
         compaction::prune_all(table).await?;
     }
-    let (layout, of) = (shared.layout.clone(), scope.clone());
-    blocking(move || erasure_log::append(&layout, &of)).await?.map_err(failed)?;
+    // what goes by its age goes again by itself, wherever a backup is restored
+    if by_age(scope).is_none() {
+        let (layout, of) = (shared.layout.clone(), scope.clone());
+        blocking(move || erasure_log::append(&layout, &of)).await?.map_err(failed)?;
+    }
     erasures.pending = None;
     erasures.write(&shared.layout).await?;
     Ok((erased, erasures))
