@@ -249,7 +249,7 @@ mod tests {
     }
 
     fn lines(dir: &Path) -> Vec<Value> {
-        let mut files: Vec<PathBuf> = fs::read_dir(dir.join(DIR)).unwrap().map(|file| file.unwrap().path()).collect();
+        let mut files: Vec<PathBuf> = fs::read_dir(dir.join(AUDIT)).unwrap().map(|file| file.unwrap().path()).collect();
         files.sort();
         let text: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
