@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(registry.find(&forged, now).unwrap(), None, "the right id with another secret");
         file.change(|tokens| {
             tokens[0].revoked_at = Some(now);
-            Ok(())
+            Ok::<_, TokensError>(())
         })
         .unwrap();
         assert_eq!(registry.find(&bearer, now).unwrap(), None);
