@@ -5,12 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_domain::memory::workspace::{WorkspaceId, WorkspaceKey};
+use reasoning_bank_store::data_dir::LINKS;
 use reasoning_bank_store::files::{create_dir, remove_if_there, write_synced};
 use serde::{Deserialize, Serialize};
 
 use super::layers;
-
-const LINKS_DIR: &str = "links";
 
 /// What the file of a link holds. The root is kept as well, because two roots may have one id.
 #[derive(Serialize, Deserialize)]
@@ -34,10 +33,10 @@ pub fn link(data_dir: &Path, root: &str, key: Option<WorkspaceKey>) -> io::Resul
     let file = link_file(data_dir, root);
     let Some(key) = key else { return remove_if_there(&file) };
     let text = serde_json::to_string_pretty(&LinkFile { root: root.to_owned(), key })?;
-    create_dir(&data_dir.join(LINKS_DIR))?;
+    create_dir(&data_dir.join(LINKS))?;
     write_synced(&file, format!("{text}\n").as_bytes())
 }
 
 fn link_file(data_dir: &Path, root: &str) -> PathBuf {
-    data_dir.join(LINKS_DIR).join(format!("{}.json", WorkspaceId::of_root(root)))
+    data_dir.join(LINKS).join(format!("{}.json", WorkspaceId::of_root(root)))
 }

@@ -9,6 +9,8 @@ pub const AUDIT: &str = "audit";
 pub const SPENDING: &str = "spending";
 /// The directory of the rankings that users agreed to, a file for each checkout, replaced whole.
 pub const AGREED: &str = "agreed";
+/// The directory of the keys that projects are linked to, a file for each checkout, replaced whole.
+pub const LINKS: &str = "links";
 /// The file with the choice of the default workspace, replaced whole.
 pub const DEFAULT_WORKSPACE: &str = "default_workspace";
 /// The directory of trace files, where no other one is set. Each file is replaced whole.

@@ -150,7 +150,7 @@ fn gather_beside(data_dir: &Path, to: &Path) -> io::Result<()> {
     for name in [data_dir::TOKENS, data_dir::DEFAULT_WORKSPACE, data_dir::BACKGROUND_SPENT] {
         copy_file(&data_dir.join(name), &to.join(name), |_| true)?;
     }
-    for name in [data_dir::AGREED, data_dir::TRACES] {
+    for name in [data_dir::AGREED, data_dir::LINKS, data_dir::TRACES] {
         each_file(&data_dir.join(name), "json", |path, name_of_it| {
             copy_file(path, &to.join(name).join(name_of_it), |_| true)
         })?;

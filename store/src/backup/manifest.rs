@@ -26,7 +26,7 @@ const FORMAT: u32 = 1;
 pub(super) const MAX_BYTES: u64 = 256 << 20;
 
 /// What may be in a backup, by the first part of its path in the data directory.
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 12] = [
     "lance",
     "journal",
     "format_version",
@@ -35,6 +35,7 @@ const PARTS: [&str; 11] = [
     data_dir::AUDIT,
     data_dir::SPENDING,
     data_dir::AGREED,
+    data_dir::LINKS,
     data_dir::DEFAULT_WORKSPACE,
     data_dir::TRACES,
     data_dir::BACKGROUND_SPENT,
