@@ -21,7 +21,7 @@ use crate::cli::answers::{
     LinkedWorkspace, Switched, Trusted, WorkspaceEntry, WorkspaceList, WorkspaceOverview, WorkspaceRemoval,
 };
 use crate::project;
-use crate::settings::{self, CheckoutProposal, CheckoutRanking, Loaded, SettingSources};
+use crate::settings::{self, CheckoutProposal, CheckoutRanking, Loaded, SettingSources, Settings};
 
 pub(super) fn command(
     command: WorkspaceCommand,
