@@ -250,7 +250,7 @@ async fn progress_only_rises_and_stays_within_its_total() {
     let watched = tokio::spawn(async move {
         let mut seen = Vec::new();
         while receiver.changed().await.is_ok() {
-            seen.push(*receiver.borrow());
+            seen.push(receiver.borrow().clone());
         }
         seen
     });
