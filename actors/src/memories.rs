@@ -20,6 +20,7 @@ mod stability;
 mod supersede;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use reasoning_bank_domain::memory::Scope;
@@ -198,6 +199,9 @@ pub struct RetrieveRequest {
     /// The profile that ranks. None: the configured one.
     pub profile: Option<ProfileName>,
     pub max_tokens: Option<usize>,
+    /// The query gets its vector within this time, or is searched by its words alone, which the answer says. None: the
+    /// first half of the caller's time.
+    pub embedding_timeout: Option<Duration>,
 }
 
 impl RetrieveRequest {
@@ -217,6 +221,7 @@ impl RetrieveRequest {
             min_relevance: None,
             profile: None,
             max_tokens: None,
+            embedding_timeout: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The way to the model's threads: a lane for queries, which goes first, and one for documents. Both are bounded, and a
-//! job that nobody waits for any more is dropped before it is computed.
+//! job that nobody waits for any more is dropped before it is computed. Documents that queries overtake again and again
+//! have their turn all the same, so that writing does not starve while many ask.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,6 +11,8 @@ use super::job::{DocumentsJob, EmbedJob, QueryJob};
 
 /// The largest number of jobs that wait in each lane.
 pub(crate) const LANE_JOBS: usize = 256;
+/// This many queries go before documents that wait. Then a slice of documents has its turn.
+pub(crate) const OVERTAKING_QUERIES: usize = 4;
 
 pub(crate) struct Lanes {
     inner: Mutex<LaneState>,
@@ -20,7 +23,29 @@ struct LaneState {
     state: EmbedderState,
     queries: VecDeque<QueryJob>,
     documents: VecDeque<DocumentsJob>,
+    /// The queries that were taken while documents waited, since documents had their last turn.
+    overtook: usize,
     closed: bool,
+}
+
+impl LaneState {
+    /// Takes the job whose turn it is, be it abandoned or not.
+    fn take(&mut self) -> Option<EmbedJob> {
+        let query = if self.overtook < OVERTAKING_QUERIES { self.queries.pop_front() } else { None };
+        match query {
+            Some(query) => Some(EmbedJob::Query(query)),
+            None => match self.documents.pop_front() {
+                Some(documents) => Some(EmbedJob::Documents(documents)),
+                None => self.queries.pop_front().map(EmbedJob::Query),
+            },
+        }
+    }
+
+    /// Counts a job that was taken and is worked on.
+    fn count(&mut self, job: &EmbedJob) {
+        let overtakes = matches!(job, EmbedJob::Query(_)) && !self.documents.is_empty();
+        self.overtook = if overtakes { self.overtook + 1 } else { 0 };
+    }
 }
 
 impl Lanes {
@@ -30,6 +55,7 @@ impl Lanes {
                 state: EmbedderState::Loading,
                 queries: VecDeque::new(),
                 documents: VecDeque::new(),
+                overtook: 0,
                 closed: false,
             }),
             wake: Condvar::new(),
@@ -80,10 +106,12 @@ impl Lanes {
             if inner.closed {
                 return None;
             }
-            let query = inner.queries.pop_front().map(EmbedJob::Query);
-            match query.or_else(|| inner.documents.pop_front().map(EmbedJob::Documents)) {
+            match inner.take() {
                 Some(job) if job.abandoned() => {}
-                Some(job) => return Some(job),
+                Some(job) => {
+                    inner.count(&job);
+                    return Some(job);
+                }
                 None => inner = self.wake.wait(inner).unwrap_or_else(PoisonError::into_inner),
             }
         }

@@ -29,6 +29,9 @@ const CALLS_PER_CORE: usize = 4;
 /// A call waits this long at most for others to end.
 const QUEUE_LIMIT: Duration = Duration::from_millis(100);
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// A query over the network waits this long for its vector. A busy model would keep all who ask waiting, where the words
+/// of a query find something at once.
+const EMBEDDING_TIMEOUT: Duration = Duration::from_millis(150);
 
 /// Cancelled when the token of a request ends, or the server: a call goes on no longer than that.
 #[derive(Debug, Clone)]
@@ -155,6 +158,15 @@ impl Caller<'_> {
         match self {
             Self::User { .. } => true,
             Self::Holder { principal, .. } => principal.may(permission),
+        }
+    }
+
+    /// Returns how long a query waits for its vector before it is searched by its words alone. The one client of a user
+    /// has the model to itself, and waits.
+    pub(super) fn embedding_timeout(&self) -> Option<Duration> {
+        match self {
+            Self::User { .. } => None,
+            Self::Holder { .. } => Some(EMBEDDING_TIMEOUT),
         }
     }
 

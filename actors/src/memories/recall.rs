@@ -151,7 +151,9 @@ impl MemoriesHandle {
         let begun = Instant::now();
         let conditions = within(&request.conditions, &request.made, now)?;
         // A slow embedder leaves time to search by words.
-        let (vector, mut notes) = match self.embedder.embed_query(request.query.clone(), deadline.halfway()).await {
+        let half = deadline.halfway();
+        let timeout = request.embedding_timeout.map_or(half, |timeout| half.at_most(timeout));
+        let (vector, mut notes) = match self.embedder.embed_query(request.query.clone(), timeout).await {
             Ok(vector) => (Some(vector), Vec::new()),
             Err(error) => (None, vec![keyword_note(&error)]),
         };

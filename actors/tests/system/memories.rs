@@ -15,6 +15,7 @@ use reasoning_bank_domain::memory::{ErrorContext, Scope};
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::retrieval::responses::{RecordStatus, SearchMode};
+use tokio::time::Instant;
 
 use crate::support::*;
 
@@ -72,6 +73,23 @@ async fn another_workspace_sees_nothing() {
             .len(),
         1
     );
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_query_that_gets_no_vector_in_its_time_is_searched_by_its_words_and_says_so() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    memories.record(lesson("Retry with backoff", "double the delay"), soon()).await.unwrap();
+    let asked = |embedding_timeout| RetrieveRequest { embedding_timeout, ..query("backoff") };
+    world.embedder.set_delay(Duration::from_millis(200));
+    let begun = Instant::now();
+    let found = memories.retrieve(asked(Some(Duration::from_millis(150))), soon()).await.unwrap();
+    assert_eq!((found.mode, found.memories.len()), (SearchMode::Keyword, 1));
+    assert_eq!(begun.elapsed(), Duration::from_millis(150));
+    assert_eq!(found.notes[0].code, Some(Code::EmbeddingUnavailable));
+    let patient = memories.retrieve(asked(None), soon()).await.unwrap();
+    assert_eq!(patient.mode, SearchMode::Hybrid);
     world.stop().await;
 }
 

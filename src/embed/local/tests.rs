@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::super::encoder::TextPiece;
-use super::super::lanes::LANE_JOBS;
+use super::super::lanes::{LANE_JOBS, OVERTAKING_QUERIES};
 use super::*;
 
 /// Says which texts it is about to embed, then waits to be told how that ends.
@@ -191,6 +191,27 @@ async fn a_query_overtakes_documents_that_are_being_embedded() {
     assert_eq!(script.calls.recv().await.unwrap(), ["urgent"]);
     assert_eq!(query.await, Ok(vec![6.0]));
     assert_eq!(bulk.await.unwrap().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn documents_have_their_turn_while_queries_never_end() {
+    let (embedder, mut script) = scripted();
+    let _busy = busy(&embedder, &mut script).await;
+    let waiting = documents(&embedder, &["document"]);
+    let mut queries: Vec<_> =
+        (0..3 * OVERTAKING_QUERIES).map(|_| embedder.embed_query("query".into(), soon())).collect();
+    for query in &mut queries {
+        assert!(poll!(query).is_pending());
+    }
+    // Its first turn cuts the document, and the second one embeds it.
+    let overtaking = 2 * OVERTAKING_QUERIES;
+    (0..overtaking + 3).for_each(|_| script.ends.send(End::Vectors).unwrap());
+    for _ in 0..overtaking {
+        assert_eq!(script.calls.recv().await.unwrap(), ["query"]);
+    }
+    assert_eq!(script.calls.recv().await.unwrap(), ["document"]);
+    assert_eq!(waiting.await.unwrap().unwrap().len(), 1);
+    assert_eq!(script.calls.recv().await.unwrap(), ["query"], "and then it is the turn of queries again");
 }
 
 #[tokio::test]

@@ -66,7 +66,10 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let detail = arguments.detail;
     let proposed = calling.proposed(&workspace, calling.deadline).await?;
-    let request = arguments.into_request(workspace.clone(), proposed, &calling.options.defaults);
+    let request = RetrieveRequest {
+        embedding_timeout: calling.caller.embedding_timeout(),
+        ..arguments.into_request(workspace.clone(), proposed, &calling.options.defaults)
+    };
     let retrieved = calling.system.memories.retrieve(request, calling.deadline).await?;
     let shown = retrieved.memories.iter().map(|recalled| recalled.memory.id);
     calling.system.usage.shown(shown, &workspace, calling.caller.source());
@@ -161,6 +164,7 @@ impl Arguments {
             min_relevance: self.min_relevance,
             profile: self.profile,
             max_tokens: Some(self.max_tokens.map_or(MAX_TOKENS, |tokens| tokens as usize)),
+            embedding_timeout: None,
         }
     }
 }
