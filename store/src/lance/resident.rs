@@ -30,7 +30,7 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 
 use self::cache::{BuildGuard, CachedIndex, Look, NotCached};
-use self::fill::Deltas;
+use self::fill::{Deltas, NewRows};
 use self::owner::Owner;
 use self::rows::Snapshot;
 use self::table_deltas::TableVersions;
@@ -50,8 +50,11 @@ const ROWS_AT_ONCE: usize = 2_000;
 /// An owner index that is more than this many commits behind is brought up to date in the background, because each
 /// commit left files of its own to open.
 const COMMITS_AT_ONCE: u64 = 8;
-/// The longest time that a search waits for another one that adds rows or makes an owner index.
+/// The longest time that a search waits for another one that makes an owner index.
 const TIMEOUT: Duration = Duration::from_millis(50);
+/// The longest time that a search waits for another one that adds what came. Adding few rows takes less than searching
+/// the tables, so this is only reached where the disk or the machine is busy.
+const ADDING_TIMEOUT: Duration = Duration::from_millis(200);
 /// Owner indexes that were used within [`UNUSED_AFTER`] are brought up to date at this interval. It is shorter than the
 /// age at which upkeep prunes versions.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -210,12 +213,14 @@ async fn is_current(
     if cached.is_at(newest) {
         return Ok(true);
     }
-    // somebody adds much already: the tables answer sooner
-    let updating = tokio::time::timeout(TIMEOUT, Arc::clone(&cached.updating).lock_owned());
-    let Ok(updating) = updating.await else { return Ok(false) };
+    // a search of another owner may be adding what came to this owner index as well
+    let alone = tokio::time::timeout(ADDING_TIMEOUT, Arc::clone(&resident.adding).lock_owned());
+    let Ok(alone) = alone.await else { return Ok(false) };
     if cached.is_at(newest) {
         return Ok(true);
     }
+    // somebody adds much already: the tables answer sooner
+    let Ok(updating) = Arc::clone(&cached.updating).try_lock_owned() else { return Ok(false) };
     let guard = BuildGuard::of(resident, &cached.owner);
     let versions = cached.versioned().versions.clone();
     if versions.commits_behind(newest) > COMMITS_AT_ONCE {
@@ -224,13 +229,38 @@ async fn is_current(
         return Ok(false);
     }
     let Some((snapshot, deltas)) = what_came(resident, &versions).await? else { return Ok(false) };
-    let at_once = deltas.rows() <= ROWS_AT_ONCE;
-    if !at_once {
+    let (resident, cached) = (Arc::clone(resident), Arc::clone(cached));
+    if deltas.rows() > ROWS_AT_ONCE {
         guard.mark();
+        threads::spawn_aside(add(cached, snapshot, deltas, guard, updating));
+        return Ok(false);
     }
+    let added_to = Arc::clone(&cached);
     // a task of its own: a search that is given up must not leave half of the rows added
-    let adding = start(at_once, add(Arc::clone(cached), snapshot, deltas, guard, updating));
-    Ok(at_once && adding.await.map_err(failed)? && cached.is_at(newest))
+    let adding = tokio::spawn(async move {
+        let Some(new) = add(added_to, snapshot.clone(), deltas, guard, updating).await else { return false };
+        // the search goes on, and others wait until their owner indexes have the same rows
+        tokio::spawn(add_to_others(resident, versions, snapshot, new, alone));
+        true
+    });
+    Ok(adding.await.map_err(failed)? && cached.is_at(newest))
+}
+
+/// Adds rows that came to all other owner indexes in use that stand for the versions before: what came is read once, and
+/// not once for each owner.
+async fn add_to_others(
+    resident: Arc<Resident>,
+    before: TableVersions,
+    snapshot: Snapshot,
+    new: Arc<NewRows>,
+    _alone: OwnedMutexGuard<()>,
+) {
+    for cached in resident.in_use_since(UNUSED_AFTER) {
+        let Ok(_updating) = Arc::clone(&cached.updating).try_lock_owned() else { continue };
+        if cached.versioned().versions.are_those_of(&before) {
+            add_rows(&cached, &snapshot, &new, BuildGuard::of(&resident, &cached.owner)).await;
+        }
+    }
 }
 
 /// Takes the newest version of the tables, and finds what came to it since `versions`. Returns `None` where an owner
@@ -257,15 +287,27 @@ async fn add_all(
     }
 }
 
+/// Reads what came and adds it to the owner index. Returns the rows where the owner index has them and is kept.
 async fn add(
     cached: Arc<CachedIndex>,
     snapshot: Snapshot,
     deltas: Deltas,
     guard: BuildGuard,
     _updating: OwnedMutexGuard<()>,
-) -> bool {
-    match fill::catch_up(&cached, &snapshot, deltas).await {
-        Ok(done) => done && guard.end_with(&cached),
+) -> Option<Arc<NewRows>> {
+    match NewRows::read(&snapshot, deltas).await.map(Arc::new) {
+        Ok(new) => add_rows(&cached, &snapshot, &new, guard).await.then_some(new),
+        Err(error) => {
+            tracing::warn!(%error, "what came to memories that are searched in memory could not be read");
+            None
+        }
+    }
+}
+
+/// Adds rows to an owner index, and tells whether it has them and is kept.
+async fn add_rows(cached: &Arc<CachedIndex>, snapshot: &Snapshot, new: &Arc<NewRows>, guard: BuildGuard) -> bool {
+    match fill::catch_up(cached, snapshot, new).await {
+        Ok(done) => done && guard.end_with(cached),
         Err(error) => {
             tracing::warn!(%error, "memories that are searched in memory could not be brought up to date");
             false

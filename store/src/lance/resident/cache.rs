@@ -36,6 +36,8 @@ pub(in crate::lance) struct Resident {
     /// Whoever reads an owner index that takes little holds the second.
     pub(super) reading: tokio::sync::Mutex<()>,
     pub(super) reading_little: tokio::sync::Mutex<()>,
+    /// Whoever adds what came to the owner indexes in use holds this lock: the others find it added.
+    pub(super) adding: Arc<tokio::sync::Mutex<()>>,
     state: Mutex<CacheEntries>,
     pub(super) answered: AtomicU64,
     pub(super) read: AtomicU64,
@@ -148,6 +150,7 @@ impl Resident {
             newest: NewestVersions::of(layout),
             reading: tokio::sync::Mutex::default(),
             reading_little: tokio::sync::Mutex::default(),
+            adding: Arc::default(),
             state: Mutex::default(),
             answered: AtomicU64::default(),
             read: AtomicU64::default(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use futures::TryStreamExt;
+use lance::table::format::Fragment;
 use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -142,32 +143,57 @@ pub(super) async fn deltas(before: &TableVersions, now: &Snapshot) -> Result<Opt
     Ok(deltas.filter(|deltas| deltas.rows() <= MOST_NEW_ROWS))
 }
 
+/// The rows that came, of all owners.
+pub(super) struct NewRows {
+    memories: Vec<(Memory, u64)>,
+    passages: Vec<RecordBatch>,
+    signals: Vec<RecordBatch>,
+    /// The fragments of memories that were only moved.
+    moved: Vec<Fragment>,
+    /// True where an owner index may know some of the signals already.
+    known_signals: bool,
+    /// True where some of the passages may be in the place of others.
+    changed_passages: bool,
+}
+
+impl NewRows {
+    pub(super) async fn read(now: &Snapshot, deltas: Deltas) -> Result<Self, StoreError> {
+        let Deltas { memories, passages, signals } = deltas;
+        let moved = memories.moved;
+        let (known_signals, changed_passages) = (signals.with_moved || signals.with_changed, passages.with_changed);
+        let (memories, passages, signals) = tokio::try_join!(
+            rows::read_all(&now.memories, OF_MEMORIES, None, Some(memories.fragments)),
+            rows::read_all(&now.passages, OF_PASSAGES, None, Some(passages.fragments)),
+            rows::read_all(&now.signals, OF_SIGNALS, None, Some(signals.fragments)),
+        )?;
+        let memories = blocking(move || rows::memories(&memories)).await??;
+        Ok(Self { memories, passages, signals, moved, known_signals, changed_passages })
+    }
+}
+
 /// Brings an owner index to the versions of `now`, and tells whether that could be done. Nobody else may do so at the
 /// same time. After an error the owner index is of no use.
-pub(super) async fn catch_up(cached: &Arc<CachedIndex>, now: &Snapshot, deltas: Deltas) -> Result<bool, StoreError> {
-    let Deltas { memories, passages, signals } = deltas;
-    let moved = memories.moved;
-    let (known_signals, changed_passages) = (signals.with_moved || signals.with_changed, passages.with_changed);
-    let (memories, passages, signals) = tokio::try_join!(
-        rows::read_all(&now.memories, OF_MEMORIES, None, Some(memories.fragments)),
-        rows::read_all(&now.passages, OF_PASSAGES, None, Some(passages.fragments)),
-        rows::read_all(&now.signals, OF_SIGNALS, None, Some(signals.fragments)),
-    )?;
-    let (memories, here) = {
-        let (cached, passages) = (Arc::clone(cached), passages.clone());
+pub(super) async fn catch_up(
+    cached: &Arc<CachedIndex>,
+    now: &Snapshot,
+    new: &Arc<NewRows>,
+) -> Result<bool, StoreError> {
+    let here = {
+        let (cached, new) = (Arc::clone(cached), Arc::clone(new));
         // all passages of a revision come at once: where there are some, there are all
-        let read = move || Ok::<_, StoreError>((rows::memories(&memories)?, passages_here(&cached, &passages)?));
-        blocking(read).await??
+        blocking(move || passages_here(&cached, &new.passages)).await??
     };
-    let changed: Vec<MemoryId> = if changed_passages { here.iter().copied().collect() } else { Vec::new() };
+    let changed: Vec<MemoryId> = if new.changed_passages { here.iter().copied().collect() } else { Vec::new() };
     if changed.len() > LOOKED_UP {
         return Ok(false);
     }
     // the signals of these memories are counted again: the owner index knows some of them already, or it dropped them
     // while it did not have the memory
-    let mut recounted: BTreeSet<MemoryId> = newcomers(cached, &memories);
-    if known_signals {
-        recounted.extend(rows::signals(&signals)?.into_iter().map(|(memory, ..)| memory));
+    let mut recounted: BTreeSet<MemoryId> = newcomers(cached, &new.memories);
+    if new.known_signals {
+        let versioned = cached.versioned();
+        let known = rows::signals(&new.signals)?.into_iter().map(|(memory, ..)| memory);
+        recounted.extend(known.filter(|id| versioned.index.contains(*id)));
     }
     let recounted: Vec<MemoryId> = recounted.into_iter().collect();
     let every_signal = async {
@@ -181,11 +207,11 @@ pub(super) async fn catch_up(cached: &Arc<CachedIndex>, now: &Snapshot, deltas: 
     let mut evidence = rows::evidence(&every_signal)?;
 
     let versions = TableVersions::from(now);
-    let filled = Arc::clone(cached);
+    let (filled, added) = (Arc::clone(cached), Arc::clone(new));
     blocking(move || {
         let mut versioned = filled.versioned_mut();
         let index = &mut versioned.index;
-        for (memory, row_id) in &memories {
+        for (memory, row_id) in &added.memories {
             if filled.owner.holds(memory) {
                 index.put(IndexedMemory::new(memory, *row_id))
             } else {
@@ -194,16 +220,17 @@ pub(super) async fn catch_up(cached: &Arc<CachedIndex>, now: &Snapshot, deltas: 
         }
         changed.iter().for_each(|id| index.clear_passages(*id));
         add_passages(index, &changed_passages, |_| true)?;
-        add_passages(index, &passages, |id| !here.contains(&id))?;
-        note(index, &signals)?;
+        add_passages(index, &added.passages, |id| !here.contains(&id))?;
+        note(index, &added.signals)?;
         recounted.into_iter().for_each(|id| index.set_evidence(id, evidence.remove(&id).unwrap_or_default()));
         versioned.versions = versions;
         Ok::<_, StoreError>(())
     })
     .await??;
-    if !moved.is_empty() {
+    if !new.moved.is_empty() {
         // searches need not wait for it: until then these memories are looked up in the table
-        threads::spawn_aside(row_lookup::moved(Arc::clone(cached), Arc::clone(&now.memories), moved));
+        let (memories, moved) = (Arc::clone(&now.memories), new.moved.clone());
+        threads::spawn_aside(row_lookup::moved(Arc::clone(cached), memories, moved));
     }
     Ok(true)
 }
@@ -222,8 +249,9 @@ fn passages_here(cached: &CachedIndex, passages: &[RecordBatch]) -> Result<BTree
     Ok(revisions.into_iter().filter_map(here).collect())
 }
 
-/// Returns those of these memories that the owner index does not have.
+/// Returns those of these memories that belong into the owner index and are not there yet.
 fn newcomers(cached: &CachedIndex, memories: &[(Memory, u64)]) -> BTreeSet<MemoryId> {
     let versioned = cached.versioned();
-    memories.iter().map(|(memory, _)| memory.id).filter(|id| !versioned.index.contains(*id)).collect()
+    let own = memories.iter().filter(|(memory, _)| cached.owner.holds(memory)).map(|(memory, _)| memory.id);
+    own.filter(|id| !versioned.index.contains(*id)).collect()
 }

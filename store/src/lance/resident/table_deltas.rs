@@ -39,6 +39,12 @@ impl TableVersions {
         memories.max(behind(&self.passages, newest.passages)).max(behind(&self.signals, newest.signals))
     }
 
+    /// Tells whether these are the same versions as the others.
+    pub(super) fn are_those_of(&self, other: &Self) -> bool {
+        let numbers = |of: &Self| (of.memories.version, of.passages.version, of.signals.version);
+        numbers(self) == numbers(other)
+    }
+
     pub(super) fn are_at(&self, newest: &CommittedVersions) -> bool {
         let Self { memories, passages, signals } = self;
         memories.version >= newest.memories && passages.version >= newest.passages && signals.version >= newest.signals
