@@ -25,7 +25,7 @@ use known::KnownWorkspaces;
 
 const GATE: usize = 256;
 /// The workspaces that were read are believed for so long. Then another process may have changed them.
-const FRESH: Duration = Duration::from_secs(2);
+const FRESH: Duration = Duration::from_millis(500);
 /// A caller that can do without the store waits for it at most so long.
 const STORE_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -9,6 +9,7 @@ mod idempotency;
 mod limits;
 mod metrics;
 mod operating;
+mod together;
 mod token_routes;
 mod tokens;
 
