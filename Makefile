@@ -5,13 +5,15 @@
 #   make install   that binary, stripped, in PREFIX/bin (~/.local/bin)
 #   make release   the binary with all of LanceDB optimised: most of an hour to build, three times as fast
 #   make measure   numbers of docs/PERFORMANCE.md, with that binary
-# demo, test, clients and install build the same units of the same profile, so each reuses what another built.
+#   make load      the team daemon under the load of 500 clients, against its bars, with the binary of `make install`
+#   make kills     200 kills of the team daemon under load: nothing acknowledged may be lost or doubled
+# demo, test, clients, install, load and kills build the same units of the same profile, so each reuses what another built.
 
 SHELL := /bin/bash
 PREFIX ?= $(HOME)/.local
 TARGET_DIR = $(shell cargo metadata --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 
-.PHONY: demo test clients install release measure setup
+.PHONY: demo test clients install release measure load kills setup
 
 # The tests' dependencies switch on features of packages below LanceDB: without `--test it` the binary would be built
 # with another set of them, and LanceDB built a second time (13 minutes) by `make test`.
@@ -44,6 +46,14 @@ release: setup
 
 measure: release
 	scripts/measure.py $(TARGET_DIR)/release/reasoning-bank
+
+load: setup
+	cargo build --locked --workspace --bin reasoning-bank --test it
+	$(TARGET_DIR)/debug/reasoning-bank eval load
+
+kills: setup
+	cargo build --locked --workspace --bin reasoning-bank --test it
+	$(TARGET_DIR)/debug/reasoning-bank eval kills
 
 setup:
 	@scripts/setup.sh build

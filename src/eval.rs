@@ -2,13 +2,14 @@
 //!
 //! Read `dataset` and `report` first, then `retrieval` (how well a bank answers), `relevance` (how well an answer knows
 //! that it is one), `learning` (what a bank learns), `capture` (what passive learning keeps), `embedding` and `speed`
-//! (how fast all of it is). The formulas are in `reasoning_bank_domain::retrieval::measures`; arguments and tables
+//! (how fast all of it is), and `load` (what the team daemon carries, and what is left after it was killed). The formulas are in `reasoning_bank_domain::retrieval::measures`; arguments and tables
 //! belong to the command line.
 
 pub(crate) mod capture;
 pub(crate) mod dataset;
 pub(crate) mod embedding;
 pub(crate) mod learning;
+pub(crate) mod load;
 pub(crate) mod relevance;
 pub(crate) mod report;
 pub(crate) mod retrieval;

@@ -30,7 +30,7 @@ mod tools;
 mod transport;
 
 pub use bridge::{BridgeError, BridgeOptions};
-pub(crate) use caller::{CallEnd, SESSION_HEADER};
+pub(crate) use caller::{CallEnd, SESSION_HEADER, WORKSPACE_HEADER};
 pub(crate) use client::RequestKey;
 pub(crate) use failure::failure_document;
 pub(crate) use http::{HttpSessions, MAX_BODY_BYTES, PATH, http_route, is_stateless};

@@ -18,7 +18,9 @@ mod words;
 mod workspace;
 
 pub(super) use backup::BackupCommand;
-pub(super) use eval::{EmbeddingArgs, EvalCommand, LearningArgs, RelevanceArgs, RetrievalArgs, SpeedArgs};
+pub(super) use eval::{
+    EmbeddingArgs, EvalCommand, KillsArgs, LearningArgs, LoadArgs, RelevanceArgs, RetrievalArgs, SpeedArgs,
+};
 pub(super) use memory::{
     ErrorArgs, FeedbackArgs, ImportArgs, LessonArgs, ListArgs, MemoryCommand, OnlyArgs, RecordArgs, SearchArgs,
     UpdateArgs,

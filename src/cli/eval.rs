@@ -20,6 +20,7 @@ use crate::eval::report::{BUILD, ByList, CorpusCount, Ingest, RetrievalReport};
 use crate::eval::{EvalError, TimedEmbedder, capture, embedding, learning, retrieval};
 use crate::settings::Loaded;
 
+mod load;
 mod relevance;
 mod speed;
 
@@ -31,6 +32,8 @@ pub(super) fn command(command: EvalCommand, loaded: &Loaded, output: Output) -> 
         }
         EvalCommand::Embedding(args) => output.answer(&embedding_speed(&args, loaded, output)?, render::eval_embedding),
         EvalCommand::Learning(args) => output.answer(&learned(&args, loaded, output)?, render::eval_learning),
+        EvalCommand::Kills(args) => load::kills(&args, output),
+        EvalCommand::Load(args) => load::load(&args, loaded, output),
         EvalCommand::Relevance(args) => relevance::command(&args, loaded, output),
         EvalCommand::Speed(args) => speed::command(&args, loaded, output),
         EvalCommand::Retrieval(args) => output.answer(&measure(&args, loaded, output)?, render::eval_retrieval),

@@ -28,7 +28,9 @@ pub(super) use backup::{backup_made, backup_restored, backup_verified};
 pub(super) use candidates::explained;
 pub(super) use doctor::diagnosis;
 pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported, superseded, updated};
-pub(super) use eval::{eval_capture, eval_embedding, eval_learning, eval_relevance, eval_retrieval, eval_speed};
+pub(super) use eval::{
+    eval_bars, eval_capture, eval_embedding, eval_learning, eval_relevance, eval_retrieval, eval_speed,
+};
 pub(super) use learn::learned;
 pub(super) use maintain::maintained;
 pub(super) use memory::{imported, memory_detail, recorded, retrieved, why};

@@ -20,6 +20,7 @@ mod distilling;
 mod durability;
 mod embedding;
 mod eval_learning;
+mod eval_load;
 mod eval_relevance;
 mod eval_retrieval;
 mod eval_speed;

@@ -45,6 +45,26 @@ pub(in crate::cli) enum EvalCommand {
         after_help = "Example:\n  reasoning-bank eval speed --rows 1000,100000"
     )]
     Speed(SpeedArgs),
+    /// Hold the team daemon against its bars under the load of many clients
+    #[command(
+        long_about = "Start the team daemon on a data directory of its own, with memories in it, and let many clients use it \
+            over MCP for a time: each has its own token, connection and session, and thinks 3 seconds between two calls. \
+            Eight of ten calls retrieve, with a query that nobody asked before or one that was asked often; the others \
+            record. Every figure that has a bar is held against it: times, shares, what is stored afterwards, memory, \
+            the start and the end. The exit code is 1 where a bar is missed. The configuration file and the environment \
+            count, for the daemon too.",
+        after_help = "Example:\n  reasoning-bank eval load --clients 200 --seconds 30"
+    )]
+    Load(LoadArgs),
+    /// Kill the team daemon under load, again and again, and look for what is missing
+    #[command(
+        long_about = "Start the team daemon on a data directory of its own and kill it (SIGKILL) after up to 20 answers, \
+            again and again, while clients record and ask without a pause. A write that had no answer is sent again to \
+            the next daemon. At the end everything that was acknowledged must be stored, whole and once. The exit code \
+            is 1 where it is not.",
+        after_help = "Example:\n  reasoning-bank eval kills --rounds 200"
+    )]
+    Kills(KillsArgs),
     /// Measure how well the rules tell exchanges that are worth keeping from those that are not
     #[command(
         long_about = "Measure the rules of passive learning on exchanges of which somebody has said whether they are \
@@ -79,6 +99,29 @@ pub(in crate::cli) struct EmbeddingArgs {
     /// How long each length is measured, one at a time and many at once, 1 to 60
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = clap::value_parser!(u64).range(1..=60))]
     pub(in crate::cli) seconds: u64,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct LoadArgs {
+    /// How many clients there are, 1 to 2000
+    #[arg(long, value_name = "N", default_value = "500", value_parser = clap::value_parser!(u32).range(1..=2_000))]
+    pub(in crate::cli) clients: u32,
+    /// How long they are counted, after a sixth of this time that is not, 1 to 3600
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..=3_600))]
+    pub(in crate::cli) seconds: u32,
+    /// The memories that are there before, 0 to 100000
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    pub(in crate::cli) memories: u32,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct KillsArgs {
+    /// How often the daemon is killed, 1 to 10000
+    #[arg(long, value_name = "N", default_value = "200", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(in crate::cli) rounds: u32,
+    /// How many clients there are, 1 to 64
+    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(in crate::cli) clients: u32,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! The tables of measurements.
 
+mod bars;
 mod learning;
 mod relevance;
 mod speed;
@@ -8,6 +9,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+pub(in crate::cli) use bars::eval_bars;
 pub(in crate::cli) use learning::eval_learning;
 pub(in crate::cli) use relevance::eval_relevance;
 pub(in crate::cli) use speed::eval_speed;
