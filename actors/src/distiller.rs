@@ -83,7 +83,7 @@ impl DistillerHandle {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let new = Job::queued(workspace.id.clone(), work, self.clock.now());
         let job_id = new.id;
-        let job = match self.store.job(job_id, deadline).await? {
+        let job = match self.store.job(job_id, None, deadline).await? {
             Some(stored) if stored.state == JobState::Failed => stored.queued_again(self.clock.now()),
             Some(_) => return Ok(Queued { queued: false, job_id }),
             None => new,
@@ -102,7 +102,7 @@ impl DistillerHandle {
     /// Reads a job of the workspace. Any other is not found.
     pub async fn job(&self, id: JobId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<JobView, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let own = self.store.job(id, deadline).await?.filter(|job| job.workspace_id == workspace.id);
+        let own = self.store.job(id, Some(workspace.id), deadline).await?;
         own.map(JobView::from).ok_or_else(|| Error::NotFound(format!("job {id} here")))
     }
 

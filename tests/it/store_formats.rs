@@ -163,7 +163,7 @@ async fn warnings_of_a_directory_of_an_earlier_format_are_found_by_their_errors(
         assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&2));
         let queued = job(&workspace("/here"), "session", now());
         store.commit(vec![Record::Job(queued.clone())], soon()).await.unwrap();
-        assert_eq!(store.job(queued.id, soon()).await.unwrap().as_ref(), Some(&queued));
+        assert_eq!(store.job(queued.id, None, soon()).await.unwrap().as_ref(), Some(&queued));
         assert_eq!(store.jobs(JobFilter::default(), everything(), soon()).await.unwrap(), [queued]);
         // everything works on as before, in fragments of both kinds
         let changed = store.get(vec![warned.id], soon()).await.unwrap().remove(0).memory;

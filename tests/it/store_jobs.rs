@@ -15,7 +15,7 @@ use crate::store_lance::*;
 async fn stored(store: &LanceStore, job: &Job) -> Vec<Job> {
     let mut jobs = store.jobs(JobFilter::default(), everything(), soon()).await.unwrap();
     jobs.retain(|stored| stored.id == job.id);
-    assert_eq!(store.job(job.id, soon()).await.unwrap().as_ref(), jobs.first());
+    assert_eq!(store.job(job.id, None, soon()).await.unwrap().as_ref(), jobs.first());
     jobs
 }
 

@@ -174,7 +174,7 @@ async fn journals_are_replayed_in_the_order_of_revisions_however_often() {
 async fn verdicts(store: &LanceStore, trace: &Trace) -> Vec<(u64, Outcome)> {
     let mut traces = store.traces(None, everything(), soon()).await.unwrap();
     traces.retain(|stored| stored.trace_id == trace.trace_id);
-    assert_eq!(store.trace(trace.trace_id, soon()).await.unwrap().as_ref(), traces.first());
+    assert_eq!(store.trace(trace.trace_id, None, soon()).await.unwrap().as_ref(), traces.first());
     traces.into_iter().map(|trace| (trace.revision, trace.outcome)).collect()
 }
 

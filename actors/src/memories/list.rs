@@ -108,8 +108,7 @@ impl MemoriesHandle {
         workspace: &Workspace,
         deadline: Deadline,
     ) -> Result<Trace, Error> {
-        let stored = self.store.trace(id, deadline).await?;
-        let own = stored.filter(|trace| trace.metadata.workspace_id == workspace.id);
+        let own = self.store.trace(id, Some(workspace.id.clone()), deadline).await?;
         own.ok_or_else(|| Error::NotFound(format!("trace {id} here")))
     }
 

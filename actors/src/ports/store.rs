@@ -94,6 +94,10 @@ pub trait StoreReads: Send + Sync {
     /// Reads these memories, in the order of `ids`. Unknown ids are left out.
     fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>>;
 
+    /// Reads those of these memories that may be shown, in the order of `ids`. Others are left out, and take as long as
+    /// unknown ids.
+    fn readable(&self, ids: Vec<MemoryId>, visible: Visible, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>>;
+
     /// Lists a page of the memories that the filter lets through.
     fn memories(&self, filter: MemoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>>;
 
@@ -116,8 +120,9 @@ pub trait StoreReads: Send + Sync {
     /// Lists a page of the traces of one workspace, or of all.
     fn traces(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Trace>>;
 
-    /// Reads one trace. None where it is unknown.
-    fn trace(&self, id: TraceId, deadline: Deadline) -> StoreFuture<'_, Option<Trace>>;
+    /// Reads one trace, of one workspace or of any. None where it is unknown or of another workspace, which take the same
+    /// time.
+    fn trace(&self, id: TraceId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<Trace>>;
 
     /// Lists a page of the signals of one workspace, or of all.
     fn signals(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>>;
@@ -134,8 +139,9 @@ pub trait StoreReads: Send + Sync {
     /// Lists a page of the jobs that the filter lets through.
     fn jobs(&self, filter: JobFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Job>>;
 
-    /// Reads one job. None where it is unknown.
-    fn job(&self, id: JobId, deadline: Deadline) -> StoreFuture<'_, Option<Job>>;
+    /// Reads one job, of one workspace or of any. None where it is unknown or of another workspace, which take the same
+    /// time.
+    fn job(&self, id: JobId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<Job>>;
 
     /// Reads what is stored under a key of a client. None where nothing is.
     fn request(&self, id: KeyedRequestId, deadline: Deadline) -> StoreFuture<'_, Option<KeyedRequest>>;

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::StoreHandle;
 use crate::error::Error;
-use crate::ports::{Held, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall, Summary};
+use crate::ports::{Held, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall, Summary, Visible};
 use crate::runtime::Deadline;
 
 /// Writes a method of the handle for each of these reads. It takes what the read of the port takes, and gives what that
@@ -34,6 +34,7 @@ macro_rules! reads {
 reads! {
     candidates(recall: Recall) -> Candidates;
     get(ids: Vec<MemoryId>) -> Vec<MemoryRow>;
+    readable(ids: Vec<MemoryId>, visible: Visible) -> Vec<MemoryRow>;
     memories(filter: MemoryFilter, page: Page) -> Vec<MemoryRow>;
     derived_from(ids: Vec<MemoryId>, page: Page) -> Vec<MemoryRow>;
     lineage(page: Page) -> Vec<(MemoryId, Vec<MemoryId>)>;
@@ -41,13 +42,13 @@ reads! {
     without_vectors(limit: usize) -> Vec<MemoryId>;
     existing_ids(ids: Vec<Uuid>) -> HashSet<Uuid>;
     traces(of: Option<WorkspaceId>, page: Page) -> Vec<Trace>;
-    trace(id: TraceId) -> Option<Trace>;
+    trace(id: TraceId, of: Option<WorkspaceId>) -> Option<Trace>;
     signals(of: Option<WorkspaceId>, page: Page) -> Vec<Signal>;
     signals_about(ids: Vec<MemoryId>, page: Page) -> Vec<Signal>;
     workspaces() -> Vec<Workspace>;
     held(workspace: WorkspaceId) -> Held;
     jobs(filter: JobFilter, page: Page) -> Vec<Job>;
-    job(id: JobId) -> Option<Job>;
+    job(id: JobId, of: Option<WorkspaceId>) -> Option<Job>;
     request(id: KeyedRequestId) -> Option<KeyedRequest>;
     next_job(now: Timestamp) -> Option<Job>;
     backlog() -> BTreeMap<JobState, u64>;

@@ -23,7 +23,7 @@ use uuid::Uuid;
 use self::data::{Data, Stored};
 use crate::ports::{
     Batch, Committed, Conditions, EraseScope, Erased, Held, JobFilter, Maintained, MemoryFilter, MemoryRow,
-    MemoryStore, Page, Passage, PassageKind, Recall, StoreError, StoreFuture, StoreReads, Summary,
+    MemoryStore, Page, Passage, PassageKind, Recall, StoreError, StoreFuture, StoreReads, Summary, Visible,
 };
 use crate::runtime::Deadline;
 
@@ -103,6 +103,13 @@ impl StoreReads for MemStore {
         })
     }
 
+    fn readable(&self, ids: Vec<MemoryId>, visible: Visible, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
+        self.answer("readable", deadline, |data| {
+            let stored = ids.iter().filter_map(|id| data.memories.get(id));
+            stored.filter(|stored| visible.contains(&stored.memory)).map(|stored| data.row(stored)).collect()
+        })
+    }
+
     fn memories(&self, filter: MemoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
         let MemoryFilter { workspace, status, scope, conditions } = filter;
         let has_conditions = conditions != Conditions::default();
@@ -166,8 +173,9 @@ impl StoreReads for MemStore {
         self.answer("traces", deadline, |data| paged(&data.traces, &page, |id| id.uuid(), wanted).cloned().collect())
     }
 
-    fn trace(&self, id: TraceId, deadline: Deadline) -> StoreFuture<'_, Option<Trace>> {
-        self.answer("trace", deadline, |data| data.traces.get(&id).cloned())
+    fn trace(&self, id: TraceId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<Trace>> {
+        let wanted = |trace: &&Trace| of.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id);
+        self.answer("trace", deadline, |data| data.traces.get(&id).filter(wanted).cloned())
     }
 
     fn signals(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>> {
@@ -205,8 +213,9 @@ impl StoreReads for MemStore {
         self.answer("jobs", deadline, |data| paged(&data.jobs, &page, |id| id.uuid(), wanted).cloned().collect())
     }
 
-    fn job(&self, id: JobId, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
-        self.answer("job", deadline, |data| data.jobs.get(&id).cloned())
+    fn job(&self, id: JobId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
+        let wanted = |job: &&Job| of.as_ref().is_none_or(|id| job.workspace_id == *id);
+        self.answer("job", deadline, |data| data.jobs.get(&id).filter(wanted).cloned())
     }
 
     fn request(&self, id: KeyedRequestId, deadline: Deadline) -> StoreFuture<'_, Option<KeyedRequest>> {

@@ -55,7 +55,7 @@ async fn what_a_check_observed_wins_over_the_judge_and_is_kept_without_its_secre
     let call = with(Check::Says { passed: false, detail: "exit code 1\nghp_0123456789abcdefghijABCDEFGHIJ012345" });
     let report = world.handle.agents.solve(task("sort", 1), project(), call).await.unwrap();
     assert_eq!((report.outcome, report.verdict_source), (Outcome::Failure, VerdictSource::Evidence));
-    let trace = world.handle.store.trace(report.trace_id.unwrap(), soon()).await.unwrap().unwrap();
+    let trace = world.handle.store.trace(report.trace_id.unwrap(), None, soon()).await.unwrap().unwrap();
     let evidence = trace.evidence.unwrap();
     assert!(evidence.starts_with("exit_code failed: exit code 1"), "{evidence}");
     assert!(!evidence.contains("ghp_") && !format!("{report:?}").contains("ghp_"));

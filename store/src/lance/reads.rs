@@ -7,6 +7,7 @@ use futures::FutureExt;
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::{
     Held, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall, StoreError, StoreFuture, StoreReads, Summary,
+    Visible,
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::access::KeyedRequest;
@@ -63,6 +64,22 @@ fn name_embedder(shared: &SharedStore, mut rows: Vec<MemoryRow>) -> Vec<MemoryRo
     rows
 }
 
+/// Reads these memories, in the order of `ids`, and with `visible` those alone that may be shown: nothing is looked up of
+/// others, so that they take as long as unknown ids.
+async fn rows(
+    shared: &SharedStore,
+    tables: &Tables,
+    ids: &[MemoryId],
+    visible: Option<&Visible>,
+) -> Result<Vec<MemoryRow>, StoreError> {
+    let mut found = resident::rows(&shared.resident, ids, visible).await;
+    let others: Vec<MemoryId> = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
+    found.extend(read::get(tables, &others, visible).await?);
+    let found = ids.iter().filter_map(|id| found.remove(id));
+    let may_be_shown = |row: &MemoryRow| visible.is_none_or(|visible| visible.contains(&row.memory));
+    Ok(name_embedder(shared, found.filter(may_be_shown).collect()))
+}
+
 impl StoreReads for LanceStore {
     fn candidates(&self, recall: Recall, deadline: Deadline) -> StoreFuture<'_, Candidates> {
         self.of_own_vectors(deadline, async move |shared, tables| {
@@ -72,13 +89,11 @@ impl StoreReads for LanceStore {
     }
 
     fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
-        self.whole(deadline, async move |shared, tables| {
-            let mut found = resident::rows(&shared.resident, &ids).await;
-            let others = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
-            found.extend(read::get(tables, others).await?);
-            Ok(name_embedder(shared, ids.iter().filter_map(|id| found.remove(id)).collect()))
-        })
-        .boxed()
+        self.whole(deadline, async move |shared, tables| rows(shared, tables, &ids, None).await).boxed()
+    }
+
+    fn readable(&self, ids: Vec<MemoryId>, visible: Visible, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
+        self.whole(deadline, async move |shared, tables| rows(shared, tables, &ids, Some(&visible)).await).boxed()
     }
 
     fn memories(&self, filter: MemoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
@@ -119,8 +134,9 @@ impl StoreReads for LanceStore {
             .boxed()
     }
 
-    fn trace(&self, id: TraceId, deadline: Deadline) -> StoreFuture<'_, Option<Trace>> {
-        self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.traces, &id.to_string()).await)
+    fn trace(&self, id: TraceId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<Trace>> {
+        let id = id.to_string();
+        self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.traces, &id, of.as_ref()).await)
             .boxed()
     }
 
@@ -151,12 +167,13 @@ impl StoreReads for LanceStore {
         self.of_own_vectors(deadline, async move |_, tables| pages::jobs(&tables.jobs, &filter, &page).await).boxed()
     }
 
-    fn job(&self, id: JobId, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
-        self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.jobs, &id.to_string()).await).boxed()
+    fn job(&self, id: JobId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
+        let id = id.to_string();
+        self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.jobs, &id, of.as_ref()).await).boxed()
     }
 
     fn request(&self, id: KeyedRequestId, deadline: Deadline) -> StoreFuture<'_, Option<KeyedRequest>> {
-        self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.requests, &id.to_string()).await)
+        self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.requests, &id.to_string(), None).await)
             .boxed()
     }
 

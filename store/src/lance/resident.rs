@@ -87,9 +87,14 @@ pub(super) async fn candidates(
     }
 }
 
-/// Reads those of these memories whose row ids are known here, as they are now.
-pub(super) async fn rows(resident: &Resident, ids: &[MemoryId]) -> HashMap<MemoryId, MemoryRow> {
-    let found = row_lookup::get(resident, ids).await.unwrap_or_else(|error| {
+/// Reads those of these memories whose row ids are known here, as they are now. With `visible` nothing is looked at but
+/// what its owners have.
+pub(super) async fn rows(
+    resident: &Resident,
+    ids: &[MemoryId],
+    visible: Option<&Visible>,
+) -> HashMap<MemoryId, MemoryRow> {
+    let found = row_lookup::get(resident, ids, visible).await.unwrap_or_else(|error| {
         tracing::debug!(%error, "memories are looked up instead of being read where they were");
         HashMap::new()
     });

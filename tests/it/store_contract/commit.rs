@@ -33,7 +33,7 @@ async fn what_was_committed_is_read_back_whole(#[values(InMemory, Lance, Residen
     assert_eq!(rows[0].evidence.count(SignalKind::Helpful), 1);
     let reads = store.reads();
     assert_eq!(reads.traces(Some(here.clone()), everything(), soon()).await.unwrap(), std::slice::from_ref(&tried));
-    assert_eq!(reads.trace(tried.trace_id, soon()).await.unwrap(), Some(tried));
+    assert_eq!(reads.trace(tried.trace_id, None, soon()).await.unwrap(), Some(tried));
     assert_eq!(reads.signals(None, everything(), soon()).await.unwrap(), [helped]);
     assert_eq!(reads.passages(vec![kept.id], soon()).await.unwrap(), BTreeMap::from([(kept.id, passages)]));
     let workspaces = reads.workspaces(soon()).await.unwrap();

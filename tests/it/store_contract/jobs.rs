@@ -35,7 +35,7 @@ async fn a_job_is_queued_once_and_changed_by_whoever_knows_it_as_it_is(
     let queued = job(&workspace("/here"), "session", now());
     let stored = async || {
         let jobs = jobs(store, JobFilter::default(), everything()).await;
-        assert_eq!(store.reads().job(queued.id, soon()).await.unwrap().as_ref(), jobs.first());
+        assert_eq!(store.reads().job(queued.id, None, soon()).await.unwrap().as_ref(), jobs.first());
         jobs
     };
     assert_eq!(stored().await, []);

@@ -212,7 +212,7 @@ async fn the_verdict_of_a_trace_is_changed_by_whoever_knows_it_as_it_is_and_is_c
     let refused = Err(StoreError::TraceChanged(judged.trace_id));
     let signals = async || store.reads().signals(None, everything(), soon()).await.unwrap().len();
     let assert_stored = async |expected: &Trace| {
-        assert_eq!(store.reads().trace(expected.trace_id, soon()).await.unwrap().as_ref(), Some(expected));
+        assert_eq!(store.reads().trace(expected.trace_id, None, soon()).await.unwrap().as_ref(), Some(expected));
         let listed = store.reads().traces(Some(here.clone()), everything(), soon()).await.unwrap();
         assert_eq!(listed, std::slice::from_ref(expected));
         let summary = store.reads().summary(soon()).await.unwrap();

@@ -113,7 +113,7 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Vec<(Facts, Evidence)>, Error> {
         let found: HashSet<MemoryId> = ranking.entries.iter().map(|entry| entry.facts.id).collect();
-        let stored = self.store.trace(trace, deadline).await?;
+        let stored = self.store.trace(trace, None, deadline).await?;
         let mut ids = stored.map(|trace| trace.memory_items).unwrap_or_default();
         ids.retain(|id| !found.contains(id) && !except.contains(id));
         let mut rows = self.store.get(ids, deadline).await?;

@@ -8,7 +8,7 @@ use futures::TryStreamExt;
 use lance::Dataset;
 use lance::dataset::ProjectionRequest;
 use lance::table::format::Fragment;
-use reasoning_bank_actors::ports::{MemoryRow, StoreError};
+use reasoning_bank_actors::ports::{MemoryRow, StoreError, Visible};
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -16,13 +16,18 @@ use reasoning_bank_index::RowLocation;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::cache::{CachedIndex, Resident};
+use super::owner::Owner;
 use super::rows;
 use crate::lance::errors::failed;
 use crate::lance::tables::{dataset, rows as records};
 
 /// Reads those of these memories that are found by their row ids, as they are at the newest version.
-pub(super) async fn get(resident: &Resident, ids: &[MemoryId]) -> Result<HashMap<MemoryId, MemoryRow>, StoreError> {
-    let mut known = known(resident, ids)?;
+pub(super) async fn get(
+    resident: &Resident,
+    ids: &[MemoryId],
+    visible: Option<&Visible>,
+) -> Result<HashMap<MemoryId, MemoryRow>, StoreError> {
+    let mut known = known(resident, ids, visible)?;
     if known.is_empty() {
         return Ok(HashMap::new());
     }
@@ -52,8 +57,14 @@ async fn read(memories: Arc<Dataset>, row_ids: Vec<u64>) -> Result<Vec<Memory>, 
 }
 
 /// Returns where these memories are, and their evidence, by the owner indexes that stand for the newest version.
-fn known(resident: &Resident, ids: &[MemoryId]) -> Result<HashMap<MemoryId, (RowLocation, Evidence)>, StoreError> {
-    let indexes = resident.indexes();
+fn known(
+    resident: &Resident,
+    ids: &[MemoryId],
+    visible: Option<&Visible>,
+) -> Result<HashMap<MemoryId, (RowLocation, Evidence)>, StoreError> {
+    let owners = visible.map(Owner::all);
+    let mut indexes = resident.indexes();
+    indexes.retain(|cached| owners.as_ref().is_none_or(|owners| owners.contains(&cached.owner)));
     if indexes.is_empty() {
         return Ok(HashMap::new());
     }

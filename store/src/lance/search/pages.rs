@@ -86,7 +86,7 @@ pub(in crate::lance) async fn next_job(jobs: &Table, now: Timestamp) -> Result<O
     let times = rows::time_column(&found, "due").zip(rows::time_column(&found, "created"));
     let first = times.zip(rows::text_column(&found, "id")).min();
     match first {
-        Some((_, id)) => record(jobs, id).await,
+        Some((_, id)) => record(jobs, id, None).await,
         None => Ok(None),
     }
 }

@@ -8,11 +8,12 @@ use futures::TryStreamExt;
 use lancedb::Table;
 use lancedb::expr::DfExpr;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
-use reasoning_bank_actors::ports::{MemoryRow, Passage, StoreError};
+use reasoning_bank_actors::ports::{MemoryRow, Passage, StoreError, Visible};
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::Signal;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
@@ -122,8 +123,10 @@ pub(in crate::lance) async fn records<T: DeserializeOwned + Send>(
 pub(in crate::lance) async fn record<T: DeserializeOwned + Send>(
     table: &Table,
     id: &str,
+    of: Option<&WorkspaceId>,
 ) -> Result<Option<T>, StoreError> {
-    Ok(records(table, Some(filter::equals("id", id))).await?.pop())
+    let of = of.map(|workspace| filter::equals("workspace", workspace.as_str()));
+    Ok(records(table, filter::all([Some(filter::equals("id", id)), of])).await?.pop())
 }
 
 /// Adds up the signals of each of these memories; memories without signals are left out.
@@ -141,6 +144,16 @@ pub(in crate::lance) async fn evidence(
 
 pub(in crate::lance) async fn memories(tables: &Tables, ids: &[MemoryId]) -> Result<Vec<Memory>, StoreError> {
     rows::decode_bodies(&select_these(&tables.memories, "id", texts(ids), &["body"]).await?)
+}
+
+async fn visible_memories(tables: &Tables, ids: &[MemoryId], visible: &Visible) -> Result<Vec<Memory>, StoreError> {
+    let Some(readable) = filter::readable(visible) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for ids in texts(ids).chunks(COMPARED_AT_ONCE) {
+        let these = filter::one_of("id", ids.iter().cloned()).and(readable.clone());
+        found.extend(rows::decode_bodies(&select(&tables.memories, Some(these), &["body"]).await?)?);
+    }
+    Ok(found)
 }
 
 /// Reads the passages of each of these memories; those that have none, or are unknown, are left out.
@@ -166,12 +179,22 @@ pub(in crate::lance) async fn with_evidence(
     Ok(memories.into_iter().map(row).collect())
 }
 
-/// Reads the memories with these ids and their evidence, in no order. Unknown ids are left out.
+/// Reads the memories with these ids and their evidence, in no order. Unknown ids are left out, and so are memories that
+/// may not be shown.
 pub(in crate::lance) async fn get(
     tables: &Tables,
-    ids: Vec<MemoryId>,
+    ids: &[MemoryId],
+    visible: Option<&Visible>,
 ) -> Result<impl Iterator<Item = (MemoryId, MemoryRow)>, StoreError> {
-    let (memories, mut evidence) = tokio::try_join!(memories(tables, &ids), evidence(tables, &ids))?;
+    let (memories, mut evidence) = match visible {
+        None => tokio::try_join!(memories(tables, ids), evidence(tables, ids))?,
+        Some(visible) => {
+            let memories = visible_memories(tables, ids, visible).await?;
+            let shown: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+            let evidence = evidence(tables, &shown).await?;
+            (memories, evidence)
+        }
+    };
     Ok(memories.into_iter().map(move |memory| {
         let evidence = evidence.remove(&memory.id).unwrap_or_default();
         (memory.id, MemoryRow { memory, evidence })
