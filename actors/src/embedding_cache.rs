@@ -1,5 +1,5 @@
-//! The cache of embeddings. It keeps them by the hash of their text, so that a text that comes again is not embedded
-//! again. It keeps vectors and the ranges of the text that they belong to. It never keeps text, and writes nothing to
+//! The cache of embeddings. It keeps them by the hash of their text and workspace, so that a text that comes again
+//! there is not embedded again. It keeps vectors and the ranges of the text that they belong to. It never keeps text, and writes nothing to
 //! disk. Embedding itself is the work of the port.
 
 use std::collections::HashMap;
@@ -10,9 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use moka::future::Cache;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use sha2::{Digest, Sha256};
 
 use crate::ports::{Chunk, EmbedError, Embedder, EmbedderState, EmbeddingQueue, Fingerprint};
@@ -131,9 +130,18 @@ impl CachedEmbedding {
 }
 
 /// An embedder behind the cache. Equal texts in one call are embedded once, too.
+#[derive(Clone)]
 pub(crate) struct CachedEmbedder {
     inner: Arc<dyn Embedder>,
     cache: EmbeddingCache,
+}
+
+/// The embedder as one workspace uses it. What another workspace had embedded is embedded again: a quick answer would tell
+/// that somebody else has the same text.
+pub(crate) struct WorkspaceEmbedder<'a> {
+    inner: &'a dyn Embedder,
+    cache: &'a EmbeddingCache,
+    workspace: &'a WorkspaceId,
 }
 
 impl CachedEmbedder {
@@ -141,19 +149,38 @@ impl CachedEmbedder {
         Self { inner, cache }
     }
 
+    pub(crate) fn fingerprint(&self) -> &Fingerprint {
+        self.inner.fingerprint()
+    }
+
+    pub(crate) fn state(&self) -> EmbedderState {
+        self.inner.state()
+    }
+
+    pub(crate) fn queue(&self) -> EmbeddingQueue {
+        self.inner.queue()
+    }
+
+    pub(crate) fn of<'a>(&'a self, workspace: &'a WorkspaceId) -> WorkspaceEmbedder<'a> {
+        WorkspaceEmbedder { inner: &*self.inner, cache: &self.cache, workspace }
+    }
+}
+
+impl WorkspaceEmbedder<'_> {
     /// Returns the key of a text. `what` is a part of it, because a query and a document of the same words may have
     /// different vectors.
     fn key(&self, what: &str, text: &str) -> EmbeddingKey {
         let Fingerprint { name, hash, .. } = self.inner.fingerprint();
         let mut hasher = Sha256::new();
-        for part in [what, name, hash, text] {
+        for part in [what, name, hash, self.workspace.as_str(), text] {
             hasher.update((part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
         hasher.finalize().into()
     }
 
-    async fn query(&self, text: String, deadline: Deadline) -> Result<Vec<f32>, EmbedError> {
+    /// Makes the vector of a query, as [`Embedder::embed_query`] does.
+    pub(crate) async fn embed_query(&self, text: String, deadline: Deadline) -> Result<Vec<f32>, EmbedError> {
         let (kept, key) = (self.cache.kept.load_full(), self.key("query", &text));
         if let Some(CachedEmbedding::Query(vector)) = kept.get(&key).await {
             self.cache.count(1, 0);
@@ -165,7 +192,12 @@ impl CachedEmbedder {
         Ok(vector)
     }
 
-    async fn documents(&self, texts: Vec<String>, deadline: Deadline) -> Result<Vec<Vec<Chunk>>, EmbedError> {
+    /// Makes the chunks of texts, as [`Embedder::embed_documents`] does.
+    pub(crate) async fn embed_documents(
+        &self,
+        texts: Vec<String>,
+        deadline: Deadline,
+    ) -> Result<Vec<Vec<Chunk>>, EmbedError> {
         let kept = self.cache.kept.load_full();
         let keys: Vec<EmbeddingKey> = texts.iter().map(|text| self.key("document", text)).collect();
         // The chunks of each text that occurs. A text that the cache lacks has none yet.
@@ -195,32 +227,6 @@ impl CachedEmbedder {
         }
         self.cache.count(texts.len() - blank - missing.len(), 0);
         Ok(keys.iter().map(|key| known.get(key).cloned().unwrap_or_default()).collect())
-    }
-}
-
-impl Embedder for CachedEmbedder {
-    fn fingerprint(&self) -> &Fingerprint {
-        self.inner.fingerprint()
-    }
-
-    fn state(&self) -> EmbedderState {
-        self.inner.state()
-    }
-
-    fn queue(&self) -> EmbeddingQueue {
-        self.inner.queue()
-    }
-
-    fn embed_query(&self, text: String, deadline: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>> {
-        self.query(text, deadline).boxed()
-    }
-
-    fn embed_documents(
-        &self,
-        texts: Vec<String>,
-        deadline: Deadline,
-    ) -> BoxFuture<'_, Result<Vec<Vec<Chunk>>, EmbedError>> {
-        self.documents(texts, deadline).boxed()
     }
 }
 

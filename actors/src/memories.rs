@@ -30,8 +30,9 @@ use reasoning_bank_domain::retrieval::conditions::TimeRange;
 use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryView};
 use reasoning_bank_domain::retrieval::score::{Profile, ProfileName, Weights};
 
+use crate::embedding_cache::CachedEmbedder;
 use crate::error::Error;
-use crate::ports::{Clock, Conditions, Embedder, MemoryRow, Visible};
+use crate::ports::{Clock, Conditions, MemoryRow, Visible};
 use crate::runtime::Deadline;
 use crate::sessions::Sessions;
 use crate::statistics::Meters;
@@ -66,7 +67,7 @@ pub struct RetrievalSettings {
 pub struct MemoriesHandle {
     store: StoreHandle,
     workspaces: WorkspacesHandle,
-    embedder: Arc<dyn Embedder>,
+    embedder: CachedEmbedder,
     settings: Arc<RetrievalSettings>,
     /// True where a memory is shared more widely as soon as it deserves that, without being asked for.
     promotes_by_itself: bool,
@@ -79,7 +80,7 @@ impl MemoriesHandle {
     pub(crate) fn new(
         store: StoreHandle,
         workspaces: WorkspacesHandle,
-        embedder: Arc<dyn Embedder>,
+        embedder: CachedEmbedder,
         settings: RetrievalSettings,
         promotes_by_itself: bool,
         clock: Clock,
@@ -126,10 +127,7 @@ impl MemoriesHandle {
         workspace: &Workspace,
         deadline: Deadline,
     ) -> Result<Vec<MemoryRow>, Error> {
-        let visible = visible(workspace, ScopeFilter::Cascade);
-        let mut rows = self.store.get(ids, deadline).await?;
-        rows.retain(|row| visible.contains(&row.memory));
-        Ok(rows)
+        self.store.readable(ids, visible(workspace, ScopeFilter::Cascade), deadline).await
     }
 
     fn profile(&self, name: Option<ProfileName>) -> Profile {

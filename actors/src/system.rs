@@ -100,7 +100,7 @@ pub struct SystemHandle {
     pub backups: Option<BackupsHandle>,
     pub events: Events,
     started: Instant,
-    embedder: Arc<dyn Embedder>,
+    embedder: CachedEmbedder,
     embeddings: EmbeddingCache,
     meters: Meters,
     breaker: Arc<Breaker>,
@@ -156,8 +156,8 @@ impl System {
         let matts = MattsHandle::new(settings.pool.matts_workers, calls);
         let judge = JudgeHandle::new(settings.pool.judge_concurrency, calls);
         let metered = Arc::new(MeteredEmbedder::new(embedder, meters.clone()));
-        let embedder: Arc<dyn Embedder> = Arc::new(CachedEmbedder::new(metered, embeddings.clone()));
-        let (found, kept) = (Arc::clone(&embedder), meters.clone());
+        let embedder = CachedEmbedder::new(metered, embeddings.clone());
+        let (found, kept) = (embedder.clone(), meters.clone());
         let memories = MemoriesHandle::new(
             store.clone(),
             workspaces.clone(),

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use reasoning_bank_domain::memory::workspace::Workspace;
 pub use reasoning_bank_domain::memory::workspace::WorkspaceRef;
+use reasoning_bank_domain::memory::workspace::{SharedWorkspace, Workspace};
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::system::restart::Restart;
 use tokio::sync::Mutex;
@@ -134,18 +134,14 @@ impl WorkspacesHandle {
         Ok(Resolved { workspace, registered: false })
     }
 
-    /// Returns what is stored of a workspace when something is written to it. A team or an organisation that only the
-    /// configuration or a caller names is left out; the team of a key is part of what the workspace is.
+    /// Returns what is stored of a workspace when something is written to it.
     pub(crate) fn registration(&self, workspace: &Workspace) -> Workspace {
         let stored = self.known.load().by_id(&workspace.id);
-        stored.unwrap_or_else(|| {
-            let team = workspace.team.clone().filter(|_| workspace.key.is_some());
-            Workspace { team, org: None, ..workspace.clone() }
-        })
+        stored.unwrap_or_else(|| workspace.clone().registered())
     }
 
-    /// Returns what is stored of workspaces that another bank had: those whose ids are unknown here. A directory that a
-    /// workspace has here is not taken from it. Whether they are to be trusted with a team or an organisation is the
+    /// Returns what is stored of workspaces that another bank had: those whose ids are unknown here. A directory or a
+    /// key that a workspace has here is not taken from it. Whether they are to be trusted with a team or an organisation is the
     /// caller's matter.
     pub(crate) async fn to_restore(
         &self,
@@ -170,6 +166,13 @@ impl WorkspacesHandle {
             }
             if known.find(&WorkspaceRef::Root(workspace.root.clone())).is_some() {
                 workspace.root.clear();
+            }
+            let shared = workspace
+                .key
+                .clone()
+                .map(|key| WorkspaceRef::Shared(SharedWorkspace { key, team: workspace.team.clone(), org: None }));
+            if shared.is_some_and(|shared| known.find(&shared).is_some()) {
+                workspace.key = None;
             }
             known = known.with(workspace.clone());
             restored.push(workspace);

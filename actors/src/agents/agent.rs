@@ -186,6 +186,7 @@ impl AgentState {
         let settings = &self.args.dependencies.settings;
         let request = Completion {
             purpose,
+            workspace_id: self.args.begun.workspace.id.clone(),
             task_id: self.args.task_id,
             attempt,
             instructions: prompt.instructions,

@@ -177,8 +177,8 @@ impl DistillerArgs {
         let (day, given) = (day_of(now), question.tokens);
         let spent = lease.spent_on(day);
         if spent + given > cap {
-            let why = format!("waits for the next day (UTC): of the {cap} tokens a day {spent} are used");
-            self.write(job.put_back_because(&why, now)).await?;
+            tracing::info!(spent, cap, "background jobs wait for the next day (UTC)");
+            self.write(job.put_back_because(NO_TOKENS_LEFT, now)).await?;
             return Ok(Worked::Waits);
         }
         if let Err(why) = lease.write_down(day, spent + given).await {
@@ -219,6 +219,7 @@ impl DistillerArgs {
         spans::prompt_cut(question.purpose, &question.prompt);
         let request = Completion {
             purpose: question.purpose,
+            workspace_id: job.workspace_id.clone(),
             task_id: TaskId::from(job.id.uuid()),
             attempt: None,
             instructions: question.prompt.instructions,
@@ -295,4 +296,6 @@ fn unknown(error: &ModelError, given: u64) -> u64 {
     }
 }
 
+/// The owner of a job is told this. How much was spent is the matter of the operator, and stands in the log.
+const NO_TOKENS_LEFT: &str = "waits for the next day (UTC): the daily tokens of background work are used up";
 const TOO_SMALL: &str = "no model was asked: background.daily_token_cap is too small for one answer";

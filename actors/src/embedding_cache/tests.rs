@@ -15,6 +15,10 @@ fn bench() -> Setup {
     Setup { inner, cache, embedder }
 }
 
+fn here() -> WorkspaceId {
+    WorkspaceId::of_root("/here")
+}
+
 fn soon() -> Deadline {
     Deadline::after(Duration::from_secs(5))
 }
@@ -25,7 +29,8 @@ fn texts<const N: usize>(texts: [&str; N]) -> Vec<String> {
 
 #[tokio::test]
 async fn a_text_is_embedded_once_as_a_query_and_once_as_a_document() {
-    let Setup { inner, cache, embedder } = bench();
+    let (Setup { inner, cache, embedder }, here) = (bench(), here());
+    let embedder = embedder.of(&here);
     let query = || embedder.embed_query("retry with backoff".into(), soon());
     let document = || embedder.embed_documents(texts(["retry with backoff"]), soon());
     assert_eq!(query().await, inner.embed_query("retry with backoff".into(), soon()).await);
@@ -40,7 +45,8 @@ async fn a_text_is_embedded_once_as_a_query_and_once_as_a_document() {
 
 #[tokio::test]
 async fn of_many_texts_only_those_that_are_new_are_embedded_and_each_once() {
-    let Setup { inner, cache, embedder } = bench();
+    let (Setup { inner, cache, embedder }, here) = (bench(), here());
+    let embedder = embedder.of(&here);
     embedder.embed_documents(texts(["known"]), soon()).await.unwrap();
     let long = (0..300).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
     let asked = texts(["new", "", "known", &long, "new", " \n"]);
@@ -53,8 +59,21 @@ async fn of_many_texts_only_those_that_are_new_are_embedded_and_each_once() {
 }
 
 #[tokio::test]
-async fn a_failure_is_not_kept() {
+async fn what_one_workspace_had_embedded_is_embedded_again_for_another() {
     let Setup { inner, cache, embedder } = bench();
+    for root in ["/here", "/there"] {
+        let workspace = WorkspaceId::of_root(root);
+        let embedder = embedder.of(&workspace);
+        embedder.embed_query("retry".into(), soon()).await.unwrap();
+        embedder.embed_documents(texts(["retry"]), soon()).await.unwrap();
+    }
+    assert_eq!((inner.calls(), cache.hits_and_misses()), (4, (0, 4)));
+}
+
+#[tokio::test]
+async fn a_failure_is_not_kept() {
+    let (Setup { inner, cache, embedder }, here) = (bench(), here());
+    let embedder = embedder.of(&here);
     inner.set_state(EmbedderState::Loading);
     assert_eq!(embedder.embed_query("later".into(), soon()).await, Err(EmbedError::Loading));
     inner.set_state(EmbedderState::Ready);
@@ -64,7 +83,8 @@ async fn a_failure_is_not_kept() {
 
 #[tokio::test(start_paused = true)]
 async fn after_an_erasure_nothing_is_kept_also_of_what_was_being_embedded() {
-    let Setup { inner, cache, embedder } = bench();
+    let (Setup { inner, cache, embedder }, here) = (bench(), here());
+    let embedder = embedder.of(&here);
     let query = |text: &str| embedder.embed_query(text.into(), soon());
     query("before").await.unwrap();
     inner.set_delay(Duration::from_millis(10));

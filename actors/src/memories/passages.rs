@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{Memory, SearchTexts};
 
 use super::MemoriesHandle;
@@ -30,7 +31,7 @@ impl MemoriesHandle {
         let stored = self.store.passages(vec![before.id], deadline).await?.remove(&before.id).unwrap_or_default();
         let more = match added == SearchTexts::default() {
             true => Vec::new(),
-            false => passages_of(&added, &self.chunks_of([&added], deadline).await.1),
+            false => passages_of(&added, &self.chunks_of(&memory.workspace_id, [&added], deadline).await.1),
         };
         Ok(self.with_these_or_new(memory, with_more(stored, more), deadline).await)
     }
@@ -47,41 +48,52 @@ impl MemoriesHandle {
             return (memory, stored);
         }
         let searched = memory.search_texts();
-        let (embedder, chunks) = self.chunks_of([&searched], deadline).await;
+        let (embedder, chunks) = self.chunks_of(&memory.workspace_id, [&searched], deadline).await;
         (Memory { embedder, ..memory }, passages_of(&searched, &chunks))
     }
 
-    /// Returns the memories with new passages, in their order. A text that several of them have is embedded once.
+    /// Returns the memories with new passages, in their order. A text that several memories of one workspace have is
+    /// embedded once, where they stand next to each other.
     pub(super) async fn embedded(&self, memories: Vec<Memory>, deadline: Deadline) -> Vec<(Memory, Vec<Passage>)> {
-        let searched: Vec<SearchTexts> = memories.iter().map(Memory::search_texts).collect();
-        let (embedder, chunks) = self.chunks_of(&searched, deadline).await;
-        let with_passages = |(memory, searched): (Memory, SearchTexts)| {
-            (Memory { embedder: embedder.clone(), ..memory }, passages_of(&searched, &chunks))
-        };
-        memories.into_iter().zip(searched).map(with_passages).collect()
+        let mut embedded = Vec::with_capacity(memories.len());
+        for of_one in memories.chunk_by(|one, next| one.workspace_id == next.workspace_id) {
+            let Some(Memory { workspace_id, .. }) = of_one.first() else { continue };
+            let searched: Vec<SearchTexts> = of_one.iter().map(Memory::search_texts).collect();
+            let (embedder, chunks) = self.chunks_of(workspace_id, &searched, deadline).await;
+            embedded.extend(of_one.iter().zip(searched).map(|(memory, searched)| {
+                (Memory { embedder: embedder.clone(), ..memory.clone() }, passages_of(&searched, &chunks))
+            }));
+        }
+        embedded
     }
 
     async fn chunks_of(
         &self,
+        workspace: &WorkspaceId,
         searched: impl IntoIterator<Item = &SearchTexts>,
         deadline: Deadline,
     ) -> (Option<String>, HashMap<String, Vec<Chunk>>) {
         let texts: Vec<String> = texts_of(searched).into_iter().map(str::to_owned).collect();
-        let (embedder, chunks) = self.embed(texts.clone(), deadline).await;
+        let (embedder, chunks) = self.embed(workspace, texts.clone(), deadline).await;
         (embedder, texts.into_iter().zip(chunks).collect())
     }
 
     /// Returns the pieces of each text with their vectors. Where the embedder fails or is too slow, there are no
     /// vectors and no fingerprint. Then the text is stored all the same, and found by its words alone until
     /// [`Self::fill_vectors`] comes to it. The embedder gets at most half the caller's time.
-    async fn embed(&self, texts: Vec<String>, deadline: Deadline) -> (Option<String>, Vec<Vec<Chunk>>) {
+    async fn embed(
+        &self,
+        workspace: &WorkspaceId,
+        texts: Vec<String>,
+        deadline: Deadline,
+    ) -> (Option<String>, Vec<Vec<Chunk>>) {
         // A model that loads is waited for. One that is ready is slow only because the text is dense or the machine is
         // busy.
         let is_ready = self.embedder.state() == EmbedderState::Ready;
         let full = texts.iter().filter(|text| !text.trim().is_empty()).count();
         let enough = TIMEOUT_PER_TEXT.saturating_mul(u32::try_from(full).unwrap_or(u32::MAX));
         let timeout = if is_ready { deadline.halfway().at_most(enough) } else { deadline.halfway() };
-        match self.embedder.embed_documents(texts.clone(), timeout).await {
+        match self.embedder.of(workspace).embed_documents(texts.clone(), timeout).await {
             Ok(chunks) => (Some(self.embedder.fingerprint().to_string()), chunks),
             Err(error) => {
                 tracing::debug!(%error, texts = texts.len(), "stored without vectors");
@@ -103,7 +115,8 @@ impl MemoriesHandle {
             let mut memory = row.memory.revised(updated_at);
             let searched = memory.search_texts();
             let texts: Vec<String> = texts_of([&searched]).into_iter().map(str::to_owned).collect();
-            let chunks = self.embedder.embed_documents(texts.clone(), deadline).await?;
+            let embedder = self.embedder.of(&memory.workspace_id);
+            let chunks = embedder.embed_documents(texts.clone(), deadline).await?;
             memory.embedder = Some(self.embedder.fingerprint().to_string());
             let passages = passages_of(&searched, &texts.into_iter().zip(chunks).collect());
             match self.store.commit(vec![Record::Revision { memory, passages }], deadline).await {

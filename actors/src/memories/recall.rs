@@ -153,7 +153,8 @@ impl MemoriesHandle {
         // A slow embedder leaves time to search by words.
         let half = deadline.halfway();
         let timeout = request.embedding_timeout.map_or(half, |timeout| half.at_most(timeout));
-        let (vector, mut notes) = match self.embedder.embed_query(request.query.clone(), timeout).await {
+        let embedder = self.embedder.of(&workspace.id);
+        let (vector, mut notes) = match embedder.embed_query(request.query.clone(), timeout).await {
             Ok(vector) => (Some(vector), Vec::new()),
             Err(error) => (None, vec![keyword_note(&error)]),
         };

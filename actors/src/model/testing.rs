@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::prompt::Purpose;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +18,7 @@ pub(super) type Said = Result<CompletionReply, ModelError>;
 pub(super) fn request(purpose: Purpose, input: &str) -> Completion {
     Completion {
         purpose,
+        workspace_id: WorkspaceId::of_root("/project"),
         task_id: TaskId::from(uuid::Uuid::now_v7()),
         attempt: None,
         instructions: "do it".into(),

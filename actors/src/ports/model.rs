@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::solve::answer::FinishReason;
 use reasoning_bank_domain::solve::task::add_cost;
@@ -16,6 +17,8 @@ use crate::runtime::Deadline;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     pub purpose: Purpose,
+    /// The workspace that the call is made for. An answer is given again to nobody else.
+    pub workspace_id: WorkspaceId,
     pub task_id: TaskId,
     /// The number of the attempt, in 1..=k, for calls that belong to one attempt.
     pub attempt: Option<u32>,

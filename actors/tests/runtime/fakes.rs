@@ -3,6 +3,7 @@
 use reasoning_bank_actors::ports::{Completion, EmbedError, Embedder, EmbedderState, LanguageModel, ModelError};
 use reasoning_bank_actors::testkit::{HashEmbedder, Scripted};
 use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::prompt::Purpose;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -12,6 +13,7 @@ use crate::echo::{MS, within};
 fn ask(purpose: Purpose) -> Completion {
     Completion {
         purpose,
+        workspace_id: WorkspaceId::of_root("/project"),
         task_id: TaskId::from(uuid::Uuid::nil()),
         attempt: None,
         instructions: "be brief".into(),

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reqwest::Url;
 use rstest::rstest;
 use serde_json::json;
@@ -17,6 +18,7 @@ mod reading;
 fn completion(purpose: Purpose) -> Completion {
     Completion {
         purpose,
+        workspace_id: WorkspaceId::of_root("/project"),
         task_id: TaskId::from(uuid::Uuid::nil()),
         attempt: Some(2),
         instructions: "You solve tasks.".into(),

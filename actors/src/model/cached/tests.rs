@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::prompt::Purpose;
 use rstest::rstest;
 
@@ -56,6 +57,7 @@ async fn an_equal_question_of_another_task_is_answered_for_nothing() {
 #[case(|request: &mut Completion| request.input = "other".into())]
 #[case(|request: &mut Completion| request.max_output_tokens = 7)]
 #[case(|request: &mut Completion| request.purpose = Purpose::Judge)]
+#[case(|request: &mut Completion| request.workspace_id = WorkspaceId::of_root("/other"))]
 #[test]
 fn whatever_decides_the_answer_is_in_the_key(#[case] change: fn(&mut Completion)) {
     let cached = cached(&Scripted::new(), 100);

@@ -1,4 +1,5 @@
 use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::prompt::{Prompts, Template, render};
 use reasoning_bank_domain::solve::answer::{Answer, read};
 
@@ -8,6 +9,7 @@ fn completion(template: Template, attempt: Option<u32>, values: &[(&str, &str)])
     let prompt = render(&Prompts::default(), template, values, 32_000);
     Completion {
         purpose: template.purpose(),
+        workspace_id: WorkspaceId::of_root("/project"),
         task_id: TaskId::from(uuid::Uuid::from_u128(1)),
         attempt,
         instructions: prompt.instructions,
