@@ -7,7 +7,7 @@ use crate::evidence::confidence::prior;
 use crate::evidence::stability::names_commit;
 use crate::learning::job::{Job, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
 use crate::memory::trace::{TASK_MAX_CHARS, Trace, TraceMetadata, VerdictSource};
-use crate::memory::workspace::{ROOT_MAX_BYTES, Workspace, WorkspaceId, check_name};
+use crate::memory::workspace::{ROOT_MAX_BYTES, SharedWorkspace, Workspace, WorkspaceId, check_name};
 use crate::memory::{
     FieldProblem, Memory, REPLACED_MAX, Scope, SourceType, Succession, Trust, check_count, check_length,
 };
@@ -121,6 +121,9 @@ pub fn problems_of_workspace(workspace: &Workspace, source: Source) -> Vec<Field
         let what = format!("has more than {ROOT_MAX_BYTES} bytes or control characters");
         problems.push(FieldProblem::new("workspace.root", what));
     }
+    if workspace.key.is_some() && !workspace.root.is_empty() {
+        problems.push(FieldProblem::new("workspace.root", "must be empty where there is a key".to_owned()));
+    }
     if let Source::Stranger { now } = source {
         problems.extend(bad_time("workspace.created_at", workspace.created_at, now));
     }
@@ -168,11 +171,15 @@ pub fn untrusted(memory: Memory, home: Option<&Workspace>) -> Result<Memory, Unt
 }
 
 /// Returns a workspace of a file that nobody vouches for, as it may be stored. It is trusted with nobody's memories. It
-/// keeps its directory only where its id follows from the directory, because otherwise it would stand where another
-/// workspace is looked for.
+/// keeps its directory or its key only where its id follows from that, because otherwise it would stand where another
+/// workspace is looked for. So the key of a team's workspace is lost with the team.
 pub fn untrusted_workspace(workspace: Workspace) -> Workspace {
     let root = Some(workspace.root).filter(|root| WorkspaceId::of_root(root) == workspace.id).unwrap_or_default();
-    Workspace { revision: 0, root, team: None, org: None, ..workspace }
+    let key = workspace.key.filter(|key| {
+        let without_team = SharedWorkspace { key: key.clone(), team: None, org: None };
+        without_team.id() == workspace.id
+    });
+    Workspace { revision: 0, root, key, team: None, org: None, ..workspace }
 }
 
 /// Returns a trace of a file that nobody vouches for, as it may be stored: it says what was tried, and is evidence

@@ -15,16 +15,11 @@ pub(in crate::cli) fn workspaces(listed: &WorkspaceList) -> String {
         let mark = if entry.current { "*" } else { " " };
         let workspace = &entry.workspace;
         let names =
-            [vec![bold(clean_line(&workspace.name)), clean_line(place(workspace))], belongs(workspace)].concat();
+            [vec![bold(clean_line(&workspace.name)), clean_line(workspace.place())], belongs(workspace)].concat();
         let _ = writeln!(out, "{mark} {}  {}", dim(&workspace.id), names.join("  "));
     }
     let _ = writeln!(out, "{}; * is meant here", counted(listed.workspaces.len(), "workspace", "workspaces"));
     out
-}
-
-/// Returns where a workspace is: its directory, or its key on a team's server.
-fn place(workspace: &Workspace) -> &str {
-    workspace.key.as_ref().map_or(workspace.root.as_str(), |key| key.as_str())
 }
 
 /// Says to which team and which organisation a workspace belongs.

@@ -5,7 +5,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::Erasure;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::workspace::{ROOT_MAX_BYTES, WorkspaceKey};
+use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use reasoning_bank_store::backup::KnownBackup;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let mut what = format!(
         "Delete the workspace {:?} at {:?} for good, with {} memories and {} traces",
         found.name,
-        found.key.as_ref().map_or(found.root.as_str(), WorkspaceKey::as_str),
+        found.place(),
         detail.memories,
         detail.traces
     );

@@ -1,7 +1,8 @@
 //! The tool `list_workspaces` lists the workspaces of the bank.
 
 use futures::FutureExt;
-use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use jiff::Timestamp;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId, WorkspaceKey};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -29,14 +30,38 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let Nothing {} = calling.extract()?;
     let (workspaces, current) = calling.workspaces().await?;
-    document(&Workspaces { workspaces, current })
+    document(&Workspaces { workspaces: workspaces.into_iter().map(ListedWorkspace::from).collect(), current })
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Workspaces {
     /// The workspaces that were ever written to.
-    workspaces: Vec<Workspace>,
+    workspaces: Vec<ListedWorkspace>,
     /// The workspace that this session works in. It is absent until that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     current: Option<WorkspaceId>,
+}
+
+/// A workspace as a client sees it.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListedWorkspace {
+    id: WorkspaceId,
+    revision: u64,
+    name: String,
+    /// The directory. It is null where the workspace has none, as under a key.
+    root: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<WorkspaceKey>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    team: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    org: Option<String>,
+    created_at: Timestamp,
+}
+
+impl From<Workspace> for ListedWorkspace {
+    fn from(workspace: Workspace) -> Self {
+        let Workspace { id, revision, name, root, key, team, org, created_at } = workspace;
+        Self { id, revision, name, root: Some(root).filter(|root| !root.is_empty()), key, team, org, created_at }
+    }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::memory::ids::MemoryId;
 use crate::memory::samples::{id, now, strategy, trace};
 use crate::memory::trace::Outcome;
-use crate::memory::workspace::WorkspaceId;
+use crate::memory::workspace::{SharedWorkspace, WorkspaceId};
 use crate::memory::{MemoryOutcome, Status};
 
 fn home(team: Option<&str>, org: Option<&str>) -> Workspace {
@@ -159,4 +159,20 @@ fn a_trace_of_a_file_is_evidence_about_nothing() {
     let wrong = Trace { final_score: Some(1e300), revision: REVISION_MAX + 1, ..claimed };
     let fields: Vec<&str> = problems_of_trace(&wrong, Source::Backup).iter().map(|problem| problem.field).collect();
     assert_eq!(fields, ["revision", "final_score"]);
+}
+
+#[test]
+fn a_workspace_of_a_file_keeps_a_key_that_its_id_follows_from_and_loses_the_key_of_a_team() {
+    let of = |team: Option<&str>| {
+        let shared = SharedWorkspace { key: "shop".parse().unwrap(), team: team.map(Into::into), org: None };
+        Workspace::of_key(&shared, now())
+    };
+    assert_eq!(untrusted_workspace(of(None)), of(None));
+    let of_a_team = untrusted_workspace(of(Some("web")));
+    assert_eq!((&of_a_team.key, &of_a_team.team, of_a_team.place()), (&None, &None, ""));
+    let claimed = Workspace { id: of(Some("web")).id, ..of(None) };
+    assert_eq!(untrusted_workspace(claimed).key, None, "the key of another id");
+    let both = Workspace { root: "/home/ann/shop".into(), ..of(None) };
+    let fields: Vec<&str> = problems_of_workspace(&both, Source::Backup).iter().map(|problem| problem.field).collect();
+    assert_eq!(fields, ["workspace.root"]);
 }

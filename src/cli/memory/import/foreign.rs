@@ -81,9 +81,9 @@ impl Foreign {
             Some(known) => ("known here", Some(known)),
             None => ("new here", self.described.get(id)),
         };
-        let root = workspace.map(|workspace| workspace.root.as_str()).filter(|root| !root.is_empty());
+        let place = workspace.map(Workspace::place).filter(|place| !place.is_empty());
         let name = workspace.map(|workspace| quoted_name(&workspace.name)).unwrap_or_default();
-        let place = root.map(|root| format!(" at {}", root.escape_debug())).unwrap_or_default();
+        let place = place.map(|place| format!(" at {}", place.escape_debug())).unwrap_or_default();
         format!("  {id}{name}{place}: {which}, {memories} memories, {traces} traces")
     }
 }

@@ -48,7 +48,7 @@ impl ImportTarget {
 
     /// Returns the workspace in use as it is stored, without what only the configuration says.
     fn registration(&self) -> Workspace {
-        Workspace { team: None, org: None, ..self.here.clone() }
+        self.here.clone().registered()
     }
 
     fn source(&self) -> Source {
