@@ -1,13 +1,14 @@
 //! The team daemon's edge: one bank over HTTP, for agents of many people on many machines.
 //!
-//! A request passes, in this order: `connection` reads it within bounds, `guard` checks the host it was sent to, `auth`
-//! finds out who asks, `limits` counts what his token asks for, and `sessions` sees that a session of the protocol is used by
+//! A request passes, in this order: `connection` reads it within bounds, of which `shares` is one, `guard` checks the host it
+//! was sent to, `auth` finds out who asks, `limits` counts what his token asks for, `bodies` reads its body, and `sessions` sees that a session of the protocol is used by
 //! the token that opened it. Then the tools of `mcp` answer it, to agents at `/mcp` and to scripts through `api`. `probes` and
 //! `metrics` answer those who watch the server, and `problem` is the form of every refusal; `refusals` notes those that may
 //! be an attack.
 
 mod api;
 mod auth;
+mod bodies;
 mod connection;
 mod guard;
 mod limits;
@@ -16,6 +17,7 @@ mod probes;
 mod problem;
 mod refusals;
 mod sessions;
+mod shares;
 mod unread;
 
 use std::io;
@@ -28,7 +30,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use axum::middleware::{from_fn, from_fn_with_state, map_request};
+use axum::middleware::{from_fn, from_fn_with_state, map_request, map_response};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use reasoning_bank_actors::system::SystemHandle;
@@ -36,7 +38,6 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
-use tower_http::timeout::RequestBodyTimeoutLayer;
 use tower_http::trace::TraceLayer;
 
 use crate::audit::AuditLog;
@@ -47,6 +48,8 @@ use crate::settings::{HttpSection, MetricsAccess};
 use crate::tokens::{FirstTokenError, TokenRegistry, TokensError};
 use api::TokenRoutes;
 use auth::Authenticator;
+use bodies::BodyPlaces;
+use connection::Bounds;
 use guard::AllowedHosts;
 use limits::LimitedRequests;
 use metrics::{MetricsReaders, MetricsRoute};
@@ -59,8 +62,6 @@ use sessions::SessionOwners;
 const REQUEST_ID: &str = "x-request-id";
 /// Requests in work may take this long to end once the server was asked to. Then they are cancelled.
 const DRAIN: Duration = Duration::from_secs(5);
-/// A client may pause this long while it sends a message.
-const BODY_PAUSE: Duration = Duration::from_secs(30);
 /// A token that was revoked keeps what it has open at most about this long.
 const REVOCATION_CHECK: Duration = Duration::from_millis(500);
 
@@ -114,6 +115,7 @@ pub struct Daemon {
     audit: AuditLog,
     metrics_readers: MetricsReaders,
     limits: TokenLimits,
+    behind_proxy: bool,
 }
 
 impl Daemon {
@@ -144,8 +146,19 @@ impl Daemon {
             MetricsAccess::Token => MetricsReaders::ThisMachine,
         };
         let limits = TokenLimits::new(options, data_dir);
-        let data_dir = data_dir.to_owned();
-        Ok(Self { data_dir, listener, address, allowed, tokens, authenticator, audit, metrics_readers, limits })
+        let (data_dir, behind_proxy) = (data_dir.to_owned(), options.behind_proxy);
+        Ok(Self {
+            data_dir,
+            listener,
+            address,
+            allowed,
+            tokens,
+            authenticator,
+            audit,
+            metrics_readers,
+            limits,
+            behind_proxy,
+        })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -183,10 +196,11 @@ impl Daemon {
             .with_state(watched)
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
         let protected = route
+            .layer(map_response(problem::documented))
             .merge(api::routes(server, tokens))
             .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
+            .layer(from_fn_with_state(BodyPlaces::new(), bodies::read_whole))
             .layer(from_fn_with_state(limited, limits::limit))
-            .layer(RequestBodyTimeoutLayer::new(BODY_PAUSE))
             .layer(from_fn_with_state(self.authenticator.clone(), auth::authenticate))
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
         let readiness = Readiness::new(system, Arc::clone(&draining));
@@ -207,7 +221,8 @@ impl Daemon {
             .layer(map_request(without_long_id))
             .layer(from_fn(unread::read_whole));
         let watch = tokio::spawn(sessions::watch(owners, self.tokens, self.authenticator, REVOCATION_CHECK));
-        connection::serve(self.listener, router, end, draining, stop, DRAIN).await;
+        let bounds = Bounds { behind_proxy: self.behind_proxy, drain: DRAIN };
+        connection::serve(self.listener, router, end, draining, stop, bounds).await;
         watch.abort();
         refusals.end_minute().await;
         self.audit.sync().await;

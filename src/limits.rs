@@ -17,14 +17,21 @@ use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::access::TokenId;
 use reasoning_bank_domain::learning::job::next_day;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use self::spending::Spending;
 use crate::settings::HttpSection;
 
 /// A solve that a token has no place for is worth another try after this time.
 const SOLVE_RETRY: Duration = Duration::from_secs(10);
+/// A request that a token has no place for is worth another try after this time.
+const OPEN_RETRY: Duration = Duration::from_secs(1);
 /// A token that was not used for so long has all of its requests again, so nothing is known of it any more.
 const IDLE: Duration = Duration::from_secs(60);
+/// A token has so many requests open at once, streams that wait for news included. Each takes a connection.
+const OPEN_MAX: usize = 256;
+/// So many large bodies of a token are read at once.
+const LARGE_BODIES: usize = 4;
 /// The idle tokens are forgotten from this number of known ones on.
 const FORGET_FROM: usize = 1_000;
 
@@ -49,7 +56,27 @@ struct TokenUse {
     /// None: there is no limit.
     requests: Option<DefaultDirectRateLimiter>,
     solves: Arc<AtomicUsize>,
+    open: Arc<Semaphore>,
+    large_bodies: Arc<Semaphore>,
     last: Instant,
+}
+
+impl TokenUse {
+    fn new(requests_per_second: u32) -> Self {
+        Self {
+            requests: limiter(requests_per_second),
+            solves: Arc::default(),
+            open: Arc::new(Semaphore::new(OPEN_MAX)),
+            large_bodies: Arc::new(Semaphore::new(LARGE_BODIES)),
+            last: Instant::now(),
+        }
+    }
+
+    /// Says whether the token was used lately, or has something open.
+    fn is_used(&self) -> bool {
+        let is_open = self.open.available_permits() < OPEN_MAX || self.solves.load(Ordering::Relaxed) > 0;
+        is_open || self.last.elapsed() < IDLE
+    }
 }
 
 /// The answer of the limits of a token to one request.
@@ -57,9 +84,18 @@ struct TokenUse {
 pub(crate) struct RequestLimits {
     /// The request is one too many. Another one after this time is not.
     wait: Option<Duration>,
-    /// The token, and its solves in work. A caller without a token has no limit.
-    solves: Option<(TokenId, Arc<AtomicUsize>)>,
+    /// The token, and what it has in work. A caller without a token has no limit.
+    in_work: Option<TokenWork>,
     limits: TokenLimits,
+}
+
+/// A token, and what it has in work.
+#[derive(Clone)]
+struct TokenWork {
+    token: TokenId,
+    solves: Arc<AtomicUsize>,
+    open: Arc<Semaphore>,
+    large_bodies: Arc<Semaphore>,
 }
 
 /// A place for a solve of a token. It is given back when dropped.
@@ -94,22 +130,23 @@ impl TokenLimits {
 
     /// Counts a request. Without a token it comes from this machine, and there is no limit.
     pub(crate) fn request(&self, token: Option<&TokenId>) -> RequestLimits {
-        let Some(token) = token else { return RequestLimits { wait: None, solves: None, limits: self.clone() } };
+        let Some(token) = token else { return RequestLimits { wait: None, in_work: None, limits: self.clone() } };
         self.with(|used| {
             if used.by_token.len() >= FORGET_FROM && !used.by_token.contains_key(token) {
-                let is_used = |of: &TokenUse| of.last.elapsed() < IDLE || of.solves.load(Ordering::Relaxed) > 0;
-                used.by_token.retain(|_, of| is_used(of));
+                used.by_token.retain(|_, of| of.is_used());
             }
             let requests_per_second = used.requests_per_second;
-            let of = used.by_token.entry(token.clone()).or_insert_with(|| TokenUse {
-                requests: limiter(requests_per_second),
-                solves: Arc::default(),
-                last: Instant::now(),
-            });
+            let of = used.by_token.entry(token.clone()).or_insert_with(|| TokenUse::new(requests_per_second));
             of.last = Instant::now();
             let refused = of.requests.as_ref().and_then(|requests| requests.check().err());
             let wait = refused.map(|until| until.wait_time_from(DefaultClock::default().now()));
-            RequestLimits { wait, solves: Some((token.clone(), Arc::clone(&of.solves))), limits: self.clone() }
+            let work = TokenWork {
+                token: token.clone(),
+                solves: Arc::clone(&of.solves),
+                open: Arc::clone(&of.open),
+                large_bodies: Arc::clone(&of.large_bodies),
+            };
+            RequestLimits { wait, in_work: Some(work), limits: self.clone() }
         })
     }
 
@@ -145,12 +182,27 @@ impl RequestLimits {
         self.wait
     }
 
+    /// Takes the place of an open request of the token, for as long as the permit is kept.
+    ///
+    /// # Errors
+    /// `Overloaded`: all are taken.
+    pub(crate) fn open(&self) -> Result<Option<OwnedSemaphorePermit>, Error> {
+        let Some(TokenWork { open, .. }) = &self.in_work else { return Ok(None) };
+        let permit = Arc::clone(open).try_acquire_owned();
+        permit.map(Some).map_err(|_| Error::Overloaded { retry_after: OPEN_RETRY })
+    }
+
+    /// Returns the places of the large bodies of the token.
+    pub(crate) fn large_bodies(&self) -> Option<Arc<Semaphore>> {
+        self.in_work.as_ref().map(|work| Arc::clone(&work.large_bodies))
+    }
+
     /// Takes a place for a solve of the token.
     ///
     /// # Errors
     /// `Overloaded`: all are taken. `DailyLimit`: the token has used its model tokens of today.
     pub(crate) fn begin_solve(&self) -> Result<Option<SolvePlace>, Error> {
-        let Some((token, solves)) = &self.solves else { return Ok(None) };
+        let Some(TokenWork { token, solves, .. }) = &self.in_work else { return Ok(None) };
         self.limits.check_spending(token)?;
         let limit = self.limits.0.solves.load(Ordering::Relaxed);
         let taken = |solves: usize| (solves < limit).then_some(solves + 1);
@@ -213,6 +265,18 @@ mod tests {
         assert!((0..10).all(|_| limits.request(None).wait().is_none()), "who needs no token has no limit");
         limits.set(&settings(0, 1));
         assert!((0..10).all(|_| limits.request(Some(&ana)).wait().is_none()), "0 is no limit");
+    }
+
+    #[test]
+    fn a_token_has_so_many_requests_open_and_others_have_their_own() {
+        let limits = TokenLimits::new(&settings(0, 1), Path::new(""));
+        let (ana, ben) = (limits.request(Some(&token("0123456789ab"))), limits.request(Some(&token("ba9876543210"))));
+        let mut open: Vec<_> = (0..OPEN_MAX).map(|_| ana.open().unwrap().unwrap()).collect();
+        assert!(matches!(ana.open(), Err(Error::Overloaded { .. })));
+        assert!(ben.open().is_ok());
+        open.pop();
+        assert!(ana.open().is_ok());
+        assert!(limits.request(None).open().unwrap().is_none(), "who needs no token has no limit");
     }
 
     #[test]

@@ -16,9 +16,8 @@ use std::sync::{Arc, LazyLock};
 
 use axum::Json;
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Query, RawPathParams, Request};
+use axum::body::{Body, to_bytes};
+use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -114,7 +113,7 @@ pub(super) fn routes(server: Server, tokens: TokenRoutes) -> Router {
     }
     let not_allowed = async || Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here");
     let router = router.merge(tokens::routes(tokens)).merge(export::routes(server));
-    router.method_not_allowed_fallback(not_allowed).layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+    router.method_not_allowed_fallback(not_allowed)
 }
 
 async fn respond(server: Server, route: &'static Route, request: Request) -> Response {
@@ -188,23 +187,11 @@ async fn body_of(parts: &Parts, body: Body) -> Result<Map<String, Value>, Proble
         let problem = "the body must be JSON, and the header Content-Type must say application/json";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_argument", problem));
     }
-    let mut request = Request::new(body);
-    request.extensions_mut().clone_from(&parts.extensions);
-    let bytes = Bytes::from_request(request, &()).await.map_err(unreadable)?;
+    let bytes = to_bytes(body, MAX_BODY_BYTES).await.map_err(|_| invalid("the body cannot be read"))?;
     match serde_json::from_slice(&bytes) {
         Ok(Value::Object(arguments)) => Ok(arguments),
         Ok(_) => Err(invalid("the body must be a JSON object")),
         Err(error) => Err(invalid(format!("the body is no JSON: {error}"))),
-    }
-}
-
-fn unreadable(rejection: BytesRejection) -> Problem {
-    match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            let problem = format!("the body has more than {MAX_BODY_BYTES} bytes");
-            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "invalid_argument", problem)
-        }
-        _ => Problem::new(StatusCode::REQUEST_TIMEOUT, "invalid_argument", "the body did not arrive whole in time"),
     }
 }
 

@@ -13,18 +13,33 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::shares::AddressShares;
+
 /// At most this many connections are open. Further clients wait to be accepted.
 const MAX_CONNECTIONS: usize = 1_024;
+/// One address has at most this many of them, where clients connect themselves. A proxy has all.
+const MAX_OF_ADDRESS: usize = MAX_CONNECTIONS / 2;
+/// A client that reads nothing of an answer for so long is gone.
+const WRITE_PAUSE: Duration = Duration::from_secs(30);
 /// A client sends the head of a request within this time, and the head is at most this large.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_HEAD_BYTES: usize = 64 << 10;
 /// The pause after a connection could not be accepted, which mostly means that the process has too many files open.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves connections until `end`. Then it accepts no more; requests in work may end within `drain`, after which `stop`
+/// What is different for a server behind a proxy, and how long its end may take.
+pub(super) struct Bounds {
+    /// All connections come from the proxy.
+    pub(super) behind_proxy: bool,
+    /// Requests in work may end within this time. Then they are cancelled.
+    pub(super) drain: Duration,
+}
+
+/// Serves connections until `end`. Then it accepts no more; requests in work may end within a bound, after which `stop`
 /// cancels them.
 pub(super) async fn serve(
     listener: TcpListener,
@@ -32,9 +47,10 @@ pub(super) async fn serve(
     end: CancellationToken,
     draining: Arc<AtomicBool>,
     stop: CancellationToken,
-    drain: Duration,
+    Bounds { behind_proxy, drain }: Bounds,
 ) {
     let (connections, room) = (TaskTracker::new(), Arc::new(Semaphore::new(MAX_CONNECTIONS)));
+    let shares = Arc::new(AddressShares::new(if behind_proxy { MAX_CONNECTIONS } else { MAX_OF_ADDRESS }));
     let cut = CancellationToken::new();
     loop {
         let accepted = async {
@@ -48,9 +64,13 @@ pub(super) async fn serve(
         };
         match accepted {
             Ok((stream, from)) => {
+                let Some(share) = shares.take(from.ip()) else {
+                    tracing::debug!(%from, "an address has too many connections, and one more was closed");
+                    continue;
+                };
                 let (router, end, cut) = (router.clone(), end.clone(), cut.clone());
                 connections.spawn(async move {
-                    let _permit = permit;
+                    let _place = (permit, share);
                     tokio::select! {
                         () = cut.cancelled() => {}
                         () = talk(stream, from, router, end) => {}
@@ -76,11 +96,13 @@ pub(super) async fn serve(
 
 async fn talk(stream: TcpStream, from: SocketAddr, router: Router, end: CancellationToken) {
     let _ = stream.set_nodelay(true);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(WRITE_PAUSE));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(router));
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -1,12 +1,15 @@
 //! Holds every request against the limits of its token. On `/mcp` a call of a tool answers for itself: clients of the
-//! protocol take a status that is no success for a server that is gone. Anywhere else the answer is 429.
+//! protocol take a status that is no success for a server that is gone. Anywhere else the answer is 429, and so it is for a token that
+//! has more requests open than anybody needs.
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{Extension, Request, State};
 use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
 use reasoning_bank_domain::note::Code;
 
 use super::auth::UsedToken;
@@ -47,6 +50,20 @@ pub(super) async fn limit(
             Err(problem) => return problem.into_response(),
         }
     };
+    let open = match limits.open() {
+        Ok(open) => open,
+        Err(error) => {
+            let problem = "the token has too many requests open";
+            let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, error.code().as_str(), problem);
+            return problem.retry_after(error.retry_after().unwrap_or_default()).into_response();
+        }
+    };
     request.extensions_mut().insert(limits);
-    next.run(request).await
+    let response = next.run(request).await;
+    // A stream is open until its end.
+    response.map(|body| {
+        Body::from_stream(body.into_data_stream().inspect(move |_| {
+            let _open = &open;
+        }))
+    })
 }

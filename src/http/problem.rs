@@ -1,9 +1,10 @@
-//! The form of every refusal: `{"error": {"code", "message"}}`, with the codes that all answers of the program use.
+//! The form of every refusal: `{"error": {"code", "message", "hint"?}}`, with the codes that all answers of the program use.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use axum::Json;
+use axum::body::to_bytes;
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
@@ -14,12 +15,13 @@ pub(super) struct Problem {
     status: StatusCode,
     code: &'static str,
     message: Cow<'static, str>,
+    hint: Option<&'static str>,
     header: Option<(HeaderName, HeaderValue)>,
 }
 
 impl Problem {
     pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code, message: message.into(), header: None }
+        Self { status, code, message: message.into(), hint: None, header: None }
     }
 
     /// Says that the request came without a valid token. It names no metadata: clients forget a configured token when
@@ -46,6 +48,11 @@ impl Problem {
         self.code
     }
 
+    /// Says what can be done about it.
+    pub(super) fn hint(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+
     pub(super) fn retry_after(self, wait: Duration) -> Self {
         Self { header: Some((header::RETRY_AFTER, whole_seconds(wait))), ..self }
     }
@@ -64,7 +71,10 @@ pub(super) fn whole_seconds(wait: Duration) -> HeaderValue {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let document = json!({"error": {"code": self.code, "message": self.message}});
+        let mut document = json!({"error": {"code": self.code, "message": self.message}});
+        if let Some(hint) = self.hint {
+            document["error"]["hint"] = hint.into();
+        }
         let mut response = (self.status, Json(document)).into_response();
         response.extensions_mut().insert(ProblemCode(self.code));
         if let Some((name, value)) = self.header {
@@ -72,6 +82,40 @@ impl IntoResponse for Problem {
         }
         response
     }
+}
+
+/// Turns a refusal of the protocol, which is plain text, into the document that every other refusal has. Its status and
+/// its headers stay: clients go by them.
+pub(super) async fn documented(response: Response) -> Response {
+    const LONGEST: usize = 4 << 10;
+    let status = response.status();
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !(status.is_client_error() || status.is_server_error()) || !(kind.is_empty() || kind.starts_with("text/plain")) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let said = to_bytes(body, LONGEST).await.unwrap_or_default();
+    let said = String::from_utf8_lossy(&said).trim().to_owned();
+    let message = if said.is_empty() { status.canonical_reason().unwrap_or_default().to_owned() } else { said };
+    let (code, hint) = match status {
+        StatusCode::NOT_FOUND => ("not_found", "begin a new session with initialize"),
+        StatusCode::METHOD_NOT_ALLOWED => ("invalid_argument", "send messages with POST"),
+        StatusCode::NOT_ACCEPTABLE => {
+            ("invalid_argument", "send the header Accept: application/json, text/event-stream")
+        }
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => ("invalid_argument", "send the header Content-Type: application/json"),
+        _ if status.is_client_error() => {
+            let hint =
+                "send one JSON-RPC message as the body, and in its headers what the revision of the protocol wants";
+            ("invalid_argument", hint)
+        }
+        _ => ("internal", "try again, and look into the log of the server"),
+    };
+    let mut document = Problem::new(status, code, message).hint(hint).into_response();
+    parts.headers.remove(header::CONTENT_TYPE);
+    parts.headers.remove(header::CONTENT_LENGTH);
+    document.headers_mut().extend(parts.headers);
+    document
 }
 
 /// Adds what every answer says to browsers: it is no page, and nobody keeps it.
