@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use moka::future::Cache;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use sha2::{Digest, Sha256};
@@ -180,7 +182,20 @@ impl WorkspaceEmbedder<'_> {
     }
 
     /// Makes the vector of a query, as [`Embedder::embed_query`] does.
-    pub(crate) async fn embed_query(&self, text: String, deadline: Deadline) -> Result<Vec<f32>, EmbedError> {
+    pub(crate) fn embed_query(&self, text: String, deadline: Deadline) -> BoxFuture<'_, Result<Vec<f32>, EmbedError>> {
+        self.query(text, deadline).boxed()
+    }
+
+    /// Makes the chunks of texts, as [`Embedder::embed_documents`] does.
+    pub(crate) fn embed_documents(
+        &self,
+        texts: Vec<String>,
+        deadline: Deadline,
+    ) -> BoxFuture<'_, Result<Vec<Vec<Chunk>>, EmbedError>> {
+        self.documents(texts, deadline).boxed()
+    }
+
+    async fn query(&self, text: String, deadline: Deadline) -> Result<Vec<f32>, EmbedError> {
         let (kept, key) = (self.cache.kept.load_full(), self.key("query", &text));
         if let Some(CachedEmbedding::Query(vector)) = kept.get(&key).await {
             self.cache.count(1, 0);
@@ -192,12 +207,7 @@ impl WorkspaceEmbedder<'_> {
         Ok(vector)
     }
 
-    /// Makes the chunks of texts, as [`Embedder::embed_documents`] does.
-    pub(crate) async fn embed_documents(
-        &self,
-        texts: Vec<String>,
-        deadline: Deadline,
-    ) -> Result<Vec<Vec<Chunk>>, EmbedError> {
+    async fn documents(&self, texts: Vec<String>, deadline: Deadline) -> Result<Vec<Vec<Chunk>>, EmbedError> {
         let kept = self.cache.kept.load_full();
         let keys: Vec<EmbeddingKey> = texts.iter().map(|text| self.key("document", text)).collect();
         // The chunks of each text that occurs. A text that the cache lacks has none yet.

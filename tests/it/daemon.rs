@@ -5,7 +5,9 @@ mod backup;
 mod bootstrap;
 mod bridge;
 mod evidence;
+mod hostile;
 mod idempotency;
+mod isolation;
 mod limits;
 mod metrics;
 mod operating;
@@ -41,6 +43,12 @@ impl Daemon {
         let model: &[&str] = if arguments.contains(&"--llm") { &[] } else { &["--llm", "none"] };
         let arguments = [model, arguments, &["serve", "--listen", address]].concat();
         Self::of(place.command(&arguments).stderr(Stdio::null()))
+    }
+
+    /// Starts one whose log is the file `log` of the place.
+    fn start_logged(place: &Place, arguments: &[&str]) -> Self {
+        let log = std::fs::File::create(place.path("log")).unwrap();
+        Self::of(place.command(&[arguments, &["serve", "--listen", "127.0.0.1:0"]].concat()).stderr(log))
     }
 
     fn of(command: &mut Command) -> Self {

@@ -173,8 +173,10 @@ impl StoreReads for LanceStore {
     }
 
     fn request(&self, id: KeyedRequestId, deadline: Deadline) -> StoreFuture<'_, Option<KeyedRequest>> {
-        self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.requests, &id.to_string(), None).await)
-            .boxed()
+        self.of_own_vectors(deadline, async move |_, tables| {
+            read::record(&tables.requests, &id.to_string(), None).await
+        })
+        .boxed()
     }
 
     fn next_job(&self, now: Timestamp, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
