@@ -11,7 +11,7 @@ mod timing;
 
 use serde_json::{Map, Value};
 
-use self::surface::{Answer, Request, Surface, slots};
+use self::surface::{Answer, Call, Slot, Surface, slots};
 use self::tenants::{CANARY, Tenants};
 
 /// A difference between the answers to a foreign and to an unknown value counts once it was seen so often: work in the
@@ -36,7 +36,7 @@ async fn nothing_of_another_team_is_read_changed_listed_or_counted_by_any_tool_o
     for call in &surface.calls {
         for slot in slots(call) {
             for foreign in tenants.foreign_values(slot.is_id, slot.is_of_a_name()) {
-                compare(&tenants, &|value| call.with(&tenants, &slot, value), foreign, slot.is_of_a_name())
+                compare(&tenants, call, &slot, foreign)
                     .await
                     .unwrap_or_else(|difference| panic!("{call}, {slot}: {difference}"));
                 compared += 1;
@@ -51,23 +51,19 @@ async fn nothing_of_another_team_is_read_changed_listed_or_counted_by_any_tool_o
 }
 
 /// Compares the answer to a foreign value with the answers to two unknown ones. Where those two agree, it must agree with
-/// them; where they differ, as times and new ids do, it may differ as well. Not `in_full`, the status alone is compared.
-async fn compare(
-    tenants: &Tenants,
-    request: &dyn Fn(&str) -> Request,
-    foreign: &str,
-    in_full: bool,
-) -> Result<(), String> {
+/// them; where they differ, as times and new ids do, it may differ as well. Of prose the status alone is compared.
+async fn compare(tenants: &Tenants, call: &Call, slot: &Slot, foreign: &str) -> Result<(), String> {
+    let in_full = slot.is_of_a_name();
     let mut difference = String::new();
     for _ in 0..TRIES {
         // This team may use any key, that of the other team as well, and then has a workspace of its own under it.
-        if in_full && !tenants.is_id(foreign) {
+        if in_full && !slot.is_id {
             tenants.delete_own_workspace(foreign).await;
         }
         let unknown = [tenants.unknown_like(foreign), tenants.unknown_like(foreign)];
         let mut answers = Vec::new();
         for value in [&*unknown[0], foreign, &*unknown[1]] {
-            let answer = tenants.send(&request(value)).await;
+            let answer = tenants.send(&call.with(tenants, slot, value)).await;
             if answer.text.contains(CANARY) {
                 return Err(format!("{value:?} shows what the other team wrote: {}", answer.text));
             }

@@ -149,10 +149,6 @@ impl Tenants {
         }
     }
 
-    pub(super) fn is_id(&self, foreign: &str) -> bool {
-        self.ids.iter().any(|id| id == foreign)
-    }
-
     /// A number that was not given before.
     pub(super) fn next_number(&self) -> u32 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
