@@ -19,7 +19,9 @@ async fn workspaces_with_keys_come_back_under_their_keys_where_the_user_vouches_
         old.handle().memories.restore(vec![Restorable::Workspace(workspace), memory], soon()).await.unwrap();
     }
     let mut out = Vec::new();
-    crate::cli::memory::export(None, true, true, false, &old.handle(), &mut out).await.unwrap();
+    crate::cli::memory::export(None, ExportOptions { vectors: true, jobs: true }, false, &old.handle(), &mut out)
+        .await
+        .unwrap();
     let file = place.path().join("bank.jsonl");
     std::fs::write(&file, out).unwrap();
     for (is_backup, taken) in [(true, [true, true]), (false, [true, false])] {
