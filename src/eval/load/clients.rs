@@ -19,18 +19,18 @@ pub(super) struct CallSample {
     pub(super) kind: CallKind,
     pub(super) begun: Instant,
     pub(super) took: Duration,
-    pub(super) outcome: CallOutcome,
+    pub(super) outcome: LoadOutcome,
 }
 
 impl CallSample {
     /// Says whether the daemon did what it was asked for.
     pub(super) fn is_answered(&self) -> bool {
-        !matches!(self.outcome, CallOutcome::Overloaded | CallOutcome::Failed(_))
+        !matches!(self.outcome, LoadOutcome::Overloaded | LoadOutcome::Failed(_))
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum CallOutcome {
+pub(super) enum LoadOutcome {
     /// A query was answered by words and by meaning.
     Hybrid,
     /// A query was answered by words alone.
@@ -85,7 +85,7 @@ async fn work(mut client: McpClient, number: u64, think: Duration, end: Cancella
     samples
 }
 
-async fn perform(client: &mut McpClient, kind: CallKind, number: u64, call: u64) -> CallOutcome {
+async fn perform(client: &mut McpClient, kind: CallKind, number: u64, call: u64) -> LoadOutcome {
     let lesson = FIRST_LESSON + number * LESSONS_OF_A_CLIENT + call;
     let (tool, arguments) = match kind {
         CallKind::Record => ("record_memory", LoadLesson::of(lesson).arguments()),
@@ -93,13 +93,13 @@ async fn perform(client: &mut McpClient, kind: CallKind, number: u64, call: u64)
         CallKind::RepeatedQuery => ("retrieve_memories", json!({"query": repeated_query(number, call)})),
     };
     match client.call(tool, &arguments).await {
-        Err(error) => CallOutcome::Failed(error.to_string()),
+        Err(error) => LoadOutcome::Failed(error.to_string()),
         Ok(answer) => match (answer.error_code(), kind, answer.document["mode"].as_str()) {
-            (Some("overloaded"), ..) => CallOutcome::Overloaded,
-            (Some(_), ..) => CallOutcome::Failed(answer.document.to_string()),
-            (None, CallKind::Record, _) => CallOutcome::Stored(lesson),
-            (None, _, Some("hybrid")) => CallOutcome::Hybrid,
-            (None, ..) => CallOutcome::ByWords,
+            (Some("overloaded"), ..) => LoadOutcome::Overloaded,
+            (Some(_), ..) => LoadOutcome::Failed(answer.document.to_string()),
+            (None, CallKind::Record, _) => LoadOutcome::Stored(lesson),
+            (None, _, Some("hybrid")) => LoadOutcome::Hybrid,
+            (None, ..) => LoadOutcome::ByWords,
         },
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use reasoning_bank_domain::retrieval::measures::{mean, percentile};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::clients::{CallOutcome, CallSample, LoadClients};
+use super::clients::{CallSample, LoadClients, LoadOutcome};
 use super::daemon::{DaemonEnd, DaemonProcess};
 use super::overhead::{self, CallTimes};
 use super::report::{Bar, BarsReport, Figure};
@@ -62,7 +62,7 @@ impl LoadRun {
     /// Returns the numbers of all lessons that the daemon said it has stored.
     fn recorded(&self) -> Vec<u64> {
         let recorded = |sample: &CallSample| match sample.outcome {
-            CallOutcome::Stored(number) => Some(number),
+            LoadOutcome::Stored(number) => Some(number),
             _ => None,
         };
         self.warming.iter().chain(&self.samples).filter_map(recorded).collect()
@@ -99,7 +99,7 @@ pub(crate) async fn measure(
     figures.extend(usage_figures(&loaded));
     figures.extend(end_figures(&end));
     let failures = loaded.samples.iter().filter_map(|sample| match &sample.outcome {
-        CallOutcome::Failed(why) => Some(why.clone()),
+        LoadOutcome::Failed(why) => Some(why.clone()),
         _ => None,
     });
     let failures = failures.take(SHOWN_FAILURES).collect();
@@ -190,10 +190,10 @@ fn call_figures(loaded: &LoadRun) -> Vec<Figure> {
     let queries = took(&[CallKind::NewQuery, CallKind::RepeatedQuery]);
     let [new, repeated, records] =
         [CallKind::NewQuery, CallKind::RepeatedQuery, CallKind::Record].map(|kind| took(&[kind]));
-    let count = |is: &dyn Fn(&CallOutcome) -> bool| samples.iter().filter(|sample| is(&sample.outcome)).count();
-    let hybrid = count(&|outcome| *outcome == CallOutcome::Hybrid);
-    let overloaded = count(&|outcome| *outcome == CallOutcome::Overloaded);
-    let failed = count(&|outcome| matches!(outcome, CallOutcome::Failed(_)));
+    let count = |is: &dyn Fn(&LoadOutcome) -> bool| samples.iter().filter(|sample| is(&sample.outcome)).count();
+    let hybrid = count(&|outcome| *outcome == LoadOutcome::Hybrid);
+    let overloaded = count(&|outcome| *outcome == LoadOutcome::Overloaded);
+    let failed = count(&|outcome| matches!(outcome, LoadOutcome::Failed(_)));
     let rate = samples.len() as f64 / loaded.took.as_secs_f64();
     vec![
         Figure::new("calls", "calls of tools", samples.len() as f64, ""),
@@ -268,7 +268,7 @@ fn ms(took: Duration) -> f64 {
 mod tests {
     use super::*;
 
-    fn sample(kind: CallKind, outcome: CallOutcome) -> CallSample {
+    fn sample(kind: CallKind, outcome: LoadOutcome) -> CallSample {
         CallSample { kind, begun: Instant::now(), took: Duration::from_millis(300), outcome }
     }
 
@@ -278,9 +278,9 @@ mod tests {
 
     #[tokio::test]
     async fn every_bar_of_the_calls_can_be_missed() {
-        let slow = sample(CallKind::NewQuery, CallOutcome::ByWords);
-        let refused = sample(CallKind::RepeatedQuery, CallOutcome::Overloaded);
-        let failed = sample(CallKind::Record, CallOutcome::Failed("gone".into()));
+        let slow = sample(CallKind::NewQuery, LoadOutcome::ByWords);
+        let refused = sample(CallKind::RepeatedQuery, LoadOutcome::Overloaded);
+        let failed = sample(CallKind::Record, LoadOutcome::Failed("gone".into()));
         let samples = vec![slow, refused, failed];
         let took = Duration::from_secs(1);
         let loaded = LoadRun {
