@@ -16,7 +16,7 @@ pub(super) struct Problem {
     code: &'static str,
     message: Cow<'static, str>,
     hint: Option<&'static str>,
-    header: Option<(HeaderName, HeaderValue)>,
+    header: Option<Box<(HeaderName, HeaderValue)>>,
 }
 
 impl Problem {
@@ -29,7 +29,7 @@ impl Problem {
     pub(super) fn unauthenticated() -> Self {
         let message = "a valid token is needed, in the header Authorization: Bearer rb_…";
         let challenge = (header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        Self { header: Some(challenge), ..Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", message) }
+        Self { header: Some(Box::new(challenge)), ..Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", message) }
     }
 
     /// Says that something panicked.
@@ -54,7 +54,7 @@ impl Problem {
     }
 
     pub(super) fn retry_after(self, wait: Duration) -> Self {
-        Self { header: Some((header::RETRY_AFTER, whole_seconds(wait))), ..self }
+        Self { header: Some(Box::new((header::RETRY_AFTER, whole_seconds(wait)))), ..self }
     }
 }
 
@@ -77,7 +77,7 @@ impl IntoResponse for Problem {
         }
         let mut response = (self.status, Json(document)).into_response();
         response.extensions_mut().insert(ProblemCode(self.code));
-        if let Some((name, value)) = self.header {
+        if let Some((name, value)) = self.header.map(|header| *header) {
             response.headers_mut().insert(name, value);
         }
         response

@@ -16,8 +16,6 @@ use crate::project::{self, Identity};
 use reasoning_bank_store::data_dir::DEFAULT_WORKSPACE;
 use reasoning_bank_store::files::{create_dir, write_synced};
 
-/// This file of the data directory has the canonical root, or the id, of the workspace that `workspace switch` chose.
-
 /// The wishes of a checkout that a person has to agree to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckoutProposal {

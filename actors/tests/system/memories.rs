@@ -283,7 +283,8 @@ async fn a_request_with_a_key_is_stored_with_what_it_writes_and_not_carried_out_
     let workspace = world.handle.workspaces.resolve(&project(), soon()).await.unwrap().workspace.id;
     let scope = KeyScope { owner: "ana", workspace: &workspace, route: "POST /memories" };
     let id = scope.id("one");
-    let request = || KeyedRequest::begun(id, workspace.clone(), b"{}", jiff::Timestamp::UNIX_EPOCH);
+    let request =
+        || KeyedRequest::begun(id, workspace.clone(), b"{}", uuid::Uuid::now_v7(), jiff::Timestamp::UNIX_EPOCH);
     let write = KeyedWrite::new(request());
     let late = KeyedWrite::new(request());
     let recorded = memories.carrying_out(write.clone()).record(lesson("One", "first things"), soon()).await.unwrap();

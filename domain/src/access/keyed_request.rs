@@ -64,9 +64,10 @@ impl KeyedRequest {
     /// A key has 1 to this many bytes.
     pub const KEY_MAX_BYTES: usize = 255;
 
-    pub fn begun(id: KeyedRequestId, workspace_id: WorkspaceId, sent: &[u8], at: Timestamp) -> Self {
+    /// Begins a try. `try_id` is new for each.
+    pub fn begun(id: KeyedRequestId, workspace_id: WorkspaceId, sent: &[u8], try_id: Uuid, at: Timestamp) -> Self {
         let digest = derived(&[sent]);
-        Self { id, workspace_id, try_id: Uuid::now_v7(), digest, at, memories: Vec::new(), revision: 0, answer: None }
+        Self { id, workspace_id, try_id, digest, at, memories: Vec::new(), revision: 0, answer: None }
     }
 
     /// Adds the answer. `is_stored` says that the request was stored without one.
@@ -102,9 +103,19 @@ mod tests {
     use super::*;
 
     fn sent(body: &str) -> KeyedRequest {
+        tried(body, 1)
+    }
+
+    fn tried(body: &str, n: u128) -> KeyedRequest {
         let workspace: WorkspaceId = "0123456789abcdef".parse().unwrap();
         let scope = KeyScope { owner: "ana", workspace: &workspace, route: "POST /memories" };
-        KeyedRequest::begun(scope.id("one"), workspace.clone(), body.as_bytes(), Timestamp::UNIX_EPOCH)
+        KeyedRequest::begun(
+            scope.id("one"),
+            workspace.clone(),
+            body.as_bytes(),
+            Uuid::from_u128(n),
+            Timestamp::UNIX_EPOCH,
+        )
     }
 
     #[test]
@@ -121,7 +132,7 @@ mod tests {
 
     #[test]
     fn another_try_is_told_from_the_same_one() {
-        let (first, again) = (sent("{}"), sent("{}"));
+        let (first, again) = (tried("{}", 1), tried("{}", 2));
         assert!(again.was_carried_out_by(&first));
         assert!(!first.was_carried_out_by(&first.clone().answered("1".into(), true)));
     }

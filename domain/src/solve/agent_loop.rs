@@ -12,6 +12,7 @@ mod call;
 mod conclude;
 mod contrast;
 mod learn;
+mod progress;
 mod verify;
 
 use std::collections::BTreeSet;
@@ -194,10 +195,6 @@ impl AgentLoop {
         (run, effects)
     }
 
-    pub fn progress(&self) -> &Progress {
-        &self.progress
-    }
-
     /// Takes an input and returns what is to be done next. An input that comes after the conclusion changes nothing.
     /// Neither does one that was not asked for, except that a model's answer is counted with what it spent.
     pub fn on(&mut self, input: Input, now: Timestamp) -> Vec<Effect> {
@@ -344,13 +341,6 @@ impl AgentLoop {
         self.choose(now)
     }
 
-    fn end_attempt(&mut self, index: usize, now: Timestamp) {
-        let attempt = &mut self.attempts[index];
-        attempt.ended = Some(now);
-        let score = attempt.score;
-        self.reached(Stage::AttemptDone { attempt: index as u32 + 1, score });
-    }
-
     /// Chooses the best attempt, once every attempt has ended.
     fn choose(&mut self, now: Timestamp) -> Vec<Effect> {
         if self.attempts.iter().any(|attempt| attempt.ended.is_none()) {
@@ -472,10 +462,6 @@ impl AgentLoop {
             self.warnings.push(warning);
         }
         self.truncated = true;
-    }
-
-    fn reached(&mut self, stage: Stage) {
-        self.progress.stages.push(stage);
     }
 
     fn warn(&mut self, during: &str, failure: &CallFailure) {

@@ -189,8 +189,8 @@ impl McpClient {
 /// Reads the message of an answer, which is a document or a stream of events.
 fn message(body: &[u8]) -> Result<Value, Unanswered> {
     let text = std::str::from_utf8(body).map_err(Unanswered::because)?;
-    let events = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-    let last = events.filter(|data| data.starts_with('{')).next_back();
+    let mut events = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+    let last = events.rfind(|data| data.starts_with('{'));
     serde_json::from_str(last.unwrap_or(text)).map_err(Unanswered::because)
 }
 

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::{BASE, Problem, openapi, status};
+use super::{BASE, Problem, status};
 use crate::export::ExportOptions;
 use crate::mcp::{CallEnd, Server};
 
@@ -99,7 +99,7 @@ pub(super) fn paths() -> Value {
         ],
         "responses": {
             "200": {"description": "The lines.", "content": {JSON_LINES: {"schema": {"type": "string"}}}},
-            "default": openapi::failure(),
+            "default": status::failure_reference(),
         },
     }}})
 }

@@ -4,7 +4,7 @@
 use reasoning_bank_domain::access::KeyedRequest;
 use serde_json::{Map, Value, json};
 
-use super::{BASE, ROUTES, Route, RouteAnswer, export, idempotency, tokens};
+use super::{BASE, ROUTES, Route, RouteAnswer, export, idempotency, status, tokens};
 use crate::mcp::{DescribedTool, Server};
 
 pub(super) fn document(server: &Server) -> Value {
@@ -89,11 +89,6 @@ pub(super) fn document(server: &Server) -> Value {
     })
 }
 
-/// Refers to the form of every failure.
-pub(super) fn failure() -> Value {
-    json!({"$ref": "#/components/responses/Failure"})
-}
-
 fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
     let mut arguments = tool.arguments.clone();
     let in_path = |name: &str| route.path.contains(&format!("{{{name}}}"));
@@ -128,7 +123,7 @@ fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
         "summary": tool.title,
         "description": tool.description,
         "parameters": parameters,
-        "responses": {"200": answer(route, tool), "default": failure()},
+        "responses": {"200": answer(route, tool), "default": status::failure_reference()},
     });
     if route.has_body() {
         operation["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": arguments}}});

@@ -33,6 +33,11 @@ pub(super) fn document(error: &Error) -> Value {
     json!({"error": failure_document(error)})
 }
 
+/// Refers to the description of every failure, as OpenAPI does.
+pub(super) fn failure_reference() -> Value {
+    json!({"$ref": "#/components/responses/Failure"})
+}
+
 pub(super) fn response(error: &Error, is_conditional: bool) -> Response {
     // These are about the key of the request, and say nothing of the revision.
     let is_of_key = matches!(error, Error::RequestInWork | Error::Store(StoreError::CarriedOut(_)));

@@ -14,7 +14,7 @@ use reasoning_bank_domain::note::Code;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::{BASE, Problem, body_of, idempotency, invalid, openapi};
+use super::{BASE, Problem, body_of, idempotency, invalid, status::failure_reference};
 use crate::audit::{AuditEntry, AuditLog};
 use crate::mcp::answer_schema;
 use crate::tokens::{ListedToken, ListedTokens, MadeToken, NewToken, Tokens, TokensError};
@@ -33,7 +33,7 @@ impl TokenRoutes {
     }
 }
 
-type Caller = Extension<Arc<Principal>>;
+type Administrator = Extension<Arc<Principal>>;
 
 #[derive(Debug, thiserror::Error)]
 enum TokenFailure {
@@ -70,13 +70,13 @@ pub(super) fn routes(own: TokenRoutes) -> Router {
         .with_state(own)
 }
 
-async fn list(State(own): State<TokenRoutes>, Extension(caller): Caller) -> Result<Json<ListedTokens>, Problem> {
+async fn list(State(own): State<TokenRoutes>, Extension(caller): Administrator) -> Result<Json<ListedTokens>, Problem> {
     own.run(&caller, "token list", |tokens, caller| Ok(tokens.list(|token| caller.looks_after(token))?)).await.map(Json)
 }
 
 async fn show(
     State(own): State<TokenRoutes>,
-    Extension(caller): Caller,
+    Extension(caller): Administrator,
     Path(token): Path<String>,
 ) -> Result<Json<ListedToken>, Problem> {
     let shown = own
@@ -86,7 +86,7 @@ async fn show(
 
 async fn create(
     State(own): State<TokenRoutes>,
-    Extension(caller): Caller,
+    Extension(caller): Administrator,
     request: Request,
 ) -> Result<Json<MadeToken>, Problem> {
     own.allow(&caller, "token create").await?;
@@ -108,7 +108,7 @@ async fn create(
 
 async fn revoke(
     State(own): State<TokenRoutes>,
-    Extension(caller): Caller,
+    Extension(caller): Administrator,
     Path(token): Path<String>,
 ) -> Result<Json<ListedToken>, Problem> {
     let ids = |revoked: &ListedToken| vec![revoked.id.to_string()];
@@ -121,7 +121,7 @@ async fn revoke(
 
 async fn rotate(
     State(own): State<TokenRoutes>,
-    Extension(caller): Caller,
+    Extension(caller): Administrator,
     Path(token): Path<String>,
     headers: HeaderMap,
 ) -> Result<Json<MadeToken>, Problem> {
@@ -206,7 +206,7 @@ pub(super) fn paths() -> Value {
             "parameters": parameters,
             "responses": {
                 "200": {"description": "The answer.", "content": {"application/json": {"schema": answer}}},
-                "default": openapi::failure(),
+                "default": failure_reference(),
             },
         })
     };

@@ -15,6 +15,7 @@ use reasoning_bank_domain::access::{EarlierWrite, KeyScope, KeyedRequest};
 use reasoning_bank_domain::memory::ids::KeyedRequestId;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::{Calling, Interrupted, MEMORY_DEADLINE};
 use crate::mcp::client::RequestKey;
@@ -70,7 +71,7 @@ impl Calling<'_> {
         let _in_work = self.requests.begin(id)?;
         let sent = serde_json::to_vec(&self.arguments).map_err(Error::internal)?;
         let now = Timestamp::now();
-        let request = KeyedRequest::begun(id, workspace, &sent, now);
+        let request = KeyedRequest::begun(id, workspace, &sent, Uuid::now_v7(), now);
         match request.earlier(self.system.store.request(id, self.deadline).await?) {
             EarlierWrite::None => {}
             EarlierWrite::Answered(answer) => return Ok(serde_json::from_str(&answer).map_err(Error::internal)?),

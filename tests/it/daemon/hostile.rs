@@ -172,12 +172,12 @@ async fn no_request_is_smuggled_in_another_one() {
     };
     // What a proxy before the daemon may take for the end of the request, and the daemon for its middle, or the reverse.
     let refused = [
-        (format!("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), format!("0\r\n\r\n{hidden}")),
+        ("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n".to_string(), format!("0\r\n\r\n{hidden}")),
         (format!("Transfer-Encoding: chunked\r\nContent-Length: {length}\r\n"), format!("0\r\n\r\n{hidden}")),
         (format!("Content-Length: {length}\r\nContent-Length: 0\r\n"), hidden.clone()),
         (format!("Content-Length: 0, {length}\r\n"), hidden.clone()),
         (format!("Content-Length: +{length}\r\n"), hidden.clone()),
-        (format!("Content-Length: -1\r\n"), hidden.clone()),
+        ("Content-Length: -1\r\n".to_string(), hidden.clone()),
         (format!("Content-Length : {length}\r\n"), hidden.clone()),
         ("Transfer-Encoding: xchunked\r\n".to_owned(), chunk.clone()),
         ("Transfer-Encoding: chunked, identity\r\n".to_owned(), chunk.clone()),

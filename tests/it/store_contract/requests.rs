@@ -9,7 +9,7 @@ use super::*;
 
 fn request(workspace: &WorkspaceId, key: &str) -> KeyedRequest {
     let scope = KeyScope { owner: "ana", workspace, route: "POST /memories" };
-    KeyedRequest::begun(scope.id(key), workspace.clone(), b"{}", now())
+    KeyedRequest::begun(scope.id(key), workspace.clone(), b"{}", Uuid::now_v7(), now())
 }
 
 async fn stored(store: &Arc<dyn MemoryStore>, of: &KeyedRequest) -> Option<KeyedRequest> {

@@ -9,7 +9,7 @@ use crate::eval::load::report::{Bar, BarsReport, Figure};
 pub(in crate::cli) fn eval_bars(report: &BarsReport) -> String {
     let mut out = format!("{}\n\n", report.about);
     for figure in &report.figures {
-        let value = figure.value.map_or_else(|| "unknown".into(), |value| number(value));
+        let value = figure.value.map_or_else(|| "unknown".into(), number);
         let line = format!("{:<58} {value:>9} {:<3} {}", figure.what, figure.unit, held(figure));
         let _ = writeln!(out, "{}", line.trim_end());
     }
@@ -31,7 +31,7 @@ fn held(figure: &Figure) -> String {
     let (Some(bar), Some(met)) = (figure.bar, figure.met) else { return String::new() };
     let wanted = match bar {
         Bar::Below(bound) => format!("below {bound}"),
-        Bar::AtMost(bound) if bound == 0.0 => "0".into(),
+        Bar::AtMost(0.0) => "0".into(),
         Bar::AtMost(bound) => format!("at most {bound}"),
         Bar::AtLeast(bound) => format!("at least {bound}"),
     };

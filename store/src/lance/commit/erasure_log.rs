@@ -143,7 +143,7 @@ mod tests {
         let mut file = OpenOptions::new().append(true).open(layout.erasure_log()).unwrap();
         file.write_all(b"{\"id\":\"0193").unwrap();
         let scopes = |log: &ErasureLog| log.erasures.iter().map(|erasure| erasure.scope.clone()).collect::<Vec<_>>();
-        assert_eq!(scopes(&ErasureLog::read(dir.path()).unwrap().unwrap()), [first.clone()]);
+        assert_eq!(scopes(&ErasureLog::read(dir.path()).unwrap().unwrap()), std::slice::from_ref(&first));
         append(&layout, &second).unwrap();
         let log = ErasureLog::read(dir.path()).unwrap().unwrap();
         assert_eq!(scopes(&log), [first, second.clone()]);

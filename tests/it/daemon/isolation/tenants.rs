@@ -206,8 +206,8 @@ impl Tenants {
         let text = tokio::time::timeout(ANSWER_LIMIT, answer.text()).await;
         let text = text.map_or_else(|_| UNANSWERED.to_owned(), |text| text.unwrap_or_else(|error| panic!("{error:?}")));
         // The protocol answers with a document, or with a stream that has it.
-        let data = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        let document = data.filter(|data| request.path == "/mcp" && data.starts_with('{')).next_back();
+        let mut data = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        let document = data.rfind(|data| request.path == "/mcp" && data.starts_with('{'));
         Answer { status, text: document.map_or_else(|| text.clone(), str::to_owned) }
     }
 

@@ -38,7 +38,6 @@ async fn an_id_of_another_team_takes_as_long_as_one_that_nobody_has() {
         let mut seen = Vec::new();
         loop {
             let (share, line) = compared(&tenants, &foreign, &|id| call.with(&tenants, slot, id)).await;
-            eprintln!("{call}: {line}");
             seen.push(line);
             if share < MOST_OF_SPREAD {
                 break;
