@@ -1,16 +1,19 @@
 //! Holds every request against the limits of its token. On `/mcp` a call of a tool answers for itself: clients of the
-//! protocol take a status that is no success for a server that is gone. Anywhere else the answer is 429, and so it is for a token that
-//! has more requests open than anybody needs.
+//! protocol take a status that is no success for a server that is gone. Anywhere else the answer is 429, and so it is for a
+//! token that has more requests open than anybody needs.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Extension, Request, State};
 use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use futures::StreamExt;
+use hyper::body::{Frame, SizeHint};
 use reasoning_bank_domain::note::Code;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::auth::UsedToken;
 use super::problem::Problem;
@@ -59,11 +62,31 @@ pub(super) async fn limit(
         }
     };
     request.extensions_mut().insert(limits);
-    let response = next.run(request).await;
-    // A stream is open until its end.
-    response.map(|body| {
-        Body::from_stream(body.into_data_stream().inspect(move |_| {
-            let _open = &open;
-        }))
-    })
+    next.run(request).await.map(|body| Body::new(OpenBody { body, _open: open }))
+}
+
+/// The body of an answer, whose request is open until its end. It says its size where the body knows that.
+struct OpenBody {
+    body: Body,
+    _open: Option<OwnedSemaphorePermit>,
+}
+
+impl HttpBody for OpenBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

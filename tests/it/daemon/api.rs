@@ -60,6 +60,7 @@ async fn a_script_lives_with_a_memory_from_its_record_to_its_end() {
     let read = script.request(Method::GET, &path).send().await.unwrap();
     let tag = read.headers()["etag"].to_str().unwrap().to_owned();
     assert_eq!(tag, "\"1\"");
+    assert!(read.headers().contains_key("content-length"), "{:?}", read.headers());
     let same = script.request(Method::GET, &path).header("if-none-match", &tag).send().await.unwrap();
     assert_eq!(same.status(), StatusCode::NOT_MODIFIED);
 
