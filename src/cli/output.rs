@@ -54,6 +54,13 @@ impl Output {
         }
     }
 
+    /// Warns where the audit log has no line about what was done. It is done by then, so this is no failure.
+    pub(super) fn noted(self, noted: io::Result<()>) {
+        if let Err(error) = noted {
+            self.warning(&format!("the audit log has no line about this: {error}"));
+        }
+    }
+
     /// Prints on stderr what was done, where stdout has something else.
     pub(super) fn remark(self, text: &str) {
         if !self.quiet {

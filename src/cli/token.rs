@@ -54,11 +54,9 @@ impl From<TokenArgs> for NewToken {
     }
 }
 
-/// Notes in the audit log what was done to which tokens. It is done by then, so a note that fails is a warning.
+/// Notes in the audit log what was done to which tokens.
 fn noted<const N: usize>(audit: &mut CommandAudit, action: &str, ids: [&TokenId; N], output: Output) {
-    if let Err(error) = audit.append(action, ids.map(ToString::to_string).into()) {
-        output.warning(&format!("the audit log has no line about this: {error}"));
-    }
+    output.noted(audit.append(action, ids.map(ToString::to_string).into()));
 }
 
 fn name_of(token: &ListedToken) -> String {

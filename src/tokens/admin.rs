@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
-use reasoning_bank_domain::access::{AccessToken, AllowedWorkspaces, Expiry, Permission, Permissions, TokenId};
+use reasoning_bank_domain::access::{
+    AccessToken, AllowedWorkspaces, BearerToken, Expiry, Permission, Permissions, TokenId,
+};
 use reasoning_bank_domain::memory::workspace::check_name;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,6 +84,25 @@ pub(crate) struct NewToken {
     pub(crate) expires_days: Option<u32>,
 }
 
+impl NewToken {
+    /// Makes the record of this token with its secret. It never ends.
+    pub(crate) fn token(self, bearer: &BearerToken, now: Timestamp) -> AccessToken {
+        AccessToken {
+            id: bearer.id().clone(),
+            sha256: bearer.hash(),
+            owner: self.owner.unwrap_or_else(|| self.name.clone()),
+            name: self.name,
+            permissions: self.permissions,
+            workspaces: self.workspaces,
+            team: self.team,
+            org: self.org,
+            created_at: now,
+            expires_at: None,
+            revoked_at: None,
+        }
+    }
+}
+
 fn read_and_write() -> Permissions {
     [Permission::Read, Permission::Write].into_iter().collect()
 }
@@ -114,8 +135,7 @@ impl Tokens {
         new: NewToken,
         check: impl FnOnce(&AccessToken) -> Result<(), E>,
     ) -> Result<MadeToken, E> {
-        let owner = new.owner.unwrap_or_else(|| new.name.clone());
-        let named = [("name", Some(&new.name)), ("owner", Some(&owner)), ("team", new.team.as_ref())];
+        let named = [("name", Some(&new.name)), ("owner", new.owner.as_ref()), ("team", new.team.as_ref())];
         for (field, name) in named.into_iter().chain([("org", new.org.as_ref())]) {
             if let Some(name) = name {
                 check_name(field, name)
@@ -128,20 +148,9 @@ impl Tokens {
         if matches!(&new.workspaces, AllowedWorkspaces::Only(keys) if !(1..=MAX_KEYS).contains(&keys.len())) {
             return Err(TokensError::Invalid(format!("workspaces: 1 to {MAX_KEYS}, or all")).into());
         }
+        let expires_at = new.expires_days.map(|days| self.after(days)).transpose()?;
         let bearer = random_token()?;
-        let token = AccessToken {
-            id: bearer.id().clone(),
-            sha256: bearer.hash(),
-            name: new.name,
-            owner,
-            permissions: new.permissions,
-            workspaces: new.workspaces,
-            team: new.team,
-            org: new.org,
-            created_at: self.now,
-            expires_at: new.expires_days.map(|days| self.after(days)).transpose()?,
-            revoked_at: None,
-        };
+        let token = AccessToken { expires_at, ..new.token(&bearer, self.now) };
         check(&token)?;
         self.file.add(token.clone(), self.now)?;
         Ok(MadeToken { token: bearer.expose().to_owned(), listed: self.listed(token) })

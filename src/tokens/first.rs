@@ -6,9 +6,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::access::{AccessToken, AllowedWorkspaces, BearerToken, Permissions};
+use reasoning_bank_domain::access::{AllowedWorkspaces, BearerToken, Permissions};
 
-use super::{TokenFile, TokensError};
+use super::{NewToken, TokenFile, TokensError};
 
 /// The environment variable that names the file.
 pub const BOOTSTRAP_TOKEN_FILE: &str = "REASONING_BANK_BOOTSTRAP_TOKEN_FILE";
@@ -36,19 +36,16 @@ impl TokenFile {
             return Ok(false);
         }
         let bearer = read_token(path)?;
-        let token = AccessToken {
-            id: bearer.id().clone(),
-            sha256: bearer.hash(),
+        let first = NewToken {
             name: NAME.to_owned(),
-            owner: NAME.to_owned(),
+            owner: None,
             permissions: Permissions::all(),
             workspaces: AllowedWorkspaces::All,
             team: None,
             org: None,
-            created_at: now,
-            expires_at: None,
-            revoked_at: None,
+            expires_days: None,
         };
+        let token = first.token(&bearer, now);
         // Another process may have made one since: what counts is what the lock shows.
         let added = self.change(|tokens| {
             let is_first = tokens.is_empty();

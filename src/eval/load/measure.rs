@@ -16,6 +16,7 @@ use super::stored::{StoredLesson, stored};
 use super::traffic::{CallKind, LoadLesson};
 use super::{failed, usage};
 use crate::eval::EvalError;
+use crate::eval::speed::ms;
 use crate::process_memory;
 
 /// A client thinks this long between two calls, give or take half of it.
@@ -258,10 +259,6 @@ fn end_figures(end: &DaemonEnd) -> Vec<Figure> {
 
 fn percent(part: usize, of: usize) -> Option<f64> {
     (of > 0).then(|| 100.0 * part as f64 / of as f64)
-}
-
-fn ms(took: Duration) -> f64 {
-    took.as_secs_f64() * 1_000.0
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::daemon::{DaemonProcess, command};
 use super::failed;
 use super::traffic::LoadLesson;
 use crate::eval::EvalError;
+use crate::eval::speed::ms;
 
 /// So many calls of each are compared, after some that are not.
 const CALLS: usize = 200;
@@ -67,7 +68,7 @@ pub(super) async fn measure(
 async fn timed(transport: &mut Transport) -> Result<f64, EvalError> {
     let begun = Instant::now();
     transport.retrieve().await?;
-    Ok(begun.elapsed().as_secs_f64() * 1_000.0)
+    Ok(ms(begun.elapsed()))
 }
 
 enum Transport {

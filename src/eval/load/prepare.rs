@@ -9,7 +9,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::access::{AccessToken, AllowedWorkspaces, Permission, Permissions};
+use reasoning_bank_domain::access::{AllowedWorkspaces, Permission, Permissions};
 use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::memory::workspace::{InvalidWorkspaceKey, SharedWorkspace, WorkspaceId};
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, NewMemory, SourceType, Trust};
@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::failed;
 use super::traffic::{LoadLesson, TEAM, WORKSPACES, key};
 use crate::eval::{EvalError, retrieval};
-use crate::tokens::{TokenFile, TokensError, random_token};
+use crate::tokens::{NewToken, TokenFile, TokensError, random_token};
 
 /// This many memories are embedded and stored at once.
 const BATCH: usize = 256;
@@ -79,20 +79,16 @@ pub(crate) fn make_tokens(data_dir: &Path, count: u32) -> Result<Vec<String>, Ev
     let (mut stored, mut made) = (Vec::new(), Vec::new());
     for number in 0..count {
         let bearer = random_token().map_err(|error| failed(&error))?;
-        let name = format!("client {number}");
-        stored.push(AccessToken {
-            id: bearer.id().clone(),
-            sha256: bearer.hash(),
-            owner: name.clone(),
-            name,
+        let new = NewToken {
+            name: format!("client {number}"),
+            owner: None,
             permissions: permissions.clone(),
             workspaces: AllowedWorkspaces::All,
             team: Some(TEAM.into()),
             org: None,
-            created_at: Timestamp::now(),
-            expires_at: None,
-            revoked_at: None,
-        });
+            expires_days: None,
+        };
+        stored.push(new.token(&bearer, Timestamp::now()));
         made.push(bearer.expose().to_owned());
     }
     let added = TokenFile::of(data_dir).change(|tokens| {
