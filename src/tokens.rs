@@ -6,7 +6,7 @@ mod first;
 mod last_use;
 
 use std::collections::HashMap;
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::{AccessToken, BearerToken, Expiry, TokenId};
 use reasoning_bank_store::data_dir;
-use reasoning_bank_store::files::{create_dir, write_synced};
+use reasoning_bank_store::files::{create_dir, try_lock, write_synced};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
@@ -139,19 +139,13 @@ impl TokenFile {
 /// Takes a lock that others hold for a moment. A process that has stopped may hold it for ever.
 fn lock_within(file: &File, limit: Duration) -> io::Result<()> {
     let begun = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < limit => thread::sleep(LOCK_PAUSE),
-            Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::new(
-                    io::ErrorKind::TimedOut,
-                    "another process is changing them and does not end",
-                ));
-            }
+    while !try_lock(file)? {
+        if begun.elapsed() >= limit {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "another process is changing them and does not end"));
         }
+        thread::sleep(LOCK_PAUSE);
     }
+    Ok(())
 }
 
 /// Makes a token of random bytes of the system.

@@ -7,14 +7,11 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::Backups;
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_store::backup::{Schedule, make_if_due};
+use reasoning_bank_store::backup::{MOMENT_LIMIT, Schedule, make_if_due};
 use tokio_util::sync::CancellationToken;
 
 use super::Opened;
 
-/// Everybody waits for the moment of a backup, which takes milliseconds; a process that holds the write lock for longer
-/// does upkeep.
-const MOMENT_LIMIT: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 pub(super) struct ScheduledBackups {

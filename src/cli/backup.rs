@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_store::backup::{self, BackupError, BackupSource, Destination, RestoreOptions};
+use reasoning_bank_store::backup::{self, BackupError, BackupSource, Destination, MOMENT_LIMIT, RestoreOptions};
 use reasoning_bank_store::{LanceStore, Options};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -20,8 +20,6 @@ use super::{render, signals};
 use crate::audit::CommandAudit;
 use crate::settings::Loaded;
 
-/// Others have the write lock for milliseconds; one that does upkeep has it for longer.
-const MOMENT_LIMIT: Duration = Duration::from_secs(60);
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 /// What is cancelled has removed what it made within this time, unless it waits for a stream.
 const GRACE: Duration = Duration::from_secs(3);
@@ -126,10 +124,7 @@ fn source(from: &Path) -> BackupSource {
     }
 }
 
-/// Notes in the audit log what was done. It is done by then, so a note that fails is a warning.
+/// Notes in the audit log what was done.
 fn noted(action: &str, id: &str, data_dir: &Path, output: Output) {
-    let noted = CommandAudit::open(data_dir).and_then(|mut audit| audit.append(action, vec![id.to_owned()]));
-    if let Err(error) = noted {
-        output.warning(&format!("the audit log has no line about this: {error}"));
-    }
+    output.noted(CommandAudit::open(data_dir).and_then(|mut audit| audit.append(action, vec![id.to_owned()])));
 }

@@ -23,6 +23,7 @@ mod verify;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use reasoning_bank_actors::ports::StoreError;
 use serde::Serialize;
@@ -35,6 +36,9 @@ pub use self::scheduled::{Schedule, make_if_due};
 pub use self::source::BackupSource;
 pub use self::verify::{Verified, verify};
 
+/// The moment of a backup, in which nobody writes, is over by then. It takes milliseconds; a process that does upkeep has the
+/// write lock for longer.
+pub const MOMENT_LIMIT: Duration = Duration::from_secs(60);
 /// So many files are named in the text of an error.
 const NAMED: usize = 5;
 

@@ -1,8 +1,8 @@
 //! Files that only their owner may read, that are replaced whole, or that may be missing.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Creates the directory with its parents; nobody but the user may look into what is created. A directory is an entry of
@@ -12,6 +12,26 @@ pub fn create_dir(dir: &Path) -> io::Result<()> {
     let created: Vec<&Path> = dir.ancestors().take_while(missing).collect();
     fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     created.into_iter().try_for_each(|dir| sync_dir(parent(dir)))
+}
+
+/// Creates the directories that a file lies in, for their owner alone. Nothing is synced.
+pub(crate) fn make_parent(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(parent(path))
+}
+
+/// Creates a file that was not there, for its owner alone, with the directories that it lies in. Nothing is synced.
+pub(crate) fn create_file(path: &Path) -> io::Result<File> {
+    make_parent(path)?;
+    File::options().read(true).write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Takes the lock of a file, and tells whether nobody else has it.
+pub fn try_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 /// Replaces the file whole: after a crash the old content is there, or the new one.

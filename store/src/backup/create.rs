@@ -1,9 +1,8 @@
 //! Making a backup. What the store gathered under its lock is joined by what lies beside it in the data directory. Then all
 //! of it is linked, where the destination is on the same file system, or copied, with the checksum of every byte.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -16,7 +15,7 @@ use super::manifest::{BANK, BackupFile, BackupManifest, MANIFEST, MANIFEST_SUM};
 use super::partial::PartialDir;
 use super::{BackupError, blocking, known};
 use crate::data_dir;
-use crate::files::unless_gone;
+use crate::files::{create_file, make_parent, unless_gone};
 use crate::lance::{LanceStore, SnapshotFacts, SnapshotPlace};
 
 /// Where a backup goes.
@@ -120,13 +119,14 @@ fn write(
         workspaces: facts.workspaces,
         files,
     };
+    let listed = |path, Copied { bytes, sha256 }| BackupFile { path, bytes, sha256 };
     match to {
         Destination::Directory(to) => {
             let partial = PartialDir::begin(&to)?;
             let bank = partial.dir().join(BANK);
             let placed = paths.into_iter().map(|path| {
                 let copied = put(&place.dir().join(&path), &bank.join(&path), cancel)?;
-                Ok(BackupFile { path, bytes: copied.bytes, sha256: copied.sha256 })
+                Ok(listed(path, copied))
             });
             let manifest = manifest(placed.collect::<Result<_, BackupError>>()?);
             manifest.write(partial.dir()).map_err(BackupError::io(partial.dir()))?;
@@ -136,7 +136,7 @@ fn write(
         Destination::Stream(stream) => {
             let files = paths.into_iter().map(|path| {
                 let copied = summed(&place.dir().join(&path), cancel)?;
-                Ok(BackupFile { path, bytes: copied.bytes, sha256: copied.sha256 })
+                Ok(listed(path, copied))
             });
             let manifest = manifest(files.collect::<Result<_, BackupError>>()?);
             stream_out(&manifest, place.dir(), stream, cancel)?;
@@ -179,8 +179,7 @@ fn each_file(dir: &Path, extension: &str, mut take: impl FnMut(&Path, &Path) -> 
 /// Copies a file as far as its last byte that may be the last one of a copy, if it is there.
 fn copy_file(from: &Path, to: &Path, may_be_last: impl Fn(u8) -> bool) -> io::Result<()> {
     let Some(mut file) = unless_gone(File::open(from))? else { return Ok(()) };
-    make_parent(to)?;
-    let mut copied = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(to)?;
+    let mut copied = create_file(to)?;
     let mut end = io::copy(&mut file, &mut copied)?;
     let mut last = [0];
     while end > 0 {
@@ -191,10 +190,6 @@ fn copy_file(from: &Path, to: &Path, may_be_last: impl Fn(u8) -> bool) -> io::Re
         end -= 1;
     }
     copied.set_len(end)
-}
-
-fn make_parent(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), |dir| DirBuilder::new().recursive(true).mode(0o700).create(dir))
 }
 
 /// Lists the files below a directory.
@@ -218,8 +213,7 @@ fn put(from: &Path, to: &Path, cancel: &CancellationToken) -> Result<Copied, Bac
     if fs::hard_link(from, to).is_ok() {
         return summed(to, cancel);
     }
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to);
-    let mut made = made.map_err(BackupError::io(to))?;
+    let mut made = create_file(to).map_err(BackupError::io(to))?;
     let mut file = File::open(from).map_err(BackupError::io(from))?;
     copy(&mut file, &mut made, cancel).map_err(|error| error.of(from, to))
 }

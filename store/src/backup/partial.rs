@@ -26,16 +26,8 @@ impl PartialDir {
         let unnamed = || BackupError::Place { place: to.to_owned(), problem: "is no name for a directory" };
         let (dir, parent) = of(to).zip(to.parent()).ok_or_else(unnamed)?;
         create_dir(parent).map_err(BackupError::io(parent))?;
-        if !remove_left_over(&dir).map_err(BackupError::io(&dir))? {
-            return Err(BackupError::Place { place: to.to_owned(), problem: "is being made by another process" });
-        }
-        let begin = || {
-            DirBuilder::new().mode(0o700).create(&dir)?;
-            let alone = File::open(&dir)?;
-            alone.lock()?;
-            Ok(alone)
-        };
-        let alone = begin().map_err(BackupError::io(&dir))?;
+        let being_made = || BackupError::Place { place: to.to_owned(), problem: "is being made by another process" };
+        let alone = take(&dir).map_err(BackupError::io(&dir))?.ok_or_else(being_made)?;
         Ok(Self { dir, to: to.to_owned(), _alone: alone, published: false })
     }
 
@@ -75,6 +67,18 @@ pub(super) fn of(to: &Path) -> Option<PathBuf> {
 /// Returns the place that a directory with a name of this kind is for; `None` for any other name.
 pub(super) fn is_for(name: &str) -> Option<&str> {
     name.strip_prefix('.')?.strip_suffix(ENDING)
+}
+
+/// Makes an empty directory and takes its lock, after removing what a killed process left there. `None` where a process is at
+/// work there.
+pub(super) fn take(dir: &Path) -> io::Result<Option<File>> {
+    if !remove_left_over(dir)? {
+        return Ok(None);
+    }
+    DirBuilder::new().mode(0o700).create(dir)?;
+    let alone = File::open(dir)?;
+    alone.lock()?;
+    Ok(Some(alone))
 }
 
 /// Removes a directory that a process left which was killed. False where a process is at work there.

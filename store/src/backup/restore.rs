@@ -3,8 +3,7 @@
 //! directory, so nobody meets half of one.
 
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +13,10 @@ use reasoning_bank_actors::runtime::Deadline;
 use tokio_util::sync::CancellationToken;
 
 use super::manifest::{BackupFile, BackupManifest};
-use super::partial::remove_left_over;
 use super::source::{self, BackupSource, Receiver};
-use super::{BackupError, Flaw, FlawedFile, blocking, known};
+use super::{BackupError, Flaw, FlawedFile, blocking, known, partial};
 use crate::data_dir;
-use crate::files::{create_dir, sync_dir};
+use crate::files::{create_dir, create_file, sync_dir};
 use crate::lance::{ErasureLog, FORMAT_VERSION, LanceStore, LoggedErasure, Options, RESTORING, sync_all};
 use crate::trace_files::{TraceFileOptions, TraceFiles};
 
@@ -151,11 +149,7 @@ impl Receiver for Unpacking<'_> {
             self.had_tokens = true;
         }
         let path = self.dir.join(&file.path);
-        let make = || {
-            path.parent().map_or(Ok(()), |dir| DirBuilder::new().recursive(true).mode(0o700).create(dir))?;
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)
-        };
-        let made = make().map_err(BackupError::io(&path))?;
+        let made = create_file(&path).map_err(BackupError::io(&path))?;
         Ok(Some((path, made)))
     }
 }
@@ -235,16 +229,9 @@ impl RestoringDir {
                 return refused("is not empty; a backup is restored into a directory that is empty or not there");
             }
         }
-        if !remove_left_over(&dir).map_err(BackupError::io(&dir))? {
+        let Some(alone) = partial::take(&dir).map_err(BackupError::io(&dir))? else {
             return refused("is being restored into by another process");
-        }
-        let begin = || {
-            DirBuilder::new().mode(0o700).create(&dir)?;
-            let alone = File::open(&dir)?;
-            alone.lock()?;
-            Ok(alone)
         };
-        let alone = begin().map_err(BackupError::io(&dir))?;
         Ok(Self { dir, into, made, _alone: alone, moved: false })
     }
 

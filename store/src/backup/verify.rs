@@ -9,7 +9,7 @@ use super::manifest::{BackupFile, BackupManifest};
 use super::source::{self, BackupSource, Receiver};
 use super::{BackupError, FlawedFile, blocking};
 
-/// What a backup is of, and what is wrong with it.
+/// The manifest of a backup, and what is wrong with the backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
     pub manifest: BackupManifest,

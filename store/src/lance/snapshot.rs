@@ -3,9 +3,8 @@
 //! appended to or replaced is copied. Everything is synced before, so that the tables hold all that was acknowledged.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ use super::snapshot_place::SnapshotPlace;
 use super::tables::manifests::NeededFiles;
 use super::tables::{Tables, dataset, manifests, read, rows as table_rows};
 use super::threads::blocking;
-use crate::files::unless_gone;
+use crate::files::{create_file, make_parent, unless_gone};
 
 /// What a snapshot holds.
 #[derive(Debug, Clone)]
@@ -112,16 +111,14 @@ struct Gathering<'a> {
 impl Gathering<'_> {
     fn place(&self, path: &Path) -> io::Result<PathBuf> {
         let relative = path.strip_prefix(self.from).map_err(io::Error::other)?;
-        let place = self.to.join(relative);
-        if let Some(dir) = place.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        }
-        Ok(place)
+        Ok(self.to.join(relative))
     }
 
     /// Links a file that never changes.
     fn link(&self, path: &Path) -> io::Result<()> {
-        let linked = fs::hard_link(path, self.place(path)?);
+        let place = self.place(path)?;
+        make_parent(&place)?;
+        let linked = fs::hard_link(path, place);
         linked.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
     }
 
@@ -140,7 +137,7 @@ impl Gathering<'_> {
     /// Copies a file, if it is there.
     fn copy(&self, path: &Path) -> io::Result<()> {
         let Some(mut file) = unless_gone(File::open(path))? else { return Ok(()) };
-        let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.place(path)?)?;
+        let mut copy = create_file(&self.place(path)?)?;
         io::copy(&mut file, &mut copy).map(|_bytes| ())
     }
 

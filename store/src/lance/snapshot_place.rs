@@ -2,13 +2,13 @@
 //! time. What a process that was killed left there is removed by the next backup, and by the next erasure, because it may
 //! hold what is to be gone.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::layout::Layout;
-use crate::files::{create_dir, unless_gone};
+use crate::files::{create_dir, try_lock, unless_gone};
 
 /// The right to make a backup, and an empty directory for it, which is removed with all that was put there.
 #[derive(Debug)]
@@ -57,11 +57,7 @@ fn lock(layout: &Layout) -> io::Result<Option<File>> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
     let file = options.open(layout.snapshot_lock())?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+    Ok(try_lock(&file)?.then_some(file))
 }
 
 fn remove(dir: &Path) -> io::Result<()> {

@@ -4,7 +4,7 @@
 //! A process locks the journal that it writes through a file beside it, `UUID.lock`: a lock may keep others from
 //! reading what is locked, and journals are read by others.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use reasoning_bank_actors::ports::{Record, StoreError};
 use uuid::Uuid;
 
 use super::frames::{self, Frame};
-use crate::files::{remove_if_there, sync_data, sync_dir, unless_gone, write_synced};
+use crate::files::{remove_if_there, sync_data, sync_dir, try_lock, unless_gone, write_synced};
 use crate::lance::errors::failed;
 use crate::lance::layout::Layout;
 use crate::lance::tables::set_aside;
@@ -291,11 +291,7 @@ fn lock_of_dead(journal: &Path) -> io::Result<Option<File>> {
         lock => lock,
     };
     let Some(file) = opened else { return Ok(None) };
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+    Ok(try_lock(&file)?.then_some(file))
 }
 
 fn remove_with_lock(journal: &Path, lock: &Path) -> io::Result<()> {

@@ -3,7 +3,7 @@
 //! beside it names the journal (`applying`), so that whoever comes next finishes what was begun before it writes
 //! anything of its own.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -13,6 +13,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::applying::{self, Applying};
+use crate::files::try_lock;
 use crate::lance::errors::{failed, unusable, within};
 use crate::lance::layout::Layout;
 use crate::lance::tables::Versions;
@@ -50,15 +51,12 @@ impl FileLock {
             };
             let file = slot.insert(file);
             loop {
-                match file.try_lock() {
-                    Ok(()) => {
-                        // this is a sign of life to those who wait
-                        let _ = file.set_modified(SystemTime::now());
-                        return Ok(FileGuard(slot));
-                    }
-                    Err(TryLockError::WouldBlock) => tokio::time::sleep(RETRY).await,
-                    Err(TryLockError::Error(error)) => return Err(failed(error)),
+                if try_lock(file).map_err(failed)? {
+                    // this is a sign of life to those who wait
+                    let _ = file.set_modified(SystemTime::now());
+                    return Ok(FileGuard(slot));
                 }
+                tokio::time::sleep(RETRY).await;
             }
         })
         .await

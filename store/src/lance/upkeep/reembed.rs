@@ -6,7 +6,7 @@
 //! breaks off before the switch goes on from there; what breaks off within it is finished by whoever writes next.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use reasoning_bank_actors::ports::{Chunk, Embedder, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 
 use super::publish::lock_to_publish;
+use crate::files::try_lock;
 use crate::lance::commit::erasures::Erasures;
 use crate::lance::commit::journal;
 use crate::lance::errors::{failed, unusable};
@@ -148,10 +149,9 @@ fn alone(layout: &Layout) -> Result<File, StoreError> {
     let path = layout.reembed_lock();
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
     let file = file.map_err(|error| unusable(&path, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Failed("another process is making the vectors again".into())),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
+    match try_lock(&file).map_err(failed)? {
+        true => Ok(file),
+        false => Err(StoreError::Failed("another process is making the vectors again".into())),
     }
 }
 
