@@ -22,6 +22,7 @@ use crate::embed::HUB_PREFIX;
 use crate::project::{self, Identity};
 
 mod api_key;
+mod by_root;
 mod checkout;
 mod keys;
 mod layers;

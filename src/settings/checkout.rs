@@ -4,26 +4,22 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use config::ValueKind;
-use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use serde::{Deserialize, Serialize};
 
+use super::by_root;
 use super::keys::{self, ALL_TOOLSETS, InCheckout};
-use super::layers::{self, Layer};
+use super::layers::Layer;
 use super::show;
 use reasoning_bank_store::data_dir::AGREED;
-use reasoning_bank_store::files::{create_dir, remove_if_there, write_synced};
 
 /// The keys of `retrieval` with the values that a checkout asks for.
 pub type CheckoutRanking = BTreeMap<String, serde_json::Value>;
 
-/// This folder of the data directory has one file for each workspace whose ranking was agreed to.
-
 #[derive(Debug, Serialize, Deserialize)]
-struct AgreedFile {
-    root: String,
+struct Agreed {
     ranking: CheckoutRanking,
 }
 
@@ -110,9 +106,7 @@ fn words(value: &ValueKind) -> Vec<&str> {
 
 /// Reads the ranking that the user agreed to for the checkout at a root. It is empty where nothing readable says so.
 pub fn agreed(data_dir: &Path, root: &str) -> CheckoutRanking {
-    let read = layers::read(&agreed_file(data_dir, root)).ok();
-    let file: Option<AgreedFile> = read.and_then(|text| serde_json::from_str(&text).ok());
-    file.filter(|file| file.root == root).map(|file| file.ranking).unwrap_or_default()
+    by_root::read(data_dir, AGREED, root).map(|Agreed { ranking }| ranking).unwrap_or_default()
 }
 
 /// Keeps what the user agrees to for the checkout at a root; an empty ranking takes the agreement back.
@@ -120,15 +114,5 @@ pub fn agreed(data_dir: &Path, root: &str) -> CheckoutRanking {
 /// # Errors
 /// The data directory cannot be written to.
 pub fn agree(data_dir: &Path, root: &str, ranking: CheckoutRanking) -> io::Result<()> {
-    let file = agreed_file(data_dir, root);
-    if ranking.is_empty() {
-        return remove_if_there(&file);
-    }
-    let text = serde_json::to_string_pretty(&AgreedFile { root: root.to_owned(), ranking })?;
-    create_dir(&data_dir.join(AGREED))?;
-    write_synced(&file, format!("{text}\n").as_bytes())
-}
-
-fn agreed_file(data_dir: &Path, root: &str) -> PathBuf {
-    data_dir.join(AGREED).join(format!("{}.json", WorkspaceId::of_root(root)))
+    by_root::keep(data_dir, AGREED, root, (!ranking.is_empty()).then_some(Agreed { ranking }))
 }
