@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::llm_server::{LlmServer, Reply};
+use crate::llm_server::LlmServer;
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
@@ -66,17 +66,7 @@ fn without_a_model_rules_draw_the_lessons() {
 
 #[test]
 fn a_job_whose_process_is_killed_is_done_once_by_the_next_one() {
-    let server = LlmServer::new(Duration::ZERO, |asked| match (asked.purpose(), asked.earlier) {
-        ("distill", 0) => Reply::Never,
-        _ => Reply::Text(
-            json!({"learnings": [{
-                "title": "Keep a build directory for each branch", "description": "When branches are switched often.",
-                "content": "Fingerprints follow modification times, which a checkout renews.", "pattern_tags": [],
-                "domain_category": "tooling", "difficulty_level": null, "error_context": null,
-            }]})
-            .to_string(),
-        ),
-    });
+    let server = LlmServer::never_distilling_at_first();
     let place = with_model(&server, 100_000);
     let mut first = McpProcess::initialized(&place, &["--llm", "responses"]);
     let queued = first.call("distill_session", session("success"));

@@ -94,6 +94,22 @@ impl LlmServer {
         Self::new(Duration::ZERO, good)
     }
 
+    /// A model that never answers the first question for the lessons of a session, and gives one lesson to the next.
+    pub(crate) fn never_distilling_at_first() -> Self {
+        Self::new(Duration::ZERO, |asked| match (asked.purpose(), asked.earlier) {
+            ("distill", 0) => Reply::Never,
+            _ => Reply::Text(
+                json!({"learnings": [{
+                    "title": "Keep a build directory for each branch",
+                    "description": "When branches are switched often.",
+                    "content": "Fingerprints follow modification times, which a checkout renews.", "pattern_tags": [],
+                    "domain_category": "tooling", "difficulty_level": null, "error_context": null,
+                }]})
+                .to_string(),
+            ),
+        })
+    }
+
     /// `latency`: before every answer.
     pub(crate) fn new(latency: Duration, script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

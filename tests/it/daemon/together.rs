@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Daemon, TIMEOUT, place_with_all_tools, token};
-use crate::llm_server::{LlmServer, Reply};
+use crate::llm_server::LlmServer;
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
@@ -148,17 +148,7 @@ const TRANSCRIPT: &str = r#"{"role": "user", "content": "Why does cargo rebuild 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_daemon_does_the_background_work_and_another_one_takes_over_when_it_is_killed() {
-    let server = LlmServer::new(Duration::ZERO, |asked| match (asked.purpose(), asked.earlier) {
-        ("distill", 0) => Reply::Never,
-        _ => Reply::Text(
-            json!({"learnings": [{
-                "title": "Keep a build directory for each branch", "description": "When branches are switched often.",
-                "content": "Fingerprints follow modification times, which a checkout renews.", "pattern_tags": [],
-                "domain_category": "tooling", "difficulty_level": null, "error_context": null,
-            }]})
-            .to_string(),
-        ),
-    });
+    let server = LlmServer::never_distilling_at_first();
     let place = place_with_all_tools();
     let script = Script::of(&place);
     // The model that is asked tells which daemon asked.

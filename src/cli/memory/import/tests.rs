@@ -23,6 +23,14 @@ use crate::export::ExportOptions;
 
 const QUIET: Output = Output { json: true, quiet: true };
 
+/// All that a bank exports, jobs included.
+async fn exported(system: &SystemHandle, vectors: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    let options = ExportOptions { vectors, jobs: true };
+    crate::cli::memory::export(None, options, false, system, &mut out).await.unwrap();
+    out
+}
+
 /// The built-in settings, with a data directory that is there.
 fn loaded(data_dir: &tempfile::TempDir) -> Loaded {
     let mut loaded = testing::loaded();
@@ -347,13 +355,7 @@ async fn a_backup_that_is_imported_is_exported_the_same() {
     old.handle().store.commit(vec![Record::Workspace(team)], soon()).await.unwrap();
     old.handle().memories.restore(things, soon()).await.unwrap();
     for vectors in [false, true] {
-        let exported = async |system: &SystemHandle| {
-            let mut out = Vec::new();
-            crate::cli::memory::export(None, ExportOptions { vectors, jobs: true }, false, system, &mut out)
-                .await
-                .unwrap();
-            String::from_utf8(out).unwrap()
-        };
+        let exported = async |system: &SystemHandle| String::from_utf8(exported(system, vectors).await).unwrap();
         let before = exported(&old.handle()).await;
         assert_eq!(before.lines().count(), 182);
         assert_eq!(before.matches(r#""state":"queued""#).count(), 2, "what ran is to be done again");
@@ -378,12 +380,8 @@ async fn of_a_file_that_nobody_vouches_for_the_words_are_taken_and_the_claims_ar
     let (old, new, loaded) = (system().await, system().await, loaded(&place));
     let things: Vec<Restorable> = (0..60).flat_map(unusual).chain(jobs()).collect();
     old.handle().memories.restore(things, soon()).await.unwrap();
-    let mut out = Vec::new();
-    crate::cli::memory::export(None, ExportOptions { vectors: true, jobs: true }, false, &old.handle(), &mut out)
-        .await
-        .unwrap();
     let file = place.path().join("bank.jsonl");
-    std::fs::write(&file, out).unwrap();
+    std::fs::write(&file, exported(&old.handle(), true).await).unwrap();
     let imported = import(&arguments(&file, false), &loaded, QUIET, &new.handle()).await.unwrap();
     // every fourth memory is for a team
     assert_eq!(imported.imported, ImportCounts { memories: 45, traces: 60, ..ImportCounts::default() });

@@ -18,12 +18,8 @@ async fn workspaces_with_keys_come_back_under_their_keys_where_the_user_vouches_
         let memory = parsed(with(lesson(n), "workspace_id", json!(workspace.id)));
         old.handle().memories.restore(vec![Restorable::Workspace(workspace), memory], soon()).await.unwrap();
     }
-    let mut out = Vec::new();
-    crate::cli::memory::export(None, ExportOptions { vectors: true, jobs: true }, false, &old.handle(), &mut out)
-        .await
-        .unwrap();
     let file = place.path().join("bank.jsonl");
-    std::fs::write(&file, out).unwrap();
+    std::fs::write(&file, exported(&old.handle(), true).await).unwrap();
     for (is_backup, taken) in [(true, [true, true]), (false, [true, false])] {
         let new = system().await;
         import(&arguments(&file, is_backup), &loaded, QUIET, &new.handle()).await.unwrap();
