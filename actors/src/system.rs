@@ -96,7 +96,7 @@ pub struct SystemHandle {
     pub workspaces: WorkspacesHandle,
     pub cache: CacheHandle,
     pub usage: UsageHandle,
-    /// None where no backups are made by this process.
+    /// It is none where this process makes no backups.
     pub backups: Option<BackupsHandle>,
     pub events: Events,
     started: Instant,

@@ -24,7 +24,7 @@ impl KeyScope<'_> {
     }
 }
 
-/// What is stored of a write that has a key. It is stored in the first commit of the write, and once more with its answer.
+/// A write that has a key, as it is stored: in the first commit of the write, and once more with its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyedRequest {
     pub id: KeyedRequestId,
@@ -45,7 +45,7 @@ pub struct KeyedRequest {
     pub answer: Option<String>,
 }
 
-/// What is known of a write that is sent, from what is stored under its key.
+/// The answer to the question whether a write was sent before, from what is stored under its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EarlierWrite {
     /// It was not carried out.
@@ -59,7 +59,7 @@ pub enum EarlierWrite {
 }
 
 impl KeyedRequest {
-    /// What is stored of a write is kept for this long at least.
+    /// A request is kept for this long at least.
     pub const KEPT: SignedDuration = SignedDuration::from_hours(24);
     /// A key has 1 to this many bytes.
     pub const KEY_MAX_BYTES: usize = 255;

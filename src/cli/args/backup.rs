@@ -48,7 +48,7 @@ pub(in crate::cli) enum BackupCommand {
         /// Restore the tokens of the team's server as well
         #[arg(long)]
         with_tokens: bool,
-        /// Also erase again what was erased in this data directory, or is known to be in this backup
+        /// Erase again what this data directory, or this backup, knows to be erased
         #[arg(long, value_name = "DIR")]
         erasures_of: Option<PathBuf>,
     },

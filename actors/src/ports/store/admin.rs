@@ -19,8 +19,8 @@ use super::records::Record;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EraseScope {
-    /// The workspace goes, with its traces, signals, jobs, requests and memories of project scope. What it shares with a team or
-    /// an organisation stays theirs.
+    /// The workspace goes, with its traces, signals, jobs, requests and memories of project scope. What it shares with a
+    /// team or an organisation stays theirs.
     Workspace(WorkspaceId),
     /// One memory goes, with its passages and signals, and with the answers to requests that name it.
     Memory(MemoryId),
@@ -29,8 +29,7 @@ pub enum EraseScope {
     Traces { workspace: Option<WorkspaceId>, before: Timestamp },
     /// The jobs of all workspaces that were done or had failed before this time go. Times are compared in microseconds.
     Jobs { over_before: Timestamp },
-    /// What is kept of requests with a key that were sent before this time goes, in all workspaces. Times are compared in
-    /// microseconds.
+    /// The requests with a key that were sent before this time go, in all workspaces. Times are compared in microseconds.
     Requests { before: Timestamp },
 }
 

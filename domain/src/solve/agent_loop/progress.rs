@@ -1,4 +1,4 @@
-//! What whoever waits for a run is told.
+//! The progress of a run, for whoever waits for it.
 
 use jiff::Timestamp;
 
