@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{Extension, Request, State};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
@@ -173,6 +173,10 @@ pub(super) async fn bind(
             () = server_ends.cancelled(), if waits => {}
         }
     };
+    if response.body().size_hint().exact().is_some() {
+        // The answer is whole, and keeps its Content-Length.
+        return response;
+    }
     // Dropping the rest of a stream is what tells the server that its client is gone.
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(over))))
 }
