@@ -182,6 +182,7 @@ impl Daemon {
         let metrics = Arc::<ServerMetrics>::default();
         let server = mcp::Server::http(system.clone(), options, self.audit.clone(), Arc::clone(&metrics));
         let (route, open) = mcp::http_route(server.clone(), stop.clone());
+        let data_dir: Arc<Path> = self.data_dir.as_path().into();
         let tokens = TokenRoutes::new(self.data_dir, self.audit.clone());
         let owners = Arc::new(SessionOwners::new(open, end.clone(), stop.clone()));
         let limited = LimitedRequests { limits: self.limits, metrics: Arc::clone(&metrics) };
@@ -197,9 +198,10 @@ impl Daemon {
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
         let protected = route
             .layer(map_response(problem::documented))
-            .merge(api::routes(server, tokens))
-            .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
+            .merge(api::routes(server.clone(), tokens))
             .layer(from_fn_with_state(BodyPlaces::new(), bodies::read_whole))
+            .merge(api::streamed_routes(server, data_dir))
+            .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
             .layer(from_fn_with_state(limited, limits::limit))
             .layer(from_fn_with_state(self.authenticator.clone(), auth::authenticate))
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));

@@ -22,6 +22,7 @@ mod eval;
 mod export;
 mod git;
 pub mod http;
+mod import;
 mod jsonl;
 mod limits;
 pub mod llm;

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::{Erased, Maintained};
 use reasoning_bank_domain::evidence::stability::Stability;
 use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
@@ -291,61 +290,4 @@ pub(super) struct BackupRestored {
     pub(super) with_tokens: bool,
     /// The files of the backup that were left out, because its manifest does not list them.
     pub(super) left_out: Vec<FlawedFile>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub(super) struct Imported {
-    pub(super) imported: ImportCounts,
-    /// The things whose ids were there already.
-    pub(super) skipped: u64,
-    /// The things that nobody vouches for and that were not taken: memories for readers that their workspace is not
-    /// trusted with, and evidence.
-    #[serde(skip_serializing_if = "ImportCounts::is_nothing")]
-    pub(super) left_out: ImportCounts,
-    /// The secrets that were replaced in what was imported.
-    pub(super) redactions: u64,
-    /// The characters that were dropped from it, because nobody sees them and they carry nothing.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub(super) dropped_characters: u64,
-    /// The parts of the file that were not taken, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) notes: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub(super) struct ImportCounts {
-    pub(super) memories: u64,
-    pub(super) traces: u64,
-    pub(super) signals: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub(super) jobs: u64,
-}
-
-impl ImportCounts {
-    /// Counts one thing. A workspace is not counted.
-    pub(super) fn of(thing: &Restorable) -> Self {
-        let none = Self::default();
-        match thing {
-            Restorable::Workspace(_) => none,
-            Restorable::Memory { .. } => Self { memories: 1, ..none },
-            Restorable::Trace(_) => Self { traces: 1, ..none },
-            Restorable::Signal(_) => Self { signals: 1, ..none },
-            Restorable::Job(_) => Self { jobs: 1, ..none },
-        }
-    }
-
-    pub(super) fn add(&mut self, more: Self) {
-        self.memories += more.memories;
-        self.traces += more.traces;
-        self.signals += more.signals;
-        self.jobs += more.jobs;
-    }
-
-    pub(super) fn sum(self) -> u64 {
-        self.memories + self.traces + self.signals + self.jobs
-    }
-
-    pub(super) fn is_nothing(&self) -> bool {
-        self.sum() == 0
-    }
 }

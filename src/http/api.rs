@@ -1,5 +1,5 @@
 //! The bank for scripts: `/api/v1`. A route in [`ROUTES`] is answered by a tool of `mcp`, so that agents and scripts have the
-//! same rules, bounds and answers. No agent has a tool for the tokens (`tokens`) or for a whole export (`export`).
+//! same rules, bounds and answers. No agent has a tool for the tokens (`tokens`), a whole export (`export`) or an import (`import`).
 //!
 //! The arguments of a tool come from the path, from the query or from the body, whichever the method has. `openapi`
 //! describes the routes, `status` says what a failure is in HTTP, and `events` is the stream of a solve.
@@ -7,22 +7,26 @@
 mod events;
 mod export;
 mod idempotency;
+mod import;
 mod openapi;
 mod revision;
 mod status;
 mod tokens;
 
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use axum::Json;
 use axum::Router;
 use axum::body::{Body, to_bytes};
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on};
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_domain::note::Code;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -111,9 +115,17 @@ pub(super) fn routes(server: Server, tokens: TokenRoutes) -> Router {
         let handler = on(filter, move |request: Request| respond(server, route, request));
         router = router.route(&path, handler);
     }
-    let not_allowed = async || Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here");
     let router = router.merge(tokens::routes(tokens)).merge(export::routes(server));
     router.method_not_allowed_fallback(not_allowed)
+}
+
+/// Returns the routes that read the body themselves, because it may be too large to be held in memory.
+pub(super) fn streamed_routes(server: Server, data_dir: Arc<Path>) -> Router {
+    import::routes(server, data_dir).method_not_allowed_fallback(not_allowed)
+}
+
+async fn not_allowed() -> Problem {
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here")
 }
 
 async fn respond(server: Server, route: &'static Route, request: Request) -> Response {
@@ -174,6 +186,12 @@ async fn read(server: &Server, route: &Route, parts: &mut Parts, body: Body) -> 
         return Err(invalid("If-Match belongs to a PATCH of a memory, and means nothing here"));
     }
     Ok(arguments)
+}
+
+/// Refuses a query that a route does not understand.
+fn bad_query(error: QueryRejection) -> Problem {
+    let problem = format!("the query: {}", error.body_text());
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidArgument.as_str(), problem)
 }
 
 fn invalid(problem: impl Into<String>) -> Problem {

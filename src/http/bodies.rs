@@ -1,6 +1,8 @@
 //! The bodies of requests. Each is read whole before anything is done with it, within bounds of its size, of the time that
-//! it takes, and of the memory that all of them take together.
+//! it takes, and of the memory that all of them take together. That of an import is put aside on the disk.
 
+use std::fs::File;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +13,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use reasoning_bank_domain::note::Code;
+use tokio::io::{AsyncSeekExt, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
@@ -22,6 +25,8 @@ use crate::mcp::MAX_BODY_BYTES;
 const PAUSE: Duration = Duration::from_secs(30);
 /// A whole body arrives within this time: the largest one at 70 kB a second.
 const WHOLE: Duration = Duration::from_secs(120);
+/// A body that is put aside arrives within this time.
+const WHOLE_FILE: Duration = Duration::from_secs(1_800);
 /// A body of at most this many bytes has room in any case: every connection may send one.
 const SMALL_BYTES: usize = 64 << 10;
 /// So many larger bodies are read at once. Others wait, unread.
@@ -66,7 +71,7 @@ impl BodyPlaces {
             let part = part.map_err(|_broken| not_whole())?;
             let bytes = read.len() + part.len();
             if bytes > MAX_BODY_BYTES {
-                return Err(too_large());
+                return Err(too_large(MAX_BODY_BYTES as u64));
             }
             if bytes > SMALL_BYTES && place.is_none() {
                 place = Some(self.take(limits, until).await?);
@@ -77,8 +82,32 @@ impl BodyPlaces {
     }
 }
 
-fn too_large() -> Problem {
-    let problem = format!("the body has more than {MAX_BODY_BYTES} bytes");
+/// Writes a body that may be too large for memory to a file.
+pub(super) async fn put_aside(body: Body, file: File, max_bytes: u64) -> Result<File, Problem> {
+    let mut file = tokio::fs::File::from_std(file);
+    let (mut data, mut bytes) = (body.into_data_stream(), 0);
+    let until = Instant::now() + WHOLE_FILE;
+    loop {
+        let next = timeout_at(until.min(Instant::now() + PAUSE), data.next()).await;
+        let Some(part) = next.map_err(|_elapsed| not_whole())? else { break };
+        let part = part.map_err(|_broken| not_whole())?;
+        bytes += part.len() as u64;
+        if bytes > max_bytes {
+            return Err(too_large(max_bytes));
+        }
+        file.write_all(&part).await.map_err(no_room)?;
+    }
+    file.rewind().await.map_err(no_room)?;
+    Ok(file.into_std().await)
+}
+
+fn no_room(error: io::Error) -> Problem {
+    let problem = format!("the body cannot be put aside: {error}");
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, Code::StoreUnavailable.as_str(), problem)
+}
+
+fn too_large(max_bytes: u64) -> Problem {
+    let problem = format!("the body has more than {max_bytes} bytes");
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "invalid_argument", problem)
 }
 
@@ -92,7 +121,7 @@ pub(super) async fn read_whole(State(places): State<BodyPlaces>, request: Reques
     let declared = parts.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let limits = parts.extensions.get::<RequestLimits>();
     let body = match (limits, declared) {
-        (_, Some(length)) if MAX_BODY_BYTES < length => Err(too_large()),
+        (_, Some(length)) if MAX_BODY_BYTES < length => Err(too_large(MAX_BODY_BYTES as u64)),
         (Some(limits), _) => places.read(limits, body).await,
         (None, _) => {
             Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "a request came without its limits"))

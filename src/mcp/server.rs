@@ -1,6 +1,8 @@
 //! The handler behind every session: it says what the server is, lists the tools, and answers the calls of them, those of
 //! scripts as well.
 
+mod bulk;
+
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
@@ -9,7 +11,6 @@ use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reasoning_bank_domain::note::Code;
@@ -30,14 +31,13 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::caller::{Caller, ServerEnd};
-use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED, RequestsInWork, shared_workspace};
+use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED, RequestsInWork};
 use super::client::{RequestKey, ToolClient};
 use super::failure;
 use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
 use super::tools::{self, ToolSpec};
 use crate::audit::{AuditEntry, AuditLog};
-use crate::export::{Export, ExportOptions};
 use crate::metrics::ServerMetrics;
 
 #[derive(Clone)]
@@ -245,42 +245,6 @@ impl Server {
             Err(Interrupted::Failed(error)) => Err(error),
             Err(Interrupted::Asks(_)) => Err(Error::internal("a script was asked a question")),
         }
-    }
-
-    /// Begins the export of the workspace that a request of a script is for. It is noted in the audit log.
-    ///
-    /// # Errors
-    /// Those of a call of a tool.
-    pub(crate) async fn export(
-        &self,
-        request: &Parts,
-        named: Option<&str>,
-        options: ExportOptions,
-    ) -> Result<Export, Error> {
-        let caller = self.0.end.caller(Some(request))?;
-        let begun = self.begin_export(&caller, named, options).await;
-        if let (ServerEnd::Http { audit, .. }, Caller::Holder { principal, .. }) = (&self.0.end, &caller) {
-            let (owner, workspace) = (principal.owner.clone(), begun.as_ref().ok().and_then(|(_, key)| key.clone()));
-            let outcome = begun.as_ref().err().map_or("ok", |error| error.code().as_str());
-            audit.append(AuditEntry { owner, workspace, outcome, ..AuditEntry::about("export") }).await;
-        }
-        begun.map(|(export, _)| export).map_err(|error| caller.told(error))
-    }
-
-    async fn begin_export(
-        &self,
-        caller: &Caller<'_>,
-        named: Option<&str>,
-        options: ExportOptions,
-    ) -> Result<(Export, Option<String>), Error> {
-        if !caller.may(Permission::Read) {
-            return Err(Error::PermissionDenied(Permission::Read));
-        }
-        let system = &self.0.system;
-        let workspace = WorkspaceRef::Shared(shared_workspace(caller, named)?);
-        let workspace = system.workspaces.resolve(&workspace, Deadline::after(MEMORY_DEADLINE)).await?.workspace;
-        let export = Export::begin(Some(workspace.id), options, system.store.clone()).await?;
-        Ok((export, workspace.key.map(String::from)))
     }
 
     /// Describes a tool, whether agents see it or not.

@@ -7,6 +7,7 @@ mod bridge;
 mod evidence;
 mod hostile;
 mod idempotency;
+mod import;
 mod isolation;
 mod limits;
 mod metrics;

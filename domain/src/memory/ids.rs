@@ -2,7 +2,7 @@
 //! retried carries the same id and is therefore the same thing. Things that may be made again from the same matter have
 //! an id (UUIDv8) that follows from it: a signal about a trace ([`crate::memory::signal::id_within_trace`]), background
 //! work and its memories ([`crate::learning::job`]), a write that its client may send again
-//! ([`crate::access::KeyScope`]).
+//! ([`crate::access::KeyScope`]), the copy of something in another workspace ([`copied`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,6 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
+
+use crate::memory::workspace::WorkspaceId;
 
 /// Returns the id (UUIDv8) that follows from these parts. The same parts give the same id, and it counts where one part
 /// ends.
@@ -23,6 +25,11 @@ pub(crate) fn derived(parts: &[&[u8]]) -> Uuid {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&hash.finalize()[..16]);
     Builder::from_custom_bytes(bytes).into_uuid()
+}
+
+/// Returns the id that a thing has as a copy in a workspace.
+pub fn copied(id: Uuid, workspace: &WorkspaceId) -> Uuid {
+    derived(&[b"copy", workspace.as_str().as_bytes(), id.as_bytes()])
 }
 
 macro_rules! id {

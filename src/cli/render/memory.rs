@@ -10,7 +10,7 @@ use reasoning_bank_domain::retrieval::score::{ListPart, Why};
 
 use super::style::{bold, dim};
 use super::{clean, clean_line, counted, kind};
-use crate::cli::answers::{ImportCounts, Imported};
+use crate::import::{ImportCounts, Imported};
 
 pub(in crate::cli) fn retrieved(answer: &Retrieved, explain: bool) -> String {
     let mut out = String::new();

@@ -6,12 +6,11 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Extension, Query, Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use futures::stream;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_domain::note::Code;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -20,7 +19,7 @@ use super::{BASE, Problem, status};
 use crate::export::ExportOptions;
 use crate::mcp::{CallEnd, Server};
 
-const JSON_LINES: &str = "application/x-ndjson";
+pub(super) const JSON_LINES: &str = "application/x-ndjson";
 
 /// So many exports are read at once. Each holds a page of memories and of traces, however slow its reader is.
 const AT_ONCE: usize = 4;
@@ -51,10 +50,7 @@ async fn export(
     request: Request,
 ) -> Result<Response, Problem> {
     let query = Query::<ExportQuery>::try_from_uri(request.uri());
-    let Query(ExportQuery { workspace, vectors }) = query.map_err(|error| {
-        let problem = format!("the query: {}", error.body_text());
-        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidArgument.as_str(), problem)
-    })?;
+    let Query(ExportQuery { workspace, vectors }) = query.map_err(super::bad_query)?;
     let Ok(place) = Arc::clone(&own.room).try_acquire_owned() else {
         return Ok(status::response(&Error::Overloaded { retry_after: RETRY_AFTER }, false));
     };

@@ -4,7 +4,7 @@
 use reasoning_bank_domain::access::KeyedRequest;
 use serde_json::{Map, Value, json};
 
-use super::{BASE, ROUTES, Route, RouteAnswer, export, idempotency, status, tokens};
+use super::{BASE, ROUTES, Route, RouteAnswer, export, idempotency, import, status, tokens};
 use crate::mcp::{DescribedTool, Server};
 
 pub(super) fn document(server: &Server) -> Value {
@@ -14,7 +14,7 @@ pub(super) fn document(server: &Server) -> Value {
         let path = paths.entry(format!("{BASE}{}", route.path)).or_insert_with(|| json!({}));
         path[route.method.as_str().to_ascii_lowercase()] = operation(route, &tool);
     }
-    for others in [tokens::paths(), export::paths()] {
+    for others in [tokens::paths(), export::paths(), import::paths()] {
         paths.extend(others.as_object().cloned().into_iter().flatten());
     }
     json!({

@@ -4,26 +4,22 @@ use std::collections::BTreeMap;
 
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId, quoted_name};
 
-use super::line::ImportTarget;
-use crate::cli::answers::ImportCounts;
-use crate::cli::args::Sure;
-use crate::cli::confirm::confirm;
-use crate::cli::failure::CommandFailure;
+use super::{ImportCounts, ImportFailure, ImportTarget};
 
 /// A file may write to this many workspaces unless somebody vouches for it.
-const MOST: usize = 1_000;
+pub(super) const MOST: usize = 1_000;
 /// The question names this many workspaces.
 const NAMED: usize = 20;
 
 /// The workspaces that a file names, but for the one in use.
 #[derive(Debug, Default)]
-pub(super) struct Foreign {
+pub(crate) struct ForeignWorkspaces {
     counts: BTreeMap<WorkspaceId, ImportCounts>,
     /// The file's own words about the workspaces that it describes.
     described: BTreeMap<WorkspaceId, Workspace>,
 }
 
-impl Foreign {
+impl ForeignWorkspaces {
     /// Counts what is written to a workspace.
     ///
     /// # Errors
@@ -33,7 +29,7 @@ impl Foreign {
         id: &WorkspaceId,
         more: ImportCounts,
         bank: &ImportTarget,
-    ) -> Result<(), CommandFailure> {
+    ) -> Result<(), ImportFailure> {
         if *id == bank.here.id {
             return Ok(());
         }
@@ -41,9 +37,7 @@ impl Foreign {
         if self.counts.len() <= MOST {
             return Ok(());
         }
-        let hint = "import one workspace's part of it, or say --trusted-backup for a backup of your own";
-        Err(CommandFailure::usage(format!("nothing was imported: the file names more than {MOST} workspaces"))
-            .hint(hint))
+        Err(ImportFailure::TooManyWorkspaces)
     }
 
     /// Remembers what the file says of a workspace.
@@ -51,22 +45,12 @@ impl Foreign {
         self.described.entry(workspace.id.clone()).or_insert_with(|| workspace.clone());
     }
 
-    /// Returns when the user agreed that the file writes to them, or there are none.
-    ///
-    /// # Errors
-    /// There is no terminal to ask on, or the user did not agree.
-    pub(super) fn agree(&self, bank: &ImportTarget, sure: Sure) -> Result<(), CommandFailure> {
-        if self.counts.is_empty() {
-            return Ok(());
-        }
-        let hint = "--yes agrees; --trusted-backup agrees, and restores a backup of your own exactly";
-        confirm(&self.question(bank), sure).map_err(|failure| match failure.hint {
-            Some(_) => failure.hint(hint),
-            None => failure,
-        })
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counts.is_empty()
     }
 
-    fn question(&self, bank: &ImportTarget) -> String {
+    /// Asks whether the file may write to them.
+    pub(crate) fn question(&self, bank: &ImportTarget) -> String {
         let mut lines: Vec<String> =
             self.counts.iter().take(NAMED).map(|(id, counts)| self.line(id, *counts, bank)).collect();
         if let Some(more) = self.counts.len().checked_sub(NAMED).filter(|more| *more > 0) {

@@ -23,26 +23,43 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-use crate::cli::answers::ImportCounts;
+use super::outcome::ImportCounts;
 use crate::jsonl::{ItemProblem, Values, parsed};
 
 /// The JSON values of a line without its passages: several times what the longest trace has.
 const VALUES_MAX: usize = 100_000;
 
-/// The bank that a file is imported into, as far as a line is held against it.
-pub(super) struct ImportTarget {
-    /// The workspace in use, for memories that name none.
-    pub(super) here: Workspace,
-    pub(super) now: Timestamp,
+/// How far a file is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ImportMode {
     /// The user vouches for the file, which is then taken at its word.
-    pub(super) is_backup: bool,
+    Backup,
+    /// Nobody vouches for it. It may write to other workspaces, to which the user agrees.
+    Stranger,
+    /// Nobody vouches for it, and it came over the network. All of it goes to one workspace and to nobody beyond it, with
+    /// the ids of copies.
+    Copies,
+}
+
+impl ImportMode {
+    pub(super) fn is_backup(self) -> bool {
+        self == Self::Backup
+    }
+}
+
+/// The bank that a file is imported into, as far as a line is held against it.
+pub(crate) struct ImportTarget {
+    /// The workspace in use, for memories that name none.
+    pub(crate) here: Workspace,
+    pub(crate) now: Timestamp,
+    pub(crate) mode: ImportMode,
     /// The workspaces that are registered here, with the team and the organisation they are trusted with.
-    pub(super) known: HashMap<WorkspaceId, Workspace>,
+    pub(crate) known: HashMap<WorkspaceId, Workspace>,
 }
 
 impl ImportTarget {
     /// A workspace as this bank knows it.
-    pub(super) fn workspace(&self, id: &WorkspaceId) -> Option<&Workspace> {
+    pub(crate) fn workspace(&self, id: &WorkspaceId) -> Option<&Workspace> {
         if *id == self.here.id { Some(&self.here) } else { self.known.get(id) }
     }
 
@@ -51,8 +68,18 @@ impl ImportTarget {
         self.here.clone().registered()
     }
 
+    /// Makes what a line says of its workspace say the one in use.
+    fn bring_here(&self, fields: &mut Fields) {
+        let here = json!(self.here.id);
+        if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.insert("workspace_id".into(), here.clone());
+        }
+        fields.insert("workspace".into(), json!(self.registration()));
+        fields.insert("workspace_id".into(), here);
+    }
+
     fn source(&self) -> Source {
-        if self.is_backup { Source::Backup } else { Source::Stranger { now: self.now } }
+        if self.mode.is_backup() { Source::Backup } else { Source::Stranger { now: self.now } }
     }
 }
 
@@ -122,9 +149,13 @@ impl<'de> Deserialize<'de> for Raw {
 /// The error names all fields that are wrong, as far as the first wrong one lets the others be read.
 pub(super) fn parse(raw: Raw, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProblem>> {
     let Raw { mut fields, passages } = raw;
+    if bank.mode == ImportMode::Copies {
+        bank.bring_here(&mut fields);
+    }
     let named = fields.remove("workspace").map(|named| workspace(named, bank)).transpose()?;
     // What a stranger says of the workspace in use is known better here.
-    let named = named.map(|named| if bank.is_backup || named.id != bank.here.id { named } else { bank.registration() });
+    let named =
+        named.map(|named| if bank.mode.is_backup() || named.id != bank.here.id { named } else { bank.registration() });
     let kind = fields.remove("kind");
     let mut line = match kind.as_ref().and_then(Value::as_str) {
         Some("memory") => memory(fields, passages.unwrap_or_default(), bank),
@@ -145,7 +176,7 @@ pub(super) fn parse(raw: Raw, bank: &ImportTarget) -> Result<ImportLine, Vec<Ite
 fn workspace(value: Value, bank: &ImportTarget) -> Result<Workspace, Vec<ItemProblem>> {
     let mut workspace: Workspace = part("workspace", value)?;
     refuse(problems_of_workspace(&workspace, bank.source()).into_iter().map(field_problem).collect())?;
-    if !bank.is_backup {
+    if !bank.mode.is_backup() {
         workspace = untrusted_workspace(workspace);
     }
     workspace.root.scrub();
@@ -174,9 +205,9 @@ fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &ImportTarget) -> Re
     memory.validate().map_err(|invalid| invalid.problems.into_iter().map(field_problem).collect::<Vec<_>>())?;
     let of = Some(memory.workspace_id.clone());
     let workspace = is_here.then(|| bank.registration());
-    if !bank.is_backup {
+    if !bank.mode.is_backup() {
         // Vectors are made anew: those of a file could be made to be near to everything.
-        let home = bank.workspace(&memory.workspace_id);
+        let home = bank.workspace(&memory.workspace_id).filter(|_| bank.mode == ImportMode::Stranger);
         let taken = match untrusted(memory, home) {
             Ok(memory) => Taken::Thing(Restorable::Memory { memory, passages: Vec::new() }),
             Err(left_out) => Taken::LeftOut(left_out),
@@ -228,7 +259,7 @@ fn trace(fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProb
     let mut trace: Trace = whole(fields)?;
     refuse(problems_of_trace(&trace, bank.source()).into_iter().map(field_problem).collect())?;
     let removed = trace.scrub();
-    let trace = if bank.is_backup { trace } else { untrusted_trace(trace) };
+    let trace = if bank.mode.is_backup() { trace } else { untrusted_trace(trace) };
     let of = Some(trace.metadata.workspace_id.clone());
     Ok(ImportLine { taken: Taken::Thing(Restorable::Trace(trace)), of, workspace: None, removed })
 }
@@ -243,7 +274,7 @@ fn signal(mut fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<Ite
         problems.into_iter().map(|p| ItemProblem::new(name(p.field), p.problem)).collect::<Vec<_>>()
     })?;
     let removed = signal.scrub();
-    if !bank.is_backup {
+    if !bank.mode.is_backup() {
         return Ok(doubted(&Restorable::Signal(signal)));
     }
     let of = Some(signal.workspace_id.clone());
@@ -256,7 +287,7 @@ fn job(fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProble
     let mut job: Job = whole(fields)?;
     refuse(problems_of_job(&job).into_iter().map(field_problem).collect())?;
     let removed = job.scrub();
-    if !bank.is_backup {
+    if !bank.mode.is_backup() {
         return Ok(doubted(&Restorable::Job(job)));
     }
     let of = Some(job.workspace_id.clone());

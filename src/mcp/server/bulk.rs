@@ -1,0 +1,121 @@
+//! What scripts do with a whole workspace: its export and imports into it. No agent has a tool for them.
+
+use std::collections::HashMap;
+use std::fs::File;
+
+use axum::http::request::Parts;
+use jiff::Timestamp;
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_domain::access::Permission;
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+
+use super::Server;
+use crate::audit::AuditEntry;
+use crate::export::{Export, ExportOptions};
+use crate::import::{self, ImportFailure, ImportMode, ImportTarget, ImportWords, Imported};
+use crate::mcp::caller::{Caller, ServerEnd};
+use crate::mcp::calls::{MEMORY_DEADLINE, shared_workspace};
+
+struct OverNetwork;
+
+impl ImportWords for OverNetwork {
+    fn exactly(&self) -> &'static str {
+        "`backup restore` restores a whole bank exactly"
+    }
+
+    fn left_out(&self, _workspace: &WorkspaceId, what: &str) -> String {
+        format!("an import over the network is for one project, and not for a whole {what}")
+    }
+}
+
+impl Server {
+    /// Begins the export of the workspace that a request of a script is for. It is noted in the audit log.
+    ///
+    /// # Errors
+    /// Those of a call of a tool.
+    pub(crate) async fn export(
+        &self,
+        request: &Parts,
+        named: Option<&str>,
+        options: ExportOptions,
+    ) -> Result<Export, Error> {
+        let caller = self.0.end.caller(Some(request))?;
+        let begun = self.begin_export(&caller, named, options).await;
+        let workspace = begun.as_ref().ok().and_then(|(_, key)| key.clone());
+        let outcome = begun.as_ref().err().map_or("ok", |error| error.code().as_str());
+        self.note_bulk(&caller, "export", workspace, outcome).await;
+        begun.map(|(export, _)| export).map_err(|error| caller.told(error))
+    }
+
+    /// Returns the workspace that a script may import into, as an import needs to know it.
+    ///
+    /// # Errors
+    /// Those of a call of a tool that writes.
+    pub(crate) async fn import_target(&self, request: &Parts, named: Option<&str>) -> Result<ImportTarget, Error> {
+        let caller = self.0.end.caller(Some(request))?;
+        let target = async {
+            if !caller.may(Permission::Write) {
+                return Err(Error::PermissionDenied(Permission::Write));
+            }
+            let here = self.shared(&caller, named).await?;
+            Ok(ImportTarget { here, now: Timestamp::now(), mode: ImportMode::Copies, known: HashMap::new() })
+        };
+        target.await.map_err(|error| caller.told(error))
+    }
+
+    /// Imports what has `arrived` into a workspace. `aside` is an empty file.
+    pub(crate) async fn import(
+        &self,
+        request: &Parts,
+        target: ImportTarget,
+        arrived: File,
+        aside: File,
+    ) -> Result<Imported, ImportFailure> {
+        let key = target.here.key.clone().map(String::from);
+        let checked = tokio::task::spawn_blocking(move || import::check(arrived, aside, &target, |_lines| {}));
+        let imported = match checked.await {
+            Ok(Ok(checked)) => {
+                let notes = checked.notes(&OverNetwork);
+                let written = checked.write(&self.0.system, |_things| {}).await;
+                written.map(|imported| Imported { notes, ..imported })
+            }
+            Ok(Err(failure)) => Err(failure),
+            Err(error) => Err(ImportFailure::BrokenOff { lines: 0, error: Box::new(Error::internal(error)) }),
+        };
+        let outcome = imported.as_ref().err().map_or("ok", |failure| failure.code().as_str());
+        if let Ok(caller) = self.0.end.caller(Some(request)) {
+            self.note_bulk(&caller, "import", key, outcome).await;
+        }
+        imported
+    }
+
+    /// Writes to the audit log what the holder of a token did with a whole workspace.
+    async fn note_bulk(&self, caller: &Caller<'_>, action: &str, workspace: Option<String>, outcome: &'static str) {
+        if let (ServerEnd::Http { audit, .. }, Caller::Holder { principal, .. }) = (&self.0.end, caller) {
+            let owner = principal.owner.clone();
+            audit.append(AuditEntry { owner, workspace, outcome, ..AuditEntry::about(action) }).await;
+        }
+    }
+
+    /// Resolves a workspace that a script names by its key.
+    async fn shared(&self, caller: &Caller<'_>, named: Option<&str>) -> Result<Workspace, Error> {
+        let workspace = WorkspaceRef::Shared(shared_workspace(caller, named)?);
+        Ok(self.0.system.workspaces.resolve(&workspace, Deadline::after(MEMORY_DEADLINE)).await?.workspace)
+    }
+
+    async fn begin_export(
+        &self,
+        caller: &Caller<'_>,
+        named: Option<&str>,
+        options: ExportOptions,
+    ) -> Result<(Export, Option<String>), Error> {
+        if !caller.may(Permission::Read) {
+            return Err(Error::PermissionDenied(Permission::Read));
+        }
+        let workspace = self.shared(caller, named).await?;
+        let export = Export::begin(Some(workspace.id), options, self.0.system.store.clone()).await?;
+        Ok((export, workspace.key.map(String::from)))
+    }
+}
