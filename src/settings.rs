@@ -33,7 +33,7 @@ mod provider;
 mod show;
 mod workspace;
 
-pub use api_key::{ApiKey, SECRET_VARIABLES};
+pub use api_key::{ApiKey, BOOTSTRAP_TOKEN_FILE, SECRET_VARIABLES};
 pub use checkout::{CheckoutRanking, agree, agreed};
 pub use layers::{Flags, SettingSources};
 pub use links::{link, linked};

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
 pub(crate) use admin::{ListedToken, ListedTokens, MAX_DAYS, MadeToken, NewToken, Tokens};
-pub use first::{BOOTSTRAP_TOKEN_FILE, FirstTokenError};
+pub use first::FirstTokenError;
 pub use last_use::LastUse;
 use last_use::UseNotes;
 

@@ -24,8 +24,8 @@ use super::session::{end_of_process, one_thread, with_serving_bank};
 use super::signals;
 use crate::http::{Daemon, ServeError};
 use crate::mcp::{BridgeOptions, McpOptions, PATH, bridge_stdio};
-use crate::settings::{Loaded, SettingSources};
-use crate::tokens::{BOOTSTRAP_TOKEN_FILE, TokenFile};
+use crate::settings::{BOOTSTRAP_TOKEN_FILE, Loaded, SettingSources};
+use crate::tokens::TokenFile;
 
 /// A server that does not answer within this time is not ready.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);

@@ -10,9 +10,11 @@ use super::problem::SettingProblem;
 
 pub(super) const VARIABLE: &str = "OPENROUTER_API_KEY";
 pub(super) const VARIABLES: [&str; 2] = [OWN_VARIABLE, VARIABLE];
-/// Each of these environment variables holds a key, or the path of a file that does.
-pub const SECRET_VARIABLES: [&str; 4] =
-    [OWN_VARIABLE, "REASONING_BANK__LLM__API_KEY_FILE", VARIABLE, "OPENROUTER_API_KEY_FILE"];
+/// Each of these environment variables holds a key or a token, or the path of a file that does.
+pub const SECRET_VARIABLES: [&str; 5] =
+    [OWN_VARIABLE, "REASONING_BANK__LLM__API_KEY_FILE", VARIABLE, "OPENROUTER_API_KEY_FILE", BOOTSTRAP_TOKEN_FILE];
+/// The environment variable that names a file with the first token of a daemon.
+pub const BOOTSTRAP_TOKEN_FILE: &str = "REASONING_BANK_BOOTSTRAP_TOKEN_FILE";
 const OWN_VARIABLE: &str = "REASONING_BANK__LLM__API_KEY";
 pub(super) const KEY: &str = "llm.api_key";
 

@@ -9,9 +9,8 @@ use jiff::Timestamp;
 use reasoning_bank_domain::access::{AllowedWorkspaces, BearerToken, Permissions};
 
 use super::{NewToken, TokenFile, TokensError};
+use crate::settings::BOOTSTRAP_TOKEN_FILE;
 
-/// The environment variable that names the file.
-pub const BOOTSTRAP_TOKEN_FILE: &str = "REASONING_BANK_BOOTSTRAP_TOKEN_FILE";
 const NAME: &str = "bootstrap";
 
 /// No message has a word of what the file holds.
