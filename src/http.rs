@@ -42,11 +42,11 @@ use tower_http::trace::TraceLayer;
 
 use crate::audit::AuditLog;
 use crate::limits::TokenLimits;
-use crate::mcp::{self, McpOptions};
+use crate::mcp::{self, HttpRoute, McpOptions};
 use crate::metrics::{Scraper, ServerMetrics};
 use crate::settings::{HttpSection, MetricsAccess};
 use crate::tokens::{FirstTokenError, TokenRegistry, TokensError};
-use api::TokenRoutes;
+pub(crate) use api::ApiRoutes;
 use auth::Authenticator;
 use bodies::BodyPlaces;
 use connection::Bounds;
@@ -177,14 +177,25 @@ impl Daemon {
 
     /// Serves until `end` is cancelled, and then until the requests in work have ended, within a bound.
     pub async fn serve(self, system: SystemHandle, options: McpOptions, end: CancellationToken) {
-        let draining = Arc::new(AtomicBool::new(false));
-        let stop = CancellationToken::new();
         let metrics = Arc::<ServerMetrics>::default();
         let server = mcp::Server::http(system.clone(), options, self.audit.clone(), Arc::clone(&metrics));
-        let (route, open) = mcp::http_route(server.clone(), stop.clone());
-        let data_dir: Arc<Path> = self.data_dir.as_path().into();
-        let tokens = TokenRoutes::new(self.data_dir, self.audit.clone());
-        let owners = Arc::new(SessionOwners::new(open, end.clone(), stop.clone()));
+        let route = mcp::http_route(server.clone());
+        let api = ApiRoutes::new(server, &self.data_dir, &self.audit);
+        self.serve_route(system, route, api, metrics, end).await;
+    }
+
+    /// Serves the protocol at one route and the API at others, both behind the same checks, as `serve` does.
+    pub(crate) async fn serve_route(
+        self,
+        system: SystemHandle,
+        route: HttpRoute,
+        api: ApiRoutes,
+        metrics: Arc<ServerMetrics>,
+        end: CancellationToken,
+    ) {
+        let draining = Arc::new(AtomicBool::new(false));
+        let HttpRoute { router: protocol, sessions, stop } = route;
+        let owners = Arc::new(SessionOwners::new(sessions, end.clone(), stop.clone()));
         let limited = LimitedRequests { limits: self.limits, metrics: Arc::clone(&metrics) };
         let watched = MetricsRoute {
             scraper: Scraper::new(system.clone(), Arc::clone(&metrics)),
@@ -196,11 +207,11 @@ impl Daemon {
         let watched = get(metrics::metrics)
             .with_state(watched)
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
-        let protected = route
+        let protected = protocol
             .layer(map_response(problem::documented))
-            .merge(api::routes(server.clone(), tokens))
+            .merge(api.held)
             .layer(from_fn_with_state(BodyPlaces::new(), bodies::read_whole))
-            .merge(api::streamed_routes(server, data_dir))
+            .merge(api.streamed)
             .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
             .layer(from_fn_with_state(limited, limits::limit))
             .layer(from_fn_with_state(self.authenticator.clone(), auth::authenticate))

@@ -32,8 +32,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-pub(super) use self::tokens::TokenRoutes;
+use self::tokens::TokenRoutes;
 use super::problem::Problem;
+use crate::audit::AuditLog;
 use crate::mcp::{MAX_BODY_BYTES, ScriptCall, Server};
 
 /// The path that all routes are below.
@@ -101,27 +102,37 @@ impl Route {
     }
 }
 
-/// Makes the routes for scripts. Who asks was found out before a request comes here.
-pub(super) fn routes(server: Server, tokens: TokenRoutes) -> Router {
-    let of = server.clone();
-    let description = Arc::new(LazyLock::new(move || openapi::document(&of)));
-    let described = get(async move || Json(&**description).into_response());
-    let mut router = Router::new().route(&format!("{BASE}/openapi.json"), described);
-    for route in ROUTES {
-        let server = server.clone();
-        let Ok(filter) = MethodFilter::try_from(route.method.clone()) else { continue };
-        // A key may have slashes in it, written as they are.
-        let path = format!("{BASE}{}", route.path.replace("{path}", "{*path}"));
-        let handler = on(filter, move |request: Request| respond(server, route, request));
-        router = router.route(&path, handler);
-    }
-    let router = router.merge(tokens::routes(tokens)).merge(export::routes(server));
-    router.method_not_allowed_fallback(not_allowed)
+/// The routes for scripts. Who asks was found out before a request comes to one.
+#[derive(Default)]
+pub(crate) struct ApiRoutes {
+    /// The routes whose bodies are held in memory.
+    pub(super) held: Router,
+    /// The routes that read the body themselves, because it may be too large for that.
+    pub(super) streamed: Router,
 }
 
-/// Returns the routes that read the body themselves, because it may be too large to be held in memory.
-pub(super) fn streamed_routes(server: Server, data_dir: Arc<Path>) -> Router {
-    import::routes(server, data_dir).method_not_allowed_fallback(not_allowed)
+impl ApiRoutes {
+    pub(super) fn new(server: Server, data_dir: &Path, audit: &AuditLog) -> Self {
+        let tokens = TokenRoutes::new(data_dir.to_owned(), audit.clone());
+        let of = server.clone();
+        let description = Arc::new(LazyLock::new(move || openapi::document(&of)));
+        let described = get(async move || Json(&**description).into_response());
+        let mut held = Router::new().route(&format!("{BASE}/openapi.json"), described);
+        for route in ROUTES {
+            let server = server.clone();
+            let Ok(filter) = MethodFilter::try_from(route.method.clone()) else { continue };
+            // A key may have slashes in it, written as they are.
+            let path = format!("{BASE}{}", route.path.replace("{path}", "{*path}"));
+            let handler = on(filter, move |request: Request| respond(server, route, request));
+            held = held.route(&path, handler);
+        }
+        let held = held.merge(tokens::routes(tokens)).merge(export::routes(server.clone()));
+        let streamed = import::routes(server, data_dir.into());
+        Self {
+            held: held.method_not_allowed_fallback(not_allowed),
+            streamed: streamed.method_not_allowed_fallback(not_allowed),
+        }
+    }
 }
 
 async fn not_allowed() -> Problem {

@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::HeaderMap;
+use rmcp::ServerHandler;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::common::http_header::HEADER_MCP_PROTOCOL_VERSION;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
-
-use super::server::Server;
 
 /// A message may have this many bytes: a line over stdio may too, and a transcript of the longest kind fits.
 pub(crate) const MAX_BODY_BYTES: usize = 8 << 20;
@@ -50,19 +49,26 @@ impl HttpSessions {
     }
 }
 
-/// Makes the route of the protocol. All requests share one server, whose definitions of tools are made once. `stop` ends
-/// all sessions.
+/// The protocol as a route of a daemon.
+pub(crate) struct HttpRoute {
+    pub(crate) router: Router,
+    pub(crate) sessions: HttpSessions,
+    /// Ends all sessions.
+    pub(crate) stop: CancellationToken,
+}
+
+/// Makes the route of the protocol. All requests share one handler, whose definitions of tools are made once.
 ///
 /// Hosts and origins are checked for every path before a request comes here. No store of events is set: with one, a
 /// client that goes away would not cancel its call.
-pub(crate) fn http_route(server: Server, stop: CancellationToken) -> (Router, HttpSessions) {
-    let sessions = HttpSessions::new();
+pub(crate) fn http_route(handler: impl ServerHandler + Clone) -> HttpRoute {
+    let (sessions, stop) = (HttpSessions::new(), CancellationToken::new());
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_BODY_BYTES)
-        .with_cancellation_token(stop);
-    let service = StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions.0), config);
-    (Router::new().route_service(PATH, service), sessions)
+        .with_cancellation_token(stop.clone());
+    let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&sessions.0), config);
+    HttpRoute { router: Router::new().route_service(PATH, service), sessions, stop }
 }

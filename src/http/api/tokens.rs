@@ -21,14 +21,14 @@ use crate::tokens::{ListedToken, ListedTokens, MadeToken, NewToken, Tokens, Toke
 
 /// What the routes for tokens work with.
 #[derive(Clone)]
-pub(in crate::http) struct TokenRoutes {
+pub(super) struct TokenRoutes {
     data_dir: PathBuf,
     audit: AuditLog,
     turn: Arc<Mutex<()>>,
 }
 
 impl TokenRoutes {
-    pub(in crate::http) fn new(data_dir: PathBuf, audit: AuditLog) -> Self {
+    pub(super) fn new(data_dir: PathBuf, audit: AuditLog) -> Self {
         Self { data_dir, audit, turn: Arc::default() }
     }
 }
