@@ -33,7 +33,8 @@ test: setup
 
 clients: setup
 	cargo build --locked --workspace --bin reasoning-bank --test it
-	scripts/clients/run $(TARGET_DIR)/debug/reasoning-bank
+	scripts/clients/run $(TARGET_DIR)/debug/reasoning-bank "$$(cargo test --locked --workspace --lib --no-run \
+		--message-format json | sed -n 's/.*"executable":"\([^"]*\/reasoning_bank-[^"]*\)".*/\1/p')"
 
 install: setup
 	cargo build --locked --workspace --bin reasoning-bank --test it
