@@ -208,7 +208,7 @@ fn remove(dir: &Path, scope: &EraseScope) -> io::Result<()> {
 
 fn remove_one(dir: &Path, path: &Path, scope: &EraseScope) -> io::Result<()> {
     let Some(id) = id_of(dir, path).filter(|id| may_be_in(*id, scope)) else { return Ok(()) };
-    if head_of(path, id)?.is_some_and(|head| scope.covers_trace(&head.metadata.workspace_id, head.created_at)) {
+    if head_of(path, id)?.is_some_and(|head| scope.covers_trace(id, &head.metadata.workspace_id, head.created_at)) {
         remove_if_there(path)?;
     }
     Ok(())
@@ -223,7 +223,11 @@ fn id_of(dir: &Path, path: &Path) -> Option<TraceId> {
 /// Tells whether a trace may be in this scope, by its id. A trace gets its id, which holds the time, before it is made,
 /// so the files of younger traces need not be read.
 fn may_be_in(id: TraceId, scope: &EraseScope) -> bool {
-    let EraseScope::Traces { before, .. } = scope else { return true };
+    let before = match scope {
+        EraseScope::Traces { before, .. } => before,
+        EraseScope::Episodes(ids) => return ids.contains(&id),
+        _ => return true,
+    };
     let begun = id.uuid().get_timestamp().map(|time| i128::from(time.to_unix().0));
     begun.is_none_or(|begun| begun <= i128::from(before.as_second()))
 }

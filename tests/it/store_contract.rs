@@ -3,6 +3,7 @@
 
 mod commit;
 mod conditions;
+mod episodes;
 mod erase;
 mod jobs;
 mod reads;

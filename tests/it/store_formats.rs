@@ -11,10 +11,11 @@ use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use reasoning_bank_actors::ports::{
     Conditions, EraseScope, JobFilter, MemoryStore, Recall, Record, StoreReads, Summary, Visible,
 };
+use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::signature::Signature;
-use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope};
 use rstest::rstest;
 
@@ -42,9 +43,19 @@ async fn rewrite(dir: &Path, name: &str, columns: &[&str]) {
     }
 }
 
+/// What the fifth format looked like on disk: traces have no labels, and episodes neither a state nor vectors.
+async fn downgrade_to_the_fifth(dir: &Path) {
+    rewrite(dir, "traces", &[&TRACES[..], &["outcome", "created"]].concat()).await;
+    for table in ["episode_state", "episode_vectors"] {
+        fs::remove_dir_all(dir.join(format!("lance/{table}.lance"))).unwrap();
+    }
+    fs::write(dir.join("format_version"), "5\n").unwrap();
+}
+
 /// What the third format looked like on disk: the text index is over the texts themselves, and passages know less of their
 /// memories.
 async fn downgrade_to_the_third(dir: &Path) {
+    downgrade_to_the_fifth(dir).await;
     let connection = lancedb::connect(dir.join("lance").to_str().unwrap()).execute().await.unwrap();
     let passages = connection.open_table("passages").execute().await.unwrap();
     passages.drop_index("passages_terms").await.unwrap();
@@ -104,7 +115,7 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
     if !not_reached.is_empty() {
         // an upgrade that was killed: some tables are as they will be, others as they were, and the stamp is the old one
         drop(open(dir.path()).await);
-        assert_eq!(stamp(dir.path()), "5\n");
+        assert_eq!(stamp(dir.path()), "6\n");
         let later = ["traces", "memories"].into_iter().skip_while(|table| !not_reached.contains(table));
         for table in later.filter(|_| not_reached.len() == 1) {
             rewrite(dir.path(), table, if table == "traces" { &TRACES } else { &MEMORIES }).await;
@@ -114,7 +125,7 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
     // frames of that format wait, too
     leave_journal(dir.path(), &frame(&full_batch(&memories[0])[1..2]));
     let store = open(dir.path()).await;
-    assert_eq!(stamp(dir.path()), "5\n");
+    assert_eq!(stamp(dir.path()), "6\n");
     assert_whole_without_jobs(&store, &memories).await;
     assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&6));
 
@@ -131,6 +142,35 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
     drop(store);
     let store = open(dir.path()).await;
     assert_eq!(store.get(vec![memories[0].id], soon()).await.unwrap()[0].memory, memories[0]);
+}
+
+#[tokio::test]
+async fn traces_of_a_directory_of_the_fifth_format_are_episodes() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).await;
+    let here = workspace("/here");
+    let fixed = Trace { task: "Fix the pager".into(), ..trace(&here, "task") };
+    let other = Trace { task: "Add a flag".into(), ..trace(&here, "task") };
+    store.commit([&fixed, &other].map(|trace| Record::Trace(trace.clone())).to_vec(), soon()).await.unwrap();
+    store.close(soon()).await.unwrap();
+    drop(store);
+    downgrade_to_the_fifth(dir.path()).await;
+    let filter = EpisodeFilter {
+        task_type: Some("debugging".into()),
+        ..EpisodeFilter::of(here, LifecycleRules::default(), now())
+    };
+    for accesses in 0..2 {
+        let store = open(dir.path()).await;
+        assert_eq!(stamp(dir.path()), "6\n");
+        let found = store.episodes(filter.clone(), None, 9, soon()).await.unwrap();
+        assert_eq!(
+            found.iter().map(|row| (&row.trace, row.state.access_count)).collect::<Vec<_>>(),
+            [(&fixed, accesses)]
+        );
+        store.commit(vec![Record::EpisodeState(found[0].state.accessed(1, now()))], soon()).await.unwrap();
+        store.maintain(soon()).await.unwrap();
+        store.close(soon()).await.unwrap();
+    }
 }
 
 /// Those that are found by the kind of their error alone.
@@ -158,7 +198,7 @@ async fn warnings_of_a_directory_of_an_earlier_format_are_found_by_their_errors(
     }
     for _ in 0..2 {
         let store = open(dir.path()).await;
-        assert_eq!(stamp(dir.path()), "5\n");
+        assert_eq!(stamp(dir.path()), "6\n");
         assert_eq!(found_by_error(&store, "ValueError").await, [warned.id]);
         assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&2));
         let queued = job(&workspace("/here"), "session", now());
@@ -194,7 +234,7 @@ async fn the_words_of_a_directory_of_an_earlier_format_are_found_as_they_are_now
     }
     for _ in 0..2 {
         let store = open(dir.path()).await;
-        assert_eq!(stamp(dir.path()), "5\n");
+        assert_eq!(stamp(dir.path()), "6\n");
         for query in ["parse headers", "ParseHTTPHeader"] {
             let found = store.candidates(by_text(&workspace("/here"), query), soon()).await.unwrap();
             assert_eq!(ids(&found.text), [known.id], "{query}");

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
+use reasoning_bank_domain::episode::EpisodeFilter;
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -21,7 +22,9 @@ pub use reasoning_bank_domain::retrieval::conditions::Conditions;
 use uuid::Uuid;
 
 pub use self::admin::{EraseScope, Erased, Limitation, Maintained, ReadOnlyCause};
-pub use self::reads::{Held, JobFilter, MemoryFilter, MemoryRow, Page, Recall, Summary, Visible};
+pub use self::reads::{
+    EpisodeRow, EpisodeSearch, Held, JobFilter, MemoryFilter, MemoryRow, Page, Recall, Summary, Visible,
+};
 pub use self::records::{Batch, Committed, MemoryCommit, Passage, PassageKind, Record};
 use crate::runtime::Deadline;
 
@@ -123,6 +126,35 @@ pub trait StoreReads: Send + Sync {
     /// Reads one trace, of one workspace or of any. None where it is unknown or of another workspace, which take the same
     /// time.
     fn trace(&self, id: TraceId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<Trace>>;
+
+    /// Lists the first episodes that the filter lets through, the newest first and of equals the one with the highest id:
+    /// at most `limit`, from the one behind `after` on, where that is given. Where `after` is not stored in
+    /// the workspace of the filter, there is nothing behind it.
+    fn episodes(
+        &self,
+        filter: EpisodeFilter,
+        after: Option<TraceId>,
+        limit: usize,
+        deadline: Deadline,
+    ) -> StoreFuture<'_, Vec<EpisodeRow>>;
+
+    /// Reads one episode, of one workspace or of any, whether it is shown or not. None where it is unknown or of another
+    /// workspace, which take the same time.
+    fn episode(&self, id: TraceId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<EpisodeRow>>;
+
+    /// Finds the episodes that are most like what is asked, with the cosines, the most alike first. Episodes without
+    /// vectors of the embedder are left out.
+    fn nearest_episodes(&self, search: EpisodeSearch, deadline: Deadline) -> StoreFuture<'_, Vec<(EpisodeRow, f64)>>;
+
+    /// Lists the newest episodes that the filter lets through and that have no vectors of this embedder, at most `limit`,
+    /// each with the revision that its vectors get.
+    fn episodes_without_vectors(
+        &self,
+        filter: EpisodeFilter,
+        embedder: String,
+        limit: usize,
+        deadline: Deadline,
+    ) -> StoreFuture<'_, Vec<(Trace, u64)>>;
 
     /// Lists a page of the signals of one workspace, or of all.
     fn signals(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>>;

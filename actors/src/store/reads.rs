@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
+use reasoning_bank_domain::episode::EpisodeFilter;
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -14,7 +15,9 @@ use uuid::Uuid;
 
 use super::StoreHandle;
 use crate::error::Error;
-use crate::ports::{Held, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall, Summary, Visible};
+use crate::ports::{
+    EpisodeRow, EpisodeSearch, Held, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall, Summary, Visible,
+};
 use crate::runtime::Deadline;
 
 /// Writes a method of the handle for each of these reads. It takes what the read of the port takes, and gives what that
@@ -43,6 +46,10 @@ reads! {
     existing_ids(ids: Vec<Uuid>) -> HashSet<Uuid>;
     traces(of: Option<WorkspaceId>, page: Page) -> Vec<Trace>;
     trace(id: TraceId, of: Option<WorkspaceId>) -> Option<Trace>;
+    episodes(filter: EpisodeFilter, after: Option<TraceId>, limit: usize) -> Vec<EpisodeRow>;
+    episode(id: TraceId, of: Option<WorkspaceId>) -> Option<EpisodeRow>;
+    nearest_episodes(search: EpisodeSearch) -> Vec<(EpisodeRow, f64)>;
+    episodes_without_vectors(filter: EpisodeFilter, embedder: String, limit: usize) -> Vec<(Trace, u64)>;
     signals(of: Option<WorkspaceId>, page: Page) -> Vec<Signal>;
     signals_about(ids: Vec<MemoryId>, page: Page) -> Vec<Signal>;
     workspaces() -> Vec<Workspace>;

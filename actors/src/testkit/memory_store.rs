@@ -11,6 +11,7 @@ use futures::FutureExt;
 use futures::future::ready;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
+use reasoning_bank_domain::episode::EpisodeFilter;
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
@@ -22,8 +23,9 @@ use uuid::Uuid;
 
 use self::data::{Data, Stored};
 use crate::ports::{
-    Batch, Committed, Conditions, EraseScope, Erased, Held, JobFilter, Maintained, MemoryFilter, MemoryRow,
-    MemoryStore, Page, Passage, PassageKind, Recall, StoreError, StoreFuture, StoreReads, Summary, Visible,
+    Batch, Committed, Conditions, EpisodeRow, EpisodeSearch, EraseScope, Erased, Held, JobFilter, Maintained,
+    MemoryFilter, MemoryRow, MemoryStore, Page, Passage, PassageKind, Recall, StoreError, StoreFuture, StoreReads,
+    Summary, Visible,
 };
 use crate::runtime::Deadline;
 
@@ -178,6 +180,52 @@ impl StoreReads for MemStore {
         self.answer("trace", deadline, |data| data.traces.get(&id).filter(wanted).cloned())
     }
 
+    fn episodes(
+        &self,
+        filter: EpisodeFilter,
+        after: Option<TraceId>,
+        limit: usize,
+        deadline: Deadline,
+    ) -> StoreFuture<'_, Vec<EpisodeRow>> {
+        self.answer("episodes", deadline, |data| {
+            let made = |trace: &Trace| (trace.created_at.as_microsecond(), trace.trace_id);
+            let is_of = |trace: &&Trace| filter.workspace.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id);
+            let after = match after.map(|id| data.traces.get(&id).filter(is_of).map(made)) {
+                Some(None) => return Vec::new(),
+                known => known.flatten(),
+            };
+            let rows = data.episodes(&filter).into_iter();
+            rows.filter(|row| after.is_none_or(|after| made(&row.trace) < after)).take(limit).collect()
+        })
+    }
+
+    fn episode(&self, id: TraceId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<EpisodeRow>> {
+        let wanted = |trace: &&Trace| of.as_ref().is_none_or(|id| trace.metadata.workspace_id == *id);
+        self.answer("episode", deadline, |data| data.traces.get(&id).filter(wanted).map(|trace| data.episode(trace)))
+    }
+
+    fn nearest_episodes(&self, search: EpisodeSearch, deadline: Deadline) -> StoreFuture<'_, Vec<(EpisodeRow, f64)>> {
+        self.answer("nearest_episodes", deadline, |data| data.nearest_episodes(&search))
+    }
+
+    fn episodes_without_vectors(
+        &self,
+        filter: EpisodeFilter,
+        embedder: String,
+        limit: usize,
+        deadline: Deadline,
+    ) -> StoreFuture<'_, Vec<(Trace, u64)>> {
+        self.answer("episodes_without_vectors", deadline, |data| {
+            let lacking = data.episodes(&filter).into_iter().filter_map(|row| {
+                match data.episode_vectors.get(&row.trace.trace_id) {
+                    None => Some((row.trace, 0)),
+                    Some(stored) => (stored.embedder != embedder).then_some((row.trace, stored.revision + 1)),
+                }
+            });
+            lacking.take(limit).collect()
+        })
+    }
+
     fn signals(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>> {
         let wanted = |signal: &Signal| of.as_ref().is_none_or(|id| signal.workspace_id == *id);
         self.answer("signals", deadline, |data| paged(&data.signals, &page, |id| id.uuid(), wanted).cloned().collect())
@@ -246,6 +294,7 @@ fn summary(data: &Data) -> Summary {
     let passages: usize = data.memories.values().map(|stored| stored.passages.len()).sum();
     let rows = data.memories.len() + passages + data.traces.len() + data.signals.len();
     let rows = rows + data.workspaces.len() + data.jobs.len();
+    let rows = rows + data.episode_states.len() + data.episode_vectors.len();
     Summary {
         traces: counted(data.traces.values().map(|trace| trace.outcome)),
         memories_by_outcome: counted(memories().map(|memory| memory.outcome)),

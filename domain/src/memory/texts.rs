@@ -52,6 +52,7 @@ impl Scrub for Trace {
             &mut self.evidence,
             &mut self.ended_by,
             &mut self.metadata.source_session,
+            &mut self.episode,
         ])
     }
 }

@@ -1,7 +1,9 @@
 //! Traces: what was tried for a task and how it went. The serialised form is the trace document that users keep.
 
+mod parts;
 mod reported;
 
+pub use parts::*;
 pub use reported::Account;
 
 use jiff::Timestamp;
@@ -44,6 +46,24 @@ pub enum TraceSource {
     Solve,
     /// A client's own work, as its reports tell it. It has no steps.
     Reported,
+    /// The work that a transcript tells of, one request of a user.
+    Transcript,
+    /// The work that a distilled session tells of, one request of a user.
+    Distilled,
+    /// Several episodes of the same work, as one.
+    Consolidated,
+}
+
+impl TraceSource {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Solve => "solve",
+            Self::Reported => "reported",
+            Self::Transcript => "transcript",
+            Self::Distilled => "distilled",
+            Self::Consolidated => "consolidated",
+        }
+    }
 }
 
 /// The source that decided the outcome. Evidence from the caller beats the judge's opinion. `None` in a reported trace
@@ -64,6 +84,18 @@ pub enum Action {
     Evaluate,
     Refine,
     Judge,
+}
+
+impl Action {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Recall => "recall",
+            Self::Think => "think",
+            Self::Evaluate => "evaluate",
+            Self::Refine => "refine",
+            Self::Judge => "judge",
+        }
+    }
 }
 
 /// One thing that the solver did. `content` is the solution of a think or a refine, the ids that a recall found, or the
@@ -147,6 +179,9 @@ pub struct Trace {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_trace_id: Option<TraceId>,
     pub created_at: Timestamp,
+    /// The parts that only the episode document shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode: Option<Box<EpisodeParts>>,
 }
 
 impl Trace {
@@ -172,6 +207,7 @@ impl Trace {
             commit: None,
             parent_trace_id: None,
             created_at,
+            episode: None,
         }
     }
 

@@ -25,9 +25,11 @@ pub(super) async fn erase(
     let work = tokio::spawn(async move {
         let guard = shared.lock.acquire_in_turn(to_answer(deadline)).await?;
         let erasures = finish_pending(&shared, &guard).await?;
-        if matches!(scope, EraseScope::Traces { .. } | EraseScope::Jobs { .. } | EraseScope::Requests { .. })
-            && erasure::nothing_of(shared.tables.each(), &scope).await?
-        {
+        let may_be_of_nothing = matches!(
+            scope,
+            EraseScope::Traces { .. } | EraseScope::Episodes(_) | EraseScope::Jobs { .. } | EraseScope::Requests { .. }
+        );
+        if may_be_of_nothing && erasure::nothing_of(shared.tables.each(), &scope).await? {
             return Ok(Erased::default());
         }
         begin(&shared, &guard, erasures, scope).await

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, HashSet};
 use futures::FutureExt;
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::{
-    Held, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall, StoreError, StoreFuture, StoreReads, Summary,
-    Visible,
+    EpisodeRow, EpisodeSearch, Held, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall, StoreError,
+    StoreFuture, StoreReads, Summary, Visible,
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::access::KeyedRequest;
+use reasoning_bank_domain::episode::EpisodeFilter;
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -20,7 +21,7 @@ use reasoning_bank_domain::retrieval::candidates::Candidates;
 use uuid::Uuid;
 
 use super::errors::within;
-use super::search::{self, pages, summary, view};
+use super::search::{self, episodes, pages, summary, view};
 use super::shared::SharedStore;
 use super::tables::Tables;
 use super::tables::read;
@@ -138,6 +139,38 @@ impl StoreReads for LanceStore {
         let id = id.to_string();
         self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.traces, &id, of.as_ref()).await)
             .boxed()
+    }
+
+    fn episodes(
+        &self,
+        filter: EpisodeFilter,
+        after: Option<TraceId>,
+        limit: usize,
+        deadline: Deadline,
+    ) -> StoreFuture<'_, Vec<EpisodeRow>> {
+        self.of_own_vectors(deadline, async move |_, tables| episodes::episodes(tables, &filter, after, limit).await)
+            .boxed()
+    }
+
+    fn episode(&self, id: TraceId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<EpisodeRow>> {
+        self.of_own_vectors(deadline, async move |_, tables| episodes::episode(tables, id, of.as_ref()).await).boxed()
+    }
+
+    fn nearest_episodes(&self, search: EpisodeSearch, deadline: Deadline) -> StoreFuture<'_, Vec<(EpisodeRow, f64)>> {
+        self.of_own_vectors(deadline, async move |_, tables| episodes::nearest(tables, &search).await).boxed()
+    }
+
+    fn episodes_without_vectors(
+        &self,
+        filter: EpisodeFilter,
+        embedder: String,
+        limit: usize,
+        deadline: Deadline,
+    ) -> StoreFuture<'_, Vec<(Trace, u64)>> {
+        self.of_own_vectors(deadline, async move |_, tables| {
+            episodes::without_vectors(tables, &filter, &embedder, limit).await
+        })
+        .boxed()
     }
 
     fn signals(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>> {

@@ -4,6 +4,7 @@
 //! `resident`.
 
 mod candidates;
+pub(super) mod episodes;
 pub(super) mod pages;
 pub(super) mod summary;
 mod term_statistics;

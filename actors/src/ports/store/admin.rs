@@ -6,7 +6,7 @@ use std::{fmt, io};
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::learning::job::Job;
-use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{Memory, Scope};
@@ -27,6 +27,8 @@ pub enum EraseScope {
     /// The traces that were made before this time go, those of one workspace or of all. Memories that were learned from
     /// them stay. Times are compared in microseconds.
     Traces { workspace: Option<WorkspaceId>, before: Timestamp },
+    /// These episodes go: their traces, their states and their vectors.
+    Episodes(Vec<TraceId>),
     /// The jobs of all workspaces that were done or had failed before this time go. Times are compared in microseconds.
     Jobs { over_before: Timestamp },
     /// The requests with a key that were sent before this time go, in all workspaces. Times are compared in microseconds.
@@ -39,8 +41,10 @@ impl EraseScope {
         match record {
             Record::Workspace(workspace) => self.covers_workspace(&workspace.id),
             Record::Trace(trace) | Record::Verdict(trace) => {
-                self.covers_trace(&trace.metadata.workspace_id, trace.created_at)
+                self.covers_trace(trace.trace_id, &trace.metadata.workspace_id, trace.created_at)
             }
+            Record::EpisodeState(of) => self.covers_trace(of.episode_id, &of.workspace_id, of.created_at),
+            Record::EpisodeVectors(of) => self.covers_trace(of.episode_id, &of.workspace_id, of.created_at),
             Record::Memory { memory, .. } | Record::Revision { memory, .. } => self.covers_memory(memory),
             Record::Signal(signal) => self.covers_signal(signal),
             Record::Job(job) => self.covers_job(job),
@@ -57,7 +61,7 @@ impl EraseScope {
         match self {
             Self::Workspace(id) => memory.workspace_id == *id && memory.scope == Scope::Project,
             Self::Memory(id) => memory.id == *id,
-            Self::Traces { .. } | Self::Jobs { .. } | Self::Requests { .. } => false,
+            Self::Traces { .. } | Self::Episodes(_) | Self::Jobs { .. } | Self::Requests { .. } => false,
         }
     }
 
@@ -65,13 +69,14 @@ impl EraseScope {
         match self {
             Self::Workspace(id) => signal.workspace_id == *id,
             Self::Memory(id) => signal.memory_id == *id,
-            Self::Traces { .. } | Self::Jobs { .. } | Self::Requests { .. } => false,
+            Self::Traces { .. } | Self::Episodes(_) | Self::Jobs { .. } | Self::Requests { .. } => false,
         }
     }
 
-    /// Tells whether the erasure removes a trace of this workspace that was made at this time.
-    pub fn covers_trace(&self, of: &WorkspaceId, created_at: Timestamp) -> bool {
+    /// Tells whether the erasure removes this trace of a workspace, which was made at this time.
+    pub fn covers_trace(&self, id: TraceId, of: &WorkspaceId, created_at: Timestamp) -> bool {
         match self {
+            Self::Episodes(ids) => ids.contains(&id),
             Self::Workspace(id) => id == of,
             Self::Traces { workspace, before } => {
                 workspace.as_ref().is_none_or(|id| id == of) && created_at.as_microsecond() < before.as_microsecond()
@@ -86,7 +91,7 @@ impl EraseScope {
             Self::Jobs { over_before } => {
                 job.is_over() && job.updated_at.as_microsecond() < over_before.as_microsecond()
             }
-            Self::Memory(_) | Self::Traces { .. } | Self::Requests { .. } => false,
+            Self::Memory(_) | Self::Traces { .. } | Self::Episodes(_) | Self::Requests { .. } => false,
         }
     }
 
@@ -96,7 +101,7 @@ impl EraseScope {
             Self::Workspace(id) => request.workspace_id == *id,
             Self::Memory(id) => request.names(*id),
             Self::Requests { before } => request.at.as_microsecond() < before.as_microsecond(),
-            Self::Traces { .. } | Self::Jobs { .. } => false,
+            Self::Traces { .. } | Self::Episodes(_) | Self::Jobs { .. } => false,
         }
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, QuantizedVector};
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::JobState;
 use reasoning_bank_domain::memory::signature::Signature;
-use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, Scope, Status};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
@@ -87,6 +88,26 @@ pub struct MemoryFilter {
     pub scope: Option<Scope>,
     /// The conditions of a search. Where there are any, memories without passages, which no search finds, are left out.
     pub conditions: Conditions,
+}
+
+/// An episode as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EpisodeRow {
+    pub trace: Trace,
+    pub state: EpisodeState,
+}
+
+/// A search for the episodes that are most like something.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EpisodeSearch {
+    pub filter: EpisodeFilter,
+    /// The direction that is asked for, and the embedder that made it. Vectors of others are not compared.
+    pub vector: QuantizedVector,
+    pub embedder: String,
+    /// True where outcomes are compared, false where tasks and whole episodes are.
+    pub of_outcome: bool,
+    /// The most episodes in the answer.
+    pub limit: usize,
 }
 
 /// Says which jobs a list has: those that fulfil all that is given.

@@ -1,6 +1,7 @@
 //! The types of what is written: records, and what became of them.
 
 use reasoning_bank_domain::access::KeyedRequest;
+use reasoning_bank_domain::episode::{EpisodeState, EpisodeVectors};
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
@@ -32,7 +33,7 @@ pub struct Passage {
 
 /// One thing to be stored. Every record has an id of its own, and committing the same id again changes nothing.
 ///
-/// A `Verdict`, a `Revision` and a later `Job` change what is stored. Their revision is one above the stored one. Where
+/// A `Verdict`, a `Revision`, an `EpisodeState` and a later `Job` change what is stored. Their revision is one above the stored one. Where
 /// another revision, or none, was stored before the batch, the whole batch is refused: as `StoreError::TraceChanged`,
 /// `StoreError::Conflict` or `StoreError::JobChanged`. So is a batch with two different changes of the same thing. What
 /// is stored already exactly so is no conflict.
@@ -59,6 +60,14 @@ pub enum Record {
     /// stored, the whole batch is refused as `StoreError::CarriedOut`. Revision 1 adds an answer to what is stored, and is
     /// left out where that was erased meanwhile.
     Request(KeyedRequest),
+    /// A change of what is known of an episode beside its body. An episode without such a record has revision 0. Any other
+    /// revision than the next one is refused as `StoreError::TraceChanged`. It is left out where the trace is not stored.
+    #[serde(rename = "episode_state")]
+    EpisodeState(EpisodeState),
+    /// The vectors of an episode. Of its records the one with the highest revision stays. They are left out where the
+    /// trace is not stored.
+    #[serde(rename = "episode_vectors")]
+    EpisodeVectors(EpisodeVectors),
 }
 
 impl Record {

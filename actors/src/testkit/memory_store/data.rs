@@ -1,8 +1,10 @@
 //! The contents of the store, and what commits and erasures make of them.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use reasoning_bank_domain::access::KeyedRequest;
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors};
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, SignalId, TraceId};
@@ -12,7 +14,10 @@ use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::memory::{Memory, Status};
 use reasoning_bank_domain::text::terms;
 
-use crate::ports::{Batch, Committed, EraseScope, Erased, MemoryCommit, MemoryRow, Passage, Record, StoreError};
+use crate::ports::{
+    Batch, Committed, EpisodeRow, EpisodeSearch, EraseScope, Erased, MemoryCommit, MemoryRow, Passage, Record,
+    StoreError,
+};
 
 #[derive(Debug)]
 pub(super) struct Stored {
@@ -37,6 +42,8 @@ pub(super) struct Data {
     pub(super) workspaces: BTreeMap<WorkspaceId, Workspace>,
     pub(super) jobs: BTreeMap<JobId, Job>,
     pub(super) requests: BTreeMap<KeyedRequestId, KeyedRequest>,
+    pub(super) episode_states: BTreeMap<TraceId, EpisodeState>,
+    pub(super) episode_vectors: BTreeMap<TraceId, EpisodeVectors>,
 }
 
 impl Data {
@@ -44,6 +51,7 @@ impl Data {
         let mut revised: HashMap<MemoryId, &Memory> = HashMap::new();
         let mut worked_on: HashMap<JobId, &Job> = HashMap::new();
         let mut judged: HashMap<TraceId, &Trace> = HashMap::new();
+        let mut changed: HashMap<TraceId, &EpisodeState> = HashMap::new();
         for record in &batch {
             match record {
                 Record::Revision { memory, .. } => {
@@ -64,6 +72,17 @@ impl Data {
                         return Err(StoreError::JobChanged(job.id));
                     }
                 }
+                Record::EpisodeState(state) => {
+                    let other = changed.insert(state.episode_id, state);
+                    let stored = self.episode_states.get(&state.episode_id);
+                    let fits = match other {
+                        Some(other) => other == state,
+                        None => state.follows(stored) || stored == Some(state),
+                    };
+                    if !fits {
+                        return Err(StoreError::TraceChanged(state.episode_id));
+                    }
+                }
                 Record::Request(request) => {
                     let stored = self.requests.get(&request.id);
                     if stored.is_some_and(|stored| request.was_carried_out_by(stored)) {
@@ -74,8 +93,22 @@ impl Data {
             }
         }
         let mut committed = Committed::default();
-        for record in batch {
+        // What is about a trace comes after it.
+        let (of_episodes, others): (Batch, Batch) =
+            batch.into_iter().partition(|record| matches!(record, Record::EpisodeState(_) | Record::EpisodeVectors(_)));
+        for record in others.into_iter().chain(of_episodes) {
             match record {
+                Record::EpisodeState(state) => {
+                    if self.traces.contains_key(&state.episode_id) {
+                        self.episode_states.insert(state.episode_id, state);
+                    }
+                }
+                Record::EpisodeVectors(vectors) => {
+                    if self.traces.contains_key(&vectors.episode_id) {
+                        let id = vectors.episode_id;
+                        keep_newest(&mut self.episode_vectors, id, vectors, |vectors| vectors.revision);
+                    }
+                }
                 Record::Workspace(workspace) => {
                     let id = workspace.id.clone();
                     keep_newest(&mut self.workspaces, id, workspace, |workspace| workspace.revision);
@@ -138,6 +171,34 @@ impl Data {
         MemoryRow { memory: stored.memory.clone(), evidence: self.evidence(stored.memory.id) }
     }
 
+    pub(super) fn episode(&self, trace: &Trace) -> EpisodeRow {
+        let state = self.episode_states.get(&trace.trace_id).cloned();
+        EpisodeRow { state: state.unwrap_or_else(|| EpisodeState::of(trace)), trace: trace.clone() }
+    }
+
+    /// Lists the episodes that the filter lets through, the newest first.
+    pub(super) fn episodes(&self, filter: &EpisodeFilter) -> Vec<EpisodeRow> {
+        let rows = self.traces.values().map(|trace| self.episode(trace));
+        let mut rows: Vec<EpisodeRow> = rows.filter(|row| filter.holds(&row.trace, &row.state)).collect();
+        rows.sort_by_key(|row| Reverse((row.trace.created_at.as_microsecond(), row.trace.trace_id)));
+        rows
+    }
+
+    pub(super) fn nearest_episodes(&self, search: &EpisodeSearch) -> Vec<(EpisodeRow, f64)> {
+        let mut found: Vec<(EpisodeRow, f64)> = self
+            .episodes(&search.filter)
+            .into_iter()
+            .filter_map(|row| {
+                let vectors = self.episode_vectors.get(&row.trace.trace_id)?;
+                let cosine = vectors.similarity(&search.vector, search.of_outcome);
+                (vectors.embedder == search.embedder).then_some((row, cosine))
+            })
+            .collect();
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        found.truncate(search.limit);
+        found
+    }
+
     pub(super) fn erase(&mut self, scope: &EraseScope) -> Erased {
         let mut erased = Erased::default();
         self.memories.retain(|_, stored| {
@@ -149,8 +210,11 @@ impl Data {
             keep
         });
         erased.signals = remove(&mut self.signals, |signal| scope.covers_signal(signal));
-        erased.traces =
-            remove(&mut self.traces, |trace| scope.covers_trace(&trace.metadata.workspace_id, trace.created_at));
+        erased.traces = remove(&mut self.traces, |trace| {
+            scope.covers_trace(trace.trace_id, &trace.metadata.workspace_id, trace.created_at)
+        });
+        self.episode_states.retain(|id, of| !scope.covers_trace(*id, &of.workspace_id, of.created_at));
+        self.episode_vectors.retain(|id, of| !scope.covers_trace(*id, &of.workspace_id, of.created_at));
         erased.jobs = remove(&mut self.jobs, |job| scope.covers_job(job));
         self.workspaces.retain(|id, _| !scope.covers_workspace(id));
         self.requests.retain(|_, request| !scope.covers_request(request));

@@ -97,7 +97,9 @@ impl Trace {
     pub fn source_of_signals(&self) -> (Option<TraceId>, Option<String>) {
         match self.source {
             TraceSource::Solve => (Some(self.trace_id), self.metadata.source_session.clone()),
-            TraceSource::Reported => (None, self.metadata.source_session.clone()),
+            TraceSource::Reported | TraceSource::Transcript | TraceSource::Distilled | TraceSource::Consolidated => {
+                (None, self.metadata.source_session.clone())
+            }
         }
     }
 }

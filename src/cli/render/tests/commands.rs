@@ -80,6 +80,7 @@ fn a_trace() -> Trace {
     Trace {
         trace_id: Uuid::from_u128(7).into(),
         revision: 0,
+        episode: None,
         source: TraceSource::Solve,
         task: "Find a number\nin a sorted list".into(),
         trajectory: vec![

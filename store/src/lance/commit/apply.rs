@@ -24,8 +24,15 @@ use crate::lance::tables::{TableName, Tables, Versions, dataset, filter};
 const REVISED_AT_ONCE: usize = 256;
 
 /// The tables whose rows are replaced by later revisions, in the order in which they are replaced.
-const REVISED: [TableName; 5] =
-    [TableName::Workspaces, TableName::Traces, TableName::Memories, TableName::Jobs, TableName::Requests];
+const REVISED: [TableName; 7] = [
+    TableName::Workspaces,
+    TableName::Traces,
+    TableName::Memories,
+    TableName::Jobs,
+    TableName::Requests,
+    TableName::EpisodeState,
+    TableName::EpisodeVectors,
+];
 
 /// Everything that a frame does to the tables. What could be wrong with its records shows when the plan is made.
 pub(in crate::lance) struct WritePlan {
@@ -77,6 +84,8 @@ impl WritePlan {
                 (TableName::Memories, &changed),
                 (TableName::Jobs, &changed),
                 (TableName::Requests, &changed),
+                (TableName::EpisodeState, &all),
+                (TableName::EpisodeVectors, &all),
             ])?,
             appended: encode(&[
                 (TableName::Traces, &new),
@@ -126,8 +135,10 @@ impl Written {
     pub(in crate::lance) async fn publish(self, tables: &Tables) -> Result<(), StoreError> {
         for rows in self.replaced {
             match rows.table {
-                // a workspace may be new
-                TableName::Workspaces => replace(tables, rows).await?,
+                // any of these may be new
+                TableName::Workspaces | TableName::EpisodeState | TableName::EpisodeVectors => {
+                    replace(tables, rows).await?;
+                }
                 _ => replace_stored(tables, rows).await?,
             }
         }
@@ -148,7 +159,12 @@ fn may_be_stored(record: &Record) -> bool {
         Record::Revision { .. } | Record::Verdict(_) => true,
         Record::Job(job) => job.revision > 0,
         Record::Request(request) => request.revision > 0,
-        Record::Workspace(_) | Record::Trace(_) | Record::Memory { .. } | Record::Signal(_) => false,
+        Record::Workspace(_)
+        | Record::Trace(_)
+        | Record::Memory { .. }
+        | Record::Signal(_)
+        | Record::EpisodeState(_)
+        | Record::EpisodeVectors(_) => false,
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use reasoning_bank_actors::ports::{Batch, Committed, MemoryCommit, Record, StoreError};
 use reasoning_bank_domain::access::KeyedRequest;
+use reasoning_bank_domain::episode::EpisodeState;
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::trace::Trace;
@@ -20,7 +21,7 @@ use crate::lance::tables::{TableName, Tables, read, rows};
 pub(in crate::lance) type CommitResult = Result<Committed, StoreError>;
 
 /// The tables in which the revision alone decides what is written, and no change is refused.
-const DECIDED_BY_REVISION: [TableName; 2] = [TableName::Workspaces, TableName::Signals];
+const DECIDED_BY_REVISION: [TableName; 3] = [TableName::Workspaces, TableName::Signals, TableName::EpisodeVectors];
 
 /// Returns the result of every batch, and all records that have to be written, one for each id.
 pub(in crate::lance) async fn resolve(
@@ -28,11 +29,12 @@ pub(in crate::lance) async fn resolve(
     batches: Vec<Batch>,
 ) -> Result<(Vec<CommitResult>, Batch), StoreError> {
     let asked = || batches.iter().flatten();
-    let (mut known, mut jobs, mut traces, mut requests, stored) = tokio::try_join!(
+    let (mut known, mut jobs, mut traces, mut requests, mut episodes, stored) = tokio::try_join!(
         KnownMemories::read(tables, asked()),
         KnownJobs::read(tables, asked()),
         KnownTraces::read(tables, asked()),
         KnownRequests::read(tables, asked()),
+        KnownEpisodes::read(tables, asked()),
         StoredRevisions::read(tables, &DECIDED_BY_REVISION, asked())
     )?;
     let mut records = Vec::new();
@@ -41,10 +43,12 @@ pub(in crate::lance) async fn resolve(
     for batch in batches {
         let checked = known.check_revisions(&batch).and_then(|()| jobs.check_revisions(&batch));
         let checked = checked.and_then(|()| traces.check_revisions(&batch));
+        let checked = checked.and_then(|()| episodes.check_revisions(&batch));
         if let Err(conflict) = checked.and_then(|()| requests.check_tries(&batch)) {
             answers.push(Err(conflict));
             continue;
         }
+        episodes.add_new(&batch);
         let mut outcome = Committed::default();
         for record in batch {
             match record {
@@ -82,6 +86,17 @@ pub(in crate::lance) async fn resolve(
                 Record::Request(request) => {
                     if requests.take(&request) {
                         records.push(Record::Request(request));
+                    }
+                }
+                Record::EpisodeState(state) => {
+                    if episodes.take(&state) {
+                        records.push(Record::EpisodeState(state));
+                    }
+                }
+                Record::EpisodeVectors(vectors) => {
+                    let record = Record::EpisodeVectors(vectors);
+                    if episodes.has_trace_of(&record) && stored.lacks(&record) {
+                        records.push(record);
                     }
                 }
                 Record::Workspace(_) | Record::Signal(_) => {
@@ -280,6 +295,71 @@ impl KnownRequests {
             self.0.insert(request.id, request.clone());
         }
         is_news
+    }
+}
+
+/// The states of episodes that are stored, or will be by the batches resolved so far, and which traces there are.
+struct KnownEpisodes {
+    states: HashMap<TraceId, EpisodeState>,
+    traces: HashSet<TraceId>,
+}
+
+impl KnownEpisodes {
+    async fn read(tables: &Tables, records: impl Iterator<Item = &Record>) -> Result<Self, StoreError> {
+        let asked: HashSet<String> = records.filter_map(episode_of).map(|id| id.to_string()).collect();
+        let asked: Vec<String> = asked.into_iter().collect();
+        let (found, traces) = tokio::try_join!(
+            read::select_these(&tables.episode_state, "id", asked.clone(), &["body"]),
+            read::present(&tables.traces, asked)
+        )?;
+        let states = rows::decode_bodies::<EpisodeState>(&found)?;
+        let traces = traces.iter().map(|id| id.parse().map_err(failed)).collect::<Result<_, _>>()?;
+        Ok(Self { states: states.into_iter().map(|state| (state.episode_id, state)).collect(), traces })
+    }
+
+    /// Refuses a state that neither follows what is stored nor equals it. An episode without a state has revision 0.
+    fn check_revisions(&self, batch: &[Record]) -> Result<(), StoreError> {
+        let mut seen: HashMap<TraceId, &EpisodeState> = HashMap::new();
+        for record in batch {
+            let Record::EpisodeState(state) = record else { continue };
+            let stored = self.states.get(&state.episode_id);
+            let fits = match seen.insert(state.episode_id, state) {
+                Some(other) => other == state,
+                None => state.follows(stored) || stored == Some(state),
+            };
+            if !fits {
+                return Err(StoreError::TraceChanged(state.episode_id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the traces that a batch adds.
+    fn add_new(&mut self, batch: &[Record]) {
+        let new = batch.iter().filter_map(|r| if let Record::Trace(trace) = r { Some(trace.trace_id) } else { None });
+        self.traces.extend(new);
+    }
+
+    fn has_trace_of(&self, record: &Record) -> bool {
+        episode_of(record).is_some_and(|id| self.traces.contains(&id))
+    }
+
+    /// Takes a state that was checked, and tells whether there is something to write.
+    fn take(&mut self, state: &EpisodeState) -> bool {
+        let is_new = self.states.get(&state.episode_id) != Some(state) && self.traces.contains(&state.episode_id);
+        if is_new {
+            self.states.insert(state.episode_id, state.clone());
+        }
+        is_new
+    }
+}
+
+/// Returns the episode that a record is about beside its trace.
+fn episode_of(record: &Record) -> Option<TraceId> {
+    match record {
+        Record::EpisodeState(state) => Some(state.episode_id),
+        Record::EpisodeVectors(vectors) => Some(vectors.episode_id),
+        _ => None,
     }
 }
 

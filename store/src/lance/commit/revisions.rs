@@ -23,6 +23,8 @@ fn key(record: &Record) -> RecordKey {
         Record::Signal(signal) => (TableName::Signals, signal.id.to_string()),
         Record::Job(job) => (TableName::Jobs, job.id.to_string()),
         Record::Request(request) => (TableName::Requests, request.id.to_string()),
+        Record::EpisodeState(state) => (TableName::EpisodeState, state.episode_id.to_string()),
+        Record::EpisodeVectors(vectors) => (TableName::EpisodeVectors, vectors.episode_id.to_string()),
     }
 }
 
@@ -33,6 +35,8 @@ fn revision(record: &Record) -> u64 {
         Record::Memory { memory, .. } | Record::Revision { memory, .. } => memory.revision,
         Record::Job(job) => u64::from(job.revision),
         Record::Request(request) => request.revision,
+        Record::EpisodeState(state) => state.revision,
+        Record::EpisodeVectors(vectors) => vectors.revision,
         Record::Signal(_) => 0,
     }
 }

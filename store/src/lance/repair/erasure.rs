@@ -10,6 +10,7 @@ use lancedb::expr::{DfExpr, col, lit};
 use reasoning_bank_actors::ports::{EraseScope, Erased, Record, StoreError};
 use reasoning_bank_domain::learning::job::JobState;
 use reasoning_bank_domain::memory::Scope;
+use reasoning_bank_domain::memory::ids::TraceId;
 
 use super::orphans::replay_orphans;
 use crate::lance::commit::erasure_log;
@@ -32,7 +33,10 @@ fn by_age(scope: &EraseScope) -> Option<(TableName, Timestamp)> {
         EraseScope::Jobs { over_before } => Some((TableName::Jobs, *over_before)),
         EraseScope::Requests { before } => Some((TableName::Requests, *before)),
         EraseScope::Traces { workspace: None, before } => Some((TableName::Traces, *before)),
-        EraseScope::Traces { workspace: Some(_), .. } | EraseScope::Workspace(_) | EraseScope::Memory(_) => None,
+        EraseScope::Traces { workspace: Some(_), .. }
+        | EraseScope::Episodes(_)
+        | EraseScope::Workspace(_)
+        | EraseScope::Memory(_) => None,
     }
 }
 
@@ -106,19 +110,32 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
             TableName::Memories => Some(filter::equals("id", id.to_string())),
             TableName::Passages | TableName::Signals => Some(filter::equals("memory_id", id.to_string())),
             TableName::Requests => Some(filter::mentions("body", id.to_string())),
-            TableName::Traces | TableName::Workspaces | TableName::Jobs => None,
+            TableName::Traces
+            | TableName::Workspaces
+            | TableName::Jobs
+            | TableName::EpisodeState
+            | TableName::EpisodeVectors => None,
         },
         EraseScope::Workspace(id) => Some(match table {
             TableName::Memories | TableName::Passages => {
                 filter::equals("workspace", id.as_str()).and(filter::equals("scope", Scope::Project.as_str()))
             }
-            TableName::Traces | TableName::Signals | TableName::Jobs | TableName::Requests => {
-                filter::equals("workspace", id.as_str())
-            }
+            TableName::Traces
+            | TableName::Signals
+            | TableName::Jobs
+            | TableName::Requests
+            | TableName::EpisodeState
+            | TableName::EpisodeVectors => filter::equals("workspace", id.as_str()),
             TableName::Workspaces => filter::equals("id", id.as_str()),
         }),
+        EraseScope::Episodes(ids) => match table {
+            TableName::Traces | TableName::EpisodeState | TableName::EpisodeVectors => {
+                Some(filter::one_of("id", ids.iter().map(TraceId::to_string)))
+            }
+            _ => None,
+        },
         EraseScope::Traces { workspace, before } => match table {
-            TableName::Traces => filter::all([
+            TableName::Traces | TableName::EpisodeState | TableName::EpisodeVectors => filter::all([
                 Some(col("created").lt(lit(before.as_microsecond()))),
                 workspace.as_ref().map(|id| filter::equals("workspace", id.as_str())),
             ]),
@@ -164,6 +181,8 @@ async fn delete_rows(tables: &Tables, scope: &EraseScope) -> Result<Erased, Stor
         signals: {
             delete(TableName::Workspaces).await?;
             delete(TableName::Requests).await?;
+            delete(TableName::EpisodeState).await?;
+            delete(TableName::EpisodeVectors).await?;
             delete(TableName::Signals).await?
         },
         jobs: delete(TableName::Jobs).await?,

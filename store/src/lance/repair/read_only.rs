@@ -43,6 +43,8 @@ pub(in crate::lance) async fn open(
         signals: open(TableName::Signals).await?,
         jobs: open(TableName::Jobs).await?,
         requests: open(TableName::Requests).await?,
+        episode_state: open(TableName::EpisodeState).await?,
+        episode_vectors: open(TableName::EpisodeVectors).await?,
     };
     let of = layout.clone();
     let waiting = blocking(move || journal::waiting(&of)).await?;

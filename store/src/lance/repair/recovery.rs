@@ -39,7 +39,7 @@ pub(in crate::lance) async fn open_tables(layout: &Layout, dims: usize) -> Resul
 async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), StoreError> {
     let connection = tables::connect(layout).await?;
     let open = |name| open_table(layout, connection.clone(), name, dims);
-    let (workspaces, traces, memories, passages, signals, jobs, requests) = tokio::try_join!(
+    let (workspaces, traces, memories, passages, signals, jobs, requests, states, vectors) = tokio::try_join!(
         open(TableName::Workspaces),
         open(TableName::Traces),
         open(TableName::Memories),
@@ -47,8 +47,11 @@ async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), S
         open(TableName::Signals),
         open(TableName::Jobs),
         open(TableName::Requests),
+        open(TableName::EpisodeState),
+        open(TableName::EpisodeVectors),
     )?;
     let damaged = workspaces.1 || traces.1 || memories.1 || passages.1 || signals.1 || jobs.1 || requests.1;
+    let damaged = damaged || states.1 || vectors.1;
     let tables = Tables {
         workspaces: workspaces.0,
         traces: traces.0,
@@ -57,6 +60,8 @@ async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), S
         signals: signals.0,
         jobs: jobs.0,
         requests: requests.0,
+        episode_state: states.0,
+        episode_vectors: vectors.0,
     };
     Ok((tables, damaged))
 }

@@ -14,7 +14,9 @@ use lance::dataset::{BatchUDF, NewColumnTransform};
 use lancedb::Table;
 use lancedb::expr::col;
 use reasoning_bank_actors::ports::{Record, StoreError};
+use reasoning_bank_domain::episode::EpisodeLabels;
 use reasoning_bank_domain::memory::label::label_key;
+use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::{ErrorContext, Memory};
 use reasoning_bank_domain::text::terms;
 use serde::Deserialize;
@@ -28,7 +30,22 @@ use crate::lance::tables::{TableName, Tables, filter, indexes, read};
 use crate::lance::threads::blocking;
 
 /// Columns that earlier formats did not have.
-const ADDED: [&str; 8] = ["outcome", "created", "signature", "team", "org", "terms", "source", "difficulty"];
+const ADDED: [&str; 14] = [
+    "outcome",
+    "created",
+    "signature",
+    "team",
+    "org",
+    "terms",
+    "source",
+    "difficulty",
+    "session",
+    "domain",
+    "task_type",
+    "tools",
+    "tags",
+    "signatures",
+];
 /// The columns of so many memories, or of their passages, are filled at once.
 const FILLED_AT_ONCE: usize = 1_000;
 
@@ -149,7 +166,7 @@ async fn add_columns(name: TableName, table: &Table) -> Result<bool, StoreError>
         return add.execute().await.map(|_| true).map_err(failed);
     }
     let output = Arc::clone(&missing);
-    let columns = move |batch: &RecordBatch| Ok(columns(batch, &missing)?);
+    let columns = move |batch: &RecordBatch| Ok(columns(name, batch, &missing)?);
     let made = BatchUDF { mapper: Box::new(columns), output_schema: output, result_checkpoint: None };
     let add = table.add_columns().transform(NewColumnTransform::BatchUDF(made)).read_columns(["body"]);
     add.execute().await.map(|_| true).map_err(failed)
@@ -168,7 +185,7 @@ fn missing(name: TableName, found: &Schema) -> Option<SchemaRef> {
 /// Completes rows of any format to rows of the present one.
 pub(in crate::lance) fn complete(name: TableName, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
     let Some(missing) = missing(name, &batch.schema()) else { return Ok(batch) };
-    let made = columns(&batch, &missing).map_err(failed)?;
+    let made = columns(name, &batch, &missing).map_err(failed)?;
     let fields: Vec<_> = batch.schema().fields().iter().chain(missing.fields()).cloned().collect();
     let all = batch.columns().iter().chain(made.columns()).cloned().collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), all).map_err(failed)
@@ -186,7 +203,7 @@ struct Body {
     org: Option<String>,
 }
 
-fn columns(batch: &RecordBatch, columns: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+fn columns(name: TableName, batch: &RecordBatch, columns: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     if batch.column_by_name("body").is_none() {
         // passages: they are filled when their memories can be read
         let none = columns.fields().iter().map(|field| new_null_array(field.data_type(), batch.num_rows()));
@@ -195,6 +212,14 @@ fn columns(batch: &RecordBatch, columns: &SchemaRef) -> Result<RecordBatch, Arro
     let bodies = rows::text_column(std::slice::from_ref(batch), "body").map(serde_json::from_str::<Body>);
     let bodies: Vec<Body> =
         bodies.collect::<Result<_, _>>().map_err(|error| ArrowError::from_external_error(error.into()))?;
+    let labels: Vec<EpisodeLabels> = match name {
+        TableName::Traces => rows::decode_bodies::<Trace>(std::slice::from_ref(batch))
+            .map_err(|error| ArrowError::from_external_error(error.into()))?
+            .iter()
+            .map(EpisodeLabels::of)
+            .collect(),
+        _ => Vec::new(),
+    };
     let made = columns.fields().iter().map(|field| -> ArrayRef {
         match field.name().as_str() {
             "created" => {
@@ -206,7 +231,8 @@ fn columns(batch: &RecordBatch, columns: &SchemaRef) -> Result<RecordBatch, Arro
             }
             "team" => Arc::new(bodies.iter().map(|body| body.team.as_deref()).collect::<StringArray>()),
             "org" => Arc::new(bodies.iter().map(|body| body.org.as_deref()).collect::<StringArray>()),
-            _ => Arc::new(StringArray::from_iter_values(bodies.iter().map(|body| &body.outcome))),
+            "outcome" => Arc::new(StringArray::from_iter_values(bodies.iter().map(|body| &body.outcome))),
+            label => rows::label_column(label, &labels),
         }
     });
     RecordBatch::try_new(Arc::clone(columns), made.collect())

@@ -2,11 +2,13 @@
 
 use lancedb::expr::{DfExpr, col, contains, is_in, lit};
 use reasoning_bank_actors::ports::{Conditions, Recall, Visible};
+use reasoning_bank_domain::episode::EpisodeFilter;
 use reasoning_bank_domain::memory::label::label_key;
+use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::memory::{Scope, Status};
 use serde::Serialize;
 
-use super::rows::list_text;
+use super::rows::{list_entry_start, list_text};
 
 pub(in crate::lance) fn equals(column: &str, value: impl Into<String>) -> DfExpr {
     col(column).eq(lit(value.into()))
@@ -68,4 +70,28 @@ pub(in crate::lance) fn holding(conditions: &Conditions) -> Option<DfExpr> {
         conditions.without_warnings.then(|| col("warning").eq(lit(false))),
     ];
     all(given.into_iter().chain(conditions.tags.iter().map(|tag| Some(has("tags", tag)))))
+}
+
+/// Returns the condition for traces whose episodes the filter lets through, as far as their own columns tell; `None` when
+/// there is none. Whether an episode is shown, its state tells.
+pub(in crate::lance) fn episodes(filter: &EpisodeFilter) -> Option<DfExpr> {
+    let label = |column: &str, label: &Option<String>| label.as_deref().map(|label| equals(column, label_key(label)));
+    let failed = || equals("outcome", Outcome::Failure.as_str()).or(mentions("signatures", list_entry_start("")));
+    let given = [
+        filter.workspace.as_ref().map(|workspace| equals("workspace", workspace.as_str())),
+        label("domain", &filter.domain),
+        label("task_type", &filter.task_type),
+        filter.status.map(|status| equals("outcome", status.as_str())),
+        filter.session.as_deref().map(|session| equals("session", session)),
+        filter.since.map(|since| col("created").gt_eq(lit(since.as_microsecond()))),
+        filter.until.map(|until| col("created").lt(lit(until.as_microsecond()))),
+        filter
+            .signature
+            .as_ref()
+            .map(|wanted| mentions("signatures", list_entry_start(&format!("{}|", wanted.error())))),
+        filter.with_failures.then(failed),
+    ];
+    let tools = filter.tools.iter().map(|tool| Some(has("tools", label_key(tool))));
+    let tags = filter.tags.iter().map(|tag| Some(has("tags", label_key(tag))));
+    all(given.into_iter().chain(tools).chain(tags))
 }

@@ -31,6 +31,8 @@ pub(in crate::lance) struct Tables {
     pub(in crate::lance) signals: Table,
     pub(in crate::lance) jobs: Table,
     pub(in crate::lance) requests: Table,
+    pub(in crate::lance) episode_state: Table,
+    pub(in crate::lance) episode_vectors: Table,
 }
 
 impl Tables {
@@ -43,6 +45,8 @@ impl Tables {
             TableName::Signals => &self.signals,
             TableName::Jobs => &self.jobs,
             TableName::Requests => &self.requests,
+            TableName::EpisodeState => &self.episode_state,
+            TableName::EpisodeVectors => &self.episode_vectors,
         }
     }
 
@@ -55,6 +59,8 @@ impl Tables {
             TableName::Signals => &mut self.signals,
             TableName::Jobs => &mut self.jobs,
             TableName::Requests => &mut self.requests,
+            TableName::EpisodeState => &mut self.episode_state,
+            TableName::EpisodeVectors => &mut self.episode_vectors,
         }
     }
 

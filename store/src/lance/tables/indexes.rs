@@ -78,7 +78,7 @@ const fn index(table: TableName, column: &'static str, name: &'static str, kind:
     Index { table, column, name, kind }
 }
 
-const INDEXES: [Index; 16] = [
+const INDEXES: [Index; 18] = [
     index(TableName::Passages, "terms", TEXT_INDEX, IndexKind::Text),
     index(TableName::Passages, "vector", VECTOR_INDEX, IndexKind::Vector),
     index(TableName::Passages, "workspace", "passages_workspace", IndexKind::Label),
@@ -96,6 +96,8 @@ const INDEXES: [Index; 16] = [
     index(TableName::Signals, "memory_id", "signals_memory", IndexKind::Key),
     index(TableName::Jobs, "id", "jobs_id", IndexKind::Key),
     index(TableName::Requests, "id", "requests_id", IndexKind::Key),
+    index(TableName::EpisodeState, "id", "episode_state_id", IndexKind::Key),
+    index(TableName::EpisodeVectors, "id", "episode_vectors_id", IndexKind::Key),
 ];
 
 impl IndexKind {

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder};
 use arrow_array::types::Float32Type;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, StringArray, UInt32Array, cast::AsArray,
+    Array, ArrayRef, BinaryArray, BooleanArray, Float32Array, Int64Array, RecordBatch, StringArray, UInt32Array,
+    cast::AsArray,
 };
 use arrow_schema::SchemaRef;
 use jiff::Timestamp;
 use rayon::prelude::*;
 use reasoning_bank_actors::ports::{Passage, PassageKind, Record, StoreError};
+use reasoning_bank_domain::episode::{EpisodeLabels, EpisodeState, EpisodeVectors, QuantizedVector};
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::label::label_key;
@@ -36,6 +38,12 @@ pub(in crate::lance) fn list_text<T: Serialize>(entries: impl IntoIterator<Item 
         text.push(SEPARATOR);
     }
     text
+}
+
+/// Returns what stands in the text of a list ([`list_text`]) where an entry begins with this text.
+pub(in crate::lance) fn list_entry_start(start: &str) -> String {
+    let entry = serde_json::to_string(start).unwrap_or_default();
+    format!("{SEPARATOR}{}", entry.strip_suffix('"').unwrap_or(&entry))
 }
 
 /// Returns the ids in the text of a list.
@@ -74,6 +82,8 @@ pub(in crate::lance) fn encode(
         TableName::Signals => signals(records),
         TableName::Jobs => jobs(records),
         TableName::Requests => requests(records),
+        TableName::EpisodeState => episode_states(records),
+        TableName::EpisodeVectors => episode_vectors(records),
     }?;
     if columns.first().is_none_or(|ids| ids.is_empty()) {
         return Ok(None);
@@ -95,7 +105,9 @@ pub(in crate::lance) fn stored_memory(record: &Record) -> Option<(&Memory, &[Pas
         | Record::Verdict(_)
         | Record::Signal(_)
         | Record::Job(_)
-        | Record::Request(_) => None,
+        | Record::Request(_)
+        | Record::EpisodeState(_)
+        | Record::EpisodeVectors(_) => None,
     }
 }
 
@@ -138,13 +150,89 @@ fn traces(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
             _ => None,
         })
     };
-    Ok(vec![
+    let labels: Vec<EpisodeLabels> = all().map(EpisodeLabels::of).collect();
+    let mut columns = vec![
         text(all().map(|trace| trace.trace_id.to_string())),
         text(all().map(|trace| trace.metadata.workspace_id.as_str())),
         bodies(all())?,
         text(all().map(|trace| trace.outcome.as_str())),
         Arc::new(all().map(|trace| Some(trace.created_at.as_microsecond())).collect::<Int64Array>()),
+    ];
+    columns.extend(LABEL_COLUMNS.map(|name| label_column(name, &labels)));
+    Ok(columns)
+}
+
+/// The columns of traces that hold the labels of their episodes, in the order of the schema.
+const LABEL_COLUMNS: [&str; 6] = ["session", "domain", "task_type", "tools", "tags", "signatures"];
+
+/// Makes one of [`LABEL_COLUMNS`].
+pub(in crate::lance) fn label_column(name: &str, labels: &[EpisodeLabels]) -> ArrayRef {
+    match name {
+        "session" => optional(labels.iter().map(|labels| labels.session.as_deref())),
+        "domain" => optional(labels.iter().map(|labels| labels.domain.as_deref())),
+        "task_type" => optional(labels.iter().map(|labels| Some(&labels.task_type))),
+        "tools" => optional(labels.iter().map(|labels| Some(list_text(&labels.tools)))),
+        "tags" => optional(labels.iter().map(|labels| Some(list_text(&labels.tags)))),
+        _ => optional(labels.iter().map(|labels| Some(list_text(&labels.signatures)))),
+    }
+}
+
+fn episode_states(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || records.iter().filter_map(|r| if let Record::EpisodeState(state) = r { Some(state) } else { None });
+    let times = |time: fn(&EpisodeState) -> Option<Timestamp>| -> ArrayRef {
+        Arc::new(all().map(|state| time(state).map(|time| time.as_microsecond())).collect::<Int64Array>())
+    };
+    Ok(vec![
+        text(all().map(|state| state.episode_id.to_string())),
+        text(all().map(|state| state.workspace_id.as_str())),
+        times(|state| Some(state.created_at)),
+        times(|state| state.last_accessed),
+        times(|state| state.archived_at),
+        times(|state| state.deleted_at),
+        bodies(all())?,
     ])
+}
+
+fn episode_vectors(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || records.iter().filter_map(|r| if let Record::EpisodeVectors(of) = r { Some(of) } else { None });
+    let vectors = |vector: fn(&EpisodeVectors) -> Option<&QuantizedVector>| -> ArrayRef {
+        let bytes: Vec<Option<Vec<u8>>> = all().map(|of| vector(of).map(QuantizedVector::bytes)).collect();
+        Arc::new(bytes.iter().map(Option::as_deref).collect::<BinaryArray>())
+    };
+    let heads: Vec<EpisodeVectors> =
+        all().map(|of| EpisodeVectors { task: None, outcome: None, whole: None, ..of.clone() }).collect();
+    Ok(vec![
+        text(all().map(|of| of.episode_id.to_string())),
+        text(all().map(|of| of.workspace_id.as_str())),
+        Arc::new(all().map(|of| Some(of.created_at.as_microsecond())).collect::<Int64Array>()),
+        text(all().map(|of| of.embedder.as_str())),
+        vectors(|of| of.task.as_ref()),
+        vectors(|of| of.outcome.as_ref()),
+        vectors(|of| of.whole.as_ref()),
+        bodies(&heads)?,
+    ])
+}
+
+/// Returns the values of a column of vectors of every batch, one after another. None where a row has none.
+pub(in crate::lance) fn vector_bytes<'a>(
+    batches: &'a [RecordBatch],
+    name: &'static str,
+) -> impl Iterator<Item = Option<&'a [u8]>> + use<'a> {
+    batches
+        .iter()
+        .filter_map(move |batch| batch.column_by_name(name)?.as_binary_opt::<i32>())
+        .flat_map(|column| column.iter())
+}
+
+/// Returns the values of a column of times that may be unset, of every batch, one after another.
+pub(in crate::lance) fn optional_times<'a>(
+    batches: &'a [RecordBatch],
+    name: &'static str,
+) -> impl Iterator<Item = Option<Timestamp>> + use<'a> {
+    batches
+        .iter()
+        .filter_map(move |batch| batch.column_by_name(name)?.as_any().downcast_ref::<Int64Array>())
+        .flat_map(|column| column.iter().map(|time| Timestamp::from_microsecond(time?).ok()))
 }
 
 fn memories(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {

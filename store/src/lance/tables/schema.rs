@@ -14,12 +14,23 @@ pub(in crate::lance) enum TableName {
     Signals,
     Jobs,
     Requests,
+    EpisodeState,
+    EpisodeVectors,
 }
 
 impl TableName {
     /// All tables, in the order in which a frame is applied: what refers comes after what it refers to.
-    pub(in crate::lance) const ALL: [Self; 7] =
-        [Self::Workspaces, Self::Traces, Self::Memories, Self::Passages, Self::Signals, Self::Jobs, Self::Requests];
+    pub(in crate::lance) const ALL: [Self; 9] = [
+        Self::Workspaces,
+        Self::Traces,
+        Self::Memories,
+        Self::Passages,
+        Self::Signals,
+        Self::Jobs,
+        Self::Requests,
+        Self::EpisodeState,
+        Self::EpisodeVectors,
+    ];
 
     pub(in crate::lance) fn as_str(self) -> &'static str {
         match self {
@@ -30,6 +41,8 @@ impl TableName {
             Self::Signals => "signals",
             Self::Jobs => "jobs",
             Self::Requests => "requests",
+            Self::EpisodeState => "episode_state",
+            Self::EpisodeVectors => "episode_vectors",
         }
     }
 
@@ -39,13 +52,24 @@ impl TableName {
     pub(in crate::lance) fn schema(self, dims: usize) -> SchemaRef {
         let text = |name: &str| Field::new(name, DataType::Utf8, false);
         let optional = |name: &str| Field::new(name, DataType::Utf8, true);
+        let time = |name: &str, nullable| Field::new(name, DataType::Int64, nullable);
         let key = HashMap::from([("lance-schema:unenforced-primary-key:position".to_owned(), "1".to_owned())]);
         let mut fields = vec![text("id").with_metadata(key)];
         fields.extend(match self {
             Self::Workspaces => vec![text("body")],
-            Self::Traces => {
-                vec![text("workspace"), text("body"), text("outcome"), Field::new("created", DataType::Int64, false)]
-            }
+            Self::Traces => vec![
+                text("workspace"),
+                text("body"),
+                text("outcome"),
+                time("created", false),
+                // these are NULL where there is no such label
+                optional("session"),
+                optional("domain"),
+                optional("task_type"),
+                optional("tools"),
+                optional("tags"),
+                optional("signatures"),
+            ],
             Self::Memories => vec![
                 text("workspace"),
                 text("scope"),
@@ -97,7 +121,25 @@ impl TableName {
                 text("body"),
                 Field::new("created", DataType::Int64, false),
             ],
-            Self::Requests => vec![text("workspace"), Field::new("at", DataType::Int64, false), text("body")],
+            Self::Requests => vec![text("workspace"), time("at", false), text("body")],
+            Self::EpisodeState => vec![
+                text("workspace"),
+                time("created", false),
+                time("accessed", true),
+                time("archived", true),
+                time("deleted", true),
+                text("body"),
+            ],
+            // the body says all but the vectors
+            Self::EpisodeVectors => vec![
+                text("workspace"),
+                time("created", false),
+                text("embedder"),
+                Field::new("task", DataType::Binary, true),
+                Field::new("outcome", DataType::Binary, true),
+                Field::new("whole", DataType::Binary, true),
+                text("body"),
+            ],
         });
         Arc::new(Schema::new(fields))
     }

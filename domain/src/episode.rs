@@ -1,0 +1,36 @@
+//! Episodes: what happened in one task. An episode is a trace; its document is a second view of the same record.
+//!
+//! `document` is the document and how it is made of a trace and its state. `recording` checks what a caller reports and
+//! makes a trace of it. `labels` is what an episode is found by. `task_type` and `tool_name` are rules that label tasks and
+//! tools. `lifecycle` is what changes of an episode after it was stored: phase, deletion, access. `filter` says which
+//! episodes a question is about, `relevance` and `failures` rank them, `vectors` compares their meanings, and `duplicate`
+//! says when two are the same.
+
+mod document;
+mod duplicate;
+mod failures;
+mod filter;
+mod labels;
+mod lifecycle;
+mod recording;
+mod relevance;
+mod search;
+mod task_type;
+mod tool_name;
+mod vectors;
+
+pub use document::{Episode, EpisodeOutcome, EpisodeStatus, EpisodeTask, EpisodeVerdict, LifecycleView};
+pub use duplicate::{DUPLICATE_MINUTES, content_key};
+pub use failures::{FailureMatch, FailureTier, matched_failure};
+pub use filter::EpisodeFilter;
+pub use labels::{EpisodeLabels, EpisodeTexts, WHOLE_MAX_CHARS};
+pub use lifecycle::{EpisodeState, EpisodeTimes, LifecycleProblem, LifecycleRules, Phase, Visibility};
+pub use recording::{BODY_MAX_BYTES, EntryBounds, NewEpisode, NewOutcome};
+pub use relevance::{RECENT_DAYS, Relevance, ScoredEpisode, relevance};
+pub use search::{
+    ArchivedEpisode, DeletedEpisode, EpisodeFound, EpisodeHits, EpisodeList, EpisodeSummary, PurgedEpisodes,
+    RecordedEpisode, RestoredEpisode, Strategy, Why,
+};
+pub use task_type::{complexity, task_type};
+pub use tool_name::tool_name;
+pub use vectors::{EpisodeVectors, QuantizedVector};

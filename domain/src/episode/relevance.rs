@@ -1,0 +1,162 @@
+//! How relevant an episode is to a task: how like it is, how recent, whether it succeeded, how often it was looked at, and
+//! whether it is of the same domain. The weights are those of the specification; each part is shown.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::filter::EpisodeFilter;
+use super::labels::EpisodeLabels;
+use super::lifecycle::{EpisodeState, Phase};
+use crate::memory::label::label_key;
+use crate::memory::trace::{Outcome, Trace};
+
+const SEMANTIC: f64 = 0.5;
+const RECENCY: f64 = 0.2;
+const SUCCESS: f64 = 0.15;
+const ACCESS: f64 = 0.1;
+const DOMAIN: f64 = 0.05;
+/// The age at which the part of recency has fallen to 1/e, in days.
+const RECENCY_DAYS: f64 = 30.0;
+/// The age of an episode that is recent, in days.
+pub const RECENT_DAYS: i64 = 30;
+/// An aged episode is found from this similarity on.
+const AGED_SIMILARITY: f64 = 0.6;
+
+/// The parts of a score. Each is weighted already, so that their sum is the score.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "")]
+pub struct Relevance {
+    /// 0.5 times the similarity, in 0..=0.5.
+    pub semantic: f64,
+    /// 0.2 on the first day, less with age.
+    pub recency: f64,
+    /// 0.15 for a success.
+    pub success: f64,
+    /// Up to 0.1 for an episode that is looked at often.
+    pub access: f64,
+    /// 0.05 for the same domain.
+    pub domain: f64,
+}
+
+impl Relevance {
+    /// Returns the score, in 0..=1.
+    pub fn score(&self) -> f64 {
+        self.semantic + self.recency + self.success + self.access + self.domain
+    }
+}
+
+/// An episode with what it scored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoredEpisode {
+    pub trace: Trace,
+    pub state: EpisodeState,
+    pub similarity: f64,
+    pub relevance: Relevance,
+}
+
+/// Weighs an episode. `similarity` lies in -1..=1; what is below 0 counts as 0.
+pub fn relevance(
+    trace: &Trace,
+    state: &EpisodeState,
+    similarity: f64,
+    domain: Option<&str>,
+    now: Timestamp,
+) -> Relevance {
+    let age_days = (now.duration_since(trace.created_at).as_secs_f64() / 86_400.0).max(0.0);
+    #[allow(clippy::cast_precision_loss, reason = "a count of accesses is far below 2^52")]
+    let accesses = (state.access_count as f64).ln_1p() / 10.0;
+    let own = EpisodeLabels::of(trace).domain;
+    let is_of_domain = domain.is_some_and(|domain| own.as_deref() == Some(label_key(domain).as_str()));
+    Relevance {
+        semantic: SEMANTIC * similarity.clamp(0.0, 1.0),
+        recency: RECENCY * (-age_days / RECENCY_DAYS).exp(),
+        success: if trace.outcome == Outcome::Success { SUCCESS } else { 0.0 },
+        access: ACCESS * accesses.min(1.0),
+        domain: if is_of_domain { DOMAIN } else { 0.0 },
+    }
+}
+
+impl ScoredEpisode {
+    pub fn new(trace: Trace, state: EpisodeState, similarity: f64, domain: Option<&str>, now: Timestamp) -> Self {
+        let relevance = relevance(&trace, &state, similarity, domain, now);
+        Self { trace, state, similarity, relevance }
+    }
+
+    /// Tells whether the episode is found: an aged one is only where it is very like what is asked.
+    pub fn is_found(&self, filter: &EpisodeFilter, min_relevance: f64) -> bool {
+        let is_aged = self.state.phase(filter.rules, filter.now) == Phase::Aged;
+        (!is_aged || self.similarity >= AGED_SIMILARITY) && self.relevance.score() >= min_relevance
+    }
+
+    /// Sorts the best to the front; of equals the newest is first, then the one with the lowest id.
+    pub fn rank(episodes: &mut [Self]) {
+        episodes.sort_by(|a, b| {
+            let score = b.relevance.score().total_cmp(&a.relevance.score());
+            let newest = b.trace.created_at.cmp(&a.trace.created_at);
+            score.then(newest).then(a.trace.trace_id.cmp(&b.trace.trace_id))
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::memory::samples::{days_ago, now, strategy, trace};
+    use crate::memory::trace::{EpisodeMetadata, EpisodeParts};
+
+    fn episode(days: f64, outcome: Outcome, accesses: u64) -> (Trace, EpisodeState) {
+        let parts = EpisodeParts {
+            metadata: EpisodeMetadata { domain: Some("Rust".into()), ..EpisodeMetadata::default() },
+            ..EpisodeParts::default()
+        };
+        let trace = Trace {
+            outcome,
+            episode: Some(Box::new(parts)),
+            ..Trace::reported(trace(1), strategy(1).workspace_id, "s", None, days_ago(days))
+        };
+        let state = EpisodeState { access_count: accesses, ..EpisodeState::of(&trace) };
+        (trace, state)
+    }
+
+    #[test]
+    fn the_parts_are_those_of_the_specification() {
+        let (trace, state) = episode(30.0, Outcome::Success, 0);
+        let parts = relevance(&trace, &state, 0.8, Some("rust"), now());
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        assert!(near(parts.semantic, 0.4) && near(parts.recency, 0.2 / std::f64::consts::E), "{parts:?}");
+        assert_eq!((parts.success, parts.access, parts.domain), (0.15, 0.0, 0.05));
+        let (failed, often) = episode(0.0, Outcome::Failure, 1_000_000);
+        let parts = relevance(&failed, &often, -0.5, Some("go"), now());
+        assert_eq!((parts.semantic, parts.recency, parts.success, parts.domain), (0.0, 0.2, 0.0, 0.0));
+        assert!(near(parts.access, 0.1), "{parts:?}");
+    }
+
+    #[test]
+    fn an_aged_episode_needs_to_be_very_like_what_is_asked() {
+        let filter = EpisodeFilter::of_all(super::super::LifecycleRules::default(), now());
+        for (days, similarity, found) in [(10.0, 0.1, true), (200.0, 0.59, false), (200.0, 0.6, true)] {
+            let (trace, state) = episode(days, Outcome::Success, 0);
+            let scored = ScoredEpisode::new(trace, state, similarity, None, now());
+            assert_eq!(scored.is_found(&filter, 0.0), found, "{days} {similarity}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_score_lies_in_its_range_and_grows_with_each_part(
+            days in 0.0..2_000.0_f64,
+            similarity in -1.0..1.0_f64,
+            accesses in 0..u64::MAX,
+        ) {
+            let (trace, state) = episode(days, Outcome::Success, accesses);
+            let of = |similarity| relevance(&trace, &state, similarity, Some("rust"), now()).score();
+            prop_assert!((0.0..=1.0 + 1e-9).contains(&of(similarity)));
+            prop_assert!(of(similarity) <= of(1.0) && of(similarity) >= of(-1.0));
+            let (newer, newer_state) = episode(days / 2.0, Outcome::Success, accesses);
+            prop_assert!(relevance(&newer, &newer_state, similarity, Some("rust"), now()).score() >= of(similarity));
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The answers about episodes: what a search found and why, lists, and what became of a change.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::document::{EpisodeStatus, EpisodeVerdict};
+use super::failures::{FailureMatch, FailureTier};
+use super::lifecycle::{EpisodeState, LifecycleRules, Phase};
+use super::relevance::Relevance;
+use crate::memory::ids::TraceId;
+use crate::memory::trace::{FailureAnalysis, Trace, TraceSource};
+use crate::note::Note;
+
+/// How episodes are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(description = "")]
+pub enum Strategy {
+    /// By meaning; labels raise the score and leave nothing out but what is asked for by name.
+    Semantic,
+    /// By labels and time alone, the newest first.
+    Structured,
+    /// By meaning among those with the labels.
+    #[default]
+    Hybrid,
+    /// The newest first, of a range of time or of a session.
+    Temporal,
+    /// By a failure that was met.
+    Failure,
+}
+
+impl Strategy {
+    /// Tells whether the strategy needs something to compare with.
+    pub fn needs_query(self) -> bool {
+        matches!(self, Self::Semantic | Self::Hybrid | Self::Failure)
+    }
+}
+
+/// An episode in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EpisodeSummary {
+    pub episode_id: TraceId,
+    pub timestamp: Timestamp,
+    pub source: TraceSource,
+    /// The first 200 characters of the task.
+    pub task: String,
+    pub status: EpisodeStatus,
+    pub verdict_source: EpisodeVerdict,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    pub task_type: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools_used: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// The first insights, at most three.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub insights: Vec<String>,
+    pub phase: Phase,
+    /// The time at which it was deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<Timestamp>,
+}
+
+impl EpisodeSummary {
+    pub fn new(trace: &Trace, state: &EpisodeState, rules: LifecycleRules, now: Timestamp) -> Self {
+        const TASK_CHARS: usize = 200;
+        const INSIGHT_CHARS: usize = 300;
+        const INSIGHTS: usize = 3;
+        const LABELS: usize = 20;
+        let parts = trace.episode.as_deref().cloned().unwrap_or_default();
+        let short = |text: String| text.chars().take(INSIGHT_CHARS).collect();
+        Self {
+            episode_id: trace.trace_id,
+            timestamp: trace.created_at,
+            source: trace.source,
+            task: trace.task.chars().take(TASK_CHARS).collect(),
+            status: trace.outcome.into(),
+            verdict_source: EpisodeVerdict::of(trace),
+            domain: parts.metadata.domain,
+            task_type: trace.task_type(),
+            tools_used: parts.metadata.tools_used.into_iter().take(LABELS).collect(),
+            tags: parts.metadata.tags,
+            insights: parts.reflection.insights.into_iter().take(INSIGHTS).map(short).collect(),
+            phase: state.phase(rules, now),
+            deleted_at: state.deleted_at,
+        }
+    }
+}
+
+/// Why an episode was found.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "")]
+pub struct Why {
+    /// The parts of the score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<Relevance>,
+    /// How the failure is like the one that was met.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<FailureTier>,
+    /// In words.
+    pub reason: String,
+}
+
+/// An episode that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EpisodeFound {
+    #[serde(flatten)]
+    pub episode: EpisodeSummary,
+    /// In 0..=1; absent where the order is that of time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// The failure that is like the one that was met, and how it was resolved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<FailureAnalysis>,
+    pub why: Why,
+}
+
+impl EpisodeFound {
+    /// Makes an answer that is in the order of time.
+    pub fn by_time(episode: EpisodeSummary, reason: impl Into<String>) -> Self {
+        Self { episode, score: None, failure: None, why: Why { reason: reason.into(), ..Why::default() } }
+    }
+
+    /// Makes an answer that is in the order of its score.
+    pub fn by_relevance(episode: EpisodeSummary, relevance: Relevance) -> Self {
+        let Relevance { semantic, recency, success, access, domain } = relevance;
+        let reason = format!(
+            "similarity {semantic:.2}, recency {recency:.2}, success {success:.2}, access {access:.2}, domain {domain:.2}"
+        );
+        Self {
+            episode,
+            score: Some(relevance.score()),
+            failure: None,
+            why: Why { score: Some(relevance), reason, ..Why::default() },
+        }
+    }
+
+    /// Makes an answer to a failure that was met.
+    pub fn by_failure(episode: EpisodeSummary, found: FailureMatch, similarity: f64) -> Self {
+        let FailureMatch { tier, failure } = found;
+        let reason = match tier {
+            FailureTier::Signature => "the same error".to_owned(),
+            FailureTier::Type => "the same error in another domain".to_owned(),
+            FailureTier::Meaning => format!("a failure with similarity {:.2}", similarity.max(0.0)),
+        };
+        let score = match tier {
+            FailureTier::Signature => 1.0,
+            FailureTier::Type => 0.8,
+            FailureTier::Meaning => 0.7 * similarity.clamp(0.0, 1.0),
+        };
+        Self { episode, score: Some(score), failure, why: Why { score: None, failure: Some(tier), reason } }
+    }
+}
+
+/// What a search found, the best first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct EpisodeHits {
+    pub hits: Vec<EpisodeFound>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
+}
+
+/// One page of episodes, newest first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct EpisodeList {
+    pub episodes: Vec<EpisodeSummary>,
+    /// The `after` of the next page. It is absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<TraceId>,
+}
+
+/// What became of a report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedEpisode {
+    pub episode_id: TraceId,
+    /// False where the same was reported in this session a few minutes ago: then this is that episode.
+    pub created: bool,
+    pub status: EpisodeStatus,
+    pub task_type: String,
+    /// Secrets that were removed.
+    pub redactions: u32,
+    /// Characters that nobody sees and that were removed.
+    pub dropped_characters: u32,
+}
+
+/// What became of an archived episode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ArchivedEpisode {
+    pub episode_id: TraceId,
+    /// False where it was archived already.
+    pub archived: bool,
+}
+
+/// What became of a deleted episode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeletedEpisode {
+    pub episode_id: TraceId,
+    /// It can be restored until this time; absent where it is gone for good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restorable_until: Option<Timestamp>,
+}
+
+/// What became of an episode that is found again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RestoredEpisode {
+    pub episode_id: TraceId,
+    pub phase: Phase,
+}
+
+/// The episodes that are gone for good.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PurgedEpisodes {
+    pub purged: u64,
+    /// The deleted episodes that can still be restored.
+    pub left: u64,
+}
