@@ -209,6 +209,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             relevance_floor: retrieval.relevance_floor,
             n_results: retrieval.n_results,
         },
+        episodes: (&settings.episodes).into(),
         distiller: DistillerSettings { daily_token_cap: settings.background.daily_token_cap },
         cache: CacheLimits { max_entries: llm.cache.max_entries, ttl: Duration::from_secs(llm.cache.ttl_s) },
         retry: RetryPolicy {

@@ -29,6 +29,7 @@ mod config_show;
 mod confirm;
 mod demo;
 mod doctor;
+mod episode;
 mod eval;
 mod failure;
 mod genealogy;
@@ -106,6 +107,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Eval(command) => eval::command(command, &loaded, output),
         Command::Memory(command) => memory::command(command, &loaded, output),
         Command::Trace(command) => trace::command(command, &loaded, output),
+        Command::Episode(command) => episode::command(command, &loaded, output),
         Command::Genealogy(args) => genealogy::command(&args, &loaded, output),
         Command::Workspace(command) => workspace::command(command, &loaded, &sources, output),
         Command::Learn { files } => learn::command(&files, &loaded, output),

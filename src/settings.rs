@@ -11,6 +11,7 @@ use std::sync::Arc;
 use config::Config;
 use jiff::SignedDuration;
 use reasoning_bank_actors::workspaces::{RootName, WorkspaceRef};
+use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::learning::capture::Thresholds;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::prompt::Prompts;
@@ -63,6 +64,7 @@ pub struct Settings {
     pub passive: PassiveSection,
     pub redaction: RedactionSection,
     pub traces: TraceSection,
+    pub episodes: EpisodeSection,
     pub backup: BackupSection,
     pub workspace: WorkspaceSection,
     pub mcp: McpSection,
@@ -276,6 +278,21 @@ pub struct WorkspaceSection {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct EpisodeSection {
+    /// Zero archives none by age.
+    pub archive_after_days: u32,
+    pub retention_days: u32,
+}
+
+impl From<&EpisodeSection> for LifecycleRules {
+    fn from(section: &EpisodeSection) -> Self {
+        let EpisodeSection { archive_after_days, retention_days } = *section;
+        Self { archive_after_days, retention_days }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct McpSection {
     pub toolsets: Vec<Toolset>,
     pub destructive: Destructive,
@@ -316,6 +333,7 @@ pub enum Toolset {
     Learning,
     Workspace,
     Admin,
+    Episodes,
     /// The group of every tool.
     All,
 }

@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use worker::{WorkerState, run_once};
 
+use crate::episodes::EpisodesHandle;
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
 use crate::ports::{Clock, LanguageModel, Lease, Record};
@@ -150,6 +151,7 @@ pub(crate) enum DistillerMsg {
 pub(crate) struct DistillerArgs {
     pub(crate) store: StoreHandle,
     pub(crate) memories: MemoriesHandle,
+    pub(crate) episodes: EpisodesHandle,
     pub(crate) events: Events,
     /// It is None where there is no model, or background work must not use it.
     pub(crate) model: Option<Arc<dyn LanguageModel>>,

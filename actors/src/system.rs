@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::learning::distill;
 use reasoning_bank_domain::solve::matts::K_RANGE;
 use reasoning_bank_domain::system::breaker;
@@ -18,6 +19,7 @@ use crate::backups::BackupsHandle;
 use crate::cache::{CacheHandle, CacheLimits};
 use crate::distiller::{DistillerArgs, DistillerHandle, DistillerSettings};
 use crate::embedding_cache::{CachedEmbedder, EmbeddingCache};
+use crate::episodes::EpisodesHandle;
 use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::learner::{LearnerHandle, LearnerSettings};
@@ -44,6 +46,7 @@ pub struct SystemSettings {
     pub solve: SolveSettings,
     pub retrieval: RetrievalSettings,
     pub distiller: DistillerSettings,
+    pub episodes: LifecycleRules,
     pub cache: CacheLimits,
     pub retry: RetryPolicy,
     /// The most requests a minute that go out to the provider, retries included. 0 is without limit.
@@ -90,6 +93,7 @@ pub struct SystemParts {
 pub struct SystemHandle {
     pub agents: AgentsHandle,
     pub memories: MemoriesHandle,
+    pub episodes: EpisodesHandle,
     pub distiller: DistillerHandle,
     pub learner: LearnerHandle,
     pub store: StoreHandle,
@@ -157,6 +161,15 @@ impl System {
         let judge = JudgeHandle::new(settings.pool.judge_concurrency, calls);
         let metered = Arc::new(MeteredEmbedder::new(embedder, meters.clone()));
         let embedder = CachedEmbedder::new(metered, embeddings.clone());
+        let usage = UsageHandle::new();
+        let episodes = EpisodesHandle::new(
+            store.clone(),
+            workspaces.clone(),
+            embedder.clone(),
+            usage.clone(),
+            settings.episodes,
+            clock.clone(),
+        );
         let (found, kept) = (embedder.clone(), meters.clone());
         let memories = MemoriesHandle::new(
             store.clone(),
@@ -167,7 +180,6 @@ impl System {
             clock.clone(),
             kept,
         );
-        let usage = UsageHandle::new();
         let dependencies = AgentDependencies {
             model: Arc::clone(&model),
             matts: matts.clone(),
@@ -196,6 +208,7 @@ impl System {
             distiller.child(DistillerArgs {
                 store: store.clone(),
                 memories: memories.clone(),
+                episodes: episodes.clone(),
                 events: events.clone(),
                 model: (provider != NO_MODEL).then_some(once),
                 lease,
@@ -215,6 +228,7 @@ impl System {
         let handle = SystemHandle {
             agents,
             memories,
+            episodes,
             learner,
             distiller,
             store,

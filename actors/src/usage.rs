@@ -1,15 +1,18 @@
-//! UsageActor stores which memories clients were shown. It stores many of them at once, after the clients have their
-//! answers. Usage is no evidence, so what cannot be stored, or was shown in the seconds before a crash, is lost.
+//! UsageActor stores which memories clients were shown, and which episodes they read. It stores many of them at once, after
+//! the clients have their answers. Usage is no evidence, so what cannot be stored, or was shown in the seconds before a
+//! crash, is lost.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::memory::ids::{MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_of_shown};
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::system::restart::Restart;
 
+use crate::conflict::retry_on_conflict;
 use crate::error::Error;
 use crate::ports::{Clock, Record};
 use crate::runtime::{ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
@@ -53,10 +56,29 @@ impl UsageHandle {
             tracing::debug!(%error, "what a client was shown is not counted");
         }
     }
+
+    /// Notes that an episode of this workspace was read. Returns at once.
+    pub(crate) fn accessed(&self, episode: TraceId, workspace: &WorkspaceId) {
+        let workspace = workspace.clone();
+        let told =
+            self.gate.enter().and_then(|permit| self.slot.cast(UsageMsg::Accessed { episode, workspace, permit }));
+        if let Err(error) = told {
+            tracing::debug!(%error, "an access of an episode is not counted");
+        }
+    }
 }
 
 pub(crate) enum UsageMsg {
-    Shown { shown: ShownMemories, permit: Permit },
+    Shown {
+        shown: ShownMemories,
+        permit: Permit,
+    },
+    /// An episode of a workspace was read.
+    Accessed {
+        episode: TraceId,
+        workspace: WorkspaceId,
+        permit: Permit,
+    },
     Store,
 }
 
@@ -77,6 +99,8 @@ pub(crate) struct UsageState {
     args: UsageArgs,
     /// The signals that wait to be stored. A timer is under way while there are any.
     waiting: Vec<UnstoredSignals>,
+    /// The episodes that were read since the last storing, with how often, the last time, and places in the gate.
+    accessed: HashMap<TraceId, EpisodeAccess>,
     /// This process has stored these signals, or is about to.
     noted: HashSet<SignalId>,
     tasks: Tasks,
@@ -90,7 +114,8 @@ impl Actor for UsageActor {
     type Arguments = UsageArgs;
 
     async fn pre_start(&self, _: ActorRef<UsageMsg>, args: UsageArgs) -> Result<UsageState, ActorProcessingErr> {
-        Ok(UsageState { args, waiting: Vec::new(), noted: HashSet::new(), tasks: Tasks::new("usage") })
+        let tasks = Tasks::new("usage");
+        Ok(UsageState { args, waiting: Vec::new(), accessed: HashMap::new(), noted: HashSet::new(), tasks })
     }
 
     async fn handle(
@@ -107,28 +132,48 @@ impl Actor for UsageActor {
                     myself.send_after(PAUSE, || UsageMsg::Store);
                 }
             }
-            UsageMsg::Store => {
-                for work in state.storing() {
-                    state.tasks.spawn(work);
+            UsageMsg::Accessed { episode, workspace, permit } => {
+                let was_waiting = state.unstored() > 0;
+                let at = state.args.clock.now();
+                let access = state.accessed.entry(episode).or_insert_with(|| EpisodeAccess {
+                    workspace,
+                    count: 0,
+                    at,
+                    permits: Vec::new(),
+                });
+                (access.count, access.at) = (access.count + 1, at);
+                access.permits.push(permit);
+                if !was_waiting {
+                    myself.send_after(PAUSE, || UsageMsg::Store);
                 }
             }
+            UsageMsg::Store => state.store(),
         }
         Ok(())
     }
 
     async fn post_stop(&self, _: ActorRef<UsageMsg>, state: &mut UsageState) -> Result<(), ActorProcessingErr> {
-        for work in state.storing() {
-            state.tasks.spawn(work);
-        }
+        state.store();
         state.tasks.finish(Deadline::after(FINISH_LIMIT)).await;
         Ok(())
     }
 }
 
 impl UsageState {
-    /// Counts the signals that are not stored yet.
+    /// Counts the signals and the accesses that are not stored yet.
     fn unstored(&self) -> usize {
-        self.waiting.iter().map(|waiting| waiting.signals.len()).sum()
+        self.waiting.iter().map(|waiting| waiting.signals.len()).sum::<usize>() + self.accessed.len()
+    }
+
+    /// Begins to store all that waits.
+    fn store(&mut self) {
+        for work in self.storing() {
+            self.tasks.spawn(work);
+        }
+        let accessed = std::mem::take(&mut self.accessed);
+        if !accessed.is_empty() {
+            self.tasks.spawn(store_accesses(self.args.store.clone(), accessed));
+        }
     }
 
     fn note(&mut self, shown: ShownMemories, permit: Permit) {
@@ -168,6 +213,31 @@ impl UsageState {
             }
         })
         .collect()
+    }
+}
+
+/// How often an episode was read, and when the last time was.
+struct EpisodeAccess {
+    workspace: WorkspaceId,
+    count: u64,
+    at: Timestamp,
+    /// These places in the gate are given back once the accesses are stored.
+    permits: Vec<Permit>,
+}
+
+/// Stores the accesses of episodes. One that is gone meanwhile is left out.
+async fn store_accesses(store: StoreHandle, accessed: HashMap<TraceId, EpisodeAccess>) {
+    let deadline = Deadline::after(STORE_LIMIT);
+    for (id, EpisodeAccess { workspace, count, at, permits }) in accessed {
+        let stored = retry_on_conflict(async |_tries| {
+            let Some(row) = store.episode(id, Some(workspace.clone()), deadline).await? else { return Ok(()) };
+            let next = row.state.accessed(count, at);
+            store.commit(vec![Record::EpisodeState(next)], deadline).await.map(drop)
+        });
+        if let Err(error) = stored.await {
+            tracing::debug!(code = error.code().as_str(), "accesses of an episode are not counted");
+        }
+        drop(permits);
     }
 }
 

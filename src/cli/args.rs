@@ -10,6 +10,7 @@ use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use crate::settings::Flags;
 
 mod backup;
+mod episode;
 mod eval;
 mod memory;
 mod shared;
@@ -18,6 +19,7 @@ mod words;
 mod workspace;
 
 pub(super) use backup::BackupCommand;
+pub(super) use episode::{EpisodeCommand, EpisodeListArgs, EpisodeSearchArgs, RecordEpisodeArgs};
 pub(super) use eval::{
     EmbeddingArgs, EvalCommand, KillsArgs, LearningArgs, LoadArgs, RelevanceArgs, RetrievalArgs, SpeedArgs,
 };
@@ -192,6 +194,9 @@ pub(super) enum Command {
     /// What was tried for tasks, and how it went
     #[command(subcommand, arg_required_else_help = true)]
     Trace(TraceCommand),
+    /// What happened in tasks: keep, find, archive, remove
+    #[command(subcommand, arg_required_else_help = true)]
+    Episode(EpisodeCommand),
     /// Show what a memory was learned from, and what was learned from it
     #[command(after_help = "Examples:\n  \
         reasoning-bank genealogy 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11\n  \

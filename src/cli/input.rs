@@ -4,10 +4,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use reasoning_bank_domain::text::json;
+use serde::de::DeserializeOwned;
+
 use super::failure::CommandFailure;
 
 /// The bound is above the longest task or memory there may be, in whatever script and escaped as JSON.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// The JSON values of a document: hundreds of times what a lesson has, and more than an episode may have.
+const VALUES_MAX: usize = 20_000;
 
 /// Reads the text of a file. The file `-` is stdin.
 pub(super) fn read(path: &Path) -> Result<String, CommandFailure> {
@@ -19,6 +24,21 @@ pub(super) fn read(path: &Path) -> Result<String, CommandFailure> {
         Ok(file) => bounded(file, &name),
         Err(error) => Err(CommandFailure::usage(format!("{name} cannot be read")).caused_by(error)),
     }
+}
+
+/// Reads a JSON document. A problem names the field that it is about.
+pub(super) fn document<T: DeserializeOwned>(text: &str) -> Result<T, CommandFailure> {
+    if !json::has_at_most(text.as_bytes(), VALUES_MAX) {
+        return Err(CommandFailure::usage(format!("the file: has more than {VALUES_MAX} JSON values")));
+    }
+    let mut json = serde_json::Deserializer::from_str(text);
+    let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        let field = if matches!(path.as_str(), "." | "?") { "the file".to_owned() } else { path };
+        CommandFailure::usage(format!("{field}: {}", error.inner()))
+    })?;
+    json.end().map_err(|error| CommandFailure::usage(format!("the file: {error}")))?;
+    Ok(parsed)
 }
 
 fn bounded(source: impl Read, name: &str) -> Result<String, CommandFailure> {

@@ -13,6 +13,7 @@ mod backup;
 mod candidates;
 mod doctor;
 mod edit;
+mod episode;
 mod eval;
 mod learn;
 mod maintain;
@@ -28,6 +29,10 @@ pub(super) use backup::{backup_made, backup_restored, backup_verified};
 pub(super) use candidates::explained;
 pub(super) use doctor::diagnosis;
 pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported, superseded, updated};
+pub(super) use episode::{
+    episode, episode_archived, episode_deleted, episode_recorded, episode_restored, episodes, episodes_found,
+    episodes_purged,
+};
 pub(super) use eval::{
     eval_bars, eval_capture, eval_embedding, eval_learning, eval_relevance, eval_retrieval, eval_speed,
 };

@@ -1,23 +1,31 @@
 //! The tools: how clients see each, and the way from its arguments to a request of the system. A new tool is a file
 //! below this one, and an entry in [`ALL`].
 
+mod archive_episode;
 mod capture_exchange;
+mod delete_episode;
 mod delete_memory;
 mod delete_workspace;
 mod distill_session;
+mod get_episode;
 mod get_job;
 mod get_memory;
 mod get_memory_genealogy;
 mod get_statistics;
 mod get_trace;
 mod health_check;
+mod list_episodes;
 mod list_memories;
 mod list_traces;
 mod list_workspaces;
+mod purge_episodes;
+mod record_episode;
 mod record_memory;
 mod report_outcome;
 mod reset_statistics;
+mod restore_episode;
 mod retrieve_memories;
+mod search_episodes;
 pub(super) mod solve_coding_task;
 mod switch_workspace;
 mod update_memory;
@@ -86,7 +94,7 @@ pub(super) struct ToolSpec {
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: [&ToolSpec; 20] = [
+pub(super) const ALL: [&ToolSpec; 28] = [
     &solve_coding_task::TOOL,
     &retrieve_memories::TOOL,
     &record_memory::TOOL,
@@ -105,8 +113,16 @@ pub(super) const ALL: [&ToolSpec; 20] = [
     &update_memory::TOOL,
     &delete_memory::TOOL,
     &list_memories::TOOL,
+    &record_episode::TOOL,
+    &search_episodes::TOOL,
+    &get_episode::TOOL,
     &list_traces::TOOL,
     &get_trace::TOOL,
+    &list_episodes::TOOL,
+    &archive_episode::TOOL,
+    &delete_episode::TOOL,
+    &restore_episode::TOOL,
+    &purge_episodes::TOOL,
 ];
 
 impl ToolSpec {

@@ -176,10 +176,13 @@ fn all_problems_of_all_layers_are_told_at_once() {
 #[case("matts.k = '4'", "must be a whole number from 1 to 8, not \"4\"")]
 #[case("matts.enabled = 1", "must be true or false, not 1")]
 #[case("llm.model = '  '", "must be text that is not blank, not \"  \"")]
-#[case("mcp.toolsets = []", "must be a list of at least one of core, learning, workspace, admin, all, not []")]
+#[case(
+    "mcp.toolsets = []",
+    "must be a list of at least one of core, learning, workspace, admin, episodes, all, not []"
+)]
 #[case(
     "mcp.toolsets = ['core', 'memory']",
-    "must be a list of at least one of core, learning, workspace, admin, all, not [\"core\", \"memory\"]"
+    "must be a list of at least one of core, learning, workspace, admin, episodes, all, not [\"core\", \"memory\"]"
 )]
 #[case("llm.simulated.seed = -1", "must be a whole number of at least 0, not -1")]
 #[case("llm.simulated.jitter = 1.5", "must be a number from 0 to 1, not 1.5")]

@@ -4,6 +4,7 @@ mod api;
 mod backup;
 mod bootstrap;
 mod bridge;
+mod episodes;
 mod evidence;
 mod hostile;
 mod idempotency;

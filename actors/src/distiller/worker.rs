@@ -126,16 +126,20 @@ impl DistillerArgs {
         }
     }
 
-    /// Makes vectors for some memories that lack them, and tells whether it made any. After a failure it does nothing
+    /// Makes vectors for some memories and episodes that lack them, and tells whether it made any. After a failure it does nothing
     /// for a while.
     async fn fill_vectors(&self, worker: &mut WorkerState) -> bool {
         if worker.fill_from.is_some_and(|from| Instant::now() < from) {
             return false;
         }
-        match self.memories.fill_vectors(Deadline::after(FILL_LIMIT)).await {
+        let filled = async {
+            let of_memories = self.memories.fill_vectors(Deadline::after(FILL_LIMIT)).await?;
+            Ok::<usize, Error>(of_memories + self.episodes.fill_vectors(Deadline::after(FILL_LIMIT)).await?)
+        };
+        match filled.await {
             Ok(filled) => filled > 0,
             Err(error) => {
-                tracing::debug!(%error, "memories without vectors wait for the next try");
+                tracing::debug!(%error, "what has no vectors waits for the next try");
                 worker.fill_from = Some(Instant::now() + FILL_PAUSE);
                 false
             }
@@ -150,6 +154,9 @@ impl DistillerArgs {
             if let Err(error) = self.store.erase(old, within()).await {
                 tracing::warn!(%error, "what is long over was not erased");
             }
+        }
+        if let Err(error) = self.episodes.purge_due(within()).await {
+            tracing::warn!(%error, "episodes that were deleted long ago were not purged");
         }
     }
 

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
+use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules, Visibility};
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::trace::{Trace, TraceSummary, Traces};
 use reasoning_bank_domain::memory::workspace::Workspace;
@@ -90,10 +91,11 @@ impl MemoriesHandle {
     ) -> Result<Traces, Error> {
         check_range("limit", limit, 1..=MAX_LISTED)?;
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let page = Page { after: after.map(TraceId::uuid), ..Page::newest(limit + 1) };
-        let mut traces = self.store.traces(Some(workspace.id), page, deadline).await?;
-        let next = cut_to(limit, &mut traces).map(|last| last.trace_id);
-        Ok(Traces { traces: traces.iter().map(TraceSummary::of).collect(), next })
+        let visible = vec![Visibility::Active, Visibility::Archived];
+        let filter = EpisodeFilter::of(workspace.id, LifecycleRules::default(), self.clock.now());
+        let mut rows = self.store.episodes(EpisodeFilter { visible, ..filter }, after, limit + 1, deadline).await?;
+        let next = cut_to(limit, &mut rows).map(|last| last.trace.trace_id);
+        Ok(Traces { traces: rows.iter().map(|row| TraceSummary::of(&row.trace)).collect(), next })
     }
 
     /// Reads a trace of the workspace. Any other trace is not found.
@@ -108,8 +110,9 @@ impl MemoriesHandle {
         workspace: &Workspace,
         deadline: Deadline,
     ) -> Result<Trace, Error> {
-        let own = self.store.trace(id, Some(workspace.id.clone()), deadline).await?;
-        own.ok_or_else(|| Error::NotFound(format!("trace {id} here")))
+        let own = self.store.episode(id, Some(workspace.id.clone()), deadline).await?;
+        let shown = own.filter(|episode| !episode.state.is_deleted());
+        Ok(shown.ok_or_else(|| Error::NotFound(format!("trace {id} here")))?.trace)
     }
 
     /// Gives all memories that the filter lets through to `take`, page by page, until it breaks off.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
+use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
 
 use super::HashEmbedder;
@@ -46,6 +47,7 @@ impl Default for SystemSettings {
             solve: SolveSettings::default(),
             retrieval: RetrievalSettings::default(),
             distiller: DistillerSettings::default(),
+            episodes: LifecycleRules::default(),
             cache: CacheLimits::default(),
             retry: RetryPolicy::default(),
             requests_per_minute: 0,

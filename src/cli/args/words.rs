@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use reasoning_bank_actors::memories::ScopeFilter;
+use reasoning_bank_domain::episode::{EpisodeStatus, Strategy};
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, SourceType, Status};
 use reasoning_bank_domain::retrieval::score::ProfileName;
@@ -22,6 +23,8 @@ macro_rules! words {
 }
 words! {
     ModeArg for MattsMode { Parallel, Sequential }
+    EpisodeStatusArg for EpisodeStatus { Success, Partial, Failure }
+    StrategyArg for Strategy { Semantic, Structured, Hybrid, Temporal, Failure }
     ProfileArg for ProfileName { Composite, Paper, Cascade, Episodic }
     OutcomeArg for MemoryOutcome { Success, Failure, Mixed }
     ScopeArg for Scope { Project, Team, Org }

@@ -5,14 +5,11 @@ use reasoning_bank_actors::memories::RecordRequest;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{ErrorContext, MemoryOutcome, Scope, SourceType, Trust};
-use reasoning_bank_domain::text::json;
 use serde::Deserialize;
 
 use crate::cli::args::{ErrorArgs, LessonArgs};
 use crate::cli::failure::CommandFailure;
-
-/// The JSON values of a file: hundreds of times what a lesson has.
-const VALUES_MAX: usize = 20_000;
+use crate::cli::input;
 
 /// The arguments of the MCP tool `record_memory`.
 #[derive(Debug, Default, Deserialize)]
@@ -49,17 +46,7 @@ struct ErrorFile {
 
 impl LessonFile {
     pub(super) fn parse(text: &str) -> Result<Self, CommandFailure> {
-        if !json::has_at_most(text.as_bytes(), VALUES_MAX) {
-            return Err(CommandFailure::usage(format!("the file: has more than {VALUES_MAX} JSON values")));
-        }
-        let mut json = serde_json::Deserializer::from_str(text);
-        let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-            let path = error.path().to_string();
-            let field = if matches!(path.as_str(), "." | "?") { "the file".to_owned() } else { path };
-            CommandFailure::usage(format!("{field}: {}", error.inner()))
-        })?;
-        json.end().map_err(|error| CommandFailure::usage(format!("the file: {error}")))?;
-        Ok(parsed)
+        input::document(text)
     }
 
     pub(super) fn of_flags(lesson: LessonArgs, error: ErrorArgs) -> Self {

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_actors::episodes::EpisodesHandle;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::MemoriesHandle;
 use reasoning_bank_actors::ports::{Record, StoreError};
@@ -56,6 +57,12 @@ impl Calling<'_> {
     pub(in crate::mcp) fn memories(&self) -> MemoriesHandle {
         let memories = &self.system.memories;
         self.keyed.get().map_or_else(|| memories.clone(), |write| memories.carrying_out(write.clone()))
+    }
+
+    /// Returns the episodes as this call writes them, in the same way.
+    pub(in crate::mcp) fn episodes(&self) -> EpisodesHandle {
+        let episodes = &self.system.episodes;
+        self.keyed.get().map_or_else(|| episodes.clone(), |write| episodes.carrying_out(write.clone()))
     }
 
     /// Answers a request that has a key. `answer` carries it out, and is run only where nobody has done that yet.

@@ -43,9 +43,9 @@ fn every_tool_says_when_to_use_it_and_what_it_does() {
         for hint in [hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint] {
             assert!(hint.is_some(), "{name} has all annotations");
         }
-        let reads = ["get_", "list_", "retrieve_", "health_"].iter().any(|prefix| name.starts_with(prefix));
+        let reads = ["get_", "list_", "retrieve_", "search_", "health_"].iter().any(|prefix| name.starts_with(prefix));
         assert_eq!(hints.read_only_hint, Some(reads), "{name}");
-        let destroys = ["delete_", "update_"].iter().any(|prefix| name.starts_with(prefix));
+        let destroys = ["delete_", "update_", "purge_"].iter().any(|prefix| name.starts_with(prefix));
         assert_eq!(hints.destructive_hint, Some(destroys), "{name}");
     }
 }
@@ -71,7 +71,8 @@ fn what_cannot_be_undone_is_confirmed_with_true_and_nothing_else() {
 
 /// Says whether no agent sees a tool, so that nobody has to be told when to call it.
 fn is_for_scripts(tool: &str) -> bool {
-    ["list_memories", "list_traces", "get_trace"].contains(&tool)
+    let episodes = ["list_episodes", "archive_episode", "delete_episode", "restore_episode", "purge_episodes"];
+    ["list_memories", "list_traces", "get_trace"].contains(&tool) || episodes.contains(&tool)
 }
 
 fn with_tools(toolsets: &[Toolset]) -> McpOptions {
@@ -84,6 +85,7 @@ fn the_tools_of_a_group_are_those_it_has() {
     assert_eq!(listed(&[Toolset::Core]), 6);
     assert_eq!(listed(&[Toolset::Core, Toolset::Workspace]), 9);
     assert_eq!(listed(&[Toolset::Admin]), 5);
+    assert_eq!(listed(&[Toolset::Episodes]), 3);
     assert_eq!(listed(&[Toolset::Core, Toolset::All]), ALL.iter().filter(|tool| !is_for_scripts(tool.name)).count());
     assert_eq!(listed(&[]), 0);
     let captures = |toolset: Toolset, captures: bool| {

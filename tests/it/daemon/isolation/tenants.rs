@@ -97,13 +97,20 @@ impl Tenants {
     /// Finds out where the other team reads what it has.
     async fn readable(&self) -> Vec<String> {
         let mut paths = vec!["/workspaces".to_owned()];
-        for (list, items, id) in [("/memories", "memories", "id"), ("/traces", "traces", "trace_id")] {
+        for (list, items, id) in [
+            ("/memories", "memories", "id"),
+            ("/traces", "traces", "trace_id"),
+            ("/episodes", "episodes", "episode_id"),
+        ] {
             let mut page = format!("{list}?limit=3");
             loop {
                 let found = self.read_as_the_other_team(&page).await;
                 paths.push(page);
                 let of_items = found[items].as_array().unwrap_or_else(|| panic!("{found}"));
-                paths.extend(of_items.iter().map(|item| format!("{list}/{}", item[id].as_str().unwrap())));
+                // Who reads an episode changes how often it was read.
+                if list != "/episodes" {
+                    paths.extend(of_items.iter().map(|item| format!("{list}/{}", item[id].as_str().unwrap())));
+                }
                 let Some(next) = found["next"].as_str() else { break };
                 page = format!("{list}?limit=3&after={next}");
             }
@@ -273,6 +280,16 @@ async fn plant(place: &Place, other: &str, own: &str) -> Vec<String> {
         "comment": format!("The {CANARY} was slow."),
     });
     let trace = id(&post(&theirs, "/outcomes", report).await, "trace_id");
+    let failure =
+        json!({"error": format!("{CANARY}Error: no drain"), "resolution": format!("start the {CANARY} first")});
+    let episode = json!({
+        "task": {"original_input": format!("Mend the {CANARY} drain"), "context": CANARY},
+        "outcome": {"status": "SUCCESS", "primary_output": CANARY},
+        "reflection": {"insights": [CANARY], "failures_analyzed": [failure]},
+        "metadata": {"domain": CANARY, "tags": [CANARY], "tools_used": [CANARY]},
+        "session_id": format!("{CANARY}-session"),
+    });
+    let episode = id(&post(&theirs, "/episodes", episode).await, "episode_id");
     let solved = json!({"task": format!("Sort the {CANARY} list.")});
     let solved = id(&post(&theirs, "/solve", solved).await, "trace_id");
     let said =
@@ -289,5 +306,5 @@ async fn plant(place: &Place, other: &str, own: &str) -> Vec<String> {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(daemon.terminate(), Some(0));
-    vec![own_id, first, child, shared, trace, solved, job]
+    vec![own_id, first, child, shared, trace, solved, episode, job]
 }

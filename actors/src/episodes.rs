@@ -1,0 +1,72 @@
+//! Episodes as clients use them: `record` stores what a client tells, `search` finds, `read` lists and shows, `lifecycle`
+//! archives, deletes, restores and purges, and `vectors` makes what meanings are compared by. This is no actor: it combines
+//! the store, the embedder and the rules.
+
+mod lifecycle;
+mod read;
+mod record;
+mod search;
+mod vectors;
+
+use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules};
+use reasoning_bank_domain::memory::ids::TraceId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
+
+use crate::embedding_cache::CachedEmbedder;
+use crate::error::Error;
+use crate::ports::{Clock, EpisodeRow};
+use crate::runtime::Deadline;
+use crate::store::{KeyedWrite, StoreHandle};
+use crate::usage::UsageHandle;
+use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
+
+pub use read::{EpisodeListRequest, MAX_EPISODES_LISTED, Shown};
+pub use record::RecordEpisode;
+pub use search::{EpisodeQuery, MAX_HITS};
+
+#[derive(Clone)]
+pub struct EpisodesHandle {
+    store: StoreHandle,
+    workspaces: WorkspacesHandle,
+    embedder: CachedEmbedder,
+    usage: UsageHandle,
+    rules: LifecycleRules,
+    clock: Clock,
+}
+
+impl EpisodesHandle {
+    pub(crate) fn new(
+        store: StoreHandle,
+        workspaces: WorkspacesHandle,
+        embedder: CachedEmbedder,
+        usage: UsageHandle,
+        rules: LifecycleRules,
+        clock: Clock,
+    ) -> Self {
+        Self { store, workspaces, embedder, usage, rules, clock }
+    }
+
+    /// Makes a handle that carries out this request of a client: its first commit stores the request as well.
+    #[must_use]
+    pub fn carrying_out(&self, write: KeyedWrite) -> Self {
+        Self { store: self.store.carrying_out(write), ..self.clone() }
+    }
+
+    async fn workspace_of(&self, named: &WorkspaceRef, deadline: Deadline) -> Result<WorkspaceId, Error> {
+        Ok(self.workspaces.resolve(named, deadline).await?.workspace.id)
+    }
+
+    fn filter(&self, workspace: WorkspaceId) -> EpisodeFilter {
+        EpisodeFilter::of(workspace, self.rules, self.clock.now())
+    }
+
+    /// Reads an episode of the workspace, deleted or not. Any other is not found.
+    async fn own(&self, id: TraceId, workspace: &WorkspaceId, deadline: Deadline) -> Result<EpisodeRow, Error> {
+        let own = self.store.episode(id, Some(workspace.clone()), deadline).await?;
+        own.ok_or_else(|| not_found(id))
+    }
+}
+
+fn not_found(id: TraceId) -> Error {
+    Error::NotFound(format!("episode {id} here"))
+}

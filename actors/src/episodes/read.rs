@@ -1,0 +1,81 @@
+//! Showing one episode, and listing them page by page, the newest first.
+
+use reasoning_bank_domain::episode::{Episode, EpisodeFilter, EpisodeList, EpisodeSummary, Visibility};
+use reasoning_bank_domain::memory::check_range;
+use reasoning_bank_domain::memory::ids::TraceId;
+use reasoning_bank_domain::memory::trace::Outcome;
+
+use super::{EpisodesHandle, not_found};
+use crate::error::Error;
+use crate::runtime::Deadline;
+use crate::workspaces::WorkspaceRef;
+
+/// A page lists at most so many episodes.
+pub const MAX_EPISODES_LISTED: usize = 500;
+
+/// The episodes that a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shown {
+    /// Those that are neither archived nor deleted.
+    #[default]
+    Current,
+    /// Archived ones as well.
+    WithArchived,
+    /// The deleted ones that can still be restored, and no others.
+    Deleted,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct EpisodeListRequest {
+    pub workspace: WorkspaceRef,
+    pub shown: Shown,
+    pub domain: Option<String>,
+    pub task_type: Option<String>,
+    pub status: Option<Outcome>,
+    /// The most episodes on the page, in 1..=500.
+    pub limit: usize,
+    /// The `next` of the page before. None: the first page.
+    pub after: Option<TraceId>,
+}
+
+impl EpisodeListRequest {
+    pub fn new(workspace: WorkspaceRef, limit: usize) -> Self {
+        let (domain, task_type, status) = (None, None, None);
+        Self { workspace, shown: Shown::Current, domain, task_type, status, limit, after: None }
+    }
+}
+
+impl EpisodesHandle {
+    /// Reads an episode of the workspace as a whole, and counts it as an access. Any other, and a deleted one, is not
+    /// found.
+    pub async fn get(&self, id: TraceId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Episode, Error> {
+        let workspace_id = self.workspace_of(workspace, deadline).await?;
+        let row = self.own(id, &workspace_id, deadline).await?;
+        if row.state.is_deleted() {
+            return Err(not_found(id));
+        }
+        self.usage.accessed(id, &workspace_id);
+        Ok(Episode::new(&row.trace, &row.state, self.rules, self.clock.now()))
+    }
+
+    /// Lists the episodes of a workspace.
+    pub async fn list(&self, request: EpisodeListRequest, deadline: Deadline) -> Result<EpisodeList, Error> {
+        check_range("limit", request.limit, 1..=MAX_EPISODES_LISTED)?;
+        let workspace = self.workspace_of(&request.workspace, deadline).await?;
+        let visible = match request.shown {
+            Shown::Current => vec![Visibility::Active],
+            Shown::WithArchived => vec![Visibility::Active, Visibility::Archived],
+            Shown::Deleted => vec![Visibility::Deleted],
+        };
+        let EpisodeListRequest { domain, task_type, status, limit, after, .. } = request;
+        let filter = EpisodeFilter { visible, domain, task_type, status, ..self.filter(workspace) };
+        let (rules, now) = (self.rules, filter.now);
+        // One episode more than the page has is read, to know whether there is another page.
+        let mut rows = self.store.episodes(filter, after, limit + 1, deadline).await?;
+        let is_more = rows.len() > limit;
+        rows.truncate(limit);
+        let next = rows.last().filter(|_| is_more).map(|row| row.trace.trace_id);
+        let episodes = rows.iter().map(|row| EpisodeSummary::new(&row.trace, &row.state, rules, now)).collect();
+        Ok(EpisodeList { episodes, next })
+    }
+}

@@ -1,0 +1,101 @@
+//! Storing what a client tells of a task. The same said again in one session within a few minutes is the same episode.
+
+use jiff::SignedDuration;
+use reasoning_bank_domain::episode::{
+    DUPLICATE_MINUTES, EpisodeFilter, NewEpisode, RecordedEpisode, Visibility, content_key,
+};
+use reasoning_bank_domain::memory::ids::TraceId;
+use reasoning_bank_domain::memory::trace::{Trace, TraceSource};
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use uuid::Uuid;
+
+use super::EpisodesHandle;
+use crate::conflict::retry_on_conflict;
+use crate::error::Error;
+use crate::ports::Record;
+use crate::runtime::Deadline;
+use crate::workspaces::WorkspaceRef;
+
+/// So many episodes of a session are looked at for one that says the same.
+const COMPARED_MAX: usize = 100;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordEpisode {
+    pub episode: NewEpisode,
+    pub workspace: WorkspaceRef,
+    /// The session that tells it: the source of evidence.
+    pub session: Option<String>,
+}
+
+impl EpisodesHandle {
+    /// Stores an episode.
+    pub async fn record(&self, request: RecordEpisode, deadline: Deadline) -> Result<RecordedEpisode, Error> {
+        let RecordEpisode { episode, workspace, session } = request;
+        episode.check_counts()?;
+        let workspace = self.workspaces.resolve(&workspace, deadline).await?.workspace;
+        let id = Uuid::now_v7().into();
+        let now = self.clock.now();
+        let (trace, removed) =
+            episode.into_trace(id, TraceSource::Reported, workspace.id.clone(), session.as_deref(), now)?;
+        let recorded = |episode_id, created| RecordedEpisode {
+            episode_id,
+            created,
+            status: trace.outcome.into(),
+            task_type: trace.task_type(),
+            redactions: removed.redactions,
+            dropped_characters: removed.dropped_characters,
+        };
+        if let Some(same) = self.same_as(&trace, &workspace.id, deadline).await? {
+            return Ok(recorded(same, false));
+        }
+        let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace)), Record::Trace(trace.clone())];
+        batch.extend(self.vectors_of(&trace, 0, deadline.halfway()).await.map(Record::EpisodeVectors));
+        self.store.commit(batch, deadline).await?;
+        self.workspaces.registered(&workspace);
+        self.refer(&trace, &workspace.id, deadline).await;
+        Ok(recorded(id, true))
+    }
+
+    /// Finds an episode of the same session and of about the same time that says the same.
+    async fn same_as(
+        &self,
+        trace: &Trace,
+        workspace: &WorkspaceId,
+        deadline: Deadline,
+    ) -> Result<Option<TraceId>, Error> {
+        let Some(session) = trace.session() else { return Ok(None) };
+        let around = SignedDuration::from_mins(DUPLICATE_MINUTES);
+        let filter = EpisodeFilter {
+            session: Some(session.to_owned()),
+            status: Some(trace.outcome),
+            since: trace.created_at.checked_sub(around).ok(),
+            until: trace.created_at.checked_add(around).ok(),
+            visible: vec![Visibility::Active, Visibility::Archived],
+            ..self.filter(workspace.clone())
+        };
+        let key = content_key(trace);
+        let rows = self.store.episodes(filter, None, COMPARED_MAX, deadline).await?;
+        let same = rows.into_iter().find(|row| {
+            let is_of_source = row.trace.metadata.source_session == trace.metadata.source_session;
+            is_of_source && content_key(&row.trace) == key
+        });
+        Ok(same.map(|row| row.trace.trace_id))
+    }
+
+    /// Notes with the episodes of the same workspace that this one names that it does. A failure is only logged, because
+    /// the episode is stored.
+    async fn refer(&self, trace: &Trace, workspace: &WorkspaceId, deadline: Deadline) {
+        let failures = trace.failures();
+        let named = failures.iter().filter_map(|failure| failure.resolved_by).chain(trace.parent_trace_id);
+        for id in named {
+            let change = async |_tries| {
+                let Some(row) = self.store.episode(id, Some(workspace.clone()), deadline).await? else { return Ok(()) };
+                let Some(next) = row.state.referenced(trace.trace_id) else { return Ok(()) };
+                self.store.commit(vec![Record::EpisodeState(next)], deadline).await.map(drop)
+            };
+            if let Err(error) = retry_on_conflict(change).await {
+                tracing::debug!(code = error.code().as_str(), "an episode does not know which other one names it");
+            }
+        }
+    }
+}

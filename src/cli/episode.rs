@@ -1,0 +1,145 @@
+//! The commands of `episode`: what happened in tasks is kept, found, shown, archived, deleted and restored.
+
+use reasoning_bank_actors::episodes::{EpisodeListRequest, EpisodeQuery, RecordEpisode, Shown};
+use reasoning_bank_domain::episode::{EpisodeStatus, NewEpisode, Strategy};
+use reasoning_bank_domain::memory::ids::TraceId;
+use reasoning_bank_domain::memory::trace::FailureAnalysis;
+use reasoning_bank_domain::retrieval::conditions::TimeRange;
+
+use super::args::{EpisodeCommand, EpisodeListArgs, EpisodeSearchArgs, RecordEpisodeArgs, Sure};
+use super::confirm::confirm;
+use super::failure::{CommandExit, CommandFailure};
+use super::output::Output;
+use super::session::{request_deadline, rewrite_deadline, with_bank, with_searching_bank};
+use super::{input, render};
+use crate::settings::Loaded;
+
+/// What stands between an error and what resolved it.
+const RESOLVED_BY: &str = " => ";
+
+pub(super) fn command(command: EpisodeCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
+    let workspace = &loaded.workspace;
+    match command {
+        EpisodeCommand::Record(args) => {
+            let episode = episode_of(*args)?;
+            let session = episode.session_id.clone();
+            let recorded = with_searching_bank(loaded, async |bank| {
+                let request = RecordEpisode { episode, workspace: workspace.clone(), session };
+                Ok(bank.episodes.record(request, request_deadline()).await?)
+            })?;
+            output.answer(&recorded, render::episode_recorded)
+        }
+        EpisodeCommand::Search(args) => search(query_of(args, loaded), loaded, output),
+        EpisodeCommand::Failures { error, k } => {
+            let strategy = if error.is_some() { Strategy::Failure } else { Strategy::Structured };
+            let request = EpisodeQuery::new(workspace.clone(), strategy, error, k.into());
+            search(EpisodeQuery { with_failures: true, ..request }, loaded, output)
+        }
+        EpisodeCommand::Get { id } => {
+            let episode =
+                with_bank(loaded, async |bank| Ok(bank.episodes.get(id, workspace, request_deadline()).await?))?;
+            output.answer(&episode, render::episode)
+        }
+        EpisodeCommand::List(args) => {
+            let request = list_of(args, loaded);
+            let listed = with_bank(loaded, async |bank| Ok(bank.episodes.list(request, request_deadline()).await?))?;
+            output.answer(&listed, render::episodes)
+        }
+        EpisodeCommand::Archive { id } => {
+            let archived =
+                with_bank(loaded, async |bank| Ok(bank.episodes.archive(id, workspace, request_deadline()).await?))?;
+            output.answer(&archived, render::episode_archived)
+        }
+        EpisodeCommand::Delete { id, now: true, sure } => erase(id, sure, loaded, output),
+        EpisodeCommand::Delete { id, .. } => {
+            let deleted =
+                with_bank(loaded, async |bank| Ok(bank.episodes.delete(id, workspace, request_deadline()).await?))?;
+            output.answer(&deleted, render::episode_deleted)
+        }
+        EpisodeCommand::Restore { id } => {
+            let restored =
+                with_bank(loaded, async |bank| Ok(bank.episodes.restore(id, workspace, request_deadline()).await?))?;
+            output.answer(&restored, render::episode_restored)
+        }
+        EpisodeCommand::Purge { all, sure } => {
+            if all {
+                confirm("Erase all deleted episodes of the workspace for good", sure)?;
+            }
+            let purged =
+                with_bank(loaded, async |bank| Ok(bank.episodes.purge(workspace, all, rewrite_deadline()).await?))?;
+            output.answer(&purged, render::episodes_purged)
+        }
+    }
+}
+
+fn search(request: EpisodeQuery, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
+    let found =
+        with_searching_bank(loaded, async |bank| Ok(bank.episodes.search(request, request_deadline()).await?))?;
+    output.answer(&found, render::episodes_found)
+}
+
+fn erase(id: TraceId, sure: Sure, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
+    confirm(&format!("Erase the episode {id} for good, with its trace"), sure)?;
+    let erased =
+        with_bank(loaded, async |bank| Ok(bank.episodes.erase(id, &loaded.workspace, rewrite_deadline()).await?))?;
+    output.answer(&erased, render::episode_deleted)
+}
+
+fn episode_of(args: RecordEpisodeArgs) -> Result<NewEpisode, CommandFailure> {
+    if let Some(path) = &args.file {
+        return input::document(&input::read(path)?);
+    }
+    let status = args.status.map_or(EpisodeStatus::Partial, Into::into);
+    let mut episode = NewEpisode::new(args.task.unwrap_or_default(), status);
+    episode.outcome.parts.primary_output = args.output;
+    episode.task.parts.parsed_goals = args.goals;
+    episode.reflection.insights = args.insights;
+    episode.reflection.failures_analyzed = args.failures.iter().map(|text| failure_of(text)).collect();
+    episode.metadata.tools_used = args.tools;
+    episode.metadata.tags = args.tags;
+    episode.metadata.domain = args.domain;
+    episode.metadata.task_type = args.task_type;
+    episode.session_id = args.session;
+    Ok(episode)
+}
+
+fn failure_of(text: &str) -> FailureAnalysis {
+    let (error, resolution) = match text.split_once(RESOLVED_BY) {
+        Some((error, resolution)) => (error, Some(resolution.trim().to_owned())),
+        None => (text, None),
+    };
+    FailureAnalysis { error: error.trim().to_owned(), resolution, ..FailureAnalysis::default() }
+}
+
+fn query_of(args: EpisodeSearchArgs, loaded: &Loaded) -> EpisodeQuery {
+    EpisodeQuery {
+        min_relevance: args.min_relevance,
+        domain: args.domain,
+        task_type: args.task_type,
+        status: args.status.map(|status| EpisodeStatus::from(status).into()),
+        tools: args.tools,
+        tags: args.tags,
+        session: args.session,
+        made: TimeRange { since: args.since, until: args.until },
+        prefer_recent: args.prefer_recent,
+        only_successful: args.only_successful,
+        include_archived: args.include_archived,
+        ..EpisodeQuery::new(loaded.workspace.clone(), args.strategy.into(), args.query, args.k.into())
+    }
+}
+
+fn list_of(args: EpisodeListArgs, loaded: &Loaded) -> EpisodeListRequest {
+    let shown = match (args.archived, args.deleted) {
+        (_, true) => Shown::Deleted,
+        (true, false) => Shown::WithArchived,
+        (false, false) => Shown::Current,
+    };
+    EpisodeListRequest {
+        shown,
+        domain: args.domain,
+        task_type: args.task_type,
+        status: args.status.map(|status| EpisodeStatus::from(status).into()),
+        after: args.page.after.map(TraceId::from),
+        ..EpisodeListRequest::new(loaded.workspace.clone(), args.page.limit.into())
+    }
+}

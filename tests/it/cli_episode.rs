@@ -1,0 +1,209 @@
+//! Episodes through the real binary: kept once, found in every way, hidden, restored and erased; and the tools of agents.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::mcp_process::McpProcess;
+use crate::support::Place;
+
+const UNKNOWN: &str = "01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11";
+
+fn run(place: &Place, arguments: &[&str]) -> Value {
+    place.run(&[&["--llm", "none", "--json", "episode"][..], arguments].concat()).ok().json()
+}
+
+fn refused(place: &Place, arguments: &[&str]) -> String {
+    let run = place.run(&[&["--llm", "none", "--json", "episode"][..], arguments].concat());
+    run.json()["error"].to_string()
+}
+
+fn record(place: &Place, task: &str, more: &[&str]) -> String {
+    let recorded = run(place, &[&["record", "--task", task][..], more].concat());
+    recorded["episode_id"].as_str().unwrap_or_else(|| panic!("{recorded}")).to_owned()
+}
+
+fn ids(answer: &Value, list: &str) -> Vec<String> {
+    let items = answer[list].as_array().unwrap_or_else(|| panic!("{answer}"));
+    items.iter().map(|item| item["episode_id"].as_str().unwrap().to_owned()).collect()
+}
+
+fn found(place: &Place, arguments: &[&str]) -> Vec<String> {
+    ids(&run(place, &[&["search"][..], arguments].concat()), "hits")
+}
+
+fn listed(place: &Place, arguments: &[&str]) -> Vec<String> {
+    ids(&run(place, &[&["list"][..], arguments].concat()), "episodes")
+}
+
+#[test]
+fn an_episode_is_found_by_every_strategy() {
+    let place = Place::new();
+    let parser = record(
+        &place,
+        "Fix the date parser that fails on leap days",
+        &[
+            "--status",
+            "success",
+            "--failure",
+            "ValueError: day is out of range => clamp the day",
+            "--domain",
+            "rust",
+            "--tool",
+            "cargo test",
+            "--tag",
+            "dates",
+            "--session",
+            "monday",
+        ],
+    );
+    let deploy = record(
+        &place,
+        "Deploy the shop to staging",
+        &["--status", "failure", "--failure", "ConnectionError: the registry refused", "--domain", "ops"],
+    );
+    assert_eq!(listed(&place, &[]), [deploy.clone(), parser.clone()]);
+    assert_eq!(found(&place, &["parse the 29th of february", "-k", "1"]), [parser.clone()]);
+    assert_eq!(
+        found(&place, &["--strategy", "semantic", "bring the shop to the test servers", "-k", "1"]),
+        [deploy.clone()]
+    );
+    assert_eq!(found(&place, &["--domain", "ops", "parse the 29th of february"]), [deploy.clone()], "hybrid narrows");
+    let structured = ["--strategy", "structured", "--task-type", "debugging", "--tool", "Cargo Test", "--tag", "dates"];
+    assert_eq!(found(&place, &structured), [parser.clone()]);
+    assert_eq!(found(&place, &["--strategy", "structured", "--status", "failure"]), [deploy.clone()]);
+    assert_eq!(found(&place, &["--strategy", "temporal", "--session", "monday"]), [parser.clone()]);
+    assert_eq!(found(&place, &["--strategy", "temporal", "--since", "1h"]), [deploy.clone(), parser.clone()]);
+    assert_eq!(found(&place, &["--strategy", "temporal", "--until", "1h"]), Vec::<String>::new());
+    assert_eq!(found(&place, &["--only-successful", "shop"]), [parser.clone()]);
+
+    let failures = run(&place, &["failures", "ValueError: day is out of range for month"]);
+    let first = &failures["hits"][0];
+    assert_eq!(
+        (first["episode_id"].as_str(), &first["failure"]["resolution"]),
+        (Some(&*parser), &json!("clamp the day"))
+    );
+    assert_eq!((&first["why"]["failure"], &first["score"]), (&json!("signature"), &json!(1.0)));
+    assert_eq!(ids(&run(&place, &["failures"]), "hits"), [deploy, parser]);
+
+    let why = &run(&place, &["search", "fix the date parser", "--domain", "rust"])["hits"][0]["why"]["score"];
+    let parts = ["semantic", "recency", "success", "access", "domain"].map(|part| why[part].as_f64().unwrap());
+    assert!(parts[0] > 0.3 && parts[1] > 0.19 && parts[2..] == [0.15, 0.0, 0.05], "{why}");
+}
+
+#[test]
+fn the_same_told_again_in_its_session_is_one_episode() {
+    let place = Place::new();
+    let told = ["--status", "success", "--session", "monday"];
+    let first = record(&place, "Fix the pager", &told);
+    let again = run(&place, &["record", "--task", " fix the  pager", "--status", "success", "--session", "monday"]);
+    assert_eq!((again["episode_id"].as_str(), &again["created"]), (Some(&*first), &json!(false)));
+    let others = [
+        record(&place, "Fix the pager", &["--status", "failure", "--session", "monday"]),
+        record(&place, "Fix the pager", &["--status", "success", "--session", "tuesday"]),
+    ];
+    assert_eq!(listed(&place, &[]), [others[1].clone(), others[0].clone(), first]);
+}
+
+#[test]
+fn an_episode_is_archived_deleted_restored_and_erased() {
+    let place = Place::new();
+    let id = record(&place, "Fix the pager", &["--status", "success"]);
+    let is_shown = || (listed(&place, &[]).contains(&id), found(&place, &["pager"]).contains(&id));
+    assert_eq!(run(&place, &["archive", &id])["archived"], true);
+    assert_eq!((is_shown(), listed(&place, &["--archived"]).len()), ((false, false), 1));
+    assert_eq!(found(&place, &["--include-archived", "pager"]), [id.clone()]);
+    assert_eq!(run(&place, &["get", &id])["lifecycle"]["archival_status"], "archived");
+    assert_eq!(run(&place, &["restore", &id])["phase"], "active");
+    assert_eq!(is_shown(), (true, true));
+
+    assert!(run(&place, &["delete", &id])["restorable_until"].is_string());
+    assert_eq!((is_shown(), listed(&place, &["--deleted"]).len()), ((false, false), 1));
+    assert!(refused(&place, &["get", &id]).contains("not_found"));
+    assert!(place.run(&["--json", "trace", "show", &id]).json()["error"].to_string().contains("not_found"));
+    assert_eq!(place.run(&["--json", "trace", "list"]).ok().json()["traces"], json!([]));
+    assert_eq!(run(&place, &["purge"]), json!({"purged": 0, "left": 1}));
+    run(&place, &["restore", &id]);
+    assert!(refused(&place, &["restore", &id]).contains("nothing to restore"));
+    let episode = run(&place, &["get", &id]);
+    assert!(episode["lifecycle"]["access_count"].as_u64() >= Some(1), "it was read before: {episode}");
+
+    let asks = place.run(&["episode", "delete", &id, "--now"]);
+    assert!(asks.stderr.contains("There is no terminal to ask on"), "{}", asks.stderr);
+    run(&place, &["delete", &id, "--now", "--yes"]);
+    assert!(refused(&place, &["restore", &id]).contains("not_found"));
+    let other = record(&place, "Fix the pager", &["--status", "success"]);
+    run(&place, &["delete", &other]);
+    assert_eq!(run(&place, &["purge", "--all", "--yes"]), json!({"purged": 1, "left": 0}));
+}
+
+#[test]
+fn a_solve_is_an_episode() {
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", "[llm.simulated]\nlatency_ms = 0\n");
+    let solved = place.run(&["--llm", "simulated", "--json", "solve", "--no-matts", "Fix the pager in Rust"]);
+    let trace_id = solved.json()["trace_id"].as_str().unwrap().to_owned();
+    let episode = run(&place, &["get", &trace_id]);
+    assert_eq!((&episode["source"], &episode["metadata"]["task_type"]), (&json!("solve"), &json!("debugging")));
+    assert!(episode["outcome"]["primary_output"].is_string(), "{episode}");
+    assert!(!episode["execution"]["trace"].as_array().unwrap().is_empty());
+    assert_eq!(found(&place, &["mend the pager"]), [trace_id]);
+}
+
+#[rstest]
+#[case(json!({"outcome": {"status": "SUCCESS"}}), "task")]
+#[case(json!({"task": {"original_input": " "}, "outcome": {"status": "SUCCESS"}}), "task.original_input")]
+#[case(json!({"task": {"original_input": "t"}, "outcome": {"status": "DONE"}}), "outcome.status")]
+#[case(json!({"task": {"original_input": "t"}, "outcome": {"status": "SUCCESS"}, "execution": {"duration_s": -1}}), "execution.duration_s")]
+#[case(json!({"task": {"original_input": "t"}, "outcome": {"status": "SUCCESS"}, "lifecycle": {}}), "lifecycle")]
+fn what_is_wrong_with_an_episode_is_named(#[case] episode: Value, #[case] field: &str) {
+    let place = Place::new();
+    place.write("project/e.json", &episode.to_string());
+    let error = refused(&place, &["record", "--file", "e.json"]);
+    assert!(error.contains(field), "{error}");
+    assert_eq!(listed(&place, &[]), Vec::<String>::new());
+}
+
+#[test]
+fn secrets_reach_neither_the_bank_nor_an_answer() {
+    let place = Place::new();
+    let token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+    let recorded = run(
+        &place,
+        &["record", "--task", "Push the branch", "--status", "failure", "--failure", &format!("denied for {token}")],
+    );
+    assert_eq!(recorded["redactions"], 1);
+    let id = recorded["episode_id"].as_str().unwrap();
+    let shown = place.run(&["--llm", "none", "episode", "get", id]).ok().stdout;
+    assert!(!shown.contains(token) && shown.contains("[REDACTED:"), "{shown}");
+}
+
+#[test]
+fn agents_record_search_and_read_episodes_where_the_tools_are_on() {
+    let place = Place::new();
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
+    let tools = process.request("tools/list", json!({}))["result"]["tools"].to_string();
+    assert!(!tools.contains("episode"), "the tools are off by default");
+    drop(process);
+    place.write("config/reasoning-bank/config.toml", "[mcp]\ntoolsets = ['core', 'episodes']\n");
+    let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
+    let call = json!({"action": "call", "tool": "Bash", "input": "cargo test -p pager", "output": "failed", "succeeded": false});
+    let recorded = process.call(
+        "record_episode",
+        json!({
+            "task": {"original_input": "Fix the pager", "parsed_goals": ["no page is shown twice"]},
+            "outcome": {"status": "SUCCESS", "quality_metrics": {"tests": 14}},
+            "execution": {"plan": [{"id": "1", "title": "Reproduce it"}], "trace": [call]},
+            "reflection": {"failures_analyzed": [{"error": "IndexError: out of range", "resolution": "an exclusive bound"}]},
+        }),
+    );
+    let id = recorded["episode_id"].clone();
+    let found = process.call("search_episodes", json!({"strategy": "failure", "query": "IndexError: list index"}));
+    assert_eq!((&found["hits"][0]["episode_id"], &found["hits"][0]["why"]["failure"]), (&id, &json!("signature")));
+    let episode = process.call("get_episode", json!({"episode_id": id}));
+    assert_eq!(episode["metadata"]["tools_used"], json!(["cargo test"]));
+    assert_eq!(episode["task"]["parsed_goals"], json!(["no page is shown twice"]));
+    let refused = process.call_failing("get_episode", json!({"episode_id": UNKNOWN}));
+    assert_eq!(refused["code"], "not_found", "{refused}");
+    let refused = process.call_failing("search_episodes", json!({"strategy": "hybrid"}));
+    assert!(refused["message"].to_string().contains("query"), "{refused}");
+}

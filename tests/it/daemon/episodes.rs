@@ -1,0 +1,78 @@
+//! Episodes over the network: the routes for scripts, and the permissions that they need.
+
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::api::{Script, script};
+use super::*;
+
+fn episode(task: &str) -> Value {
+    json!({"task": {"original_input": task}, "outcome": {"status": "FAILURE"},
+           "reflection": {"failures_analyzed": [{"error": "KeyError: 'user'", "resolution": "use get"}]}})
+}
+
+#[tokio::test]
+async fn a_script_lives_with_an_episode_from_its_record_to_its_end() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let script = script(&daemon, &place, "read,write,admin");
+    let (status, recorded) = script.send(Method::POST, "/episodes", Some(episode("Fix the session loader"))).await;
+    assert_eq!((status, &recorded["created"]), (StatusCode::OK, &json!(true)), "{recorded}");
+    let id = recorded["episode_id"].as_str().unwrap().to_owned();
+    let (_, again) = script.send(Method::POST, "/episodes", Some(episode("Fix the session loader"))).await;
+    assert_eq!((&again["episode_id"], &again["created"]), (&json!(id), &json!(false)), "one owner, one episode");
+
+    let query = json!({"strategy": "failure", "query": "KeyError: 'id'"});
+    let (_, found) = script.send(Method::POST, "/episodes/search", Some(query.clone())).await;
+    assert_eq!(
+        (&found["hits"][0]["episode_id"], &found["hits"][0]["failure"]["resolution"]),
+        (&json!(id), &json!("use get"))
+    );
+    let path = format!("/episodes/{id}");
+    let (_, read) = script.send(Method::GET, &path, None).await;
+    assert_eq!((&read["outcome"]["status"], &read["source"]), (&json!("FAILURE"), &json!("reported")));
+    let (_, listed) = script.send(Method::GET, "/episodes?status=FAILURE&limit=1", None).await;
+    assert_eq!(listed["episodes"].as_array().map(Vec::len), Some(1), "{listed}");
+
+    let (_, archived) = script.send(Method::POST, &format!("{path}/archive"), Some(json!({}))).await;
+    assert_eq!(archived["archived"], true);
+    let (_, found) = script.send(Method::POST, "/episodes/search", Some(query)).await;
+    assert_eq!(found["hits"], json!([]));
+    let (_, restored) = script.send(Method::POST, &format!("{path}/restore"), Some(json!({}))).await;
+    assert_eq!(restored["phase"], "active");
+    let (_, deleted) = script.send(Method::DELETE, &path, None).await;
+    assert!(deleted["restorable_until"].is_string(), "{deleted}");
+    let (status, _) = script.send(Method::GET, &path, None).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    let (_, purged) = script.send(Method::POST, "/episodes/purge", Some(json!({"all": true}))).await;
+    assert_eq!(purged, json!({"purged": 1, "left": 0}));
+    let (status, _) = script.send(Method::POST, &format!("{path}/restore"), Some(json!({}))).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn permissions_say_what_may_be_done_with_episodes() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let writer = script(&daemon, &place, "read,write");
+    let (_, recorded) = writer.send(Method::POST, "/episodes", Some(episode("Fix the loader"))).await;
+    let path = format!("/episodes/{}", recorded["episode_id"].as_str().unwrap());
+    let reader =
+        Script { daemon: &daemon, token: token(&place, &["reader", "--permissions", "read", "--key", "shop"]) };
+    let refused = async |script: &Script<'_>, method, path: &str, body| {
+        let (status, answer) = script.send(method, path, body).await;
+        assert_eq!(
+            (status, &answer["error"]["code"]),
+            (StatusCode::FORBIDDEN, &json!("permission_denied")),
+            "{answer}"
+        );
+    };
+    let (status, _) = reader.send(Method::GET, &path, None).await;
+    assert_eq!(status, StatusCode::OK);
+    refused(&reader, Method::POST, "/episodes", Some(episode("other"))).await;
+    refused(&reader, Method::DELETE, &path, None).await;
+    refused(&writer, Method::DELETE, &format!("{path}?now=true"), None).await;
+    refused(&writer, Method::POST, "/episodes/purge", Some(json!({}))).await;
+    let (status, _) = writer.send(Method::DELETE, &path, None).await;
+    assert_eq!(status, StatusCode::OK);
+}
