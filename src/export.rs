@@ -4,13 +4,15 @@
 //! team and organisation, which `import` takes of a trusted backup alone. Jobs hold whole sessions, so they are written
 //! only where that is asked for.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{JobFilter, MemoryFilter, MemoryRow, Page, Passage};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreHandle;
+use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules, Visibility};
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::safety::invisible::escaped_in_json;
@@ -41,6 +43,8 @@ pub(crate) struct Export {
     streams: Vec<Stream>,
     /// The workspaces that no line has named yet.
     unnamed: HashMap<WorkspaceId, Workspace>,
+    /// The episodes that were deleted and can still be restored. Their traces are left out.
+    deleted: HashSet<Uuid>,
     store: StoreHandle,
 }
 
@@ -61,18 +65,39 @@ impl Export {
         }
         let workspaces = store.workspaces(Deadline::after(REQUEST_TIMEOUT)).await?;
         let unnamed = workspaces.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect();
-        Ok(Self { streams, unnamed, store })
+        let deleted = deleted_episodes(workspace, &store).await?;
+        Ok(Self { streams, unnamed, deleted, store })
     }
 
     /// Returns the next line, without its end. None at the end.
     pub(crate) async fn next_line(&mut self) -> Result<Option<String>, Error> {
-        let Some(mut line) = next(&mut self.streams, &self.store).await? else { return Ok(None) };
+        let mut line = loop {
+            let Some(line) = next(&mut self.streams, &self.store).await? else { return Ok(None) };
+            if !self.deleted.contains(&line.id) {
+                break line;
+            }
+        };
         if let Some(mut workspace) = self.unnamed.remove(&line.workspace) {
             workspace.scrub();
             line.fields.insert("workspace".into(), value(&workspace)?);
         }
         let text = serde_json::to_string(&line).map_err(Error::internal)?;
         Ok(Some(escaped_in_json(&text).into_owned()))
+    }
+}
+
+/// Reads which episodes of a workspace, or of all, were deleted.
+async fn deleted_episodes(workspace: Option<WorkspaceId>, store: &StoreHandle) -> Result<HashSet<Uuid>, Error> {
+    let filter = EpisodeFilter::of_all(LifecycleRules::default(), Timestamp::now());
+    let filter = EpisodeFilter { workspace, visible: vec![Visibility::Deleted], ..filter };
+    let (mut deleted, mut after) = (HashSet::new(), None);
+    loop {
+        let rows = store.episodes(filter.clone(), after, PAGE, Deadline::after(REQUEST_TIMEOUT)).await?;
+        deleted.extend(rows.iter().map(|row| row.trace.trace_id.uuid()));
+        after = rows.last().map(|row| row.trace.trace_id);
+        if rows.len() < PAGE {
+            return Ok(deleted);
+        }
     }
 }
 

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use config::Config;
 use jiff::SignedDuration;
 use reasoning_bank_actors::workspaces::{RootName, WorkspaceRef};
-use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::learning::capture::Thresholds;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::prompt::Prompts;
@@ -25,6 +24,7 @@ use crate::project::{self, Identity};
 mod api_key;
 mod by_root;
 mod checkout;
+mod episodes;
 mod keys;
 mod layers;
 mod links;
@@ -36,6 +36,7 @@ mod workspace;
 
 pub use api_key::{ApiKey, BOOTSTRAP_TOKEN_FILE, SECRET_VARIABLES};
 pub use checkout::{CheckoutRanking, agree, agreed};
+pub use episodes::EpisodeSection;
 pub use layers::{Flags, SettingSources};
 pub use links::{link, linked};
 pub use problem::{SettingProblem, SettingsError};
@@ -274,21 +275,6 @@ pub struct WorkspaceSection {
     pub org: String,
     /// Clients may write to the team and the organisation themselves.
     pub share: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EpisodeSection {
-    /// Zero archives none by age.
-    pub archive_after_days: u32,
-    pub retention_days: u32,
-}
-
-impl From<&EpisodeSection> for LifecycleRules {
-    fn from(section: &EpisodeSection) -> Self {
-        let EpisodeSection { archive_after_days, retention_days } = *section;
-        Self { archive_after_days, retention_days }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -1,11 +1,12 @@
 //! Episodes as clients use them: `record` stores what a client tells, `search` finds, `read` lists and shows, `lifecycle`
-//! archives, deletes, restores and purges, and `vectors` makes what meanings are compared by. This is no actor: it combines
+//! archives, deletes, restores and purges, `transcript` stores what transcripts tell, and `vectors` makes what meanings are compared by. This is no actor: it combines
 //! the store, the embedder and the rules.
 
 mod lifecycle;
 mod read;
 mod record;
 mod search;
+mod transcript;
 mod vectors;
 
 use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules};
@@ -23,6 +24,7 @@ use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 pub use read::{EpisodeListRequest, MAX_EPISODES_LISTED, Shown};
 pub use record::RecordEpisode;
 pub use search::{EpisodeQuery, MAX_HITS};
+pub use transcript::LearnedRequests;
 
 #[derive(Clone)]
 pub struct EpisodesHandle {

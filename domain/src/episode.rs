@@ -24,12 +24,12 @@ pub use duplicate::{DUPLICATE_MINUTES, content_key};
 pub use failures::{FailureMatch, FailureTier, matched_failure};
 pub use filter::EpisodeFilter;
 pub use labels::{EpisodeLabels, EpisodeTexts, WHOLE_MAX_CHARS};
-pub use lifecycle::{EpisodeState, EpisodeTimes, LifecycleProblem, LifecycleRules, Phase, Visibility};
+pub use lifecycle::{EpisodePhase, EpisodeState, EpisodeTimes, LifecycleProblem, LifecycleRules, Visibility};
 pub use recording::{BODY_MAX_BYTES, EntryBounds, NewEpisode, NewOutcome};
-pub use relevance::{RECENT_DAYS, Relevance, ScoredEpisode, relevance};
+pub use relevance::{EpisodeRelevance, RECENT_DAYS, ScoredEpisode, relevance};
 pub use search::{
-    ArchivedEpisode, DeletedEpisode, EpisodeFound, EpisodeHits, EpisodeList, EpisodeSummary, PurgedEpisodes,
-    RecordedEpisode, RestoredEpisode, Strategy, Why,
+    ArchivedEpisode, DeletedEpisode, EpisodeFound, EpisodeHits, EpisodeList, EpisodeSummary, FoundBecause,
+    PurgedEpisodes, RecordedEpisode, RestoredEpisode, Strategy,
 };
 pub use task_type::{complexity, task_type};
 pub use tool_name::tool_name;

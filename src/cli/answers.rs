@@ -40,6 +40,9 @@ pub(super) struct LearnedFile {
     pub(super) unreadable: Unreadable,
     /// The exchanges beyond those that are taken of one file.
     pub(super) left_out: usize,
+    /// The new episodes: requests of a user for which something was done.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) episodes: u64,
     /// The secrets that were removed.
     pub(super) redactions: u64,
     /// The characters that were dropped, because nobody sees them and they carry nothing.

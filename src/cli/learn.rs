@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use reasoning_bank_actors::episodes::LearnedRequests;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::MAX_BATCH;
 use reasoning_bank_actors::runtime::Deadline;
@@ -13,6 +14,7 @@ use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::learning::capture::{Captured, trust_of};
 use reasoning_bank_domain::learning::transcript::{self, MAX_FILE_BYTES, Transcript};
+use reasoning_bank_domain::memory::trace::TraceSource;
 
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
@@ -68,7 +70,7 @@ async fn file_of(
     system: &SystemHandle,
     done: impl Fn(usize),
 ) -> Result<LearnedFile, Error> {
-    let Transcript { format, exchanges, unreadable, left_out } = transcript;
+    let Transcript { format, exchanges, requests, unreadable, left_out } = transcript;
     let trust = trust_of(format);
     let mut learned = LearnedFile { file, format: Some(format), unreadable, left_out, ..LearnedFile::default() };
     for batch in exchanges.chunks(MAX_BATCH) {
@@ -82,6 +84,9 @@ async fn file_of(
         }
         done(learned.counts.exchanges);
     }
+    let deadline = Deadline::after(BATCH_TIMEOUT);
+    let told = LearnedRequests { requests, source: TraceSource::Transcript, owner: None, outcome: None };
+    learned.episodes = system.episodes.learn(told, workspace, deadline).await?;
     Ok(learned)
 }
 

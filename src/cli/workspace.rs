@@ -200,10 +200,10 @@ impl Here<'_> {
                 let before = Timestamp::now().checked_sub(age);
                 (
                     before.map_err(|error| CommandFailure::usage(error.to_string()))?,
-                    format!("traces older than {days} days"),
+                    format!("traces older than {days} days, which are episodes as well,"),
                 )
             }
-            None => (Timestamp::now(), "all traces".to_owned()),
+            None => (Timestamp::now(), "all traces, which are episodes as well,".to_owned()),
         };
         confirm(&format!("Remove {which} of {} ({}) for good", workspace.name, workspace.root), sure)?;
         let removed = bank.workspaces.purge_traces(&self.loaded.workspace, before, rewrite_deadline()).await?;

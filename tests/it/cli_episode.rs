@@ -121,6 +121,7 @@ fn an_episode_is_archived_deleted_restored_and_erased() {
     assert!(refused(&place, &["get", &id]).contains("not_found"));
     assert!(place.run(&["--json", "trace", "show", &id]).json()["error"].to_string().contains("not_found"));
     assert_eq!(place.run(&["--json", "trace", "list"]).ok().json()["traces"], json!([]));
+    assert!(!place.run(&["memory", "export"]).ok().stdout.contains(&id));
     assert_eq!(run(&place, &["purge"]), json!({"purged": 0, "left": 1}));
     run(&place, &["restore", &id]);
     assert!(refused(&place, &["restore", &id]).contains("nothing to restore"));
@@ -147,6 +148,51 @@ fn a_solve_is_an_episode() {
     assert!(episode["outcome"]["primary_output"].is_string(), "{episode}");
     assert!(!episode["execution"]["trace"].as_array().unwrap().is_empty());
     assert_eq!(found(&place, &["mend the pager"]), [trace_id]);
+}
+
+/// A session of Claude Code in which a test failed, something was edited, and the test passed.
+fn session() -> String {
+    let said = |second: u32, role: &str, content: Value| {
+        json!({
+            "type": role, "uuid": format!("u{second}"), "sessionId": "s1",
+            "timestamp": format!("2026-11-20T10:00:{second:02}Z"), "message": {"role": role, "content": content},
+        })
+    };
+    let call = |second, id: &str, tool: &str, input: Value| {
+        said(second, "assistant", json!([{"type": "tool_use", "id": id, "name": tool, "input": input}]))
+    };
+    let result = |second, id: &str, output: &str, failed: bool| {
+        said(second, "user", json!([{"type": "tool_result", "tool_use_id": id, "content": output, "is_error": failed}]))
+    };
+    let lines = [
+        said(1, "user", json!("Fix the date parser that fails on leap days")),
+        call(2, "a", "Bash", json!({"command": "cd /w && cargo test -p dates"})),
+        result(3, "a", "ValueError: day is out of range for month", true),
+        call(4, "b", "Edit", json!({"file_path": "src/dates.rs"})),
+        result(5, "b", "done", false),
+        call(6, "c", "Bash", json!({"command": "cd /w && cargo test -p dates"})),
+        result(7, "c", "14 passed", false),
+        said(8, "assistant", json!([{"type": "text", "text": "The day is clamped to the month now."}])),
+    ];
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn learning_a_session_keeps_what_was_done_in_it_once() {
+    let place = Place::new();
+    place.write("project/session.jsonl", &session());
+    let learn = || place.run(&["--llm", "none", "--json", "learn", "session.jsonl"]).ok().json();
+    assert_eq!(learn()["files"][0]["episodes"], 1);
+    assert_eq!(learn()["files"][0].get("episodes"), None, "it is known");
+    let found = run(&place, &["failures", "ValueError: day 366"]);
+    let hit = &found["hits"][0];
+    assert_eq!(
+        (&hit["source"], &hit["status"], &hit["verdict_source"]),
+        (&json!("transcript"), &json!("SUCCESS"), &json!("evidence"))
+    );
+    assert_eq!(hit["failure"]["resolution"], "Edit src/dates.rs; then cargo test succeeded");
+    assert_eq!(hit["tools_used"], json!(["cargo test", "Edit"]));
+    assert_eq!(found["hits"].as_array().map(Vec::len), Some(1));
 }
 
 #[rstest]

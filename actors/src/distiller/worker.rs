@@ -8,13 +8,16 @@ use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::learning::distill::{self, LessonQuestion};
 use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method, Work, day_of};
 use reasoning_bank_domain::learning::lesson::Lesson;
+use reasoning_bank_domain::learning::transcript;
 use reasoning_bank_domain::memory::ids::TaskId;
+use reasoning_bank_domain::memory::trace::{Outcome, TraceSource};
 use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::solve::answer::Answer;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::DistillerArgs;
+use crate::episodes::LearnedRequests;
 use crate::error::Error;
 use crate::model::{CallOutcome, ask};
 use crate::ports::{
@@ -22,6 +25,7 @@ use crate::ports::{
 };
 use crate::runtime::{Deadline, SystemEvent};
 use crate::spans;
+use crate::workspaces::WorkspaceRef;
 
 /// A job takes at most so long.
 const JOB_LIMIT: Duration = Duration::from_secs(900);
@@ -252,6 +256,11 @@ impl DistillerArgs {
     ) -> Result<Worked, Error> {
         let now = self.clock.now();
         let origin = distill::origin(&job, work, now);
+        match self.keep_episodes(&job, work, origin.outcome).await {
+            Err(error @ Error::Store(_)) => return Err(error),
+            Err(error) => tracing::warn!(job = %job.id, %error, "the episodes of a session were not kept"),
+            Ok(()) => {}
+        }
         let done = |learned, more: Vec<Note>| {
             job.done(JobResult { learned, method, notes: [notes.clone(), more].concat() }, now)
         };
@@ -266,6 +275,20 @@ impl DistillerArgs {
                 self.write(job.failed_once(&Note::new(error.code(), error.to_string()).to_string(), now)).await
             }
         }
+    }
+
+    /// Stores what was done in a session, request by request. A session that is no transcript tells nothing of that.
+    async fn keep_episodes(&self, job: &Job, work: &Work, outcome: Outcome) -> Result<(), Error> {
+        let Work::Distill { session_id, transcript, .. } = work else { return Ok(()) };
+        let Ok(read) = transcript::read(transcript.as_bytes()) else { return Ok(()) };
+        let told = LearnedRequests {
+            requests: read.requests,
+            source: TraceSource::Distilled,
+            owner: Some(session_id.clone()),
+            outcome: Some(outcome),
+        };
+        let workspace = WorkspaceRef::Id(job.workspace_id.clone());
+        self.episodes.learn(told, &workspace, within()).await.map(drop)
     }
 
     async fn write(&self, job: Job) -> Result<Worked, Error> {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::complexity;
-use super::lifecycle::{EpisodeState, LifecycleRules, Phase, Visibility};
+use super::lifecycle::{EpisodePhase, EpisodeState, LifecycleRules, Visibility};
 use crate::memory::ids::TraceId;
 use crate::memory::trace::{
     ArtefactReference, EpisodeMetadata, Execution, Outcome, OutcomeParts, Reflection, ResourceUsage, Step, TaskParts,
@@ -110,7 +110,7 @@ pub struct EpisodeOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(description = "")]
 pub struct LifecycleView {
-    pub phase: Phase,
+    pub phase: EpisodePhase,
     pub access_count: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_accessed: Option<Timestamp>,

@@ -21,7 +21,7 @@ const REFERENCES_MAX: usize = 100;
 /// How old an episode is to those who search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Phase {
+pub enum EpisodePhase {
     /// Under 30 days.
     Active,
     /// Under 180 days.
@@ -32,7 +32,7 @@ pub enum Phase {
     Archived,
 }
 
-impl Phase {
+impl EpisodePhase {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -94,19 +94,19 @@ impl EpisodeTimes {
     }
 
     /// Returns the phase of the episode at this time.
-    pub fn phase(self, rules: LifecycleRules, now: Timestamp) -> Phase {
+    pub fn phase(self, rules: LifecycleRules, now: Timestamp) -> EpisodePhase {
         let days = |days: i64| DAY.saturating_mul(i32::try_from(days).unwrap_or(i32::MAX));
         let last = self.last_accessed.map_or(self.created_at, |accessed| accessed.max(self.created_at));
         let age = now.duration_since(last);
         let archive = i64::from(rules.archive_after_days);
         if self.archived_at.is_some() || archive > 0 && age >= days(archive) {
-            Phase::Archived
+            EpisodePhase::Archived
         } else if age >= days(AGED_DAYS) {
-            Phase::Aged
+            EpisodePhase::Aged
         } else if age >= days(MATURE_DAYS) {
-            Phase::Mature
+            EpisodePhase::Mature
         } else {
-            Phase::Active
+            EpisodePhase::Active
         }
     }
 
@@ -114,7 +114,7 @@ impl EpisodeTimes {
     pub fn visibility(self, rules: LifecycleRules, now: Timestamp) -> Visibility {
         if self.deleted_at.is_some() {
             Visibility::Deleted
-        } else if self.phase(rules, now) == Phase::Archived {
+        } else if self.phase(rules, now) == EpisodePhase::Archived {
             Visibility::Archived
         } else {
             Visibility::Active
@@ -180,7 +180,7 @@ impl EpisodeState {
     }
 
     /// Returns the phase of the episode at this time.
-    pub fn phase(&self, rules: LifecycleRules, now: Timestamp) -> Phase {
+    pub fn phase(&self, rules: LifecycleRules, now: Timestamp) -> EpisodePhase {
         self.times().phase(rules, now)
     }
 
@@ -254,106 +254,4 @@ impl LifecycleRules {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use rstest::rstest;
-
-    use super::*;
-    use crate::memory::samples::{days_ago, now, strategy, trace};
-
-    const RULES: LifecycleRules = LifecycleRules { archive_after_days: 365, retention_days: 30 };
-
-    fn made(days: f64) -> EpisodeState {
-        EpisodeState {
-            created_at: days_ago(days),
-            ..EpisodeState::of(&Trace::reported(trace(1), strategy(1).workspace_id, "s", None, now()))
-        }
-    }
-
-    #[rstest]
-    #[case(29.9, None, Phase::Active)]
-    #[case(30.0, None, Phase::Mature)]
-    #[case(179.9, None, Phase::Mature)]
-    #[case(180.0, None, Phase::Aged)]
-    #[case(364.9, None, Phase::Aged)]
-    #[case(365.0, None, Phase::Archived)]
-    #[case(500.0, Some(3.0), Phase::Active)]
-    fn age_counts_from_the_last_access(#[case] days: f64, #[case] accessed: Option<f64>, #[case] phase: Phase) {
-        let state = EpisodeState { last_accessed: accessed.map(days_ago), ..made(days) };
-        assert_eq!(state.phase(RULES, now()), phase);
-    }
-
-    #[test]
-    fn nothing_is_archived_by_age_where_the_setting_is_zero() {
-        let rules = LifecycleRules { archive_after_days: 0, ..RULES };
-        assert_eq!(made(5_000.0).phase(rules, now()), Phase::Aged);
-        assert_eq!(made(1.0).archived(now()).unwrap().unwrap().phase(rules, now()), Phase::Archived);
-    }
-
-    #[test]
-    fn a_deleted_episode_is_restored_in_its_time_and_purged_after_it() {
-        let deleted = made(1.0).deleted(days_ago(29.0)).unwrap();
-        assert_eq!((deleted.deleted(now()), deleted.archived(now())), (None, Err(LifecycleProblem::Deleted)));
-        assert!(!deleted.is_due(RULES, now()));
-        let restored = deleted.restored(RULES, now()).unwrap();
-        assert_eq!((restored.visibility(RULES, now()), restored.revision), (Visibility::Active, 2));
-        assert_eq!(restored.restored(RULES, now()), Err(LifecycleProblem::NothingToRestore));
-        let late = made(1.0).deleted(days_ago(30.0)).unwrap();
-        assert!(late.is_due(RULES, now()));
-        assert_eq!(late.restored(RULES, now()), Err(LifecycleProblem::TooLate));
-    }
-
-    #[test]
-    fn an_archived_episode_is_restored_as_a_fresh_one() {
-        let old = made(400.0);
-        assert_eq!(old.visibility(RULES, now()), Visibility::Archived);
-        assert_eq!(old.restored(RULES, now()).unwrap().phase(RULES, now()), Phase::Active);
-    }
-
-    #[derive(Debug, Clone)]
-    enum Change {
-        Access(u64),
-        Archive,
-        Delete,
-        Restore,
-        Reference(u128),
-    }
-
-    fn change() -> impl Strategy<Value = Change> {
-        prop_oneof![
-            (1..9_u64).prop_map(Change::Access),
-            Just(Change::Archive),
-            Just(Change::Delete),
-            Just(Change::Restore),
-            (0..5_u128).prop_map(Change::Reference),
-        ]
-    }
-
-    proptest! {
-        /// Whatever happens: each change is the next revision, the count never falls, the phase never gets younger with
-        /// time, and a deleted episode is shown to nobody.
-        #[test]
-        fn every_way_through_the_states_keeps_its_rules(
-            changes in prop::collection::vec(change(), 0..30),
-            days in 0.0..900.0_f64,
-        ) {
-            let mut state = made(days);
-            for change in changes {
-                let next = match change {
-                    Change::Access(count) => Some(state.accessed(count, now())),
-                    Change::Archive => state.archived(now()).ok().flatten(),
-                    Change::Delete => state.deleted(now()),
-                    Change::Restore => state.restored(RULES, now()).ok(),
-                    Change::Reference(n) => state.referenced(trace(n)),
-                };
-                let Some(next) = next else { continue };
-                prop_assert!(next.follows(Some(&state)) && next.access_count >= state.access_count);
-                prop_assert!(!next.referenced_by.contains(&next.episode_id));
-                prop_assert_eq!(next.is_deleted(), next.visibility(RULES, now()) == Visibility::Deleted);
-                let later = now() + SignedDuration::from_hours(24 * 50);
-                prop_assert!(next.phase(RULES, now()) <= next.phase(RULES, later));
-                state = next;
-            }
-        }
-    }
-}
+mod tests;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::filter::EpisodeFilter;
 use super::labels::EpisodeLabels;
-use super::lifecycle::{EpisodeState, Phase};
+use super::lifecycle::{EpisodePhase, EpisodeState};
 use crate::memory::label::label_key;
 use crate::memory::trace::{Outcome, Trace};
 
@@ -26,7 +26,7 @@ const AGED_SIMILARITY: f64 = 0.6;
 /// The parts of a score. Each is weighted already, so that their sum is the score.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(description = "")]
-pub struct Relevance {
+pub struct EpisodeRelevance {
     /// 0.5 times the similarity, in 0..=0.5.
     pub semantic: f64,
     /// 0.2 on the first day, less with age.
@@ -39,7 +39,7 @@ pub struct Relevance {
     pub domain: f64,
 }
 
-impl Relevance {
+impl EpisodeRelevance {
     /// Returns the score, in 0..=1.
     pub fn score(&self) -> f64 {
         self.semantic + self.recency + self.success + self.access + self.domain
@@ -52,7 +52,7 @@ pub struct ScoredEpisode {
     pub trace: Trace,
     pub state: EpisodeState,
     pub similarity: f64,
-    pub relevance: Relevance,
+    pub relevance: EpisodeRelevance,
 }
 
 /// Weighs an episode. `similarity` lies in -1..=1; what is below 0 counts as 0.
@@ -62,13 +62,13 @@ pub fn relevance(
     similarity: f64,
     domain: Option<&str>,
     now: Timestamp,
-) -> Relevance {
+) -> EpisodeRelevance {
     let age_days = (now.duration_since(trace.created_at).as_secs_f64() / 86_400.0).max(0.0);
     #[allow(clippy::cast_precision_loss, reason = "a count of accesses is far below 2^52")]
     let accesses = (state.access_count as f64).ln_1p() / 10.0;
     let own = EpisodeLabels::of(trace).domain;
     let is_of_domain = domain.is_some_and(|domain| own.as_deref() == Some(label_key(domain).as_str()));
-    Relevance {
+    EpisodeRelevance {
         semantic: SEMANTIC * similarity.clamp(0.0, 1.0),
         recency: RECENCY * (-age_days / RECENCY_DAYS).exp(),
         success: if trace.outcome == Outcome::Success { SUCCESS } else { 0.0 },
@@ -85,7 +85,7 @@ impl ScoredEpisode {
 
     /// Tells whether the episode is found: an aged one is only where it is very like what is asked.
     pub fn is_found(&self, filter: &EpisodeFilter, min_relevance: f64) -> bool {
-        let is_aged = self.state.phase(filter.rules, filter.now) == Phase::Aged;
+        let is_aged = self.state.phase(filter.rules, filter.now) == EpisodePhase::Aged;
         (!is_aged || self.similarity >= AGED_SIMILARITY) && self.relevance.score() >= min_relevance
     }
 

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::document::{EpisodeStatus, EpisodeVerdict};
 use super::failures::{FailureMatch, FailureTier};
-use super::lifecycle::{EpisodeState, LifecycleRules, Phase};
-use super::relevance::Relevance;
+use super::lifecycle::{EpisodePhase, EpisodeState, LifecycleRules};
+use super::relevance::EpisodeRelevance;
 use crate::memory::ids::TraceId;
 use crate::memory::trace::{FailureAnalysis, Trace, TraceSource};
 use crate::note::Note;
@@ -57,7 +57,7 @@ pub struct EpisodeSummary {
     /// The first insights, at most three.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub insights: Vec<String>,
-    pub phase: Phase,
+    pub phase: EpisodePhase,
     /// The time at which it was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
@@ -92,10 +92,10 @@ impl EpisodeSummary {
 /// Why an episode was found.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(description = "")]
-pub struct Why {
+pub struct FoundBecause {
     /// The parts of the score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub score: Option<Relevance>,
+    pub score: Option<EpisodeRelevance>,
     /// How the failure is like the one that was met.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureTier>,
@@ -114,18 +114,23 @@ pub struct EpisodeFound {
     /// The failure that is like the one that was met, and how it was resolved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureAnalysis>,
-    pub why: Why,
+    pub why: FoundBecause,
 }
 
 impl EpisodeFound {
     /// Makes an answer that is in the order of time.
     pub fn by_time(episode: EpisodeSummary, reason: impl Into<String>) -> Self {
-        Self { episode, score: None, failure: None, why: Why { reason: reason.into(), ..Why::default() } }
+        Self {
+            episode,
+            score: None,
+            failure: None,
+            why: FoundBecause { reason: reason.into(), ..FoundBecause::default() },
+        }
     }
 
     /// Makes an answer that is in the order of its score.
-    pub fn by_relevance(episode: EpisodeSummary, relevance: Relevance) -> Self {
-        let Relevance { semantic, recency, success, access, domain } = relevance;
+    pub fn by_relevance(episode: EpisodeSummary, relevance: EpisodeRelevance) -> Self {
+        let EpisodeRelevance { semantic, recency, success, access, domain } = relevance;
         let reason = format!(
             "similarity {semantic:.2}, recency {recency:.2}, success {success:.2}, access {access:.2}, domain {domain:.2}"
         );
@@ -133,7 +138,7 @@ impl EpisodeFound {
             episode,
             score: Some(relevance.score()),
             failure: None,
-            why: Why { score: Some(relevance), reason, ..Why::default() },
+            why: FoundBecause { score: Some(relevance), reason, ..FoundBecause::default() },
         }
     }
 
@@ -150,7 +155,7 @@ impl EpisodeFound {
             FailureTier::Type => 0.8,
             FailureTier::Meaning => 0.7 * similarity.clamp(0.0, 1.0),
         };
-        Self { episode, score: Some(score), failure, why: Why { score: None, failure: Some(tier), reason } }
+        Self { episode, score: Some(score), failure, why: FoundBecause { score: None, failure: Some(tier), reason } }
     }
 }
 
@@ -206,7 +211,7 @@ pub struct DeletedEpisode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RestoredEpisode {
     pub episode_id: TraceId,
-    pub phase: Phase,
+    pub phase: EpisodePhase,
 }
 
 /// The episodes that are gone for good.

@@ -1,6 +1,7 @@
 //! Transcripts: the text of a file becomes exchanges, each a question with its answer. The kind of a file shows in its
 //! content, never in its name. `capture` decides which exchanges are worth keeping.
 
+mod activity;
 mod codex;
 mod context;
 mod conversation;
@@ -14,9 +15,11 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use activity::{ToolCall, UserRequest};
 pub(crate) use fences::{FenceLine, Fences};
 
 use crate::text::json;
+use activity::Activity;
 use conversation::Conversation;
 use record::TranscriptRecord;
 
@@ -65,6 +68,8 @@ pub struct Transcript {
     pub format: Format,
     /// The exchanges in the order of the file.
     pub exchanges: Vec<Exchange>,
+    /// The requests for which tools were called, in the order of the file.
+    pub requests: Vec<UserRequest>,
     pub unreadable: Unreadable,
     /// The number of exchanges beyond [`MAX_EXCHANGES`].
     pub left_out: usize,
@@ -117,7 +122,7 @@ pub fn read(bytes: &[u8]) -> Result<Transcript, TranscriptError> {
     }
     let text = str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).ok_or(TranscriptError::NotText)?;
     let (format, conversations) = markdown::read(text).ok_or(TranscriptError::Unrecognised)?;
-    Ok(collected(format, conversations, Unreadable::default()))
+    Ok(collected(format, conversations, Vec::new(), Unreadable::default()))
 }
 
 /// Tells whether a file is JSON: it begins as JSON does, or at least half of its first lines are objects. So a file
@@ -166,7 +171,8 @@ fn from_json(bytes: &[u8]) -> Result<Transcript, TranscriptError> {
             None => TranscriptError::Unrecognised,
         });
     };
-    Ok(collected(format, reading.finish(), unreadable))
+    let requests = std::mem::take(&mut reading.activity).finish();
+    Ok(collected(format, reading.finish(), requests, unreadable))
 }
 
 /// Returns the values of a file with the lines they stand on, and how many lines are not blank. A file has one value on
@@ -194,6 +200,7 @@ struct RecordReader {
     format: Option<Format>,
     session: Option<String>,
     current: Conversation,
+    activity: Activity,
     /// The turns that Codex tells its screen. They repeat the records and are used where the records lack a side.
     events: Conversation,
     whole: Vec<Conversation>,
@@ -226,6 +233,7 @@ impl RecordReader {
         if !matches!(record, TranscriptRecord::Unknown) {
             self.format = self.format.max(Some(format));
         }
+        self.activity.take(&fields, &record, self.session.as_deref());
         match record {
             TranscriptRecord::Unknown => return true,
             TranscriptRecord::Session(id) => self.session = Some(id.chars().take(MAX_SESSION_CHARS).collect()),
@@ -254,11 +262,16 @@ impl RecordReader {
     }
 }
 
-fn collected(format: Format, conversations: Vec<Conversation>, unreadable: Unreadable) -> Transcript {
+fn collected(
+    format: Format,
+    conversations: Vec<Conversation>,
+    requests: Vec<UserRequest>,
+    unreadable: Unreadable,
+) -> Transcript {
     let mut exchanges: Vec<Exchange> = conversations.into_iter().flat_map(Conversation::into_exchanges).collect();
     let left_out = exchanges.len().saturating_sub(MAX_EXCHANGES);
     exchanges.truncate(MAX_EXCHANGES);
-    Transcript { format, exchanges, unreadable, left_out }
+    Transcript { format, exchanges, requests, unreadable, left_out }
 }
 
 #[cfg(test)]

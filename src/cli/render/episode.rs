@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use reasoning_bank_domain::episode::{
-    ArchivedEpisode, DeletedEpisode, Episode, EpisodeFound, EpisodeHits, EpisodeList, EpisodeStatus, EpisodeSummary,
-    Phase, PurgedEpisodes, RecordedEpisode, RestoredEpisode,
+    ArchivedEpisode, DeletedEpisode, Episode, EpisodeFound, EpisodeHits, EpisodeList, EpisodePhase, EpisodeStatus,
+    EpisodeSummary, PurgedEpisodes, RecordedEpisode, RestoredEpisode,
 };
 use reasoning_bank_domain::memory::trace::{FailureAnalysis, TraceEntry};
 
@@ -30,7 +30,8 @@ fn task_line(task: &str) -> String {
 
 fn line(episode: &EpisodeSummary) -> String {
     let domain = episode.domain.as_deref().map(|domain| format!("/{}", clean_line(domain))).unwrap_or_default();
-    let phase = if episode.phase == Phase::Active { String::new() } else { format!(" ({})", episode.phase.as_str()) };
+    let phase =
+        if episode.phase == EpisodePhase::Active { String::new() } else { format!(" ({})", episode.phase.as_str()) };
     let deleted = episode.deleted_at.map(|at| format!(" (deleted {})", at.strftime("%Y-%m-%d"))).unwrap_or_default();
     format!(
         "{}  {}  {}  {}{domain}  {}{phase}{deleted}\n",

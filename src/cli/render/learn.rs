@@ -33,6 +33,10 @@ fn file(file: &LearnedFile) -> String {
     for (reason, count) in &file.counts.refused {
         let _ = writeln!(out, "  {count:>5} {}", reason.replace('_', " "));
     }
+    let episodes = counted(file.episodes, "episode", "episodes");
+    if file.episodes > 0 {
+        let _ = writeln!(out, "  {episodes} of what was done");
+    }
     let mut note = |holds: bool, text: String| {
         if holds {
             let _ = writeln!(out, "  {} {text}", doubtful("note:"));

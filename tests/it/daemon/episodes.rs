@@ -57,8 +57,10 @@ async fn permissions_say_what_may_be_done_with_episodes() {
     let writer = script(&daemon, &place, "read,write");
     let (_, recorded) = writer.send(Method::POST, "/episodes", Some(episode("Fix the loader"))).await;
     let path = format!("/episodes/{}", recorded["episode_id"].as_str().unwrap());
-    let reader =
-        Script { daemon: &daemon, token: token(&place, &["reader", "--permissions", "read", "--key", "shop"]) };
+    let reader = Script {
+        daemon: &daemon,
+        token: token(&place, &["reader", "--permissions", "read", "--key", "shop", "--team", "red"]),
+    };
     let refused = async |script: &Script<'_>, method, path: &str, body| {
         let (status, answer) = script.send(method, path, body).await;
         assert_eq!(

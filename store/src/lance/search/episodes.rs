@@ -16,7 +16,7 @@ use crate::lance::tables::rows::{decode_bodies, on_all_cores, optional_times, te
 use crate::lance::tables::{Tables, filter};
 
 /// An episode in the order of lists: its time in microseconds, and its id as text, which sorts as the id does.
-type Place = (i64, String);
+type EpisodePlace = (i64, String);
 
 /// Lists a page of the episodes that the filter lets through, the newest first.
 pub(in crate::lance) async fn episodes(
@@ -111,7 +111,7 @@ pub(in crate::lance) async fn without_vectors(
 }
 
 /// Returns the places of all episodes that the filter lets through, in no order.
-async fn places(tables: &Tables, filter: &EpisodeFilter) -> Result<Vec<Place>, StoreError> {
+async fn places(tables: &Tables, filter: &EpisodeFilter) -> Result<Vec<EpisodePlace>, StoreError> {
     let of = filter.workspace.as_ref().map(|workspace| filter::equals("workspace", workspace.as_str()));
     let (traces, states) = tokio::try_join!(
         select(&tables.traces, filter::episodes(filter), &["id", "created"]),
@@ -131,7 +131,7 @@ async fn places(tables: &Tables, filter: &EpisodeFilter) -> Result<Vec<Place>, S
 }
 
 /// Returns the ids of the newest places.
-fn newest(mut places: Vec<Place>, limit: usize) -> Vec<String> {
+fn newest(mut places: Vec<EpisodePlace>, limit: usize) -> Vec<String> {
     if places.len() > limit {
         places.select_nth_unstable_by_key(limit, |place| Reverse(place.clone()));
         places.truncate(limit);

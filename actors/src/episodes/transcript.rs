@@ -1,0 +1,71 @@
+//! Episodes out of transcripts: one for each request of a user for which something was done, stored once.
+
+use std::collections::HashSet;
+
+use reasoning_bank_domain::learning::episodes::episode_of;
+use reasoning_bank_domain::learning::transcript::UserRequest;
+use reasoning_bank_domain::memory::trace::{Outcome, Trace, TraceSource, VerdictSource};
+use uuid::Uuid;
+
+use super::EpisodesHandle;
+use crate::error::Error;
+use crate::ports::Record;
+use crate::runtime::Deadline;
+use crate::workspaces::WorkspaceRef;
+
+/// So many episodes are stored at once.
+const STORED_AT_ONCE: usize = 50;
+
+/// What a transcript tells of the work that was done in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearnedRequests {
+    pub requests: Vec<UserRequest>,
+    pub source: TraceSource,
+    /// The source of evidence, where it is not the session that the transcript names.
+    pub owner: Option<String>,
+    /// How the session ended, as it was reported. It is the outcome of the last request, where no check decided that.
+    pub outcome: Option<Outcome>,
+}
+
+impl EpisodesHandle {
+    /// Stores the episodes of a transcript, and returns how many of them are new. Calling again is safe.
+    pub async fn learn(
+        &self,
+        told: LearnedRequests,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<u64, Error> {
+        let LearnedRequests { requests, source, owner, outcome } = told;
+        if requests.is_empty() {
+            return Ok(0);
+        }
+        let begun = self.workspaces.resolve(workspace, deadline).await?;
+        let (now, workspace) = (self.clock.now(), &begun.workspace);
+        let mut new = 0;
+        let episodes = requests.iter().map(|request| episode_of(request, source, &workspace.id, owner.as_deref(), now));
+        let mut episodes: Vec<Trace> = episodes.collect();
+        if let Some((last, outcome)) = episodes.last_mut().zip(outcome)
+            && last.verdict_source == VerdictSource::None
+        {
+            last.outcome = outcome;
+        }
+        let mut seen = HashSet::new();
+        episodes.retain(|episode| seen.insert(episode.trace_id));
+        for episodes in episodes.chunks(STORED_AT_ONCE) {
+            let ids: Vec<Uuid> = episodes.iter().map(|episode| episode.trace_id.uuid()).collect();
+            let known = self.store.existing_ids(ids, deadline).await?;
+            let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
+            for episode in episodes.iter().filter(|episode| !known.contains(&episode.trace_id.uuid())) {
+                new += 1;
+                batch.extend(self.vectors_of(episode, 0, deadline.halfway()).await.map(Record::EpisodeVectors));
+                batch.push(Record::Trace(episode.clone()));
+            }
+            if batch.len() > 1 {
+                self.workspaces.still_there(&begun, deadline).await?;
+                self.store.commit(batch, deadline).await?;
+                self.workspaces.registered(workspace);
+            }
+        }
+        Ok(new)
+    }
+}

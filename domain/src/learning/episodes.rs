@@ -1,0 +1,316 @@
+//! Episodes out of transcripts, by rules: one for each request of a user for which something was done. The plan comes from
+//! todo lists, the entries from calls of tools, and the outcome from tests and other checks that ran. A failure is resolved
+//! by the next success of the same tool on the same thing.
+
+use jiff::Timestamp;
+
+use super::transcript::{ToolCall, UserRequest};
+use crate::episode::{complexity, tool_name};
+use crate::memory::ids::{TraceId, derived};
+use crate::memory::signature::{Signature, error_message};
+use crate::memory::trace::{
+    EpisodeMetadata, EpisodeParts, Execution, FailureAnalysis, Outcome, OutcomeParts, Reflection, ResourceUsage,
+    TaskParts, Trace, TraceEntry, TraceSource, VerdictSource,
+};
+use crate::memory::workspace::WorkspaceId;
+use crate::safety::secrets::Scrub;
+
+/// The most failures of an episode.
+const FAILURES_MAX: usize = 50;
+/// The longest error that is kept, in characters.
+const ERROR_MAX_CHARS: usize = 1_000;
+/// The most files that a resolution names.
+const NAMED_MAX: usize = 5;
+
+/// The calls that check the work: how the last of them ended is the outcome.
+const CHECKS: [&str; 32] = [
+    "bun test",
+    "cargo build",
+    "cargo check",
+    "cargo clippy",
+    "cargo nextest",
+    "cargo test",
+    "ctest",
+    "deno test",
+    "dotnet build",
+    "dotnet test",
+    "eslint",
+    "go build",
+    "go test",
+    "go vet",
+    "gradle test",
+    "jest",
+    "make",
+    "mix test",
+    "mvn test",
+    "mypy",
+    "npm build",
+    "npm test",
+    "phpunit",
+    "pnpm test",
+    "pytest",
+    "rspec",
+    "ruff",
+    "swift test",
+    "tox",
+    "tsc",
+    "vitest",
+    "yarn test",
+];
+
+/// Makes the episode of a request. The same request of the same session always has the same id. `owner` is the source of
+/// evidence, where it is not the session itself.
+pub fn episode_of(
+    request: &UserRequest,
+    source: TraceSource,
+    workspace_id: &WorkspaceId,
+    owner: Option<&str>,
+    now: Timestamp,
+) -> Trace {
+    let calls: Vec<NamedCall> = request.calls.iter().map(NamedCall::of).collect();
+    let check = calls.iter().rev().find(|call| CHECKS.contains(&call.name.as_str()) && call.call.succeeded.is_some());
+    let passed = check.and_then(|check| check.call.succeeded);
+    let mut tools: Vec<String> = Vec::new();
+    for call in &calls {
+        if !tools.contains(&call.name) {
+            tools.push(call.name.clone());
+        }
+    }
+    let made = request.began.filter(|began| *began <= now).unwrap_or(now);
+    let seconds = request.began.zip(request.ended).map(|(began, ended)| ended.duration_since(began).as_secs_f64());
+    let parts = EpisodeParts {
+        session_id: request.session.clone(),
+        task: TaskParts {
+            complexity: Some(complexity(&request.question, 0, request.plan.len())),
+            ..TaskParts::default()
+        },
+        execution: Execution {
+            plan: request.plan.clone(),
+            trace: calls.iter().map(NamedCall::entry).collect(),
+            duration_s: seconds.map(|seconds| seconds.max(0.0)),
+            resource_usage: ResourceUsage { tool_calls: Some(calls.len() as u64), ..ResourceUsage::default() },
+            ..Execution::default()
+        },
+        outcome: OutcomeParts {
+            primary_output: Some(request.answer.clone()).filter(|answer| !answer.is_empty()),
+            ..OutcomeParts::default()
+        },
+        reflection: Reflection { failures_analyzed: failures(&calls), ..Reflection::default() },
+        metadata: EpisodeMetadata { tools_used: tools, ..EpisodeMetadata::default() },
+        artefacts: Vec::new(),
+    };
+    let began = request.began.map(|began| began.to_string()).unwrap_or_default();
+    let session = request.session.as_deref().unwrap_or_default();
+    let of: [&[u8]; 5] = [
+        b"episode",
+        workspace_id.as_str().as_bytes(),
+        session.as_bytes(),
+        began.as_bytes(),
+        request.question.as_bytes(),
+    ];
+    let id: TraceId = derived(&of).into();
+    let evidence =
+        check.zip(passed).map(|(check, passed)| format!("{} {}", check.name, if passed { "passed" } else { "failed" }));
+    let mut trace = Trace {
+        source,
+        task: request.question.clone(),
+        outcome: match passed {
+            Some(true) => Outcome::Success,
+            Some(false) => Outcome::Failure,
+            None => Outcome::Partial,
+        },
+        verdict_source: if passed.is_some() { VerdictSource::Evidence } else { VerdictSource::None },
+        evidence,
+        episode: Some(Box::new(parts)),
+        ..Trace::reported(id, workspace_id.clone(), "", None, made)
+    };
+    trace.metadata.source_session = owner.map(str::to_owned).or_else(|| request.session.clone());
+    trace.scrub();
+    trace
+}
+
+/// A call with the name of its tool.
+struct NamedCall<'a> {
+    name: String,
+    call: &'a ToolCall,
+}
+
+impl<'a> NamedCall<'a> {
+    fn of(call: &'a ToolCall) -> Self {
+        Self { name: tool_name(&call.tool, Some(&call.input)), call }
+    }
+
+    fn entry(&self) -> TraceEntry {
+        let present = |text: &str| Some(text.to_owned()).filter(|text| !text.trim().is_empty());
+        TraceEntry {
+            action: "call".to_owned(),
+            at: self.call.at,
+            tool: present(&self.name),
+            target: self.call.target.clone(),
+            input: present(&self.call.input),
+            output: self.call.output.as_deref().and_then(present),
+            succeeded: self.call.succeeded,
+            score: None,
+        }
+    }
+
+    /// Tells whether two calls are of the same tool on the same thing.
+    fn is_like(&self, other: &Self) -> bool {
+        self.name == other.name && self.call.target == other.call.target
+    }
+}
+
+/// Finds what failed, each kind of error of a tool once, and what resolved it.
+fn failures(calls: &[NamedCall<'_>]) -> Vec<FailureAnalysis> {
+    let mut found: Vec<(usize, FailureAnalysis)> = Vec::new();
+    for (place, call) in calls.iter().enumerate() {
+        if call.call.succeeded != Some(false) || found.len() == FAILURES_MAX {
+            continue;
+        }
+        let printed = call.call.output.as_deref().unwrap_or_default();
+        let said = error_message(printed).unwrap_or_else(|| printed.trim().to_owned());
+        let said = if said.is_empty() { format!("{} failed", call.name) } else { said };
+        let error: String = said.chars().take(ERROR_MAX_CHARS).collect();
+        let signature = Signature::of(&error, None).to_string();
+        let resolved_at =
+            calls[place + 1..].iter().position(|later| later.is_like(call) && later.call.succeeded == Some(true));
+        let resolution = resolved_at.and_then(|after| resolution(call, &calls[place + 1..=place + 1 + after]));
+        let is_known =
+            |(at, known): &(usize, FailureAnalysis)| known.signature == signature && calls[*at].is_like(call);
+        match found.iter_mut().find(|known| is_known(known)) {
+            // What came after the last time is what helped.
+            Some((_, known)) => known.resolution = resolution,
+            None => found.push((place, FailureAnalysis { error, signature, resolution, ..FailureAnalysis::default() })),
+        }
+    }
+    found.into_iter().map(|(_, failure)| failure).collect()
+}
+
+/// Says what was done from a failure to the success that ended it, which is the last call. None where nothing was done
+/// but the same again.
+fn resolution(failed: &NamedCall<'_>, until: &[NamedCall<'_>]) -> Option<String> {
+    let (success, between) = until.split_last()?;
+    let mut done: Vec<String> = Vec::new();
+    for call in between.iter().filter(|call| call.call.succeeded != Some(false)) {
+        let what = match &call.call.target {
+            Some(target) => format!("{} {target}", call.name),
+            None => call.name.clone(),
+        };
+        if !done.contains(&what) && done.len() < NAMED_MAX && !call.is_like(failed) {
+            done.push(what);
+        }
+    }
+    let is_another_command = success.call.input != failed.call.input && success.call.target.is_none();
+    if is_another_command {
+        let command: String = success.call.input.chars().take(ERROR_MAX_CHARS).collect();
+        done.push(format!("`{command}`"));
+    }
+    (!done.is_empty()).then(|| format!("{}; then {} succeeded", done.join(", "), success.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learning::transcript;
+    use crate::memory::samples::{now, strategy};
+
+    fn episodes(lines: &[&str]) -> Vec<Trace> {
+        let read = transcript::read(lines.join("\n").as_bytes()).unwrap();
+        let workspace = strategy(1).workspace_id;
+        let of = |request| episode_of(request, TraceSource::Transcript, &workspace, None, now());
+        read.requests.iter().map(of).collect()
+    }
+
+    fn claude(second: u32, role: &str, content: &str) -> String {
+        format!(
+            r#"{{"type":"{role}","sessionId":"s1","uuid":"{second}","timestamp":"2026-11-20T10:00:{second:02}Z","message":{{"role":"{role}","content":{content}}}}}"#
+        )
+    }
+
+    fn call(second: u32, id: &str, tool: &str, input: &str) -> String {
+        claude(second, "assistant", &format!(r#"[{{"type":"tool_use","id":"{id}","name":"{tool}","input":{input}}}]"#))
+    }
+
+    fn result(second: u32, id: &str, output: &str, failed: bool) -> String {
+        let content =
+            format!(r#"[{{"type":"tool_result","tool_use_id":"{id}","content":"{output}","is_error":{failed}}}]"#);
+        claude(second, "user", &content)
+    }
+
+    fn session() -> Vec<String> {
+        vec![
+            claude(1, "user", r#""Fix the date parser""#),
+            call(2, "t", "TodoWrite", r#"{"todos":[{"content":"Reproduce it"},{"content":"Mend it"}]}"#),
+            result(3, "t", "ok", false),
+            call(4, "a", "Bash", r#"{"command":"cd /w && cargo test -p dates"}"#),
+            result(5, "a", "thread 'x' panicked\\nValueError: day is out of range", true),
+            call(6, "b", "Edit", r#"{"file_path":"src/dates.rs","old_string":"a","new_string":"b"}"#),
+            result(7, "b", "done", false),
+            call(8, "c", "Bash", r#"{"command":"cd /w && cargo test -p dates"}"#),
+            result(9, "c", "14 passed", false),
+            claude(10, "assistant", r#"[{"type":"text","text":"The day is clamped now."}]"#),
+            claude(11, "user", r#""Thanks. What does clamp mean?""#),
+            claude(12, "assistant", r#"[{"type":"text","text":"To keep within bounds."}]"#),
+        ]
+    }
+
+    #[test]
+    fn a_request_becomes_an_episode_with_its_plan_calls_failure_and_outcome() {
+        let lines = session();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let found = episodes(&lines);
+        let [trace] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((trace.task.as_str(), trace.outcome), ("Fix the date parser", Outcome::Success));
+        assert_eq!(
+            (trace.verdict_source, trace.evidence.as_deref()),
+            (VerdictSource::Evidence, Some("cargo test passed"))
+        );
+        assert_eq!((trace.session(), trace.task_type().as_str()), (Some("s1"), "debugging"));
+        assert_eq!(trace.primary_output(), Some("The day is clamped now."));
+        let parts = trace.episode.as_deref().unwrap();
+        assert_eq!(parts.metadata.tools_used, ["TodoWrite", "cargo test", "Edit"]);
+        let titles: Vec<&str> = parts.execution.plan.iter().map(|step| step.title.as_str()).collect();
+        assert_eq!((titles, parts.execution.duration_s), (vec!["Reproduce it", "Mend it"], Some(9.0)));
+        let [failure] = parts.reflection.failures_analyzed.as_slice() else { panic!("{parts:?}") };
+        assert_eq!(failure.resolution.as_deref(), Some("Edit src/dates.rs; then cargo test succeeded"));
+        assert_eq!(failure.signature, "valueerror|");
+        assert_eq!(episodes(&lines), found, "the same request has the same id");
+    }
+
+    #[test]
+    fn a_check_that_failed_last_is_a_failure_and_no_check_is_partial() {
+        let lines = session();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        assert_eq!(episodes(&lines[..5])[0].outcome, Outcome::Failure);
+        let unchecked = [lines[0], lines[5], lines[6]];
+        let found = episodes(&unchecked);
+        assert_eq!((found[0].outcome, found[0].verdict_source), (Outcome::Partial, VerdictSource::None));
+    }
+
+    #[test]
+    fn the_calls_of_codex_and_of_plain_messages_are_read() {
+        let codex = [
+            r#"{"timestamp":"2026-11-20T10:00:00Z","type":"session_meta","payload":{"id":"c1"}}"#,
+            r#"{"timestamp":"2026-11-20T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Run the tests"}]}}"#,
+            r#"{"timestamp":"2026-11-20T10:00:02Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"pytest -q\"]}","call_id":"1"}}"#,
+            r#"{"timestamp":"2026-11-20T10:00:03Z","type":"response_item","payload":{"type":"function_call_output","call_id":"1","output":"{\"output\":\"KeyError: 'x'\",\"metadata\":{\"exit_code\":1}}"}}"#,
+        ];
+        let found = episodes(&codex);
+        assert_eq!((found[0].outcome, found[0].session()), (Outcome::Failure, Some("c1")));
+        assert_eq!(found[0].episode.as_ref().unwrap().metadata.tools_used, ["pytest"]);
+        let plain = [
+            r#"{"role":"user","content":"Look around"}"#,
+            r#"{"role":"assistant","content":"ok","tool_calls":[{"id":"1","type":"function","function":{"name":"mcp__files__list","arguments":"{\"path\":\"/w\"}"}}]}"#,
+        ];
+        let found = episodes(&plain);
+        assert_eq!(found[0].episode.as_ref().unwrap().metadata.tools_used, ["files.list"]);
+    }
+
+    #[test]
+    fn what_only_was_said_is_no_episode() {
+        assert_eq!(
+            episodes(&[r#"{"role":"user","content":"Why?"}"#, r#"{"role":"assistant","content":"Because."}"#]),
+            []
+        );
+    }
+}
