@@ -4,7 +4,8 @@
 //! Each room uses only those before it: `text` and `safety` treat texts, `note` has the codes of failures and remarks,
 //! `prompt` is what models are asked with, `memory` holds the records, `access` says who asks and what he may do,
 //! `evidence` says what a memory is worth, `retrieval` finds and ranks, `episode` tells what happened in a task and finds
-//! it again, `learning` makes lessons, `solve` is the loop of a task, and `system` keeps the whole running.
+//! it again, `learning` makes lessons, `solve` is the loop of a task, `working` is what one running task has at hand, and
+//! `system` keeps the whole running.
 
 #![forbid(unsafe_code)]
 
@@ -20,3 +21,4 @@ pub mod safety;
 pub mod solve;
 pub mod system;
 pub mod text;
+pub mod working;

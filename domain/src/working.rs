@@ -1,0 +1,150 @@
+//! Working memory: what one running task needs at hand, within a budget of tokens. It is a state machine. An operation
+//! changes it, and the same operations in the same order make the same state again, so that a log of them is all that has
+//! to be stored. `entry` says what is held, `task` what the task is and how far it is, `prune` what gives way when the
+//! budget is used up, and `render` what is shown.
+//!
+//! Nothing that was set is lost before the task is closed: what gives way is shown as one line with a reference, and the
+//! reference still leads to the whole.
+
+mod entry;
+mod operation;
+mod prune;
+mod render;
+mod task;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+pub use entry::{Entry, EntryKind, Form, Reference, Scope, ValueKind};
+pub use operation::{Operation, SetValue, WorkingInvalid, WorkingWarning};
+pub use render::{RenderedContext, RenderedSection, Section};
+pub use task::{Constraint, ExecutionState, FailedSubtask, PlanStep, TaskContext};
+
+/// The most tokens that are held in the foreground, and shown.
+pub const TOTAL_TOKENS: usize = 20_000;
+/// A task holds at most this many entries.
+pub const MAX_ENTRIES: usize = 2_000;
+/// The texts of a task have at most this many bytes together.
+pub const MAX_BYTES: usize = 16 << 20;
+/// One value or result has at most this many bytes.
+pub const VALUE_MAX_BYTES: usize = 64 << 10;
+/// A task keeps its newest snapshots.
+pub const MAX_SNAPSHOTS: usize = 8;
+
+/// The working memory of a task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkingMemory {
+    state: WorkingState,
+    snapshots: VecDeque<Snapshot>,
+    next_snapshot: u32,
+    touched_at: Timestamp,
+}
+
+/// What a snapshot holds and a restore brings back.
+#[derive(Debug, Clone, PartialEq)]
+struct WorkingState {
+    task: TaskContext,
+    execution: ExecutionState,
+    entries: Vec<Entry>,
+    next_entry: u32,
+    /// What the agent can do, as the client describes it.
+    system: Arc<str>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Snapshot {
+    id: u32,
+    taken_at: Timestamp,
+    state: WorkingState,
+}
+
+impl WorkingMemory {
+    /// Begins the working memory of a task, with what is always true of the agent.
+    pub fn new(system: &str, at: Timestamp) -> Self {
+        let state = WorkingState {
+            task: TaskContext::default(),
+            execution: ExecutionState::default(),
+            entries: Vec::new(),
+            next_entry: 1,
+            system: system.into(),
+        };
+        Self { state, snapshots: VecDeque::new(), next_snapshot: 1, touched_at: at }
+    }
+
+    pub fn task(&self) -> &TaskContext {
+        &self.state.task
+    }
+
+    pub fn execution(&self) -> &ExecutionState {
+        &self.state.execution
+    }
+
+    /// Returns everything that is held, oldest first.
+    pub fn entries(&self) -> &[Entry] {
+        &self.state.entries
+    }
+
+    /// Returns the time of the last operation.
+    pub fn touched_at(&self) -> Timestamp {
+        self.touched_at
+    }
+
+    /// Lists the snapshots that can be restored, oldest first.
+    pub fn snapshots(&self) -> impl Iterator<Item = (u32, Timestamp)> {
+        self.snapshots.iter().map(|snapshot| (snapshot.id, snapshot.taken_at))
+    }
+
+    /// Returns the value under a key.
+    pub fn value(&self, scope: Scope, key: &str) -> Option<&Entry> {
+        self.state.entries.iter().find(|entry| entry.is_value(scope, key))
+    }
+
+    /// Returns the entry that a reference names.
+    pub fn resolve(&self, reference: Reference) -> Option<&Entry> {
+        self.state.entries.iter().find(|entry| entry.reference() == reference)
+    }
+
+    /// Carries out an operation. Afterwards what is held in the foreground is within [`TOTAL_TOKENS`].
+    ///
+    /// # Errors
+    /// The operation is not possible, and nothing has changed.
+    pub fn apply(&mut self, operation: &Operation, at: Timestamp) -> Result<Vec<WorkingWarning>, WorkingInvalid> {
+        operation.check(self)?;
+        match operation {
+            Operation::LoadTask(task) => self.state.task = task.clone(),
+            Operation::Set(set) => self.state.set(set, at),
+            Operation::PushState { state, note } => self.state.push_state(state, note.as_deref(), at),
+            Operation::AddIntermediate { subtask, output } => self.state.add_result(subtask, output, at),
+            Operation::Retrieve(items) => {
+                for (source, text) in items {
+                    self.state.add(EntryKind::Retrieved { source: source.clone() }, text.as_str().into(), at);
+                }
+            }
+            Operation::Read(reference) => {
+                let read = self.state.entries.iter_mut().find(|entry| entry.reference() == *reference);
+                read.into_iter().for_each(|entry| entry.is_read = true);
+            }
+            Operation::Prune => self.state.prune_to(TOTAL_TOKENS / 2),
+            Operation::Snapshot => {
+                let snapshot = Snapshot { id: self.next_snapshot, taken_at: at, state: self.state.clone() };
+                self.snapshots.push_back(snapshot);
+                self.next_snapshot += 1;
+                if self.snapshots.len() > MAX_SNAPSHOTS {
+                    self.snapshots.pop_front();
+                }
+            }
+            Operation::Restore(id) => {
+                if let Some(snapshot) = self.snapshots.iter().find(|snapshot| snapshot.id == *id) {
+                    self.state = snapshot.state.clone();
+                }
+            }
+        }
+        self.touched_at = at;
+        Ok(self.state.prune())
+    }
+}
+
+#[cfg(test)]
+mod tests;

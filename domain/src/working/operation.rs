@@ -1,0 +1,169 @@
+//! The operations of a working memory, as they are stored, and what makes one impossible.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::entry::{Reference, Scope, ValueKind};
+use super::task::{ExecutionState, TaskContext};
+use super::{MAX_BYTES, MAX_ENTRIES, VALUE_MAX_BYTES, WorkingMemory};
+
+/// A list of the task has at most this many items, and a text of it at most [`VALUE_MAX_BYTES`].
+const MAX_ITEMS: usize = 200;
+/// A key or the id of a subtask has at most this many characters.
+const NAME_MAX_CHARS: usize = 200;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "operation", content = "of", rename_all = "snake_case")]
+pub enum Operation {
+    /// Says what the task is. What was said before is replaced.
+    LoadTask(TaskContext),
+    Set(SetValue),
+    /// Says how far the task is.
+    PushState {
+        state: ExecutionState,
+        note: Option<String>,
+    },
+    /// Adds what a subtask gave.
+    AddIntermediate {
+        subtask: String,
+        output: Value,
+    },
+    /// Adds copies of what is stored elsewhere: where each comes from, and its text.
+    Retrieve(Vec<(String, String)>),
+    /// Notes that somebody asked for an entry.
+    Read(Reference),
+    /// Makes room before there is need: half of the budget.
+    Prune,
+    Snapshot,
+    /// Goes back to a snapshot. Later ones stay.
+    Restore(u32),
+}
+
+/// A value under a key. It replaces the one that was there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetValue {
+    pub key: String,
+    #[serde(default = "task_scope")]
+    pub scope: Scope,
+    #[serde(default)]
+    pub kind: ValueKind,
+    /// Any JSON, at most 64 KiB.
+    pub value: Value,
+}
+
+fn task_scope() -> Scope {
+    Scope::Task
+}
+
+/// An operation that is not possible.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WorkingInvalid {
+    #[error("{field}: {problem}")]
+    Field { field: &'static str, problem: String },
+    #[error("the task holds {MAX_ENTRIES} entries or {} MiB, and no more", MAX_BYTES >> 20)]
+    Full,
+    #[error("there is no {0}")]
+    NoReference(Reference),
+    #[error("there is no snapshot {0}")]
+    NoSnapshot(u32),
+}
+
+/// What an operation did beside what was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkingWarning {
+    /// The budget was used up, so that entries which are still of use are shown as one line.
+    ShortenedMuch,
+}
+
+impl WorkingWarning {
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::ShortenedMuch => {
+                "the budget is used up: entries that may be of use are shown as one line, and their references have the whole"
+            }
+        }
+    }
+}
+
+/// Returns a value as text: a string as it is, all else as JSON.
+pub(super) fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+impl Operation {
+    /// Says whether the state of the task is safe on the disk only when this is: what a client relies on after a crash of
+    /// the machine.
+    pub fn is_synced(&self) -> bool {
+        matches!(self, Self::LoadTask(_) | Self::PushState { .. } | Self::Snapshot | Self::Restore(_))
+    }
+
+    pub(super) fn check(&self, memory: &WorkingMemory) -> Result<(), WorkingInvalid> {
+        let (entries, bytes) = match self {
+            Self::LoadTask(task) => {
+                check_items("goals", task.goals.len())?;
+                check_items("success_criteria", task.success_criteria.len())?;
+                check_items("constraints", task.constraints.len())?;
+                check_items("plan", task.plan.len())?;
+                for step in &task.plan {
+                    check_name("plan[].id", &step.id)?;
+                    check_items("plan[].depends_on", step.depends_on.len())?;
+                }
+                (0, check_bytes("task", task.bytes(), 4 * VALUE_MAX_BYTES)?)
+            }
+            Self::Set(set) => {
+                check_name("key", &set.key)?;
+                (1, check_bytes("value", text_of(&set.value).len(), VALUE_MAX_BYTES)?)
+            }
+            Self::PushState { state, note } => {
+                check_items("failed", state.failed.len())?;
+                check_items("completed", state.completed.len())?;
+                check_bytes("state", state.bytes(), VALUE_MAX_BYTES)?;
+                (1, check_bytes("note", note.as_deref().unwrap_or_default().len(), VALUE_MAX_BYTES)?)
+            }
+            Self::AddIntermediate { subtask, output } => {
+                check_name("subtask", subtask)?;
+                (1, check_bytes("output", text_of(output).len(), VALUE_MAX_BYTES)?)
+            }
+            Self::Retrieve(items) => {
+                check_items("retrieved", items.len())?;
+                for (source, text) in items {
+                    check_name("source", source)?;
+                    check_bytes("text", text.len(), VALUE_MAX_BYTES)?;
+                }
+                (items.len(), items.iter().map(|(_, text)| text.len()).sum())
+            }
+            Self::Read(reference) => {
+                return memory.resolve(*reference).map(|_| ()).ok_or(WorkingInvalid::NoReference(*reference));
+            }
+            Self::Restore(id) => {
+                let known = memory.snapshots().any(|(known, _)| known == *id);
+                return if known { Ok(()) } else { Err(WorkingInvalid::NoSnapshot(*id)) };
+            }
+            Self::Prune | Self::Snapshot => return Ok(()),
+        };
+        let held: usize = memory.entries().iter().map(|entry| entry.text.len()).sum();
+        let is_full = memory.entries().len() + entries > MAX_ENTRIES || held + bytes > MAX_BYTES;
+        if is_full { Err(WorkingInvalid::Full) } else { Ok(()) }
+    }
+}
+
+fn check_items(field: &'static str, items: usize) -> Result<(), WorkingInvalid> {
+    let problem = || format!("has {items} items; at most {MAX_ITEMS} are allowed");
+    if items > MAX_ITEMS { Err(WorkingInvalid::Field { field, problem: problem() }) } else { Ok(()) }
+}
+
+fn check_name(field: &'static str, name: &str) -> Result<(), WorkingInvalid> {
+    let problem = match name.chars().count() {
+        _ if name.trim().is_empty() => "is missing or blank".to_owned(),
+        chars if chars > NAME_MAX_CHARS => format!("has {chars} characters; at most {NAME_MAX_CHARS} are allowed"),
+        _ => return Ok(()),
+    };
+    Err(WorkingInvalid::Field { field, problem })
+}
+
+fn check_bytes(field: &'static str, bytes: usize, max: usize) -> Result<usize, WorkingInvalid> {
+    let problem = || format!("has {bytes} bytes; at most {max} are allowed");
+    if bytes > max { Err(WorkingInvalid::Field { field, problem: problem() }) } else { Ok(bytes) }
+}

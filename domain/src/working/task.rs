@@ -1,0 +1,102 @@
+//! The task of a working memory, and how far it is.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the task is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TaskContext {
+    /// The task as it was given.
+    pub description: String,
+    pub goals: Vec<String>,
+    /// How one tells that the task is done.
+    pub success_criteria: Vec<String>,
+    pub constraints: Vec<Constraint>,
+    pub plan: Vec<PlanStep>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Constraint {
+    pub text: String,
+    /// A critical constraint is always shown.
+    #[serde(default)]
+    pub critical: bool,
+}
+
+/// A subtask that is planned.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlanStep {
+    pub id: String,
+    pub title: String,
+    /// The ids of the steps whose results it needs.
+    #[serde(default)]
+    pub depends_on: Vec<String>,
+}
+
+/// How far the task is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExecutionState {
+    /// What is done at the moment, such as analysis, planning or execution.
+    pub phase: String,
+    /// The id of the subtask in work.
+    pub current: Option<String>,
+    /// The ids of the subtasks that are done.
+    pub completed: Vec<String>,
+    pub failed: Vec<FailedSubtask>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FailedSubtask {
+    pub id: String,
+    pub error: String,
+}
+
+impl TaskContext {
+    /// Returns all texts, for whoever bounds or scrubs them.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let steps = self
+            .plan
+            .iter_mut()
+            .flat_map(|step| [&mut step.id, &mut step.title].into_iter().chain(&mut step.depends_on));
+        std::iter::once(&mut self.description)
+            .chain(&mut self.goals)
+            .chain(&mut self.success_criteria)
+            .chain(self.constraints.iter_mut().map(|constraint| &mut constraint.text))
+            .chain(steps)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let lists = self.goals.iter().chain(&self.success_criteria).chain(self.constraints.iter().map(|of| &of.text));
+        let steps = self.plan.iter().flat_map(|step| [&step.id, &step.title].into_iter().chain(&step.depends_on));
+        self.description.len() + lists.chain(steps).map(String::len).sum::<usize>()
+    }
+
+    /// Says whether a step that is neither done nor failed needs the result of a subtask.
+    pub(super) fn is_needed(&self, subtask: &str, execution: &ExecutionState) -> bool {
+        let is_over = |step: &PlanStep| {
+            execution.completed.contains(&step.id) || execution.failed.iter().any(|failed| failed.id == step.id)
+        };
+        self.plan.iter().filter(|step| !is_over(step)).any(|step| step.depends_on.iter().any(|id| id == subtask))
+    }
+}
+
+impl ExecutionState {
+    /// Returns all texts, for whoever bounds or scrubs them.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        std::iter::once(&mut self.phase)
+            .chain(&mut self.current)
+            .chain(&mut self.completed)
+            .chain(self.failed.iter_mut().flat_map(|failed| [&mut failed.id, &mut failed.error]))
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let failed = self.failed.iter().flat_map(|failed| [&failed.id, &failed.error]);
+        let texts = std::iter::once(&self.phase).chain(&self.current).chain(&self.completed).chain(failed);
+        texts.map(String::len).sum()
+    }
+}
