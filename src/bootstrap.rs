@@ -28,7 +28,9 @@ use self::backups::ScheduledBackups;
 use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};
 use crate::settings::{self, LlmSection, Loaded, Provider, Settings};
 use reasoning_bank_store::data_dir;
-use reasoning_bank_store::{BackgroundLock, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles};
+use reasoning_bank_store::{
+    BackgroundLock, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles, WorkingFiles,
+};
 
 /// The store has this long for its last checkpoint.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
@@ -61,6 +63,7 @@ impl Bank {
             provider: settings.llm.provider.as_str().to_owned(),
             settings: SystemSettings { root_name, ..system_settings(settings) },
             clock: Clock::system(),
+            working: Arc::new(WorkingFiles::of(&settings.data_dir)),
             background: in_background.then(|| Arc::new(BackgroundLock::of(&settings.data_dir)) as Arc<_>),
             backups: settings
                 .backup

@@ -320,6 +320,7 @@ pub enum Toolset {
     Workspace,
     Admin,
     Episodes,
+    Working,
     /// The group of every tool.
     All,
 }

@@ -30,4 +30,5 @@ pub mod system;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 pub mod usage;
+pub mod working;
 pub mod workspaces;

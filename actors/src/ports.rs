@@ -1,5 +1,5 @@
 //! What the system needs from outside: a store, an embedder, a language model, the time, the
-//! lease of the background work, the making of backups, and where a caller has one a check of solutions.
+//! lease of the background work, the making of backups, the logs of working memories, and where a caller has one a check of solutions.
 //! Adapters are in the root package, fakes in `testkit`.
 
 mod backups;
@@ -9,6 +9,7 @@ mod lease;
 mod model;
 mod store;
 mod verifier;
+mod working;
 
 pub use backups::Backups;
 pub use clock::Clock;
@@ -21,3 +22,4 @@ pub use store::{
     Record, StoreError, StoreFuture, StoreReads, Summary, Visible,
 };
 pub use verifier::{Verifier, VerifyError};
+pub use working::{OpenedLog, WorkingLog, WorkingLogs};

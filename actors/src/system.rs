@@ -28,11 +28,12 @@ use crate::memories::{MemoriesHandle, RetrievalSettings};
 use crate::model::{
     Breaker, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel,
 };
-use crate::ports::{Backups, Clock, Embedder, Fingerprint, LanguageModel, Lease};
+use crate::ports::{Backups, Clock, Embedder, Fingerprint, LanguageModel, Lease, WorkingLogs};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
 use crate::store::{StoreHandle, StoreOpener};
 use crate::usage::UsageHandle;
+use crate::working::WorkingHandle;
 use crate::workspaces::{RootName, WorkspacesHandle};
 
 pub use crate::statistics::WorkTimes;
@@ -86,6 +87,7 @@ pub struct SystemParts {
     pub background: Option<Arc<dyn Lease>>,
     /// The making of backups. None: this process makes none by itself.
     pub backups: Option<Arc<dyn Backups>>,
+    pub working: Arc<dyn WorkingLogs>,
 }
 
 /// The handle that clients of the system hold. It is cheap to clone.
@@ -100,6 +102,7 @@ pub struct SystemHandle {
     pub workspaces: WorkspacesHandle,
     pub cache: CacheHandle,
     pub usage: UsageHandle,
+    pub working: WorkingHandle,
     /// It is none where this process makes no backups.
     pub backups: Option<BackupsHandle>,
     pub events: Events,
@@ -147,7 +150,8 @@ pub struct ShutdownReport {
 impl System {
     /// Starts the system and returns at once. The store opens and the embedding model loads behind it.
     pub async fn start(parts: SystemParts) -> Result<Self, Error> {
-        let SystemParts { store: opener, embedder, model, provider, settings, clock, background, backups } = parts;
+        let SystemParts { store: opener, embedder, model, provider, settings, clock, background, backups, working } =
+            parts;
         let events = Events::default();
         let embeddings = EmbeddingCache::new();
         let store = StoreHandle::new(embeddings.clone());
@@ -194,6 +198,7 @@ impl System {
         let with_model = (settings.learner.llm && may_spend).then(|| distiller.clone());
         let learner = LearnerHandle::new(workspaces.clone(), settings.learner, with_model);
         let agents = AgentsHandle::new(&dependencies, workspaces.clone(), events.clone(), meters.clone());
+        let working = WorkingHandle::new(working, clock.clone());
         let mut children = vec![
             store.child(opener),
             cache.child(),
@@ -203,6 +208,7 @@ impl System {
             agents.child(dependencies.clone()),
             learner.child(memories.clone(), clock.clone()),
             usage.child(store.clone(), workspaces.clone(), clock),
+            working.child(),
         ];
         children.extend(background.map(|lease| {
             distiller.child(DistillerArgs {
@@ -235,6 +241,7 @@ impl System {
             workspaces,
             cache,
             usage,
+            working,
             backups,
             events,
             started: Instant::now(),
@@ -257,8 +264,19 @@ impl System {
     pub async fn stop(self, grace: Duration) -> ShutdownReport {
         let begun = Instant::now();
         let cancelled_tasks = self.handle.agents.quiesce(Deadline::after(grace)).await;
-        let order =
-            ["agents", "learner", "backups", "distiller", "usage", "judge", "matts", "workspaces", "cache", "store"];
+        let order = [
+            "agents",
+            "learner",
+            "backups",
+            "distiller",
+            "working",
+            "usage",
+            "judge",
+            "matts",
+            "workspaces",
+            "cache",
+            "store",
+        ];
         let actors = self.handle.supervisor.stop_in_order(&order, grace).await.unwrap_or_default();
         ShutdownReport { cancelled_tasks, actors, elapsed: begun.elapsed() }
     }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use entry::{Entry, EntryKind, Form, Reference, Scope, ValueKind};
+pub use entry::{Entry, EntryKind, Form, NoReference, Reference, Scope, ValueKind};
 pub use operation::{Operation, SetValue, WorkingInvalid, WorkingWarning};
 pub use render::{RenderedContext, RenderedSection, Section};
 pub use task::{Constraint, ExecutionState, FailedSubtask, PlanStep, TaskContext};
@@ -40,6 +40,23 @@ pub struct WorkingMemory {
     snapshots: VecDeque<Snapshot>,
     next_snapshot: u32,
     touched_at: Timestamp,
+}
+
+/// What an operation did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Applied {
+    /// The entries that are new.
+    pub added: Vec<Reference>,
+    pub warnings: Vec<WorkingWarning>,
+}
+
+impl Applied {
+    /// Adds what a later operation did.
+    pub fn extend(&mut self, later: Self) {
+        self.added.extend(later.added);
+        let new = later.warnings.into_iter().filter(|warning| !self.warnings.contains(warning)).collect::<Vec<_>>();
+        self.warnings.extend(new);
+    }
 }
 
 /// What a snapshot holds and a restore brings back.
@@ -106,16 +123,22 @@ impl WorkingMemory {
         self.state.entries.iter().find(|entry| entry.reference() == reference)
     }
 
+    /// Checks whether an operation is possible: [`WorkingMemory::apply`] fails where this does, and only there.
+    pub fn check(&self, operation: &Operation) -> Result<(), WorkingInvalid> {
+        operation.check(self)
+    }
+
     /// Carries out an operation. Afterwards what is held in the foreground is within [`TOTAL_TOKENS`].
     ///
     /// # Errors
     /// The operation is not possible, and nothing has changed.
-    pub fn apply(&mut self, operation: &Operation, at: Timestamp) -> Result<Vec<WorkingWarning>, WorkingInvalid> {
+    pub fn apply(&mut self, operation: &Operation, at: Timestamp) -> Result<Applied, WorkingInvalid> {
         operation.check(self)?;
+        let first = self.state.next_entry;
         match operation {
             Operation::LoadTask(task) => self.state.task = task.clone(),
             Operation::Set(set) => self.state.set(set, at),
-            Operation::PushState { state, note } => self.state.push_state(state, note.as_deref(), at),
+            Operation::PushState { state, note } => self.state.push_state(state.as_ref(), note.as_deref(), at),
             Operation::AddIntermediate { subtask, output } => self.state.add_result(subtask, output, at),
             Operation::Retrieve(items) => {
                 for (source, text) in items {
@@ -142,7 +165,9 @@ impl WorkingMemory {
             }
         }
         self.touched_at = at;
-        Ok(self.state.prune())
+        let is_new = |entry: &&Entry| entry.id >= first && !matches!(operation, Operation::Restore(_));
+        let added = self.state.entries.iter().filter(is_new).map(Entry::reference).collect();
+        Ok(Applied { added, warnings: self.state.prune() })
     }
 }
 

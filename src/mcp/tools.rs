@@ -29,6 +29,11 @@ mod search_episodes;
 pub(super) mod solve_coding_task;
 mod switch_workspace;
 mod update_memory;
+mod working;
+mod working_close;
+mod working_context;
+mod working_open;
+mod working_update;
 
 use futures::future::BoxFuture;
 use reasoning_bank_actors::error::Error;
@@ -94,7 +99,7 @@ pub(super) struct ToolSpec {
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: [&ToolSpec; 28] = [
+pub(super) const ALL: [&ToolSpec; 32] = [
     &solve_coding_task::TOOL,
     &retrieve_memories::TOOL,
     &record_memory::TOOL,
@@ -123,6 +128,10 @@ pub(super) const ALL: [&ToolSpec; 28] = [
     &delete_episode::TOOL,
     &restore_episode::TOOL,
     &purge_episodes::TOOL,
+    &working_open::TOOL,
+    &working_update::TOOL,
+    &working_context::TOOL,
+    &working_close::TOOL,
 ];
 
 impl ToolSpec {

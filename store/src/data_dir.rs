@@ -15,5 +15,7 @@ pub const LINKS: &str = "links";
 pub const DEFAULT_WORKSPACE: &str = "default_workspace";
 /// The directory of trace files, where no other one is set. Each file is replaced whole.
 pub const TRACES: &str = "traces";
+/// The directory of the working memories: below the id of a workspace, a log for each task that is not closed.
+pub const WORKING: &str = "working";
 /// The file that says what background work has spent today, replaced whole.
 pub const BACKGROUND_SPENT: &str = ".background.spent";

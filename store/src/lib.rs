@@ -15,7 +15,9 @@ pub mod data_dir;
 pub mod files;
 mod lance;
 mod trace_files;
+mod working_logs;
 
 pub use self::background::BackgroundLock;
 pub use self::lance::{LanceStore, Options, ResidentUse, use_all_cores};
 pub use self::trace_files::{TraceFileOptions, TraceFiles};
+pub use self::working_logs::WorkingFiles;

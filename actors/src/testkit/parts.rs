@@ -6,7 +6,7 @@ use futures::FutureExt;
 use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
 
-use super::HashEmbedder;
+use super::{HashEmbedder, MemLogs};
 use crate::agents::SolveSettings;
 use crate::cache::CacheLimits;
 use crate::distiller::DistillerSettings;
@@ -71,5 +71,6 @@ pub fn parts(store: Arc<dyn MemoryStore>, model: impl LanguageModel) -> SystemPa
         clock: Clock::system(),
         background: None,
         backups: None,
+        working: Arc::new(MemLogs::default()),
     }
 }

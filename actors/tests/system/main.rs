@@ -31,4 +31,5 @@ mod superseding;
 mod support;
 mod targets;
 mod verifying;
+mod working;
 mod workspaces;

@@ -82,6 +82,10 @@ id!(
     TraceId
 );
 id!(
+    /// The working memory of one task.
+    WorkingId
+);
+id!(
     /// One piece of evidence about a memory.
     SignalId
 );

@@ -1,5 +1,7 @@
 //! The operations of a working memory, as they are stored, and what makes one impossible.
 
+use std::ops::Add;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,6 +9,7 @@ use serde_json::Value;
 use super::entry::{Reference, Scope, ValueKind};
 use super::task::{ExecutionState, TaskContext};
 use super::{MAX_BYTES, MAX_ENTRIES, VALUE_MAX_BYTES, WorkingMemory};
+use crate::safety::secrets::{Removed, Scrub};
 
 /// A list of the task has at most this many items, and a text of it at most [`VALUE_MAX_BYTES`].
 const MAX_ITEMS: usize = 200;
@@ -19,9 +22,9 @@ pub enum Operation {
     /// Says what the task is. What was said before is replaced.
     LoadTask(TaskContext),
     Set(SetValue),
-    /// Says how far the task is.
+    /// Says how far the task is, or what is worth knowing of it.
     PushState {
-        state: ExecutionState,
+        state: Option<ExecutionState>,
         note: Option<String>,
     },
     /// Adds what a subtask gave.
@@ -92,6 +95,22 @@ pub(super) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+impl Scrub for Operation {
+    fn scrub(&mut self) -> Removed {
+        fn all<'a>(texts: impl Iterator<Item = &'a mut String>) -> Removed {
+            texts.map(Scrub::scrub).fold(Removed::default(), Add::add)
+        }
+        match self {
+            Self::LoadTask(task) => all(task.texts_mut()),
+            Self::Set(set) => set.key.scrub() + set.value.scrub(),
+            Self::PushState { state, note } => all(state.iter_mut().flat_map(ExecutionState::texts_mut).chain(note)),
+            Self::AddIntermediate { subtask, output } => subtask.scrub() + output.scrub(),
+            Self::Retrieve(items) => all(items.iter_mut().flat_map(|(source, text)| [source, text])),
+            Self::Read(_) | Self::Prune | Self::Snapshot | Self::Restore(_) => Removed::default(),
+        }
+    }
+}
+
 impl Operation {
     /// Says whether the state of the task is safe on the disk only when this is: what a client relies on after a crash of
     /// the machine.
@@ -117,9 +136,11 @@ impl Operation {
                 (1, check_bytes("value", text_of(&set.value).len(), VALUE_MAX_BYTES)?)
             }
             Self::PushState { state, note } => {
-                check_items("failed", state.failed.len())?;
-                check_items("completed", state.completed.len())?;
-                check_bytes("state", state.bytes(), VALUE_MAX_BYTES)?;
+                if let Some(state) = state {
+                    check_items("failed", state.failed.len())?;
+                    check_items("completed", state.completed.len())?;
+                    check_bytes("state", state.bytes(), VALUE_MAX_BYTES)?;
+                }
                 (1, check_bytes("note", note.as_deref().unwrap_or_default().len(), VALUE_MAX_BYTES)?)
             }
             Self::AddIntermediate { subtask, output } => {

@@ -35,14 +35,17 @@ impl WorkingState {
         self.add(kind, text_of(&set.value).into(), at);
     }
 
-    pub(super) fn push_state(&mut self, state: &ExecutionState, note: Option<&str>, at: Timestamp) {
-        if self.execution.current != state.current {
-            let steers = |entry: &Entry| matches!(entry.kind, EntryKind::Value { kind: ValueKind::ControlFlow, .. });
-            self.entries.retain(|entry| !steers(entry));
+    pub(super) fn push_state(&mut self, state: Option<&ExecutionState>, note: Option<&str>, at: Timestamp) {
+        if let Some(state) = state {
+            if self.execution.current != state.current {
+                let steers =
+                    |entry: &Entry| matches!(entry.kind, EntryKind::Value { kind: ValueKind::ControlFlow, .. });
+                self.entries.retain(|entry| !steers(entry));
+            }
+            self.execution = state.clone();
         }
-        self.execution = state.clone();
         if let Some(note) = note {
-            self.add(EntryKind::State { phase: state.phase.clone() }, note.into(), at);
+            self.add(EntryKind::State { phase: self.execution.phase.clone() }, note.into(), at);
         }
     }
 

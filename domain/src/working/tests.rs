@@ -53,7 +53,7 @@ fn what_an_agent_needs_to_go_on_is_shown_first() {
     let memory = working(&[
         Operation::LoadTask(task),
         result("profile", "90 % of the time is in parse()"),
-        Operation::PushState { state, note: Some("parse() first".into()) },
+        Operation::PushState { state: Some(state), note: Some("parse() first".into()) },
         set(Scope::Task, "files", ValueKind::Accumulator, json!(["src/import.rs"])),
         Operation::Retrieve(vec![("memory 42".into(), "Read a file once".into())]),
     ]);
@@ -72,7 +72,7 @@ fn old_results_become_a_line_and_their_reference_leads_to_the_whole() {
     operations.extend((0..12).map(|n| result(&format!("s{n}"), format!("{n}: {}", words(2_500)))));
     let mut memory = working(&operations[..1]);
     for operation in &operations[1..] {
-        let warned = memory.apply(operation, at(1)).unwrap();
+        let warned = memory.apply(operation, at(1)).unwrap().warnings;
         assert!(warned.is_empty() || memory.entries().len() > 7, "{warned:?}");
     }
     let forms: Vec<Form> = memory.entries().iter().map(|entry| entry.form).collect();
@@ -100,7 +100,7 @@ fn what_steers_a_subtask_ends_with_it() {
         set(Scope::Execution, "file", ValueKind::Intermediate, json!("a.rs")),
     ]);
     let next = ExecutionState { current: Some("next".into()), ..ExecutionState::default() };
-    memory.apply(&Operation::PushState { state: next, note: None }, at(2)).unwrap();
+    memory.apply(&Operation::PushState { state: Some(next), note: None }, at(2)).unwrap();
     assert!(memory.value(Scope::Execution, "tries").is_none());
     assert_eq!(&*memory.value(Scope::Execution, "file").unwrap().text, "a.rs");
 }
@@ -143,7 +143,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         4 => (scope, name(), kind, text()).prop_map(|(scope, key, kind, text)| set(scope, &key, kind, json!(text))),
         3 => (name(), prop::option::of(text())).prop_map(|(current, note)| {
             let state = ExecutionState { phase: "p".into(), current: Some(current), ..ExecutionState::default() };
-            Operation::PushState { state, note }
+            Operation::PushState { state: Some(state), note }
         }),
         6 => (name(), text()).prop_map(|(subtask, text)| result(&subtask, text)),
         2 => prop::collection::vec(("memory [0-9]", text()), 0..4).prop_map(Operation::Retrieve),

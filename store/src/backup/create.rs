@@ -161,6 +161,16 @@ fn gather_beside(data_dir: &Path, to: &Path) -> io::Result<()> {
             copy_file(path, &to.join(name).join(name_of_it), |byte| byte == b'\n')
         })?;
     }
+    let working = data_dir.join(data_dir::WORKING);
+    for workspace in unless_gone(fs::read_dir(&working))?.into_iter().flatten() {
+        let workspace = workspace?;
+        if workspace.file_type()?.is_dir() {
+            let of = Path::new(data_dir::WORKING).join(workspace.file_name());
+            each_file(&workspace.path(), "log", |path, name_of_it| {
+                copy_file(path, &to.join(&of).join(name_of_it), |byte| byte == b'\n')
+            })?;
+        }
+    }
     Ok(())
 }
 

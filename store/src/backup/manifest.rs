@@ -26,7 +26,7 @@ const FORMAT: u32 = 1;
 pub(super) const MAX_BYTES: u64 = 256 << 20;
 
 /// What may be in a backup, by the first part of its path in the data directory.
-const PARTS: [&str; 12] = [
+const PARTS: [&str; 13] = [
     "lance",
     "journal",
     "format_version",
@@ -38,6 +38,7 @@ const PARTS: [&str; 12] = [
     data_dir::LINKS,
     data_dir::DEFAULT_WORKSPACE,
     data_dir::TRACES,
+    data_dir::WORKING,
     data_dir::BACKGROUND_SPENT,
 ];
 

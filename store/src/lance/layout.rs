@@ -5,9 +5,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::ports::StoreError;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
 use super::errors::unusable;
 use super::threads::blocking;
+use crate::data_dir;
 use crate::files::{create_dir, unless_gone};
 
 /// A number, a fingerprint or the state of a change takes far less.
@@ -90,6 +92,11 @@ impl Layout {
     }
 
     /// The log of the erasures that there were.
+    /// The directory of the working memories of a workspace.
+    pub(super) fn working(&self, workspace: &WorkspaceId) -> PathBuf {
+        self.root.join(data_dir::WORKING).join(workspace.as_str())
+    }
+
     pub(super) fn erasure_log(&self) -> PathBuf {
         self.root.join("erasures.log")
     }

@@ -2,7 +2,7 @@
 //! erasure that breaks off is finished by whoever writes next.
 
 use std::collections::HashSet;
-use std::io;
+use std::{fs, io};
 
 use jiff::Timestamp;
 use lancedb::Table;
@@ -13,6 +13,7 @@ use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::TraceId;
 
 use super::orphans::replay_orphans;
+use crate::files::unless_gone;
 use crate::lance::commit::erasure_log;
 use crate::lance::commit::erasures::Erasures;
 use crate::lance::commit::journal::{self, JournalSlot};
@@ -40,7 +41,7 @@ fn by_age(scope: &EraseScope) -> Option<(TableName, Timestamp)> {
     }
 }
 
-/// Removes what is erased from journals, history and `set-aside/`. `jobs` are the jobs that are still there.
+/// Removes what is erased from journals, history, the logs of working memories and `set-aside/`. `jobs` are the jobs that are still there.
 fn remove_from_files(layout: &Layout, own: &JournalSlot, scope: &EraseScope, jobs: &HashSet<String>) -> io::Result<()> {
     match by_age(scope) {
         Some((table, before)) => {
@@ -54,6 +55,9 @@ fn remove_from_files(layout: &Layout, own: &JournalSlot, scope: &EraseScope, job
         }
         None => {
             journal::scrub(layout, own)?;
+            if let EraseScope::Workspace(workspace) = scope {
+                unless_gone(fs::remove_dir_all(layout.working(workspace)))?;
+            }
             set_aside::remove_all(&layout.set_aside())
         }
     }

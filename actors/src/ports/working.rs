@@ -1,0 +1,35 @@
+//! The logs of working memories: a log for each task, which holds its operations line by line. All calls block.
+
+use std::io;
+
+use reasoning_bank_domain::memory::ids::WorkingId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
+
+pub trait WorkingLogs: Send + Sync + 'static {
+    /// Makes the log of a new task, which is locked for this process.
+    fn create(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<Box<dyn WorkingLog>>;
+
+    /// Opens a log, and locks it for this process.
+    fn open(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<OpenedLog>;
+
+    /// Lists the tasks of a workspace that have a log, the one that was written to last first.
+    fn list(&self, workspace: &WorkspaceId) -> io::Result<Vec<WorkingId>>;
+}
+
+/// What became of opening a log.
+pub enum OpenedLog {
+    /// The log, and its lines. A last line that a crash cut off is gone.
+    Opened(Box<dyn WorkingLog>, Vec<String>),
+    /// Another process has it open.
+    InUse,
+    Missing,
+}
+
+pub trait WorkingLog: Send {
+    /// Appends a line, and with `sync` returns when it is on the disk. False where the log was removed, as the deletion of
+    /// its workspace does.
+    fn append(&mut self, line: &str, sync: bool) -> io::Result<bool>;
+
+    /// Removes the log.
+    fn remove(&mut self) -> io::Result<()>;
+}

@@ -1,0 +1,146 @@
+//! The logs of working memories, as files: `working/<workspace>/<task>.log` in the data directory, a line for each
+//! operation. The process that has a task open holds the lock of its file.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use reasoning_bank_actors::ports::{OpenedLog, WorkingLog, WorkingLogs};
+use reasoning_bank_domain::memory::ids::WorkingId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
+
+use super::data_dir;
+use super::files::{create_file, remove_if_there, sync_data, sync_dir, try_lock, unless_gone};
+
+/// A log that is larger was not written by this program.
+const MAX_BYTES: u64 = 1 << 30;
+
+pub struct WorkingFiles {
+    dir: PathBuf,
+}
+
+impl WorkingFiles {
+    /// The logs of a data directory.
+    pub fn of(data_dir: &Path) -> Self {
+        Self { dir: data_dir.join(data_dir::WORKING) }
+    }
+
+    fn workspace(&self, workspace: &WorkspaceId) -> PathBuf {
+        self.dir.join(workspace.as_str())
+    }
+
+    fn path(&self, workspace: &WorkspaceId, task: WorkingId) -> PathBuf {
+        self.workspace(workspace).join(format!("{task}.log"))
+    }
+}
+
+impl WorkingLogs for WorkingFiles {
+    fn create(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<Box<dyn WorkingLog>> {
+        let path = self.path(workspace, task);
+        let file = create_file(&path)?;
+        if !try_lock(&file)? {
+            return Err(io::Error::other("the log of a new task is locked"));
+        }
+        sync_dir(&self.workspace(workspace))?;
+        Ok(Box::new(WorkingFile { file, path }))
+    }
+
+    fn open(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<OpenedLog> {
+        let path = self.path(workspace, task);
+        let opened = unless_gone(File::options().read(true).append(true).open(&path))?;
+        let Some(mut file) = opened else { return Ok(OpenedLog::Missing) };
+        if !try_lock(&file)? {
+            return Ok(OpenedLog::InUse);
+        }
+        if file.metadata()?.len() > MAX_BYTES {
+            return Err(io::Error::other(format!("{} has more than {MAX_BYTES} bytes", path.display())));
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        // A crash may have cut the last line off. It was never answered.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        file.set_len(whole as u64)?;
+        file.seek(SeekFrom::End(0))?;
+        let lines = text[..whole].lines().map(str::to_owned).collect();
+        Ok(OpenedLog::Opened(Box::new(WorkingFile { file, path }), lines))
+    }
+
+    fn list(&self, workspace: &WorkspaceId) -> io::Result<Vec<WorkingId>> {
+        let mut listed: Vec<(SystemTime, WorkingId)> = Vec::new();
+        for entry in unless_gone(fs::read_dir(self.workspace(workspace)))?.into_iter().flatten() {
+            let entry = entry?;
+            let name = entry.file_name();
+            let id = name.to_str().and_then(|name| name.strip_suffix(".log")?.parse().ok());
+            if let (Some(id), Some(metadata)) = (id, unless_gone(entry.metadata())?) {
+                listed.push((metadata.modified()?, id));
+            }
+        }
+        listed.sort_unstable_by(|one, other| other.cmp(one));
+        Ok(listed.into_iter().map(|(_, id)| id).collect())
+    }
+}
+
+struct WorkingFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl WorkingLog for WorkingFile {
+    fn append(&mut self, line: &str, sync: bool) -> io::Result<bool> {
+        if self.file.metadata()?.nlink() == 0 {
+            return Ok(false);
+        }
+        let end = self.file.stream_position()?;
+        if let Err(error) = self.file.write_all(format!("{line}\n").as_bytes()) {
+            // The start of a line would spoil the next one.
+            self.file.set_len(end)?;
+            self.file.seek(SeekFrom::Start(end))?;
+            return Err(error);
+        }
+        if sync {
+            sync_data(&self.path, &self.file)?;
+        }
+        Ok(true)
+    }
+
+    fn remove(&mut self) -> io::Result<()> {
+        remove_if_there(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(opened: OpenedLog) -> Vec<String> {
+        match opened {
+            OpenedLog::Opened(_, lines) => lines,
+            OpenedLog::InUse => vec!["in use".into()],
+            OpenedLog::Missing => vec!["missing".into()],
+        }
+    }
+
+    #[test]
+    fn a_log_belongs_to_one_at_a_time_and_loses_no_whole_line() {
+        let place = tempfile::tempdir().unwrap();
+        let logs = WorkingFiles::of(place.path());
+        let (workspace, task) = (WorkspaceId::of_root("/shop"), WorkingId::from(uuid::Uuid::from_u128(7)));
+        assert_eq!(lines(logs.open(&workspace, task).unwrap()), ["missing"]);
+        let mut log = logs.create(&workspace, task).unwrap();
+        assert!(log.append("one", true).unwrap() && log.append("two", false).unwrap());
+        assert_eq!(lines(logs.open(&workspace, task).unwrap()), ["in use"]);
+        assert_eq!(logs.list(&workspace).unwrap(), [task]);
+        drop(log);
+        let path = logs.path(&workspace, task);
+        fs::write(&path, "one\ntwo\nthr").unwrap();
+        let OpenedLog::Opened(mut log, read) = logs.open(&workspace, task).unwrap() else { panic!() };
+        assert_eq!(read, ["one", "two"]);
+        log.append("three", false).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\n");
+        fs::remove_file(&path).unwrap();
+        assert!(!log.append("four", false).unwrap());
+        assert!(logs.list(&workspace).unwrap().is_empty());
+    }
+}
