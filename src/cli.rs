@@ -50,6 +50,7 @@ mod stats;
 mod testing;
 mod token;
 mod trace;
+mod working;
 mod workspace;
 
 use args::{Cli, Command, ConfigCommand, McpArgs};
@@ -108,6 +109,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Memory(command) => memory::command(command, &loaded, output),
         Command::Trace(command) => trace::command(command, &loaded, output),
         Command::Episode(command) => episode::command(command, &loaded, output),
+        Command::Working(command) => working::command(command, &loaded, output),
         Command::Genealogy(args) => genealogy::command(&args, &loaded, output),
         Command::Workspace(command) => workspace::command(command, &loaded, &sources, output),
         Command::Learn { files } => learn::command(&files, &loaded, output),

@@ -26,6 +26,9 @@ const GATE: usize = 1_024;
 /// This process has at most so many tasks at hand. The one that was not used for longest goes first.
 const AT_HAND: usize = 1_024;
 
+/// The owner of the tasks of this machine's user, over all of his sessions.
+pub const LOCAL_OWNER: &str = "local";
+
 /// The task that a request is about. Whoever is not its owner is told that there is none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WorkingTask {

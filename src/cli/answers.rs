@@ -9,7 +9,7 @@ use reasoning_bank_actors::ports::{Erased, Maintained};
 use reasoning_bank_domain::evidence::stability::Stability;
 use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
 use reasoning_bank_domain::learning::transcript::{Format, Unreadable};
-use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::ids::{MemoryId, WorkingId};
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId, WorkspaceKey};
 use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::retrieval::responses::OpenLink;
@@ -293,4 +293,31 @@ pub(super) struct BackupRestored {
     pub(super) with_tokens: bool,
     /// The files of the backup that were left out, because its manifest does not list them.
     pub(super) left_out: Vec<FlawedFile>,
+}
+#[derive(Debug, Serialize)]
+pub(super) struct OpenTasks {
+    pub(super) tasks: Vec<OpenTask>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct OpenTask {
+    pub(super) task_id: WorkingId,
+    pub(super) description: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) phase: String,
+    pub(super) touched_at: Timestamp,
+    pub(super) entries: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ShownTask {
+    pub(super) task_id: WorkingId,
+    pub(super) rendered: String,
+    pub(super) tokens: usize,
+    pub(super) not_shown: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ClearedTask {
+    pub(super) cleared: WorkingId,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use clap_complete::Shell;
-use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId, WorkingId};
 use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 
 use crate::settings::Flags;
@@ -197,6 +197,9 @@ pub(super) enum Command {
     /// What happened in tasks: keep, find, archive, remove
     #[command(subcommand, arg_required_else_help = true)]
     Episode(EpisodeCommand),
+    /// The tasks that agents have in working memory
+    #[command(subcommand, arg_required_else_help = true)]
+    Working(WorkingCommand),
     /// Show what a memory was learned from, and what was learned from it
     #[command(after_help = "Examples:\n  \
         reasoning-bank genealogy 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11\n  \
@@ -311,6 +314,27 @@ pub(super) struct SolveArgs {
             sandbox where that matters."
     )]
     pub(super) verify: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum WorkingCommand {
+    /// List the open tasks of the workspace, the one touched last first
+    #[command(after_help = "Example:\n  reasoning-bank working list")]
+    List,
+    /// Show what is at hand for a task, as an agent sees it when it goes on
+    #[command(visible_alias = "resume", after_help = "Example:\n  reasoning-bank working show")]
+    Show {
+        /// The task's id [default: the one touched last]
+        id: Option<WorkingId>,
+    },
+    /// End a task; its values and results are gone
+    #[command(after_help = "Example:\n  reasoning-bank working clear 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11")]
+    Clear {
+        /// The task's id
+        id: WorkingId,
+        #[command(flatten)]
+        sure: Sure,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -23,6 +23,7 @@ mod solve;
 mod statistics;
 pub(super) mod style;
 mod trace;
+mod working;
 mod workspace;
 
 pub(super) use backup::{backup_made, backup_restored, backup_verified};
@@ -43,6 +44,7 @@ pub(super) use reembed::reembedded;
 pub(super) use solve::{attempts, solve, verdict};
 pub(super) use statistics::statistics;
 pub(super) use trace::{trace, traces};
+pub(super) use working::{cleared_task, open_task, open_tasks};
 pub(super) use workspace::{
     workspace_linked, workspace_moved, workspace_removed, workspace_shown, workspace_switched, workspace_trusted,
     workspaces,

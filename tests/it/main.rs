@@ -15,6 +15,7 @@ mod cli_learn;
 mod cli_maintain;
 mod cli_memory;
 mod cli_solve;
+mod cli_working;
 mod cli_workspace;
 mod daemon;
 mod distilling;

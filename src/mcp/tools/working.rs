@@ -1,7 +1,7 @@
 //! What the tools of working memory share: which task a call is about, and what is shown of it.
 
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_actors::working::WorkingTask;
+use reasoning_bank_actors::working::{LOCAL_OWNER, WorkingTask};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::working::{Applied, RenderedContext, WorkingMemory};
 use schemars::JsonSchema;
@@ -10,9 +10,6 @@ use uuid::Uuid;
 
 use crate::mcp::caller::Caller;
 use crate::mcp::calls::{Calling, Interrupted};
-
-/// The owner of what the user of this machine works on.
-const USER: &str = "local";
 
 /// What is shown of a task.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -76,7 +73,7 @@ impl WorkingAnswer {
 /// Returns the owner of the caller's tasks: himself, over all of his sessions.
 pub(super) fn owner(calling: &Calling<'_>) -> String {
     match &calling.caller {
-        Caller::User { .. } => USER.to_owned(),
+        Caller::User { .. } => LOCAL_OWNER.to_owned(),
         Caller::Holder { principal, .. } => principal.owner.clone(),
     }
 }

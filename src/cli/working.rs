@@ -1,0 +1,78 @@
+//! The commands of `working` show and end the tasks that agents have in working memory.
+
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::working::{LOCAL_OWNER, ListedTask, WorkingTask};
+use reasoning_bank_domain::memory::ids::WorkingId;
+use reasoning_bank_domain::working::{RenderedContext, TOTAL_TOKENS};
+
+use super::answers::{ClearedTask, OpenTask, OpenTasks, ShownTask};
+use super::args::WorkingCommand;
+use super::confirm::confirm;
+use super::failure::{CommandExit, CommandFailure};
+use super::output::Output;
+use super::render;
+use super::session::{request_deadline, with_bank};
+use crate::settings::Loaded;
+
+pub(super) fn command(command: WorkingCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
+    match command {
+        WorkingCommand::List => {
+            let listed = with_bank(loaded, async |bank| {
+                let tasks = open(&bank, loaded).await?;
+                Ok(OpenTasks { tasks: tasks.iter().map(OpenTask::of).collect() })
+            })?;
+            output.answer(&listed, render::open_tasks)
+        }
+        WorkingCommand::Show { id } => {
+            let shown = with_bank(loaded, async |bank| {
+                let tasks = open(&bank, loaded).await?;
+                let found = tasks.iter().find(|task| id.is_none_or(|id| id == task.id));
+                let missing = || match id {
+                    Some(id) => Error::NotFound(format!("open task {id}")),
+                    None => Error::NotFound("open task in this workspace".into()),
+                };
+                Ok(ShownTask::of(found.ok_or_else(missing)?))
+            })?;
+            output.answer(&shown, render::open_task)
+        }
+        WorkingCommand::Clear { id, sure } => {
+            confirm(&format!("End the task {id}, with its values and results"), sure)?;
+            let cleared = with_bank(loaded, async |bank| {
+                let task = task(&bank, id, loaded).await?;
+                Ok(bank.working.close(&task, async |_| Ok(ClearedTask { cleared: id }), request_deadline()).await?)
+            })?;
+            output.answer(&cleared, render::cleared_task)
+        }
+    }
+}
+
+async fn task(bank: &SystemHandle, id: WorkingId, loaded: &Loaded) -> Result<WorkingTask, Error> {
+    let workspace = bank.workspaces.resolve(&loaded.workspace, request_deadline()).await?.workspace.id;
+    Ok(WorkingTask { workspace, owner: LOCAL_OWNER.into(), id })
+}
+
+async fn open(bank: &SystemHandle, loaded: &Loaded) -> Result<Vec<ListedTask>, Error> {
+    let workspace = bank.workspaces.resolve(&loaded.workspace, request_deadline()).await?.workspace.id;
+    bank.working.list(&workspace, LOCAL_OWNER, request_deadline()).await
+}
+
+impl OpenTask {
+    fn of(task: &ListedTask) -> Self {
+        let memory = &task.memory;
+        Self {
+            task_id: task.id,
+            description: memory.task().description.clone(),
+            phase: memory.execution().phase.clone(),
+            touched_at: memory.touched_at(),
+            entries: memory.entries().len(),
+        }
+    }
+}
+
+impl ShownTask {
+    fn of(task: &ListedTask) -> Self {
+        let RenderedContext { text, tokens, not_shown, .. } = task.memory.context(TOTAL_TOKENS);
+        Self { task_id: task.id, rendered: text, tokens, not_shown }
+    }
+}
