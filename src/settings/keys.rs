@@ -148,7 +148,11 @@ pub(super) const KEYS: &[SettingKey] = &[
     shared("workspace.team", Label, Agreed),
     shared("workspace.org", Label, Agreed),
     key("workspace.share", Flag),
-    shared("mcp.toolsets", SomeOf(&["core", "learning", "workspace", "admin", "episodes", "working", ALL_TOOLSETS]), Fewer),
+    shared(
+        "mcp.toolsets",
+        SomeOf(&["core", "learning", "workspace", "admin", "episodes", "working", ALL_TOOLSETS]),
+        Fewer,
+    ),
     key("mcp.destructive", OneOf(&["ask", "allow"])),
     key("http.listen", Address),
     key("http.allowed_hosts", Hosts),
