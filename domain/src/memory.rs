@@ -4,11 +4,12 @@
 //! become of one, `operational` says which are no lessons, and `search_texts` are the texts that it is found by.
 //! `succession` stores which memory replaced which; `update_detection` reads two texts and decides whether one updates the
 //! other. `signature` tells kinds of errors apart, `label` compares the names of domains, and `observation` is what is
-//! said about the use of memories. `field` checks texts and numbers that are given.
+//! said about the use of memories, and `pattern` the part that makes a memory a pattern. `field` checks texts and numbers that are given.
 
 pub mod ids;
 pub mod label;
 pub mod observation;
+pub mod pattern;
 pub mod signal;
 pub mod signature;
 pub mod trace;

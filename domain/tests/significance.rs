@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are outside the functions that clippy knows as tests")]
 
 use reasoning_bank_domain::pattern::significance::{
-    Table, benjamini_hochberg, binomial_at_least, binomial_at_most, fisher_greater, holm, mann_whitney_less,
+    ContingencyTable, benjamini_hochberg, binomial_at_least, binomial_at_most, fisher_greater, holm, mann_whitney_less,
 };
 use rstest::rstest;
 
@@ -32,8 +32,12 @@ fn compared(fields: &[&str]) -> Vec<(f64, f64)> {
             (binomial_at_most(count(1), count(2), number(3)), number(5)),
         ],
         "fisher" => {
-            let table =
-                Table { successes: count(1), failures: count(2), other_successes: count(3), other_failures: count(4) };
+            let table = ContingencyTable {
+                successes: count(1),
+                failures: count(2),
+                other_successes: count(3),
+                other_failures: count(4),
+            };
             vec![(fisher_greater(table), number(5))]
         }
         "mann_whitney" => vec![(mann_whitney_less(&numbers(fields[1]), &numbers(fields[2])), number(3))],

@@ -7,6 +7,6 @@ mod mann_whitney;
 mod several;
 
 pub use binomial::{binomial_at_least, binomial_at_most};
-pub use fisher::{Table, fisher_greater};
+pub use fisher::{ContingencyTable, fisher_greater};
 pub use mann_whitney::{SAMPLE_MAX, mann_whitney_less};
 pub use several::{benjamini_hochberg, holm};

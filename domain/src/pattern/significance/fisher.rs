@@ -6,14 +6,14 @@ use statrs::function::factorial::ln_binomial;
 
 /// The successes and failures of two groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Table {
+pub struct ContingencyTable {
     pub successes: u64,
     pub failures: u64,
     pub other_successes: u64,
     pub other_failures: u64,
 }
 
-impl Table {
+impl ContingencyTable {
     /// Returns the table whose first group has as many successes as its size and all successes allow. No table with the
     /// same margins has a smaller p-value.
     pub fn most_extreme(self) -> Self {
@@ -42,8 +42,8 @@ impl Table {
 
 /// Returns the probability that the first group has as many successes as it has, or more, where both succeed at the same
 /// rate.
-pub fn fisher_greater(table: Table) -> f64 {
-    let Table { successes, failures, other_successes, other_failures } = table;
+pub fn fisher_greater(table: ContingencyTable) -> f64 {
+    let ContingencyTable { successes, failures, other_successes, other_failures } = table;
     let (size, all) = (successes + failures, successes + other_successes);
     let (total, most) = (size + other_successes + other_failures, size.min(all));
     let least = (size + all).saturating_sub(total);
@@ -86,9 +86,9 @@ pub fn fisher_greater(table: Table) -> f64 {
 mod tests {
     use super::*;
 
-    fn table(cells: [u64; 4]) -> Table {
+    fn table(cells: [u64; 4]) -> ContingencyTable {
         let [successes, failures, other_successes, other_failures] = cells;
-        Table { successes, failures, other_successes, other_failures }
+        ContingencyTable { successes, failures, other_successes, other_failures }
     }
 
     #[test]

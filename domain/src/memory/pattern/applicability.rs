@@ -1,0 +1,78 @@
+//! When a pattern applies.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::signature::Signature;
+use super::condition::PatternCondition;
+
+/// When a pattern applies. An empty list means any.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Applicability {
+    /// Types of tasks.
+    #[serde(default)]
+    pub problem_types: Vec<String>,
+    #[serde(default)]
+    pub domains: Vec<String>,
+    #[serde(default, skip_serializing_if = "ComplexityRange::is_any")]
+    pub complexity: ComplexityRange,
+    /// Tools that have to be at hand.
+    #[serde(default)]
+    pub required_capabilities: Vec<String>,
+    /// What has to hold. A feature that is unknown leaves its condition open.
+    #[serde(default)]
+    pub context_conditions: Vec<PatternCondition>,
+    /// What must not hold. A feature that is unknown keeps nothing out.
+    #[serde(default)]
+    pub anti_conditions: Vec<PatternCondition>,
+}
+
+/// The complexities of the tasks that a pattern is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ComplexityRange {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<TaskComplexity>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<TaskComplexity>,
+}
+
+/// How much there is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskComplexity {
+    Low,
+    Medium,
+    High,
+}
+
+impl TaskComplexity {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+
+    pub fn of(text: &str) -> Option<Self> {
+        [Self::Low, Self::Medium, Self::High].into_iter().find(|one| text.trim().eq_ignore_ascii_case(one.as_str()))
+    }
+}
+
+impl ComplexityRange {
+    pub fn is_any(&self) -> bool {
+        self.min.is_none() && self.max.is_none()
+    }
+
+    pub fn contains(self, complexity: TaskComplexity) -> bool {
+        self.min.is_none_or(|min| complexity >= min) && self.max.is_none_or(|max| complexity <= max)
+    }
+}
+
+impl Applicability {
+    /// Returns the signatures of the errors that the pattern is about: those that its context conditions name.
+    pub fn signatures(&self) -> Vec<Signature> {
+        let about = self.context_conditions.iter().filter(|condition| condition.feature == "error_signature");
+        about.flat_map(PatternCondition::wanted_texts).map(|text| Signature::of(text, None)).collect()
+    }
+}

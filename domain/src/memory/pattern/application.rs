@@ -1,0 +1,54 @@
+//! One application of a pattern: the evidence that it is judged by.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::memory::ids::{ApplicationId, MemoryId, TraceId, derived};
+use crate::memory::workspace::WorkspaceId;
+
+/// The use of a pattern in an episode. There is one for each pattern and episode.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternApplication {
+    /// See [`application_id`].
+    pub id: ApplicationId,
+    pub pattern_id: MemoryId,
+    /// The version of the pattern that was applied.
+    pub version: u32,
+    pub episode_id: TraceId,
+    pub workspace_id: WorkspaceId,
+    /// The session of the episode, or the owner of the token that reported it.
+    pub session: String,
+    pub kind: ApplicationKind,
+    #[serde(default)]
+    pub result: ApplicationResult,
+    /// The time of the episode.
+    pub at: Timestamp,
+}
+
+/// Who says that a pattern was applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ApplicationKind {
+    /// The one who did the work.
+    Reported,
+    /// A rule, which compared the episode with the pattern.
+    Observed,
+}
+
+/// What decides whether an application succeeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ApplicationResult {
+    /// The outcome of the episode, as it is when it is asked for.
+    #[default]
+    Episode,
+    /// What the pattern is about was seen to go well, such as an error that did not come back.
+    Succeeded,
+    Failed,
+}
+
+/// Returns the id of the application of a pattern in an episode. It is the same however often and by whomever it is told.
+pub fn application_id(pattern: MemoryId, episode: TraceId) -> ApplicationId {
+    derived(&[b"application", pattern.uuid().as_bytes(), episode.uuid().as_bytes()]).into()
+}
