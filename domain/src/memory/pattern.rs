@@ -14,6 +14,7 @@ mod texts;
 
 pub use applicability::{Applicability, ComplexityRange, TaskComplexity};
 pub use application::{ApplicationKind, ApplicationResult, PatternApplication, application_id};
+pub(crate) use checks::compiled;
 pub use checks::{
     CONDITIONS_MAX, IDS_MAX, LABELS_MAX, PHRASE_MAX_CHARS, PHRASES_MAX, REGEX_MAX_CHARS, STEPS_MAX, TEXT_MAX_CHARS,
 };

@@ -1,0 +1,90 @@
+//! What the rules for patterns read of an episode.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::features::TaskFeatures;
+use crate::memory::ids::TraceId;
+use crate::memory::label::label_key;
+use crate::memory::pattern::TaskComplexity;
+use crate::memory::signature::Signature;
+use crate::memory::workspace::WorkspaceId;
+
+/// What mining, observation and evidence read of an episode.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EpisodeFacts {
+    pub id: TraceId,
+    pub session: String,
+    pub workspace: WorkspaceId,
+    pub at: Timestamp,
+    pub task_type: String,
+    pub domain: Option<String>,
+    pub complexity: Option<TaskComplexity>,
+    pub language: Option<String>,
+    pub framework: Option<String>,
+    /// The names of the tools that were called, in the order of the calls.
+    pub steps: Vec<String>,
+    /// The titles of the plan.
+    pub plan: Vec<String>,
+    /// Whether it succeeded or failed. None where it did so in part, or nobody knows.
+    pub succeeded: Option<bool>,
+    pub failures: Vec<FailureFact>,
+    pub measures: EpisodeMeasures,
+    /// False for an episode that stands for several others.
+    pub is_original: bool,
+}
+
+/// A failure on the way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FailureFact {
+    pub signature: Signature,
+    /// The place among the steps where it came, from 0. None where nobody knows.
+    pub at_step: Option<usize>,
+    /// What ended it: the name of a tool, or a sentence.
+    pub resolved_by: Option<String>,
+}
+
+/// What an episode took. None is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct EpisodeMeasures {
+    /// Seconds.
+    pub duration_s: Option<f64>,
+    pub tokens: Option<f64>,
+    pub tool_calls: Option<f64>,
+}
+
+impl EpisodeMeasures {
+    /// Returns duration, tokens and tool calls.
+    pub fn each(self) -> [Option<f64>; 3] {
+        [self.duration_s, self.tokens, self.tool_calls]
+    }
+}
+
+impl EpisodeFacts {
+    /// Returns the features of its task, as they are compared with the conditions of patterns.
+    pub fn features(&self) -> TaskFeatures {
+        let mut tools: Vec<String> = self.steps.clone();
+        tools.sort();
+        tools.dedup();
+        TaskFeatures {
+            domain: self.domain.clone(),
+            task_type: Some(self.task_type.clone()),
+            complexity: self.complexity,
+            tools,
+            language: self.language.clone(),
+            framework: self.framework.clone(),
+            error_signature: self.failures.first().map(|failure| failure.signature.to_string()),
+            context: BTreeMap::new(),
+        }
+    }
+
+    /// Returns where each tool was called first, by its name.
+    pub fn first_calls(&self) -> BTreeMap<String, usize> {
+        let mut first = BTreeMap::new();
+        for (place, step) in self.steps.iter().enumerate() {
+            first.entry(label_key(step)).or_insert(place);
+        }
+        first
+    }
+}
