@@ -38,6 +38,7 @@ mod learn;
 mod maintain;
 mod memory;
 mod output;
+mod pattern;
 mod progress;
 mod reembed;
 mod render;
@@ -107,6 +108,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Config(ConfigCommand::Show) => output.answer(&config_show::document(&loaded), config_show::text),
         Command::Eval(command) => eval::command(command, &loaded, output),
         Command::Memory(command) => memory::command(command, &loaded, output),
+        Command::Pattern(command) => pattern::command(command, &loaded, output),
         Command::Trace(command) => trace::command(command, &loaded, output),
         Command::Episode(command) => episode::command(command, &loaded, output),
         Command::Working(command) => working::command(command, &loaded, output),

@@ -321,6 +321,7 @@ pub enum Toolset {
     Admin,
     Episodes,
     Working,
+    Patterns,
     /// The group of every tool.
     All,
 }

@@ -30,7 +30,7 @@ mod succession;
 mod texts;
 
 pub use changes::Changes;
-pub use field::{FieldProblem, check_count, check_length, check_range, check_text};
+pub use field::{FieldProblem, LABEL_MAX_CHARS, check_count, check_length, check_range, check_text};
 pub use kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
 pub use quarantine::Quarantine;
 pub use record::*;

@@ -13,6 +13,7 @@ mod backup;
 mod episode;
 mod eval;
 mod memory;
+mod pattern;
 mod shared;
 mod token;
 mod words;
@@ -27,6 +28,7 @@ pub(super) use memory::{
     ErrorArgs, FeedbackArgs, ImportArgs, LessonArgs, ListArgs, MemoryCommand, OnlyArgs, RecordArgs, SearchArgs,
     UpdateArgs,
 };
+pub(super) use pattern::{FindPatternArgs, PatternCommand};
 pub(super) use shared::{PageArgs, Sure};
 pub(super) use token::{TokenArgs, TokenCommand};
 pub(super) use words::ModeArg;
@@ -191,6 +193,9 @@ pub(super) enum Command {
     /// Memories by hand: find, keep, change, share, remove
     #[command(subcommand, arg_required_else_help = true)]
     Memory(MemoryCommand),
+    /// Patterns: ways to work that are proven by their applications
+    #[command(subcommand, arg_required_else_help = true)]
+    Pattern(PatternCommand),
     /// What was tried for tasks, and how it went
     #[command(subcommand, arg_required_else_help = true)]
     Trace(TraceCommand),

@@ -18,6 +18,7 @@ mod eval;
 mod learn;
 mod maintain;
 mod memory;
+mod pattern;
 mod reembed;
 mod solve;
 mod statistics;
@@ -40,6 +41,7 @@ pub(super) use eval::{
 pub(super) use learn::learned;
 pub(super) use maintain::maintained;
 pub(super) use memory::{imported, memory_detail, recorded, retrieved, why};
+pub(super) use pattern::{pattern, pattern_added, pattern_changed, patterns, patterns_found};
 pub(super) use reembed::reembedded;
 pub(super) use solve::{attempts, solve, verdict};
 pub(super) use statistics::statistics;

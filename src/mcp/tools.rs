@@ -8,9 +8,11 @@ mod delete_memory;
 mod delete_workspace;
 mod distill_session;
 mod get_episode;
+mod find_patterns;
 mod get_job;
 mod get_memory;
 mod get_memory_genealogy;
+mod get_pattern;
 mod get_statistics;
 mod get_trace;
 mod health_check;
@@ -20,7 +22,9 @@ mod list_traces;
 mod list_workspaces;
 mod purge_episodes;
 mod record_episode;
+mod record_application;
 mod record_memory;
+mod record_pattern;
 mod report_outcome;
 mod reset_statistics;
 mod restore_episode;
@@ -99,7 +103,7 @@ pub(super) struct ToolSpec {
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: [&ToolSpec; 32] = [
+pub(super) const ALL: [&ToolSpec; 36] = [
     &solve_coding_task::TOOL,
     &retrieve_memories::TOOL,
     &record_memory::TOOL,
@@ -117,6 +121,10 @@ pub(super) const ALL: [&ToolSpec; 32] = [
     &get_memory::TOOL,
     &update_memory::TOOL,
     &delete_memory::TOOL,
+    &find_patterns::TOOL,
+    &get_pattern::TOOL,
+    &record_pattern::TOOL,
+    &record_application::TOOL,
     &list_memories::TOOL,
     &record_episode::TOOL,
     &search_episodes::TOOL,

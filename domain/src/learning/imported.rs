@@ -166,6 +166,8 @@ pub fn untrusted(memory: Memory, home: Option<&Workspace>) -> Result<Memory, Unt
         succession: Succession::default(),
         trace_id: None,
         trace_outcome: None,
+        // Nobody vouches for what its applications are said to have shown.
+        pattern: memory.pattern.map(|part| Box::new(part.as_candidate())),
         ..memory
     })
 }

@@ -4,6 +4,9 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+/// The longest label: a tag, a domain, a difficulty, or the type of an error.
+pub const LABEL_MAX_CHARS: usize = 120;
+
 /// A field, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldProblem {

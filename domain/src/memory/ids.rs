@@ -98,10 +98,6 @@ id!(
     KeyedRequestId
 );
 id!(
-    /// The use of a pattern in an episode.
-    ApplicationId
-);
-id!(
     /// A task while it runs; names it in logs and in `metadata.task_id` of model calls.
     TaskId
 );

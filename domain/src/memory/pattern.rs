@@ -13,7 +13,7 @@ mod stage;
 mod texts;
 
 pub use applicability::{Applicability, ComplexityRange, TaskComplexity};
-pub use application::{ApplicationKind, ApplicationResult, PatternApplication, application_id};
+pub use application::{ApplicationKind, ApplicationResult, PatternApplication, SignalledApplication, application_id};
 pub(crate) use checks::compiled;
 pub use checks::{
     CONDITIONS_MAX, IDS_MAX, LABELS_MAX, PHRASE_MAX_CHARS, PHRASES_MAX, REGEX_MAX_CHARS, STEPS_MAX, TEXT_MAX_CHARS,
@@ -97,6 +97,12 @@ impl PatternPart {
             lifecycle: PatternLifecycle::default(),
             version: first_version(),
         }
+    }
+
+    /// Returns the pattern as a candidate at its first version, which nothing is known of.
+    pub fn as_candidate(self) -> Self {
+        let Self { applicability, guidance, relationships, .. } = self;
+        Self { applicability, guidance, relationships, ..Self::new(self.category, self.content) }
     }
 
     /// Returns what tells two patterns with the same words apart: category, content and applicability.

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::field::{FieldProblem, check_count, check_length, check_text};
+use super::field::{FieldProblem, LABEL_MAX_CHARS, check_count, check_length, check_text};
 use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
+use super::pattern::PatternPart;
 use super::search_texts::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
 use super::signal::{Signal, SignalKind, id_within_trace};
 use super::succession::Succession;
@@ -19,8 +20,6 @@ use crate::prompt::one_line;
 use crate::text::hex::hex;
 
 pub const TITLE_MAX_CHARS: usize = 120;
-/// The longest label: a tag, a domain, a difficulty, or the type of an error.
-pub const LABEL_MAX_CHARS: usize = 120;
 pub const DESCRIPTION_MAX_CHARS: usize = 400;
 /// The longest content that a model extracts. Memories written by hand may be longer, up to [`CONTENT_MAX_CHARS`].
 pub const LESSON_CONTENT_MAX_CHARS: usize = 4_000;
@@ -123,6 +122,9 @@ pub struct Memory {
     /// The fingerprint of the embedder that made its vectors. None while it has no vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedder: Option<String>,
+    /// What makes the memory a pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Box<PatternPart>>,
 }
 
 /// The fields that every new memory has. Whoever makes the memory sets the rest: `Memory { task, ..Memory::new(…) }`.
@@ -180,6 +182,7 @@ impl Memory {
             trace_id: None,
             trace_outcome: None,
             embedder: None,
+            pattern: None,
         }
     }
 
@@ -195,6 +198,11 @@ impl Memory {
     /// Tells whether this memory is a warning, which is when it says what went wrong.
     pub fn is_warning(&self) -> bool {
         self.error_context.is_some()
+    }
+
+    /// Tells whether the memory is a pattern that is not validated. No search finds it: it has no texts to be searched.
+    pub fn is_unproven(&self) -> bool {
+        self.pattern.as_ref().is_some_and(|part| !part.is_validated())
     }
 
     /// Returns this memory as its own next revision, changed at `now`.
@@ -292,7 +300,9 @@ impl Memory {
 
     fn key(&self, more: &[&str]) -> String {
         let (title, content, signature) = (normalised(&self.title), normalised(&self.content), self.signature());
+        let pattern = self.pattern.as_ref().map(|part| part.key_text());
         let says = [&*title, &*content].into_iter().chain(signature.as_ref().map(Signature::as_str));
+        let says = says.chain(pattern.as_deref());
         hash_of_parts(&more.iter().copied().chain(says).collect::<Vec<_>>())
     }
 
@@ -364,6 +374,13 @@ impl Memory {
         problems.extend(check_count("pattern_tags", self.pattern_tags.len(), "tags", TAGS_MAX).err());
         if !(self.prior > 0.0 && self.prior < 1.0) {
             problems.push(FieldProblem::new("prior", format!("is {}; it lies between 0 and 1", self.prior)));
+        }
+        if let Some(part) = &self.pattern {
+            problems.extend(part.problems());
+            if self.error_context.is_some() {
+                let problem = "is not for a pattern, which names its error in its applicability";
+                problems.push(FieldProblem::new("error_context", problem));
+            }
         }
         if self.sources().any(|source| source == self.id) {
             problems.push(FieldProblem::new("derived_from", "names the memory itself"));

@@ -40,7 +40,11 @@ pub struct SearchTexts {
 }
 
 impl Memory {
+    /// Returns the texts that the memory is found by. A pattern that is not validated has none.
     pub fn search_texts(&self) -> SearchTexts {
+        if self.is_unproven() {
+            return SearchTexts::default();
+        }
         let full = |texts: Vec<String>| texts.into_iter().filter(|text| !text.trim().is_empty()).collect();
         SearchTexts {
             tasks: full([vec![gist(&self.task)], self.further_tasks.clone()].concat()),

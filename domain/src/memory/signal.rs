@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use uuid::Builder;
 
 use super::ids::{MemoryId, SignalId, TraceId, derived};
+use super::pattern::{PatternApplication, SignalledApplication};
 use super::workspace::WorkspaceId;
 
 /// The kind of an observation about a memory. New kinds go to the end, because [`id_within_trace`] hashes the position
@@ -39,10 +40,12 @@ pub enum SignalKind {
     Superseded,
     /// A newer memory no longer takes its place. This is no evidence.
     Reinstated,
+    /// A pattern was applied in a trace. It counts for the stage of the pattern, and not for the memory's confidence.
+    Applied,
 }
 
 impl SignalKind {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Injected,
         Self::Helpful,
         Self::NotHelpful,
@@ -57,6 +60,7 @@ impl SignalKind {
         Self::Shown,
         Self::Superseded,
         Self::Reinstated,
+        Self::Applied,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -75,6 +79,7 @@ impl SignalKind {
             Self::Shown => "shown",
             Self::Superseded => "superseded",
             Self::Reinstated => "reinstated",
+            Self::Applied => "applied",
         }
     }
 
@@ -82,7 +87,7 @@ impl SignalKind {
     /// another one back.
     fn even_odds_become(self) -> Option<f64> {
         Some(match self {
-            Self::Injected | Self::Shown | Self::Promoted | Self::Superseded | Self::Reinstated => 0.5,
+            Self::Injected | Self::Shown | Self::Promoted | Self::Superseded | Self::Reinstated | Self::Applied => 0.5,
             Self::Helpful => 0.8,
             Self::NotHelpful | Self::Reverted => 0.3,
             Self::TaskSucceeded | Self::Confirmed => 0.6,
@@ -124,13 +129,44 @@ pub struct Signal {
     /// The reason, in the reporter's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+    /// What is known of the application of a pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<SignalledApplication>,
+}
+
+impl From<PatternApplication> for Signal {
+    fn from(one: PatternApplication) -> Self {
+        let application = SignalledApplication { version: one.version, kind: one.kind, result: one.result };
+        Self {
+            trace_id: Some(one.episode_id),
+            session: Some(one.session),
+            application: Some(application),
+            ..Self::new(one.id, one.pattern_id, one.workspace_id, SignalKind::Applied, one.at)
+        }
+    }
 }
 
 impl Signal {
+    /// Returns the application of a pattern that the signal is. None where it is about something else.
+    pub fn as_application(&self) -> Option<PatternApplication> {
+        let SignalledApplication { version, kind, result } = self.application?;
+        Some(PatternApplication {
+            id: self.id,
+            pattern_id: self.memory_id,
+            version,
+            episode_id: self.trace_id?,
+            workspace_id: self.workspace_id.clone(),
+            session: self.session.clone().unwrap_or_default(),
+            kind,
+            result,
+            at: self.at,
+        })
+    }
+
     /// Makes a signal that names no trace, no session and no reason. Whoever makes it adds what is known of these:
     /// `Signal { session, ..Signal::new(…) }`.
     pub fn new(id: SignalId, memory_id: MemoryId, workspace_id: WorkspaceId, kind: SignalKind, at: Timestamp) -> Self {
-        Self { id, memory_id, workspace_id, kind, at, trace_id: None, session: None, comment: None }
+        Self { id, memory_id, workspace_id, kind, at, trace_id: None, session: None, comment: None, application: None }
     }
 }
 

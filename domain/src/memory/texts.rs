@@ -34,6 +34,7 @@ impl Scrub for Memory {
             &mut self.pattern_tags,
             &mut self.difficulty_level,
             &mut self.domain_category,
+            &mut self.pattern,
         ])
     }
 }

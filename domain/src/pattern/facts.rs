@@ -9,6 +9,7 @@ use crate::memory::ids::TraceId;
 use crate::memory::label::label_key;
 use crate::memory::pattern::TaskComplexity;
 use crate::memory::signature::Signature;
+use crate::memory::trace::{Outcome, Trace};
 use crate::memory::workspace::WorkspaceId;
 
 /// What mining, observation and evidence read of an episode.
@@ -61,7 +62,39 @@ impl EpisodeMeasures {
     }
 }
 
+/// The type of a task that nobody tells.
+const OTHER_TYPE: &str = "other";
+
 impl EpisodeFacts {
+    /// Reads what a trace says. It says nothing of tools, plan and failures.
+    pub fn of_trace(trace: &Trace) -> Self {
+        let session = trace.metadata.source_session.clone();
+        Self {
+            id: trace.trace_id,
+            session: session.unwrap_or_else(|| trace.trace_id.to_string()),
+            workspace: trace.metadata.workspace_id.clone(),
+            at: trace.created_at,
+            task_type: OTHER_TYPE.to_owned(),
+            domain: None,
+            complexity: None,
+            language: None,
+            framework: None,
+            steps: Vec::new(),
+            plan: Vec::new(),
+            succeeded: match trace.outcome {
+                Outcome::Success => Some(true),
+                Outcome::Failure => Some(false),
+                Outcome::Partial => None,
+            },
+            failures: Vec::new(),
+            measures: EpisodeMeasures {
+                tokens: (trace.metadata.total_tokens > 0).then_some(trace.metadata.total_tokens as f64),
+                ..EpisodeMeasures::default()
+            },
+            is_original: true,
+        }
+    }
+
     /// Returns the features of its task, as they are compared with the conditions of patterns.
     pub fn features(&self) -> TaskFeatures {
         let mut tools: Vec<String> = self.steps.clone();

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use reasoning_bank_actors::memories::ScopeFilter;
 use reasoning_bank_domain::episode::{EpisodeStatus, Strategy};
+use reasoning_bank_domain::memory::pattern::{PatternCategory, PatternStage, TaskComplexity};
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, SourceType, Status};
 use reasoning_bank_domain::retrieval::score::ProfileName;
@@ -30,5 +31,10 @@ words! {
     ScopeArg for Scope { Project, Team, Org }
     ScopeFilterArg for ScopeFilter { Cascade, Project, Team, Org }
     SourceArg for SourceType { Solve, Explicit, PassiveLearning, Distilled, Consolidated, Imported }
+    StageArg for PatternStage { Candidate, Validated, UnderReview, Deprecated }
+    CategoryArg for PatternCategory {
+        Strategy, Decomposition, Sequence, ToolSelection, Failure, Recovery, Optimization, Domain
+    }
+    ComplexityArg for TaskComplexity { Low, Medium, High }
     StatusArg for Status { Active, Archived, Superseded, Quarantined }
 }

@@ -43,7 +43,7 @@ fn every_tool_says_when_to_use_it_and_what_it_does() {
         for hint in [hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint] {
             assert!(hint.is_some(), "{name} has all annotations");
         }
-        let reads = ["get_", "list_", "retrieve_", "search_", "health_"].iter().any(|prefix| name.starts_with(prefix));
+        let reads = ["find_", "get_", "list_", "retrieve_", "search_", "health_"].iter().any(|prefix| name.starts_with(prefix));
         assert_eq!(hints.read_only_hint, Some(reads), "{name}");
         let destroys = ["delete_", "update_", "purge_"].iter().any(|prefix| name.starts_with(prefix));
         assert_eq!(hints.destructive_hint, Some(destroys), "{name}");
@@ -86,6 +86,7 @@ fn the_tools_of_a_group_are_those_it_has() {
     assert_eq!(listed(&[Toolset::Core, Toolset::Workspace]), 9);
     assert_eq!(listed(&[Toolset::Admin]), 5);
     assert_eq!(listed(&[Toolset::Episodes]), 3);
+    assert_eq!(listed(&[Toolset::Patterns]), 4);
     assert_eq!(listed(&[Toolset::Core, Toolset::All]), ALL.iter().filter(|tool| !is_for_scripts(tool.name)).count());
     assert_eq!(listed(&[]), 0);
     let captures = |toolset: Toolset, captures: bool| {

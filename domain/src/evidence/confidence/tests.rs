@@ -9,7 +9,7 @@ use crate::memory::samples::{days_ago, id, now, strategy};
 use crate::memory::signal::id_within_trace;
 use crate::memory::workspace::WorkspaceId;
 
-const KINDS: [SignalKind; 14] = SignalKind::ALL;
+const KINDS: [SignalKind; 15] = SignalKind::ALL;
 
 fn made(prior: f64, days: f64) -> Facts {
     Facts::from(&Memory { prior, created_at: days_ago(days), ..strategy(1) })
@@ -44,6 +44,7 @@ fn one_signal_moves_even_odds_by_exactly_its_delta() {
         (SignalKind::Shown, 0.0),
         (SignalKind::Superseded, 0.0),
         (SignalKind::Reinstated, 0.0),
+        (SignalKind::Applied, 0.0),
     ];
     assert_eq!(table.map(|(kind, _)| kind), KINDS);
     for (kind, delta) in table {

@@ -4,14 +4,15 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::ids::{ApplicationId, MemoryId, TraceId, derived};
+use crate::memory::ids::{MemoryId, SignalId, TraceId, derived};
 use crate::memory::workspace::WorkspaceId;
 
-/// The use of a pattern in an episode. There is one for each pattern and episode.
+/// The use of a pattern in an episode. There is one for each pattern and episode. It is stored as a signal about the
+/// pattern, and its episode is a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PatternApplication {
     /// See [`application_id`].
-    pub id: ApplicationId,
+    pub id: SignalId,
     pub pattern_id: MemoryId,
     /// The version of the pattern that was applied.
     pub version: u32,
@@ -24,6 +25,16 @@ pub struct PatternApplication {
     pub result: ApplicationResult,
     /// The time of the episode.
     pub at: Timestamp,
+}
+
+/// What a signal says of an application beside pattern, episode, session and time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SignalledApplication {
+    /// The version of the pattern.
+    pub version: u32,
+    pub kind: ApplicationKind,
+    #[serde(default)]
+    pub result: ApplicationResult,
 }
 
 /// Who says that a pattern was applied.
@@ -49,6 +60,6 @@ pub enum ApplicationResult {
 }
 
 /// Returns the id of the application of a pattern in an episode. It is the same however often and by whomever it is told.
-pub fn application_id(pattern: MemoryId, episode: TraceId) -> ApplicationId {
+pub fn application_id(pattern: MemoryId, episode: TraceId) -> SignalId {
     derived(&[b"application", pattern.uuid().as_bytes(), episode.uuid().as_bytes()]).into()
 }

@@ -5,9 +5,8 @@ use regex::RegexBuilder;
 use super::condition::{ConditionOp, FeatureValue, PatternCondition};
 use super::content::{PatternContent, PatternStep};
 use super::{PatternPart, TaskComplexity};
-use crate::memory::field::{FieldProblem, check_count, check_length, check_text};
+use crate::memory::field::{FieldProblem, LABEL_MAX_CHARS, check_count, check_length, check_text};
 use crate::memory::ids::MemoryId;
-use crate::memory::record::LABEL_MAX_CHARS;
 
 /// The longest text of a pattern's part, such as an approach, in characters.
 pub const TEXT_MAX_CHARS: usize = 4_000;

@@ -56,6 +56,12 @@ impl Scrub for String {
     }
 }
 
+impl<T: Scrub> Scrub for Box<T> {
+    fn scrub(&mut self) -> Removed {
+        (**self).scrub()
+    }
+}
+
 impl<T: Scrub> Scrub for Option<T> {
     fn scrub(&mut self) -> Removed {
         self.as_mut().map(T::scrub).unwrap_or_default()

@@ -1,0 +1,231 @@
+//! Patterns: memories that say when they apply. They are added as candidates, applied, judged by their applications, and
+//! found for a task.
+
+mod found;
+mod judged;
+
+use reasoning_bank_domain::evidence::confidence::prior;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::pattern::{PatternPart, PatternStage};
+use reasoning_bank_domain::memory::{Memory, MemoryOutcome, NewMemory, SourceType, Trust};
+use reasoning_bank_domain::pattern::document::{PatternAdded, PatternChanged, PatternDocument};
+use reasoning_bank_domain::pattern::given::PatternInput;
+use reasoning_bank_domain::pattern::{observation, stages};
+use reasoning_bank_domain::safety::secrets::Scrub;
+use uuid::Uuid;
+
+pub use self::found::PatternQuery;
+use super::{MemoriesHandle, WorkspaceRef};
+use crate::conflict::retry_on_conflict;
+use crate::error::Error;
+use crate::ports::{MemoryCommit, Record};
+use crate::runtime::Deadline;
+
+/// A pattern to add.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewPattern {
+    /// What is said of it. Its own name of a workspace counts for nothing.
+    pub input: PatternInput,
+    pub workspace: WorkspaceRef,
+    pub trust: Trust,
+    pub session: Option<String>,
+}
+
+impl MemoriesHandle {
+    /// Adds a pattern as a candidate, which no search finds. One that is there and says exactly the same is confirmed.
+    pub async fn add_pattern(&self, new: NewPattern, deadline: Deadline) -> Result<PatternAdded, Error> {
+        let workspace = self.workspaces.resolve(&new.workspace, deadline).await?.workspace;
+        let memory = Memory::new(NewMemory {
+            id: Uuid::now_v7().into(),
+            title: new.input.title.clone(),
+            description: new.input.description.clone(),
+            content: new.input.explanation.clone(),
+            outcome: MemoryOutcome::Success,
+            workspace_id: workspace.id.clone(),
+            source_type: SourceType::Explicit,
+            trust: new.trust,
+            prior: prior(SourceType::Explicit, None),
+            at: self.clock.now(),
+        });
+        let mut memory = Memory { source_session: new.session, pattern: Some(Box::new(new.input.part())), ..memory };
+        let removed = memory.scrub();
+        memory.validate()?;
+        let id = memory.id;
+        let confirm = Some(Uuid::now_v7().into());
+        let batch = vec![
+            Record::Workspace(self.workspaces.registration(&workspace)),
+            Record::Memory { memory, passages: Vec::new(), confirm },
+        ];
+        let committed = self.store.commit(batch, deadline).await?;
+        self.workspaces.registered(&workspace);
+        let stored = committed.memories.first().copied().map_or(id, MemoryCommit::id);
+        Ok(PatternAdded { pattern_id: stored, is_new: stored == id, redactions: removed.redactions })
+    }
+
+    /// Reads a pattern with its applications.
+    pub async fn pattern(
+        &self,
+        id: MemoryId,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<PatternDocument, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let (memory, part) = self.readable_pattern(id, &workspace, deadline).await?;
+        let judged = self.judged(id, deadline).await?;
+        Ok(PatternDocument::new(&memory, &part, &judged.applied()))
+    }
+
+    /// Records that a pattern was applied in the work of a trace, and looks at its applications.
+    pub async fn apply_pattern(
+        &self,
+        id: MemoryId,
+        trace: TraceId,
+        workspace: &WorkspaceRef,
+        session: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<PatternChanged, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let trace = self.own_trace(trace, &workspace, deadline).await?;
+        let mut facts = judged::facts(&trace);
+        if let Some(session) = session {
+            facts.session = session.to_owned();
+        }
+        retry_on_conflict(async |_| {
+            let (memory, part) = self.readable_pattern(id, &workspace, deadline).await?;
+            let application = observation::reported(id, &part, &facts);
+            let application_id = application.id;
+            let mut judged = self.judged(id, deadline).await?;
+            let is_known = !judged.add(application.clone(), facts.clone());
+            let mut batch = Vec::new();
+            if !is_known {
+                batch.push(Record::Signal(application.into()));
+            }
+            let changed = self.review(&memory, &part, &judged, &workspace, batch, deadline).await?;
+            Ok(PatternChanged { application_id: Some(application_id), ..changed })
+        })
+        .await
+    }
+
+    /// Looks at the applications of a pattern, and moves it to the stage that they speak for.
+    pub async fn review_pattern(
+        &self,
+        id: MemoryId,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<PatternChanged, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        retry_on_conflict(async |_| {
+            let (memory, part) = self.readable_pattern(id, &workspace, deadline).await?;
+            let judged = self.judged(id, deadline).await?;
+            self.review(&memory, &part, &judged, &workspace, Vec::new(), deadline).await
+        })
+        .await
+    }
+
+    /// Validates a pattern because a person says so. Its memory then has the trust of a user.
+    pub async fn accept_pattern(
+        &self,
+        id: MemoryId,
+        because: &str,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<PatternChanged, Error> {
+        reason_is_given("accept", because)?;
+        self.set_stage(id, workspace, deadline, |memory, part| {
+            memory.trust = Trust::User;
+            (stages::accepted(part, because, self.clock.now()), because.to_owned())
+        })
+        .await
+    }
+
+    /// Takes a pattern out of use. It is kept for the record.
+    pub async fn deprecate_pattern(
+        &self,
+        id: MemoryId,
+        reason: &str,
+        superseded_by: Option<MemoryId>,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<PatternChanged, Error> {
+        reason_is_given("reason", reason)?;
+        if superseded_by == Some(id) {
+            return Err(Error::invalid("superseded_by", "names the pattern itself"));
+        }
+        if let Some(newer) = superseded_by {
+            let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+            self.readable_pattern(newer, &workspace, deadline).await?;
+        }
+        self.set_stage(id, workspace, deadline, |_, part| {
+            (stages::deprecated(part, reason, superseded_by), reason.to_owned())
+        })
+        .await
+    }
+
+    async fn set_stage(
+        &self,
+        id: MemoryId,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+        change: impl Fn(&mut Memory, &PatternPart) -> (PatternPart, String),
+    ) -> Result<PatternChanged, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        retry_on_conflict(async |_| {
+            let (mut memory, part) = self.readable_pattern(id, &workspace, deadline).await?;
+            let before = memory.clone();
+            let (next, why) = change(&mut memory, &part);
+            let judged = self.judged(id, deadline).await?;
+            let stage_before = part.stage;
+            let (memory, part) = self.store_part(&before, memory, next, Vec::new(), deadline).await?;
+            let pattern = PatternDocument::new(&memory, &part, &judged.applied());
+            Ok(PatternChanged { pattern, application_id: None, stage_before, why })
+        })
+        .await
+    }
+
+    /// Stores a memory with its part, together with a batch. A pattern that search may find gets its passages, and one
+    /// that it may not find any more loses them.
+    async fn store_part(
+        &self,
+        before: &Memory,
+        memory: Memory,
+        part: PatternPart,
+        mut batch: Vec<Record>,
+        deadline: Deadline,
+    ) -> Result<(Memory, PatternPart), Error> {
+        let mut memory = Memory { pattern: Some(Box::new(part.clone())), ..memory };
+        memory.scrub();
+        memory.validate()?;
+        if memory == *before {
+            if !batch.is_empty() {
+                self.store.commit(batch, deadline).await?;
+            }
+            return Ok((memory, part));
+        }
+        let memory = memory.revised(self.clock.now());
+        let (memory, passages) = if memory.is_unproven() {
+            (Memory { embedder: None, ..memory }, Vec::new())
+        } else if before.is_unproven() {
+            self.with_these_or_new(memory, Vec::new(), deadline).await
+        } else {
+            self.with_passages(memory, before, deadline).await?
+        };
+        batch.push(Record::Revision { memory: memory.clone(), passages });
+        self.store.commit(batch, deadline).await?;
+        Ok((memory, part))
+    }
+}
+
+fn reason_is_given(argument: &'static str, reason: &str) -> Result<(), Error> {
+    if reason.trim().is_empty() { Err(Error::invalid(argument, "is missing or blank; say why")) } else { Ok(()) }
+}
+
+/// Returns the stage by its word.
+///
+/// # Errors
+/// Any other word, with those that there are.
+pub fn stage_named(word: &str) -> Result<PatternStage, Error> {
+    PatternStage::ALL.into_iter().find(|stage| stage.as_str() == word.trim()).ok_or_else(|| {
+        let all = PatternStage::ALL.map(PatternStage::as_str).join(", ");
+        Error::invalid("stage", format!("is {word:?}; it is one of {all}"))
+    })
+}

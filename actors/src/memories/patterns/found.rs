@@ -1,0 +1,99 @@
+//! The patterns of a workspace: all of them, and those for a task.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::pattern::{PatternPart, PatternStage};
+use reasoning_bank_domain::memory::{Memory, Status};
+use reasoning_bank_domain::pattern::document::{
+    ExcludedPattern, FoundPattern, PatternList, PatternSummary, PatternsFound,
+};
+use reasoning_bank_domain::pattern::finding::{PatternHit, PatternIndex, PatternQuestion};
+
+use crate::error::Error;
+use crate::memories::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible};
+use crate::ports::MemoryFilter;
+use crate::runtime::Deadline;
+
+/// The patterns that are asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PatternQuery {
+    pub workspace: WorkspaceRef,
+    pub question: PatternQuestion,
+    /// The answer says of each other pattern what keeps it out.
+    pub explain: bool,
+}
+
+impl MemoriesHandle {
+    /// Lists the patterns that a workspace may read, of one stage or of all.
+    pub async fn patterns(
+        &self,
+        workspace: &WorkspaceRef,
+        stage: Option<PatternStage>,
+        deadline: Deadline,
+    ) -> Result<PatternList, Error> {
+        let found = self.all_patterns(workspace, deadline).await?;
+        let wanted = found.iter().filter(|(_, part)| stage.is_none_or(|stage| part.stage == stage));
+        let mut patterns: Vec<PatternSummary> =
+            wanted.map(|(memory, part)| PatternSummary::new(memory, part)).collect();
+        let more_first = |a: &PatternSummary, b: &PatternSummary| -> Ordering {
+            b.confidence.total_cmp(&a.confidence).then(a.pattern_id.cmp(&b.pattern_id))
+        };
+        patterns.sort_by(more_first);
+        Ok(PatternList { patterns })
+    }
+
+    /// Finds the patterns that apply to a task, the best first.
+    pub async fn find_patterns(&self, query: PatternQuery, deadline: Deadline) -> Result<PatternsFound, Error> {
+        let found = self.all_patterns(&query.workspace, deadline).await?;
+        let index = PatternIndex::new(found.iter().map(|(memory, part)| (memory.id, part)));
+        let by_id: BTreeMap<MemoryId, &(Memory, PatternPart)> = found.iter().map(|one| (one.0.id, one)).collect();
+        let now = self.clock.now();
+        let (hits, kept_out) = if query.explain {
+            let (hits, left) = index.explain(&query.question, now);
+            let name = |id: &MemoryId| by_id.get(id).map_or_else(String::new, |(memory, _)| memory.title.clone());
+            let left = left.into_iter().map(|out| ExcludedPattern {
+                pattern_id: out.id,
+                name: name(&out.id),
+                why: out.why.to_string(),
+            });
+            (hits, Some(left.collect()))
+        } else {
+            (index.find(&query.question, now), None)
+        };
+        let shown = |hit: PatternHit| {
+            let (memory, part) = by_id.get(&hit.id)?;
+            Some(FoundPattern {
+                summary: PatternSummary::new(memory, part),
+                score: hit.score,
+                preferred_over: hit.preferred_over,
+                detailed_explanation: memory.content.clone(),
+                content: part.content.clone(),
+                application: part.guidance.clone(),
+            })
+        };
+        Ok(PatternsFound { patterns: hits.into_iter().filter_map(shown).collect(), kept_out })
+    }
+
+    /// Reads all patterns that a workspace may read. They are active: what is quarantined or superseded is left out.
+    async fn all_patterns(
+        &self,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<Vec<(Memory, PatternPart)>, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let visible = visible(&workspace, ScopeFilter::Cascade);
+        let filter =
+            MemoryFilter { workspace: Some(workspace.id), status: Some(Status::Active), ..MemoryFilter::default() };
+        let mut found = Vec::new();
+        self.each_page(&filter, deadline, |rows| {
+            let readable = rows.into_iter().map(|row| row.memory).filter(|memory| visible.contains(memory));
+            found.extend(readable.filter_map(|memory| Some((memory.pattern.as_deref()?.clone(), memory))));
+            ControlFlow::Continue(())
+        })
+        .await?;
+        Ok(found.into_iter().map(|(part, memory)| (memory, part)).collect())
+    }
+}

@@ -1,0 +1,123 @@
+//! The applications of a pattern with the traces that they were in, and what follows from them.
+
+use std::collections::BTreeMap;
+
+use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::pattern::{PatternApplication, PatternPart};
+use reasoning_bank_domain::memory::trace::Trace;
+use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::pattern::document::{PatternChanged, PatternDocument};
+use reasoning_bank_domain::pattern::evidence::{Applied, PatternEvidence, comparable, window_start};
+use reasoning_bank_domain::pattern::facts::EpisodeFacts;
+use reasoning_bank_domain::pattern::stages;
+
+use crate::error::Error;
+use crate::memories::MemoriesHandle;
+use crate::ports::{MemoryRow, Page, Record};
+use crate::runtime::Deadline;
+
+/// So many signals or traces are read at once.
+const PAGE: usize = 500;
+/// The most applications of a pattern that are looked at, the newest ones.
+const APPLICATIONS_MOST: usize = 5_000;
+/// The most traces that a pattern is compared with, the newest ones.
+const COMPARED_MOST: usize = 5_000;
+
+/// Applications with what is known of their episodes.
+pub(super) struct JudgedApplications {
+    applications: Vec<PatternApplication>,
+    episodes: BTreeMap<TraceId, EpisodeFacts>,
+}
+
+impl JudgedApplications {
+    pub(super) fn applied(&self) -> Vec<Applied<'_>> {
+        let with = |application| Applied { application, episode: self.episodes.get(&application.episode_id) };
+        self.applications.iter().map(with).collect()
+    }
+
+    /// Adds an application. Returns false where it is there.
+    pub(super) fn add(&mut self, application: PatternApplication, episode: EpisodeFacts) -> bool {
+        if self.applications.iter().any(|known| known.id == application.id) {
+            return false;
+        }
+        self.episodes.insert(episode.id, episode);
+        self.applications.push(application);
+        true
+    }
+}
+
+/// Reads what rules for patterns use of a trace.
+pub(super) fn facts(trace: &Trace) -> EpisodeFacts {
+    EpisodeFacts::of_trace(trace)
+}
+
+impl MemoriesHandle {
+    /// Reads a memory that is a pattern, with its part. Any other is not found.
+    pub(super) async fn readable_pattern(
+        &self,
+        id: MemoryId,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<(Memory, PatternPart), Error> {
+        let row = self.readable(vec![id], workspace, deadline).await?.pop();
+        let pattern = row.and_then(|MemoryRow { memory, .. }| Some((memory.pattern.as_deref()?.clone(), memory)));
+        let (part, memory) = pattern.ok_or_else(|| Error::NotFound(format!("pattern {id} here")))?;
+        Ok((memory, part))
+    }
+
+    /// Reads the applications of a pattern.
+    pub(super) async fn judged(&self, id: MemoryId, deadline: Deadline) -> Result<JudgedApplications, Error> {
+        let (mut applications, mut page) = (Vec::new(), Some(Page::newest(PAGE)));
+        while let Some(asked) = page.filter(|_| applications.len() < APPLICATIONS_MOST) {
+            let signals = self.store.signals_about(vec![id], asked.clone(), deadline).await?;
+            page = asked.following(&signals, |signal| signal.id.uuid());
+            applications.extend(signals.iter().filter_map(|signal| signal.as_application()));
+        }
+        let mut episodes = BTreeMap::new();
+        for application in &applications {
+            let of = Some(application.workspace_id.clone());
+            if let Some(trace) = self.store.trace(application.episode_id, of, deadline).await? {
+                // The session that reported the application is the one that it counts for.
+                episodes.insert(trace.trace_id, EpisodeFacts { session: application.session.clone(), ..facts(&trace) });
+            }
+        }
+        Ok(JudgedApplications { applications, episodes })
+    }
+
+    /// Looks at the applications of a pattern and stores what follows, together with a batch.
+    pub(super) async fn review(
+        &self,
+        memory: &Memory,
+        part: &PatternPart,
+        judged: &JudgedApplications,
+        workspace: &Workspace,
+        batch: Vec<Record>,
+        deadline: Deadline,
+    ) -> Result<PatternChanged, Error> {
+        let now = self.clock.now();
+        let mut others: Vec<EpisodeFacts> = Vec::new();
+        let mut page = Some(Page::newest(PAGE));
+        while let Some(asked) = page.filter(|_| others.len() < COMPARED_MOST) {
+            let traces = self.store.traces(Some(workspace.id.clone()), asked.clone(), deadline).await?;
+            page = asked.following(&traces, |trace| trace.trace_id.uuid());
+            others.extend(traces.iter().map(facts));
+            if traces.last().is_some_and(|trace| trace.created_at < window_start(now)) {
+                break;
+            }
+        }
+        let applied = judged.applied();
+        let comparable = comparable(&applied, &others, now);
+        let reviewed = stages::review(part, &applied, &comparable, now);
+        let why = match &reviewed.change {
+            Some(change) => change.reason.clone(),
+            None => match PatternEvidence::of(&applied, &comparable, now).verdict() {
+                Ok(()) => "nothing speaks for another stage now".to_owned(),
+                Err(why) => why.to_string(),
+            },
+        };
+        let stored = self.store_part(memory, memory.clone(), reviewed.part, batch, deadline).await?;
+        let pattern = PatternDocument::new(&stored.0, &stored.1, &applied);
+        Ok(PatternChanged { pattern, application_id: None, stage_before: part.stage, why })
+    }
+}

@@ -1,0 +1,214 @@
+//! Patterns as clients read them: the document of one, the list of all, and what was found for a task.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::evidence::Applied;
+use super::finding::PatternScore;
+use crate::memory::ids::{MemoryId, SignalId, TraceId};
+use crate::memory::pattern::{
+    Applicability, PatternCategory, PatternContent, PatternGuidance, PatternPart, PatternRelationships, PatternStage,
+    PatternValidation,
+};
+use crate::memory::workspace::WorkspaceId;
+use crate::memory::{Memory, Trust};
+
+/// Everything that is known of a pattern.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternDocument {
+    /// The id of its memory.
+    pub pattern_id: MemoryId,
+    pub workspace_id: WorkspaceId,
+    pub name: String,
+    pub category: PatternCategory,
+    pub version: u32,
+    pub created_at: Timestamp,
+    pub last_updated: Timestamp,
+    /// When to use it.
+    pub description: String,
+    pub detailed_explanation: String,
+    pub trust: Trust,
+    pub applicability: Applicability,
+    pub content: PatternContent,
+    pub evidence: PatternEvidenceView,
+    pub application: PatternGuidance,
+    pub lifecycle: PatternLifecycleView,
+    pub relationships: PatternRelationships,
+}
+
+/// What the applications of the last 90 days say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternEvidenceView {
+    /// The episodes in which it was applied with success, at most 100.
+    pub supporting_episodes: Vec<TraceId>,
+    /// The episodes in which it was applied in vain, at most 100.
+    pub counter_episodes: Vec<TraceId>,
+    pub num_applications: u64,
+    /// In 0..1.
+    pub success_rate: Option<f64>,
+    /// The success rate of comparable episodes without it, in 0..1.
+    pub base_rate: Option<f64>,
+    /// Seconds, on average.
+    pub avg_time_saving: Option<f64>,
+    /// Tokens, on average.
+    pub avg_cost_saving: Option<f64>,
+    pub success_rate_improvement: Option<f64>,
+    /// In 0..1.
+    pub confidence_score: f64,
+    /// The probability of such successes by chance, in 0..1.
+    pub statistical_significance: Option<f64>,
+    pub last_validated: Option<Timestamp>,
+}
+
+/// The stage of a pattern and what led to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternLifecycleView {
+    pub status: PatternStage,
+    pub validation: Option<PatternValidation>,
+    pub under_review_since: Option<Timestamp>,
+    pub usage_count: u64,
+    pub last_used: Option<Timestamp>,
+    pub superseded_by: Option<MemoryId>,
+    pub deprecation_reason: Option<String>,
+}
+
+/// The most episodes that a document names of each kind.
+const EPISODES_SHOWN: usize = 100;
+
+impl PatternDocument {
+    /// Makes the document of a memory that is a pattern.
+    pub fn new(memory: &Memory, part: &PatternPart, applied: &[Applied<'_>]) -> Self {
+        let (statistics, lifecycle) = (&part.statistics, &part.lifecycle);
+        let of = |succeeded: bool| {
+            let those = applied.iter().filter(|one| one.succeeded() == Some(succeeded));
+            those.map(|one| one.application.episode_id).take(EPISODES_SHOWN).collect()
+        };
+        Self {
+            pattern_id: memory.id,
+            workspace_id: memory.workspace_id.clone(),
+            name: memory.title.clone(),
+            category: part.category,
+            version: part.version,
+            created_at: memory.created_at,
+            last_updated: memory.updated_at,
+            description: memory.description.clone(),
+            detailed_explanation: memory.content.clone(),
+            trust: memory.trust,
+            applicability: part.applicability.clone(),
+            content: part.content.clone(),
+            evidence: PatternEvidenceView {
+                supporting_episodes: of(true),
+                counter_episodes: of(false),
+                num_applications: statistics.num_applications,
+                success_rate: statistics.success_rate,
+                base_rate: statistics.base_rate,
+                avg_time_saving: statistics.avg_time_saving,
+                avg_cost_saving: statistics.avg_cost_saving,
+                success_rate_improvement: statistics.success_rate_improvement,
+                confidence_score: statistics.confidence,
+                statistical_significance: statistics.p_value,
+                last_validated: lifecycle.validation.as_ref().map(|validation| validation.at),
+            },
+            application: part.guidance.clone(),
+            lifecycle: PatternLifecycleView {
+                status: part.stage,
+                validation: lifecycle.validation.clone(),
+                under_review_since: lifecycle.under_review_since,
+                usage_count: statistics.usage_count,
+                last_used: statistics.last_used,
+                superseded_by: lifecycle.superseded_by,
+                deprecation_reason: lifecycle.deprecation_reason.clone(),
+            },
+            relationships: part.relationships.clone(),
+        }
+    }
+}
+
+/// A pattern in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternSummary {
+    pub pattern_id: MemoryId,
+    pub name: String,
+    pub description: String,
+    pub category: PatternCategory,
+    pub stage: PatternStage,
+    pub version: u32,
+    /// In 0..1.
+    pub confidence: f64,
+    pub num_applications: u64,
+}
+
+impl PatternSummary {
+    pub fn new(memory: &Memory, part: &PatternPart) -> Self {
+        Self {
+            pattern_id: memory.id,
+            name: memory.title.clone(),
+            description: memory.description.clone(),
+            category: part.category,
+            stage: part.stage,
+            version: part.version,
+            confidence: part.statistics.confidence,
+            num_applications: part.statistics.num_applications,
+        }
+    }
+}
+
+/// The patterns of a workspace, of all stages or of one, those with most confidence first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternList {
+    pub patterns: Vec<PatternSummary>,
+}
+
+/// The patterns that apply to a task, the best first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternsFound {
+    pub patterns: Vec<FoundPattern>,
+    /// The other patterns with what keeps each out. It is there where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_out: Option<Vec<ExcludedPattern>>,
+}
+
+/// A pattern that applies to a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FoundPattern {
+    #[serde(flatten)]
+    pub summary: PatternSummary,
+    pub score: PatternScore,
+    /// The patterns that it contradicts and that are left out for it.
+    pub preferred_over: Vec<MemoryId>,
+    pub detailed_explanation: String,
+    pub content: PatternContent,
+    pub application: PatternGuidance,
+}
+
+/// A pattern that is not suggested.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExcludedPattern {
+    pub pattern_id: MemoryId,
+    pub name: String,
+    pub why: String,
+}
+
+/// The answer to a pattern that was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternAdded {
+    /// The id of the pattern that says it, new or there before.
+    pub pattern_id: MemoryId,
+    /// False where a pattern says exactly the same.
+    pub is_new: bool,
+    /// The number of secrets that were removed from its texts.
+    pub redactions: u32,
+}
+
+/// The answer to whatever may move a pattern to another stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternChanged {
+    pub pattern: PatternDocument,
+    /// The application that was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application_id: Option<SignalId>,
+    pub stage_before: PatternStage,
+    /// What moved it, or what keeps it where it is.
+    pub why: String,
+}

@@ -1,0 +1,102 @@
+//! The texts of patterns that were added, found, shown or changed.
+
+use std::fmt::Write;
+
+use reasoning_bank_domain::pattern::document::{
+    PatternAdded, PatternChanged, PatternDocument, PatternList, PatternSummary, PatternsFound,
+};
+
+use super::style::{bold, dim};
+use super::{clean, clean_line, counted};
+
+pub(in crate::cli) fn pattern_added(added: &PatternAdded) -> String {
+    let what = if added.is_new { "added as a candidate" } else { "there already, and confirmed" };
+    let mut out = format!("{}  {what}\n", added.pattern_id);
+    if added.redactions > 0 {
+        let _ = writeln!(out, "{} removed", counted(added.redactions as usize, "secret was", "secrets were"));
+    }
+    out
+}
+
+pub(in crate::cli) fn patterns(list: &PatternList) -> String {
+    let mut out: String = list.patterns.iter().map(summary).collect();
+    let _ = writeln!(out, "{}", counted(list.patterns.len(), "pattern", "patterns"));
+    out
+}
+
+fn summary(one: &PatternSummary) -> String {
+    let (stage, category) = (one.stage.as_str(), one.category.as_str());
+    format!(
+        "{}  {stage}  {category}  {}\n       confidence {:.2} from {}, version {}\n",
+        dim(one.pattern_id),
+        bold(clean_line(&one.name)),
+        one.confidence,
+        counted(one.num_applications as usize, "application", "applications"),
+        one.version
+    )
+}
+
+pub(in crate::cli) fn patterns_found(found: &PatternsFound) -> String {
+    let mut out = String::new();
+    for one in &found.patterns {
+        let score = &one.score;
+        out.push_str(&summary(&one.summary));
+        let _ = writeln!(
+            out,
+            "       score {:.3}: confidence {:.2}, success {:.2}, usage {:.2}, recency {:.2}, match {:.2}",
+            score.total, score.confidence, score.success_rate, score.usage, score.recency, score.match_quality
+        );
+        for other in &one.preferred_over {
+            let _ = writeln!(out, "       better than {other}, which it contradicts");
+        }
+        for line in clean(&one.detailed_explanation).lines() {
+            let _ = writeln!(out, "       {line}");
+        }
+    }
+    let _ = writeln!(out, "{}", counted(found.patterns.len(), "pattern applies", "patterns apply"));
+    for out_of_it in found.kept_out.iter().flatten() {
+        let (name, why) = (clean_line(&out_of_it.name), clean_line(&out_of_it.why));
+        let _ = writeln!(out, "{}  {name}: {why}", dim(out_of_it.pattern_id));
+    }
+    out
+}
+
+pub(in crate::cli) fn pattern(pattern: &PatternDocument) -> String {
+    let (evidence, lifecycle) = (&pattern.evidence, &pattern.lifecycle);
+    let mut out = format!(
+        "{}\n{}  {}  {}, version {}\nWhen: {}\n{}\n",
+        bold(clean_line(&pattern.name)),
+        dim(pattern.pattern_id),
+        lifecycle.status.as_str(),
+        pattern.category.as_str(),
+        pattern.version,
+        clean_line(&pattern.description),
+        clean(&pattern.detailed_explanation)
+    );
+    let _ = writeln!(
+        out,
+        "confidence {:.2}, {} of {} applications succeeded",
+        evidence.confidence_score,
+        (evidence.success_rate.unwrap_or(0.0) * evidence.num_applications as f64).round(),
+        evidence.num_applications
+    );
+    if let Some(p) = evidence.statistical_significance {
+        let _ = writeln!(out, "p = {p:.3}");
+    }
+    let accepted = lifecycle.validation.as_ref().and_then(|validation| validation.accepted_because.as_deref());
+    for (what, why) in [("accepted by a person", accepted), ("deprecated", lifecycle.deprecation_reason.as_deref())] {
+        if let Some(why) = why {
+            let _ = writeln!(out, "{what}: {}", clean_line(why));
+        }
+    }
+    if let Some(newer) = lifecycle.superseded_by {
+        let _ = writeln!(out, "superseded by {newer}");
+    }
+    out
+}
+
+pub(in crate::cli) fn pattern_changed(changed: &PatternChanged) -> String {
+    let (before, now) = (changed.stage_before.as_str(), changed.pattern.lifecycle.status.as_str());
+    let moved = if before == now { format!("stays {now}") } else { format!("{before} -> {now}") };
+    format!("{}  {moved}: {}\n", changed.pattern.pattern_id, clean_line(&changed.why))
+}
