@@ -14,6 +14,7 @@ mod cli_import;
 mod cli_learn;
 mod cli_maintain;
 mod cli_memory;
+mod cli_patterns;
 mod cli_solve;
 mod cli_working;
 mod cli_workspace;

@@ -130,3 +130,47 @@ fn applications_of_a_pattern_in_an_episode_have_one_id() {
     assert_eq!(application_id(id(1), trace(2)), application_id(id(1), trace(2)));
     assert_ne!(application_id(id(1), trace(2)), application_id(id(2), trace(1)));
 }
+
+#[test]
+fn a_memory_whose_pattern_is_not_validated_has_no_texts_to_be_searched() {
+    use crate::memory::Memory;
+    use crate::memory::samples::strategy;
+    let of = |stage| Memory { pattern: Some(Box::new(PatternPart { stage, ..heuristic() })), ..strategy(1) };
+    for stage in PatternStage::ALL {
+        let texts = of(stage).search_texts();
+        assert_eq!(texts == Default::default(), stage != PatternStage::Validated, "{stage:?}");
+        assert_eq!(of(stage).validate(), Ok(()));
+    }
+    let old = serde_json::to_string(&strategy(1)).unwrap();
+    assert!(!old.contains("\"pattern\""), "{old}");
+    assert_ne!(of(PatternStage::Candidate).duplicate_key(), strategy(1).duplicate_key());
+    assert_eq!(of(PatternStage::Candidate).duplicate_key(), of(PatternStage::Deprecated).duplicate_key());
+}
+
+#[test]
+fn a_pattern_names_its_error_in_its_applicability_alone() {
+    use crate::memory::Memory;
+    use crate::memory::samples::warning;
+    let both = Memory { pattern: Some(Box::new(heuristic())), ..warning(1) };
+    assert_eq!(both.validate().unwrap_err().problems[0].field, "error_context");
+}
+
+#[test]
+fn an_application_is_stored_as_a_signal_and_read_back() {
+    use crate::memory::samples::{id, now, strategy, trace};
+    use crate::memory::signal::Signal;
+    let application = PatternApplication {
+        id: application_id(id(1), trace(2)),
+        pattern_id: id(1),
+        version: 3,
+        episode_id: trace(2),
+        workspace_id: strategy(1).workspace_id,
+        session: "s".into(),
+        kind: ApplicationKind::Observed,
+        result: ApplicationResult::Failed,
+        at: now(),
+    };
+    let signal = Signal::from(application.clone());
+    let read: Signal = serde_json::from_str(&serde_json::to_string(&signal).unwrap()).unwrap();
+    assert_eq!(read.as_application(), Some(application));
+}
