@@ -144,7 +144,7 @@ mod tests {
             assert!(found.p_value < 0.001, "{found:?}");
             let next = refined(&part, &found, applied, &[], now()).unwrap();
             assert_eq!((next.version, next.stage), (2, PatternStage::Validated));
-            assert_eq!(next.applicability.anti_conditions, [found.condition.clone()]);
+            assert!(next.applicability.anti_conditions.iter().eq([&found.condition]));
             assert_eq!(next.statistics.successes, 10);
             assert_eq!(refined(&next, &found, applied, &[], now()), None, "it has the condition");
         });

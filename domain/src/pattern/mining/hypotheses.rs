@@ -13,6 +13,11 @@ const ITEMS_MAX: usize = 64;
 /// The largest set of tools.
 const TOOLS_MAX: usize = 3;
 
+/// A tool with the episodes that called it.
+type ToolUse = (String, EpisodeSet);
+/// Where each tool is called first in an episode.
+type FirstCalls = BTreeMap<String, usize>;
+
 /// What is tested.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Claim {
@@ -54,15 +59,15 @@ impl<'a> Group<'a> {
     }
 
     /// Returns the frequent tools, and for each episode the place of the first call of each tool.
-    fn tools(&self) -> (Vec<(String, EpisodeSet)>, Vec<BTreeMap<String, usize>>) {
-        let first: Vec<BTreeMap<String, usize>> = self.episodes.iter().map(|episode| episode.first_calls()).collect();
+    fn tools(&self) -> (Vec<ToolUse>, Vec<FirstCalls>) {
+        let first: Vec<FirstCalls> = self.episodes.iter().map(|episode| episode.first_calls()).collect();
         let mut sets: BTreeMap<&String, EpisodeSet> = BTreeMap::new();
         for (place, calls) in first.iter().enumerate() {
             for tool in calls.keys() {
                 sets.entry(tool).or_insert_with(|| EpisodeSet::new(self.episodes.len())).insert(place);
             }
         }
-        let mut tools: Vec<(String, EpisodeSet)> =
+        let mut tools: Vec<ToolUse> =
             sets.into_iter().filter(|(_, set)| self.is_frequent(set)).map(|(tool, set)| (tool.clone(), set)).collect();
         tools.sort_by_key(|(_, set)| std::cmp::Reverse(self.successes.common(set)));
         tools.truncate(ITEMS_MAX);
@@ -70,7 +75,7 @@ impl<'a> Group<'a> {
         (tools, first)
     }
 
-    fn orders(&self, tools: &[(String, EpisodeSet)], first: &[BTreeMap<String, usize>]) -> Vec<(Claim, EpisodeSet)> {
+    fn orders(&self, tools: &[ToolUse], first: &[FirstCalls]) -> Vec<(Claim, EpisodeSet)> {
         let mut claims = Vec::new();
         for (a, with_a) in tools {
             for (b, with_b) in tools.iter().filter(|(b, _)| b != a) {
@@ -93,7 +98,7 @@ impl<'a> Group<'a> {
         claims
     }
 
-    fn tool_sets(&self, tools: &[(String, EpisodeSet)]) -> Vec<(Claim, EpisodeSet)> {
+    fn tool_sets(&self, tools: &[ToolUse]) -> Vec<(Claim, EpisodeSet)> {
         let mut claims = Vec::new();
         let mut level: Vec<(Vec<usize>, EpisodeSet)> =
             tools.iter().enumerate().map(|(place, (_, set))| (vec![place], set.clone())).collect();

@@ -121,6 +121,7 @@ fn found(planted: Planted, mined: &[MinedPattern]) -> bool {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the figure is for who asks for it with --show-output")]
 fn what_is_planted_in_twenty_histories_is_found() {
     let all = [Planted::Tools, Planted::Order, Planted::Plan, Planted::Recovery];
     let mut missed = Vec::new();
@@ -138,6 +139,7 @@ fn what_is_planted_in_twenty_histories_is_found() {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the figure is for who asks for it with --show-output")]
 fn what_is_shuffled_seldom_says_anything() {
     let mut reporting = 0;
     for seed in 0..100 {

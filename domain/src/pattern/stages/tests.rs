@@ -1,3 +1,5 @@
+#![expect(clippy::print_stdout, reason = "the figures are for who asks for them with --show-output")]
+
 use jiff::SignedDuration;
 use rstest::rstest;
 

@@ -274,6 +274,7 @@ mod tests {
             trace_id: None,
             session: None,
             comment: None,
+            application: None,
         };
         // the id of a job follows from its work
         let question = Uuid::now_v7().to_string();

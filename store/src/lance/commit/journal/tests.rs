@@ -16,6 +16,7 @@ fn every_record_survives_the_journal() {
         trace_id: None,
         session: None,
         comment: Some("\u{1f980} \"quoted\"".into()),
+        application: None,
     });
     let workspace = Record::Workspace(Workspace::of_root("/here", Timestamp::UNIX_EPOCH));
     let batch = vec![signal, workspace];
