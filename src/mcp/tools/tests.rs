@@ -43,7 +43,8 @@ fn every_tool_says_when_to_use_it_and_what_it_does() {
         for hint in [hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint] {
             assert!(hint.is_some(), "{name} has all annotations");
         }
-        let reads = ["find_", "get_", "list_", "retrieve_", "search_", "health_"].iter().any(|prefix| name.starts_with(prefix));
+        let reads =
+            ["find_", "get_", "list_", "retrieve_", "search_", "health_"].iter().any(|prefix| name.starts_with(prefix));
         assert_eq!(hints.read_only_hint, Some(reads), "{name}");
         let destroys = ["delete_", "update_", "purge_"].iter().any(|prefix| name.starts_with(prefix));
         assert_eq!(hints.destructive_hint, Some(destroys), "{name}");

@@ -68,12 +68,6 @@ impl<T: Scrub> Scrub for Option<T> {
     }
 }
 
-impl<T: Scrub> Scrub for Box<T> {
-    fn scrub(&mut self) -> Removed {
-        self.as_mut().scrub()
-    }
-}
-
 impl<T: Scrub> Scrub for Vec<T> {
     fn scrub(&mut self) -> Removed {
         self.iter_mut().map(T::scrub).sum()
