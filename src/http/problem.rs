@@ -84,8 +84,11 @@ impl IntoResponse for Problem {
     }
 }
 
+/// What the protocol says where a session ended while a request was on its way to it.
+const SESSION_ENDED: &str = "Session service terminated";
+
 /// Turns a refusal of the protocol, which is plain text, into the document that every other refusal has. Its status and
-/// its headers stay: clients go by them.
+/// its headers stay: clients go by them. A session that ended meanwhile is not found, as it is a moment later.
 pub(super) async fn documented(response: Response) -> Response {
     const LONGEST: usize = 4 << 10;
     let status = response.status();
@@ -96,6 +99,9 @@ pub(super) async fn documented(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let said = to_bytes(body, LONGEST).await.unwrap_or_default();
     let said = String::from_utf8_lossy(&said).trim().to_owned();
+    let has_ended = status.is_server_error() && said.contains(SESSION_ENDED);
+    let (status, said) =
+        if has_ended { (StatusCode::NOT_FOUND, "there is no such session".to_owned()) } else { (status, said) };
     let message = if said.is_empty() { status.canonical_reason().unwrap_or_default().to_owned() } else { said };
     let (code, hint) = match status {
         StatusCode::NOT_FOUND => ("not_found", "begin a new session with initialize"),

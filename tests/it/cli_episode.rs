@@ -1,5 +1,7 @@
 //! Episodes through the real binary: kept once, found in every way, hidden, restored and erased; and the tools of agents.
 
+use std::slice::from_ref;
+
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -62,19 +64,19 @@ fn an_episode_is_found_by_every_strategy() {
         &["--status", "failure", "--failure", "ConnectionError: the registry refused", "--domain", "ops"],
     );
     assert_eq!(listed(&place, &[]), [deploy.clone(), parser.clone()]);
-    assert_eq!(found(&place, &["parse the 29th of february", "-k", "1"]), [parser.clone()]);
+    assert_eq!(found(&place, &["parse the 29th of february", "-k", "1"]), from_ref(&parser));
     assert_eq!(
         found(&place, &["--strategy", "semantic", "bring the shop to the test servers", "-k", "1"]),
-        [deploy.clone()]
+        from_ref(&deploy)
     );
-    assert_eq!(found(&place, &["--domain", "ops", "parse the 29th of february"]), [deploy.clone()], "hybrid narrows");
+    assert_eq!(found(&place, &["--domain", "ops", "parse the 29th of february"]), from_ref(&deploy), "hybrid narrows");
     let structured = ["--strategy", "structured", "--task-type", "debugging", "--tool", "Cargo Test", "--tag", "dates"];
-    assert_eq!(found(&place, &structured), [parser.clone()]);
-    assert_eq!(found(&place, &["--strategy", "structured", "--status", "failure"]), [deploy.clone()]);
-    assert_eq!(found(&place, &["--strategy", "temporal", "--session", "monday"]), [parser.clone()]);
+    assert_eq!(found(&place, &structured), from_ref(&parser));
+    assert_eq!(found(&place, &["--strategy", "structured", "--status", "failure"]), from_ref(&deploy));
+    assert_eq!(found(&place, &["--strategy", "temporal", "--session", "monday"]), from_ref(&parser));
     assert_eq!(found(&place, &["--strategy", "temporal", "--since", "1h"]), [deploy.clone(), parser.clone()]);
     assert_eq!(found(&place, &["--strategy", "temporal", "--until", "1h"]), Vec::<String>::new());
-    assert_eq!(found(&place, &["--only-successful", "shop"]), [parser.clone()]);
+    assert_eq!(found(&place, &["--only-successful", "shop"]), from_ref(&parser));
 
     let failures = run(&place, &["failures", "ValueError: day is out of range for month"]);
     let first = &failures["hits"][0];
@@ -111,7 +113,7 @@ fn an_episode_is_archived_deleted_restored_and_erased() {
     let is_shown = || (listed(&place, &[]).contains(&id), found(&place, &["pager"]).contains(&id));
     assert_eq!(run(&place, &["archive", &id])["archived"], true);
     assert_eq!((is_shown(), listed(&place, &["--archived"]).len()), ((false, false), 1));
-    assert_eq!(found(&place, &["--include-archived", "pager"]), [id.clone()]);
+    assert_eq!(found(&place, &["--include-archived", "pager"]), from_ref(&id));
     assert_eq!(run(&place, &["get", &id])["lifecycle"]["archival_status"], "archived");
     assert_eq!(run(&place, &["restore", &id])["phase"], "active");
     assert_eq!(is_shown(), (true, true));

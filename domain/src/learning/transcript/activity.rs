@@ -261,12 +261,11 @@ fn plan_of(tool: &str, arguments: &Value) -> Option<Vec<PlanStep>> {
 fn exit_code(output: &str) -> Option<i64> {
     const SAID: [&str; 4] = ["exit code: ", "exit code ", "exited with code ", "exit status "];
     let lowered = output.to_lowercase();
-    let code = SAID.iter().find_map(|said| {
+    SAID.iter().find_map(|said| {
         let rest = &lowered[lowered.rfind(said)? + said.len()..];
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         digits.parse().ok()
-    });
-    code
+    })
 }
 
 /// Keeps the beginning and the end of a text that is too long.
