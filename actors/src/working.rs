@@ -12,7 +12,7 @@ use reasoning_bank_domain::memory::ids::WorkingId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::system::restart::Restart;
-use reasoning_bank_domain::working::{Applied, Operation, WorkingInvalid, WorkingMemory};
+use reasoning_bank_domain::working::{Operation, WorkingChange, WorkingInvalid, WorkingMemory};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 use uuid::Uuid;
@@ -76,7 +76,7 @@ impl WorkingHandle {
         let task = WorkingTask { workspace, owner, id: Uuid::now_v7().into() };
         let (logs, at, begun) = (Arc::clone(&self.logs), self.clock.now(), task.clone());
         let held = blocking(deadline, move || {
-            let head = LogHead { owner: begun.owner, system, at };
+            let head = TaskLogHead { owner: begun.owner, system, at };
             let mut log = logs.create(&begun.workspace, begun.id).map_err(unusable)?;
             append(&mut *log, &head, true)?;
             Ok(HeldTask { owner: head.owner, memory: WorkingMemory::new(&head.system, at), log })
@@ -98,7 +98,7 @@ impl WorkingHandle {
         task: &WorkingTask,
         mut operations: Vec<Operation>,
         deadline: Deadline,
-        read: impl FnOnce(&WorkingMemory, Applied) -> T + Send + 'static,
+        read: impl FnOnce(&WorkingMemory, WorkingChange) -> T + Send + 'static,
     ) -> Result<T, Error> {
         operations.iter_mut().for_each(|operation| {
             operation.scrub();
@@ -106,7 +106,7 @@ impl WorkingHandle {
         let (held, at) = (self.held(task, deadline).await?, self.clock.now());
         blocking(deadline, move || {
             let mut held = held.blocking_lock();
-            let mut applied = Applied::default();
+            let mut applied = WorkingChange::default();
             for operation in operations {
                 applied.extend(held.apply(operation, at)?);
             }
@@ -184,7 +184,7 @@ fn unusable(error: io::Error) -> Error {
 
 /// The first line of a log.
 #[derive(Debug, Serialize, Deserialize)]
-struct LogHead {
+struct TaskLogHead {
     owner: String,
     system: String,
     at: Timestamp,
@@ -209,7 +209,7 @@ impl HeldTask {
     /// Makes the memory again from the lines of its log. None where there is no line, since the task was never answered.
     fn read(log: Box<dyn WorkingLog>, lines: &[String]) -> Result<Option<Self>, Error> {
         let Some((head, operations)) = lines.split_first() else { return Ok(None) };
-        let head: LogHead = serde_json::from_str(head).map_err(Error::internal)?;
+        let head: TaskLogHead = serde_json::from_str(head).map_err(Error::internal)?;
         let mut memory = WorkingMemory::new(&head.system, head.at);
         for line in operations {
             let LogLine { at, operation } = serde_json::from_str(line).map_err(Error::internal)?;
@@ -218,7 +218,7 @@ impl HeldTask {
         Ok(Some(Self { owner: head.owner, memory, log }))
     }
 
-    fn apply(&mut self, operation: Operation, at: Timestamp) -> Result<Applied, Error> {
+    fn apply(&mut self, operation: Operation, at: Timestamp) -> Result<WorkingChange, Error> {
         self.memory.check(&operation)?;
         let sync = operation.is_synced();
         let line = LogLine { at, operation };
@@ -247,11 +247,11 @@ impl From<WorkingInvalid> for Error {
 }
 
 type TaskKey = (WorkspaceId, WorkingId);
-type Held = Arc<Mutex<HeldTask>>;
+type SharedTask = Arc<Mutex<HeldTask>>;
 
 pub(crate) enum WorkingMsg {
-    Begun { key: TaskKey, held: Held, reply: RpcReplyPort<()> },
-    Get { key: TaskKey, reply: RpcReplyPort<Result<Option<Held>, Error>> },
+    Begun { key: TaskKey, held: SharedTask, reply: RpcReplyPort<()> },
+    Get { key: TaskKey, reply: RpcReplyPort<Result<Option<SharedTask>, Error>> },
     Closed { key: TaskKey, reply: RpcReplyPort<()> },
 }
 
@@ -262,7 +262,7 @@ pub(crate) struct WorkingArgs {
 pub(crate) struct WorkingState {
     logs: Arc<dyn WorkingLogs>,
     /// The tasks at hand, each with the number of its last use.
-    at_hand: HashMap<TaskKey, (Held, u64)>,
+    at_hand: HashMap<TaskKey, (SharedTask, u64)>,
     uses: u64,
 }
 
@@ -304,7 +304,7 @@ impl Actor for WorkingActor {
 impl WorkingState {
     /// Returns a task, from its log where it is not at hand. The lock of its log is taken in turn with all others, so that
     /// nobody meets a lock of this process.
-    async fn get(&mut self, key: TaskKey) -> Result<Option<Held>, Error> {
+    async fn get(&mut self, key: TaskKey) -> Result<Option<SharedTask>, Error> {
         self.uses += 1;
         if let Some((held, used)) = self.at_hand.get_mut(&key) {
             *used = self.uses;
@@ -322,7 +322,7 @@ impl WorkingState {
         Ok(Some(held))
     }
 
-    fn keep(&mut self, key: TaskKey, held: Held) {
+    fn keep(&mut self, key: TaskKey, held: SharedTask) {
         if self.at_hand.len() >= AT_HAND {
             let idle = self.at_hand.iter().filter(|(_, (held, _))| Arc::strong_count(held) == 1);
             let oldest = idle.min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());

@@ -6,6 +6,7 @@
 //! Nothing that was set is lost before the task is closed: what gives way is shown as one line with a reference, and the
 //! reference still leads to the whole.
 
+mod budget;
 mod entry;
 mod operation;
 mod prune;
@@ -17,10 +18,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use entry::{Entry, EntryKind, Form, NoReference, Reference, Scope, ValueKind};
+pub use budget::Section;
+pub use entry::{Entry, EntryForm, EntryKind, NoReference, Reference, ValueScope, WorkingValueKind};
 pub use operation::{Operation, SetValue, WorkingInvalid, WorkingWarning};
-pub use render::{RenderedContext, RenderedSection, Section};
-pub use task::{Constraint, ExecutionState, FailedSubtask, PlanStep, TaskContext};
+pub use render::{RenderedContext, RenderedSection};
+pub use task::{Constraint, ExecutionState, FailedSubtask, PlannedSubtask, TaskContext};
 
 /// The most tokens that are held in the foreground, and shown.
 pub const TOTAL_TOKENS: usize = 20_000;
@@ -36,21 +38,21 @@ pub const MAX_SNAPSHOTS: usize = 8;
 /// The working memory of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkingMemory {
-    state: WorkingState,
-    snapshots: VecDeque<Snapshot>,
+    state: TaskState,
+    snapshots: VecDeque<TaskSnapshot>,
     next_snapshot: u32,
     touched_at: Timestamp,
 }
 
 /// What an operation did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Applied {
+pub struct WorkingChange {
     /// The entries that are new.
     pub added: Vec<Reference>,
     pub warnings: Vec<WorkingWarning>,
 }
 
-impl Applied {
+impl WorkingChange {
     /// Adds what a later operation did.
     pub fn extend(&mut self, later: Self) {
         self.added.extend(later.added);
@@ -61,7 +63,7 @@ impl Applied {
 
 /// What a snapshot holds and a restore brings back.
 #[derive(Debug, Clone, PartialEq)]
-struct WorkingState {
+struct TaskState {
     task: TaskContext,
     execution: ExecutionState,
     entries: Vec<Entry>,
@@ -71,16 +73,16 @@ struct WorkingState {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Snapshot {
+struct TaskSnapshot {
     id: u32,
     taken_at: Timestamp,
-    state: WorkingState,
+    state: TaskState,
 }
 
 impl WorkingMemory {
     /// Begins the working memory of a task, with what is always true of the agent.
     pub fn new(system: &str, at: Timestamp) -> Self {
-        let state = WorkingState {
+        let state = TaskState {
             task: TaskContext::default(),
             execution: ExecutionState::default(),
             entries: Vec::new(),
@@ -114,7 +116,7 @@ impl WorkingMemory {
     }
 
     /// Returns the value under a key.
-    pub fn value(&self, scope: Scope, key: &str) -> Option<&Entry> {
+    pub fn value(&self, scope: ValueScope, key: &str) -> Option<&Entry> {
         self.state.entries.iter().find(|entry| entry.is_value(scope, key))
     }
 
@@ -132,7 +134,7 @@ impl WorkingMemory {
     ///
     /// # Errors
     /// The operation is not possible, and nothing has changed.
-    pub fn apply(&mut self, operation: &Operation, at: Timestamp) -> Result<Applied, WorkingInvalid> {
+    pub fn apply(&mut self, operation: &Operation, at: Timestamp) -> Result<WorkingChange, WorkingInvalid> {
         operation.check(self)?;
         let first = self.state.next_entry;
         match operation {
@@ -151,7 +153,7 @@ impl WorkingMemory {
             }
             Operation::Prune => self.state.prune_to(TOTAL_TOKENS / 2),
             Operation::Snapshot => {
-                let snapshot = Snapshot { id: self.next_snapshot, taken_at: at, state: self.state.clone() };
+                let snapshot = TaskSnapshot { id: self.next_snapshot, taken_at: at, state: self.state.clone() };
                 self.snapshots.push_back(snapshot);
                 self.next_snapshot += 1;
                 if self.snapshots.len() > MAX_SNAPSHOTS {
@@ -167,7 +169,7 @@ impl WorkingMemory {
         self.touched_at = at;
         let is_new = |entry: &&Entry| entry.id >= first && !matches!(operation, Operation::Restore(_));
         let added = self.state.entries.iter().filter(is_new).map(Entry::reference).collect();
-        Ok(Applied { added, warnings: self.state.prune() })
+        Ok(WorkingChange { added, warnings: self.state.prune() })
     }
 }
 

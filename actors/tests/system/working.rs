@@ -9,7 +9,7 @@ use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{MemLogs, parts};
 use reasoning_bank_actors::working::WorkingTask;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_domain::working::{Operation, Scope, SetValue, TOTAL_TOKENS, TaskContext, ValueKind};
+use reasoning_bank_domain::working::{Operation, SetValue, TOTAL_TOKENS, TaskContext, ValueScope, WorkingValueKind};
 use serde_json::json;
 
 use super::support::soon;
@@ -20,7 +20,12 @@ async fn process(logs: &MemLogs) -> System {
 }
 
 fn set(key: &str, value: &str) -> Operation {
-    Operation::Set(SetValue { key: key.into(), scope: Scope::Task, kind: ValueKind::Task, value: json!(value) })
+    Operation::Set(SetValue {
+        key: key.into(),
+        scope: ValueScope::Task,
+        kind: WorkingValueKind::Task,
+        value: json!(value),
+    })
 }
 
 async fn begun(system: &System, owner: &str) -> WorkingTask {

@@ -13,14 +13,14 @@ use crate::text::tokens::estimate;
 /// How long a value lives, and who sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum ValueScope {
     Global,
     Task,
     Execution,
     Intermediate,
 }
 
-impl Scope {
+impl ValueScope {
     pub const ALL: [Self; 4] = [Self::Global, Self::Task, Self::Execution, Self::Intermediate];
 
     pub fn as_str(self) -> &'static str {
@@ -36,7 +36,7 @@ impl Scope {
 /// What a value is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ValueKind {
+pub enum WorkingValueKind {
     /// It was read out of the task.
     Task,
     /// It came out of a subtask.
@@ -54,9 +54,9 @@ pub enum ValueKind {
 #[derive(Debug, Clone, PartialEq)]
 pub enum EntryKind {
     Value {
-        scope: Scope,
+        scope: ValueScope,
         key: String,
-        kind: ValueKind,
+        kind: WorkingValueKind,
     },
     Result {
         subtask: String,
@@ -73,7 +73,7 @@ pub enum EntryKind {
 
 /// How much of an entry is in the foreground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Form {
+pub enum EntryForm {
     /// It is only counted among those that are not shown.
     Counted,
     /// One line with a reference.
@@ -160,7 +160,7 @@ pub struct Entry {
     /// About how many tokens the text has.
     pub tokens: usize,
     pub at: Timestamp,
-    pub form: Form,
+    pub form: EntryForm,
     /// Somebody has asked for it.
     pub is_read: bool,
 }
@@ -168,7 +168,7 @@ pub struct Entry {
 impl Entry {
     pub(super) fn new(id: u32, kind: EntryKind, text: Arc<str>, at: Timestamp) -> Self {
         let tokens = estimate(&text);
-        Self { id, kind, text, tokens, at, form: Form::Whole, is_read: false }
+        Self { id, kind, text, tokens, at, form: EntryForm::Whole, is_read: false }
     }
 
     pub fn reference(&self) -> Reference {
@@ -181,7 +181,7 @@ impl Entry {
         Reference { kind, id: self.id }
     }
 
-    pub(super) fn is_value(&self, in_scope: Scope, under: &str) -> bool {
+    pub(super) fn is_value(&self, in_scope: ValueScope, under: &str) -> bool {
         matches!(&self.kind, EntryKind::Value { scope, key, .. } if *scope == in_scope && key == under)
     }
 

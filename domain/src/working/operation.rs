@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::entry::{Reference, Scope, ValueKind};
+use super::entry::{Reference, ValueScope, WorkingValueKind};
 use super::task::{ExecutionState, TaskContext};
 use super::{MAX_BYTES, MAX_ENTRIES, VALUE_MAX_BYTES, WorkingMemory};
 use crate::safety::secrets::{Removed, Scrub};
@@ -49,15 +49,15 @@ pub enum Operation {
 pub struct SetValue {
     pub key: String,
     #[serde(default = "task_scope")]
-    pub scope: Scope,
+    pub scope: ValueScope,
     #[serde(default)]
-    pub kind: ValueKind,
+    pub kind: WorkingValueKind,
     /// Any JSON, at most 64 KiB.
     pub value: Value,
 }
 
-fn task_scope() -> Scope {
-    Scope::Task
+fn task_scope() -> ValueScope {
+    ValueScope::Task
 }
 
 /// An operation that is not possible.

@@ -5,25 +5,21 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::entry::{Entry, EntryKind, Form, ValueKind};
+use super::budget::{HOT_RESULT_TOKENS, LINE_TOKENS, Section};
+use super::entry::{Entry, EntryForm, EntryKind, WorkingValueKind};
 use super::operation::{SetValue, WorkingWarning, text_of};
-use super::render::Section;
 use super::task::ExecutionState;
-use super::{TOTAL_TOKENS, WorkingState};
+use super::{TOTAL_TOKENS, TaskState};
 use crate::text::tokens::estimate;
 
 /// The results of so many subtasks are recent.
 const RECENT_SUBTASKS: usize = 5;
-/// The newest result is shown with at most this many tokens of its head and its tail.
-pub(super) const HOT_RESULT_TOKENS: usize = 4_000;
-/// An entry as one line has at most this many tokens.
-pub(super) const LINE_TOKENS: usize = 40;
 /// The label of an entry that is shown whole.
 const LABEL_TOKENS: usize = 48;
 /// Headings, and the line that counts what is not shown.
 const FRAME_TOKENS: usize = 120;
 
-impl WorkingState {
+impl TaskState {
     pub(super) fn add(&mut self, kind: EntryKind, text: Arc<str>, at: Timestamp) {
         self.entries.push(Entry::new(self.next_entry, kind, text, at));
         self.next_entry += 1;
@@ -39,7 +35,7 @@ impl WorkingState {
         if let Some(state) = state {
             if self.execution.current != state.current {
                 let steers =
-                    |entry: &Entry| matches!(entry.kind, EntryKind::Value { kind: ValueKind::ControlFlow, .. });
+                    |entry: &Entry| matches!(entry.kind, EntryKind::Value { kind: WorkingValueKind::ControlFlow, .. });
                 self.entries.retain(|entry| !steers(entry));
             }
             self.execution = state.clone();
@@ -66,7 +62,7 @@ impl WorkingState {
             return Vec::new();
         }
         let hot = self.hot();
-        for form in [Form::Line, Form::Counted] {
+        for form in [EntryForm::Line, EntryForm::Counted] {
             self.lower(TOTAL_TOKENS, form, |entry| Some(entry.id) != hot);
         }
         vec![WorkingWarning::ShortenedMuch]
@@ -80,10 +76,10 @@ impl WorkingState {
             EntryKind::Result { subtask } => !recent.contains(subtask) && !task.is_needed(subtask, &execution),
             _ => false,
         };
-        self.lower(limit, Form::Line, is_old);
+        self.lower(limit, EntryForm::Line, is_old);
         let is_state = |entry: &Entry| matches!(entry.kind, EntryKind::State { .. });
         let newest = self.entries.iter().rev().find(|entry| is_state(entry)).map(|entry| entry.id);
-        self.lower(limit, Form::Line, |entry| is_state(entry) && Some(entry.id) != newest);
+        self.lower(limit, EntryForm::Line, |entry| is_state(entry) && Some(entry.id) != newest);
         let mut foreground = self.foreground();
         self.entries.retain(|entry| {
             let goes = foreground > limit && !entry.is_read && matches!(entry.kind, EntryKind::Retrieved { .. });
@@ -114,12 +110,12 @@ impl WorkingState {
     fn raise_hot(&mut self) {
         let hot = self.hot();
         for entry in self.entries.iter_mut().filter(|entry| Some(entry.id) == hot) {
-            entry.form = Form::Whole;
+            entry.form = EntryForm::Whole;
         }
     }
 
     /// Gives entries a lower form, oldest first, until the foreground is within `limit`.
-    fn lower(&mut self, limit: usize, form: Form, may_go: impl Fn(&Entry) -> bool) {
+    fn lower(&mut self, limit: usize, form: EntryForm, may_go: impl Fn(&Entry) -> bool) {
         let (mut foreground, hot) = (self.foreground(), self.hot());
         for entry in &mut self.entries {
             if foreground <= limit {
@@ -150,9 +146,9 @@ impl WorkingState {
 
 fn cost(entry: &Entry, hot: Option<u32>) -> usize {
     match entry.form {
-        Form::Whole if Some(entry.id) == hot => entry.tokens.min(HOT_RESULT_TOKENS) + LABEL_TOKENS,
-        Form::Whole => entry.tokens + LABEL_TOKENS,
-        Form::Line => LINE_TOKENS,
-        Form::Counted => 0,
+        EntryForm::Whole if Some(entry.id) == hot => entry.tokens.min(HOT_RESULT_TOKENS) + LABEL_TOKENS,
+        EntryForm::Whole => entry.tokens + LABEL_TOKENS,
+        EntryForm::Line => LINE_TOKENS,
+        EntryForm::Counted => 0,
     }
 }

@@ -4,46 +4,12 @@
 
 use std::fmt::Write as _;
 
-use super::entry::{Entry, EntryKind, Form};
-use super::prune::{HOT_RESULT_TOKENS, LINE_TOKENS};
+use super::budget::{HOT_RESULT_TOKENS, LINE_TOKENS, Section};
+use super::entry::{Entry, EntryForm, EntryKind};
 use super::task::{ExecutionState, TaskContext};
 use super::{TOTAL_TOKENS, WorkingMemory};
 use crate::prompt::{one_line, quoted};
 use crate::text::tokens::{estimate, truncate};
-
-/// A section of what is shown, in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Section {
-    System,
-    Task,
-    Execution,
-    Results,
-    Retrieved,
-}
-
-impl Section {
-    pub const ALL: [Self; 5] = [Self::System, Self::Task, Self::Execution, Self::Results, Self::Retrieved];
-
-    /// Returns the tokens of the section when [`TOTAL_TOKENS`] are shown. Others may use what it leaves.
-    pub fn budget(self) -> usize {
-        match self {
-            Self::System | Self::Retrieved => 2_000,
-            Self::Task => 5_000,
-            Self::Execution => 3_000,
-            Self::Results => 8_000,
-        }
-    }
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::System => "System",
-            Self::Task => "Task",
-            Self::Execution => "State",
-            Self::Results => "Results and values",
-            Self::Retrieved => "Retrieved",
-        }
-    }
-}
 
 /// What is shown of a working memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +29,7 @@ pub struct RenderedSection {
 }
 
 /// Something that may be shown.
-struct Part {
+struct ShownPart {
     section: Section,
     /// Its place within the section.
     place: usize,
@@ -101,15 +67,15 @@ impl WorkingMemory {
                 }
             }
         }
-        let mut parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
+        let mut parts: Vec<ShownPart> = parts.into_iter().map(|(_, part)| part).collect();
         parts.sort_by_key(|part| (part.section, part.place));
         self.written(&parts)
     }
 
-    fn written(&self, parts: &[Part]) -> RenderedContext {
+    fn written(&self, parts: &[ShownPart]) -> RenderedContext {
         let (mut text, mut sections) = (String::new(), Vec::new());
         for section in Section::ALL {
-            let shown: Vec<&Part> = parts.iter().filter(|part| part.section == section && part.is_shown).collect();
+            let shown: Vec<&ShownPart> = parts.iter().filter(|part| part.section == section && part.is_shown).collect();
             if shown.is_empty() {
                 continue;
             }
@@ -117,7 +83,7 @@ impl WorkingMemory {
             shown.iter().for_each(|part| text.push_str(&part.text));
             sections.push(RenderedSection { section, tokens: shown.iter().map(|part| part.tokens).sum() });
         }
-        let entries = |part: &&Part| part.section >= Section::Results || part.place > 0;
+        let entries = |part: &&ShownPart| part.section >= Section::Results || part.place > 0;
         let not_shown = self.entries().len() - parts.iter().filter(|part| part.is_shown).filter(entries).count();
         if not_shown > 0 {
             let _ = writeln!(text, "({not_shown} more entries are not shown)");
@@ -126,7 +92,7 @@ impl WorkingMemory {
     }
 
     /// Makes everything that may be shown, the parts that are to be chosen first at the front.
-    fn parts(&self, budget: usize) -> Vec<(Temperature, Part)> {
+    fn parts(&self, budget: usize) -> Vec<(Temperature, ShownPart)> {
         let state = &self.state;
         let fixed = [
             (Section::System, state.system.to_string()),
@@ -138,7 +104,7 @@ impl WorkingMemory {
             (Temperature::Hot, part(section, 0, cut.unwrap_or(text)))
         });
         let (hot, recent) = (state.hot(), state.recent_subtasks());
-        let entries = state.entries.iter().rev().enumerate().filter(|(_, entry)| entry.form != Form::Counted);
+        let entries = state.entries.iter().rev().enumerate().filter(|(_, entry)| entry.form != EntryForm::Counted);
         let entries = entries.map(|(place, entry)| {
             let is_hot = Some(entry.id) == hot;
             let is_recent = match &entry.kind {
@@ -147,12 +113,12 @@ impl WorkingMemory {
             };
             let temperature = match entry.form {
                 _ if is_hot => Temperature::Hot,
-                Form::Whole if is_recent => Temperature::Warm,
+                EntryForm::Whole if is_recent => Temperature::Warm,
                 _ => Temperature::Cold,
             };
             let text = match entry.form {
-                Form::Whole if is_hot => entry.whole(scaled(HOT_RESULT_TOKENS, budget)),
-                Form::Whole => entry.whole(usize::MAX),
+                EntryForm::Whole if is_hot => entry.whole(scaled(HOT_RESULT_TOKENS, budget)),
+                EntryForm::Whole => entry.whole(usize::MAX),
                 _ => entry.line(),
             };
             (temperature, part(entry.section(), place + 1, text))
@@ -168,9 +134,9 @@ fn scaled(tokens: usize, budget: usize) -> usize {
     tokens * budget / TOTAL_TOKENS
 }
 
-fn part(section: Section, place: usize, text: String) -> Part {
+fn part(section: Section, place: usize, text: String) -> ShownPart {
     let tokens = estimate(&text) + 1;
-    Part { section, place, text, tokens, is_shown: false }
+    ShownPart { section, place, text, tokens, is_shown: false }
 }
 
 impl Entry {

@@ -13,7 +13,7 @@ pub struct TaskContext {
     /// How one tells that the task is done.
     pub success_criteria: Vec<String>,
     pub constraints: Vec<Constraint>,
-    pub plan: Vec<PlanStep>,
+    pub plan: Vec<PlannedSubtask>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ pub struct Constraint {
 /// A subtask that is planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PlanStep {
+pub struct PlannedSubtask {
     pub id: String,
     pub title: String,
     /// The ids of the steps whose results it needs.
@@ -78,7 +78,7 @@ impl TaskContext {
 
     /// Says whether a step that is neither done nor failed needs the result of a subtask.
     pub(super) fn is_needed(&self, subtask: &str, execution: &ExecutionState) -> bool {
-        let is_over = |step: &PlanStep| {
+        let is_over = |step: &PlannedSubtask| {
             execution.completed.contains(&step.id) || execution.failed.iter().any(|failed| failed.id == step.id)
         };
         self.plan.iter().filter(|step| !is_over(step)).any(|step| step.depends_on.iter().any(|id| id == subtask))

@@ -15,12 +15,12 @@ fn result(subtask: &str, output: impl Into<Value>) -> Operation {
     Operation::AddIntermediate { subtask: subtask.into(), output: output.into() }
 }
 
-fn set(scope: Scope, key: &str, kind: ValueKind, value: Value) -> Operation {
+fn set(scope: ValueScope, key: &str, kind: WorkingValueKind, value: Value) -> Operation {
     Operation::Set(SetValue { key: key.into(), scope, kind, value })
 }
 
-fn step(id: &str, depends_on: &[&str]) -> PlanStep {
-    PlanStep {
+fn step(id: &str, depends_on: &[&str]) -> PlannedSubtask {
+    PlannedSubtask {
         id: id.into(),
         title: format!("Do {id}"),
         depends_on: depends_on.iter().map(|id| (*id).into()).collect(),
@@ -54,7 +54,7 @@ fn what_an_agent_needs_to_go_on_is_shown_first() {
         Operation::LoadTask(task),
         result("profile", "90 % of the time is in parse()"),
         Operation::PushState { state: Some(state), note: Some("parse() first".into()) },
-        set(Scope::Task, "files", ValueKind::Accumulator, json!(["src/import.rs"])),
+        set(ValueScope::Task, "files", WorkingValueKind::Accumulator, json!(["src/import.rs"])),
         Operation::Retrieve(vec![("memory 42".into(), "Read a file once".into())]),
     ]);
     let shown = memory.context(TOTAL_TOKENS);
@@ -75,10 +75,10 @@ fn old_results_become_a_line_and_their_reference_leads_to_the_whole() {
         let warned = memory.apply(operation, at(1)).unwrap().warnings;
         assert!(warned.is_empty() || memory.entries().len() > 7, "{warned:?}");
     }
-    let forms: Vec<Form> = memory.entries().iter().map(|entry| entry.form).collect();
+    let forms: Vec<EntryForm> = memory.entries().iter().map(|entry| entry.form).collect();
     // A planned step needs the result of s0, so it is not among the first to go.
-    assert!(forms[1..6].iter().all(|form| *form == Form::Line), "{forms:?}");
-    assert_eq!(*forms.last().unwrap(), Form::Whole);
+    assert!(forms[1..6].iter().all(|form| *form == EntryForm::Line), "{forms:?}");
+    assert_eq!(*forms.last().unwrap(), EntryForm::Whole);
     let shown = memory.context(TOTAL_TOKENS);
     assert!(shown.tokens <= TOTAL_TOKENS && shown.text.contains("s1 [result:2]: 1: measure"), "{}", shown.tokens);
     let old = memory.resolve("[result:2]".parse().unwrap()).unwrap();
@@ -96,13 +96,13 @@ fn a_result_that_is_too_long_is_shown_with_its_head_and_its_tail() {
 #[test]
 fn what_steers_a_subtask_ends_with_it() {
     let mut memory = working(&[
-        set(Scope::Execution, "tries", ValueKind::ControlFlow, json!(2)),
-        set(Scope::Execution, "file", ValueKind::Intermediate, json!("a.rs")),
+        set(ValueScope::Execution, "tries", WorkingValueKind::ControlFlow, json!(2)),
+        set(ValueScope::Execution, "file", WorkingValueKind::Intermediate, json!("a.rs")),
     ]);
     let next = ExecutionState { current: Some("next".into()), ..ExecutionState::default() };
     memory.apply(&Operation::PushState { state: Some(next), note: None }, at(2)).unwrap();
-    assert!(memory.value(Scope::Execution, "tries").is_none());
-    assert_eq!(&*memory.value(Scope::Execution, "file").unwrap().text, "a.rs");
+    assert!(memory.value(ValueScope::Execution, "tries").is_none());
+    assert_eq!(&*memory.value(ValueScope::Execution, "file").unwrap().text, "a.rs");
 }
 
 #[test]
@@ -111,9 +111,12 @@ fn what_is_not_possible_says_why_and_changes_nothing() {
     let before = memory.clone();
     let refused =
         |memory: &mut WorkingMemory, operation: &Operation| memory.apply(operation, at(9)).unwrap_err().to_string();
-    let large = set(Scope::Task, "k", ValueKind::Task, json!("x".repeat(VALUE_MAX_BYTES + 1)));
+    let large = set(ValueScope::Task, "k", WorkingValueKind::Task, json!("x".repeat(VALUE_MAX_BYTES + 1)));
     assert_eq!(refused(&mut memory, &large), "value: has 65537 bytes; at most 65536 are allowed");
-    assert_eq!(refused(&mut memory, &set(Scope::Task, " ", ValueKind::Task, json!(1))), "key: is missing or blank");
+    assert_eq!(
+        refused(&mut memory, &set(ValueScope::Task, " ", WorkingValueKind::Task, json!(1))),
+        "key: is missing or blank"
+    );
     assert_eq!(refused(&mut memory, &Operation::Restore(3)), "there is no snapshot 3");
     assert_eq!(refused(&mut memory, &Operation::Read("result:9".parse().unwrap())), "there is no result:9");
     assert_eq!(memory, before);
@@ -132,12 +135,16 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
-    let scope = prop::sample::select(&Scope::ALL[..]);
-    let kind = prop_oneof![Just(ValueKind::Task), Just(ValueKind::Accumulator), Just(ValueKind::Metadata)];
+    let scope = prop::sample::select(&ValueScope::ALL[..]);
+    let kind = prop_oneof![
+        Just(WorkingValueKind::Task),
+        Just(WorkingValueKind::Accumulator),
+        Just(WorkingValueKind::Metadata)
+    ];
     let steps = prop::collection::vec((name(), prop::collection::vec(name(), 0..3)), 0..5);
     prop_oneof![
         1 => (text(), prop::collection::vec(text(), 0..3), steps).prop_map(|(description, goals, steps)| {
-            let plan = steps.into_iter().map(|(id, depends_on)| PlanStep { title: format!("do {id}"), id, depends_on }).collect();
+            let plan = steps.into_iter().map(|(id, depends_on)| PlannedSubtask { title: format!("do {id}"), id, depends_on }).collect();
             Operation::LoadTask(TaskContext { description, goals, plan, ..TaskContext::default() })
         }),
         4 => (scope, name(), kind, text()).prop_map(|(scope, key, kind, text)| set(scope, &key, kind, json!(text))),

@@ -3,7 +3,7 @@
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::working::{LOCAL_OWNER, WorkingTask};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_domain::working::{Applied, RenderedContext, WorkingMemory};
+use reasoning_bank_domain::working::{RenderedContext, WorkingChange, WorkingMemory};
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
@@ -49,7 +49,7 @@ fn is_zero(number: &usize) -> bool {
 
 impl WorkingAnswer {
     /// Shows a task within a budget of tokens, or without its texts.
-    pub(super) fn of(task: Uuid, memory: &WorkingMemory, applied: &Applied, budget: Option<usize>) -> Self {
+    pub(super) fn of(task: Uuid, memory: &WorkingMemory, applied: &WorkingChange, budget: Option<usize>) -> Self {
         let shown = memory.context(budget.unwrap_or_default());
         let RenderedContext { text, tokens, not_shown, .. } = shown;
         let is_shown = budget.is_some();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures::FutureExt;
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
-use reasoning_bank_domain::working::{EntryKind, ValueKind, WorkingMemory};
+use reasoning_bank_domain::working::{EntryKind, WorkingMemory, WorkingValueKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -62,7 +62,9 @@ impl ClosedTask {
     fn of(task_id: Uuid, memory: &WorkingMemory) -> Self {
         let execution = memory.execution();
         let metadata = memory.entries().iter().filter_map(|entry| match &entry.kind {
-            EntryKind::Value { key, kind: ValueKind::Metadata, .. } => Some((key.clone(), entry.text.to_string())),
+            EntryKind::Value { key, kind: WorkingValueKind::Metadata, .. } => {
+                Some((key.clone(), entry.text.to_string()))
+            }
             _ => None,
         });
         Self {
