@@ -145,8 +145,12 @@ impl WorkingHandle {
         let mut listed = Vec::new();
         for id in ids {
             let task = WorkingTask { workspace: workspace.clone(), owner: owner.to_owned(), id };
-            match self.held(&task, deadline).await {
-                Ok(held) => listed.push(ListedTask { id, memory: held.lock().await.memory.clone() }),
+            match self.get(&task, deadline).await {
+                Ok((held, is_new)) => {
+                    listed.push(ListedTask { id, memory: held.lock().await.memory.clone() });
+                    drop(held);
+                    self.release_if(is_new, &task, deadline).await?;
+                }
                 Err(Error::NotFound(_) | Error::Conflict(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -155,14 +159,36 @@ impl WorkingHandle {
         Ok(listed)
     }
 
-    async fn held(&self, task: &WorkingTask, deadline: Deadline) -> Result<Arc<Mutex<HeldTask>>, Error> {
+    async fn held(&self, task: &WorkingTask, deadline: Deadline) -> Result<SharedTask, Error> {
+        Ok(self.get(task, deadline).await?.0)
+    }
+
+    /// Returns a task, and whether it came from its log just now.
+    async fn get(&self, task: &WorkingTask, deadline: Deadline) -> Result<(SharedTask, bool), Error> {
         let missing = || Error::NotFound(format!("task {}", task.id));
-        let _permit = self.gate.enter()?;
-        let key = (task.workspace.clone(), task.id);
-        let held = self.slot.call(|reply| WorkingMsg::Get { key, reply }, deadline).await??;
-        let held = held.ok_or_else(missing)?;
+        let found = {
+            let _permit = self.gate.enter()?;
+            let key = (task.workspace.clone(), task.id);
+            self.slot.call(|reply| WorkingMsg::Get { key, reply }, deadline).await??
+        };
+        let (held, is_new) = found.ok_or_else(missing)?;
         let is_own = held.lock().await.owner == task.owner;
-        if is_own { Ok(held) } else { Err(missing()) }
+        if is_own {
+            return Ok((held, is_new));
+        }
+        drop(held);
+        self.release_if(is_new, task, deadline).await?;
+        Err(missing())
+    }
+
+    /// Lets other processes have a task that was only looked at.
+    async fn release_if(&self, is_new: bool, task: &WorkingTask, deadline: Deadline) -> Result<(), Error> {
+        if is_new {
+            let _permit = self.gate.enter()?;
+            let key = (task.workspace.clone(), task.id);
+            self.slot.call(|reply| WorkingMsg::Release { key, reply }, deadline).await?;
+        }
+        Ok(())
     }
 }
 
@@ -250,9 +276,25 @@ type TaskKey = (WorkspaceId, WorkingId);
 type SharedTask = Arc<Mutex<HeldTask>>;
 
 pub(crate) enum WorkingMsg {
-    Begun { key: TaskKey, held: SharedTask, reply: RpcReplyPort<()> },
-    Get { key: TaskKey, reply: RpcReplyPort<Result<Option<SharedTask>, Error>> },
-    Closed { key: TaskKey, reply: RpcReplyPort<()> },
+    Begun {
+        key: TaskKey,
+        held: SharedTask,
+        reply: RpcReplyPort<()>,
+    },
+    /// The answer also says whether the task came from its log just now.
+    Get {
+        key: TaskKey,
+        reply: RpcReplyPort<Result<Option<(SharedTask, bool)>, Error>>,
+    },
+    /// Nobody here works on the task: other processes may have it.
+    Release {
+        key: TaskKey,
+        reply: RpcReplyPort<()>,
+    },
+    Closed {
+        key: TaskKey,
+        reply: RpcReplyPort<()>,
+    },
 }
 
 pub(crate) struct WorkingArgs {
@@ -292,6 +334,12 @@ impl Actor for WorkingActor {
                 let held = state.get(key).await;
                 let _ = reply.send(held);
             }
+            WorkingMsg::Release { key, reply } => {
+                if state.at_hand.get(&key).is_some_and(|(held, _)| Arc::strong_count(held) == 1) {
+                    state.at_hand.remove(&key);
+                }
+                let _ = reply.send(());
+            }
             WorkingMsg::Closed { key, reply } => {
                 state.at_hand.remove(&key);
                 let _ = reply.send(());
@@ -304,11 +352,11 @@ impl Actor for WorkingActor {
 impl WorkingState {
     /// Returns a task, from its log where it is not at hand. The lock of its log is taken in turn with all others, so that
     /// nobody meets a lock of this process.
-    async fn get(&mut self, key: TaskKey) -> Result<Option<SharedTask>, Error> {
+    async fn get(&mut self, key: TaskKey) -> Result<Option<(SharedTask, bool)>, Error> {
         self.uses += 1;
         if let Some((held, used)) = self.at_hand.get_mut(&key) {
             *used = self.uses;
-            return Ok(Some(Arc::clone(held)));
+            return Ok(Some((Arc::clone(held), false)));
         }
         let (logs, (workspace, id)) = (Arc::clone(&self.logs), key.clone());
         let reading = tokio::task::spawn_blocking(move || match logs.open(&workspace, id).map_err(unusable)? {
@@ -319,7 +367,7 @@ impl WorkingState {
         let Some(held) = reading.await.map_err(Error::internal)?? else { return Ok(None) };
         let held = Arc::new(Mutex::new(held));
         self.keep(key, Arc::clone(&held));
-        Ok(Some(held))
+        Ok(Some((held, true)))
     }
 
     fn keep(&mut self, key: TaskKey, held: SharedTask) {

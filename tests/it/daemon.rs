@@ -314,7 +314,9 @@ async fn permissions_say_which_tools_are_listed_and_may_be_called() {
     let daemon = Daemon::start(&place, &ALL_TOOLS);
     let reads = daemon.session(Some(&reads)).await.on("shop");
     let listed = reads.tools().await;
-    assert_eq!(listed, ["retrieve_memories", "get_memory_genealogy", "get_job", "list_workspaces", "get_memory"]);
+    let reading = ["retrieve_memories", "get_memory_genealogy", "get_job", "list_workspaces", "get_memory"];
+    let more = ["find_patterns", "get_pattern", "search_episodes", "get_episode"];
+    assert_eq!(listed, [reading.as_slice(), &more].concat());
     for tool in daemon.session(Some(&all)).await.tools().await {
         let answer = reads.call(&tool, json!({})).await;
         assert_eq!(answer["code"] == "permission_denied", !listed.contains(&tool), "{tool}: {answer}");

@@ -58,8 +58,27 @@ async fn a_task_outlives_a_crash_of_the_actor_and_its_process() {
     let listed = other.handle().working.list(&task.workspace, "ann", soon()).await.unwrap();
     assert_eq!(listed.iter().map(|task| task.id).collect::<Vec<_>>(), [task.id]);
 
+    // Who only looked at the list has taken nothing from others.
+    let third = process(&logs).await;
+    let listed = third.handle().working.list(&task.workspace, "ann", soon()).await.unwrap();
+    assert!(listed.is_empty(), "the other process works on it");
     other.handle().working.close(&task, async |_| Ok(()), soon()).await.unwrap();
     assert!(matches!(shown(&other, &task, Vec::new()).await, Err(Error::NotFound(_))));
+}
+
+#[tokio::test]
+async fn who_lists_tasks_takes_none_from_other_processes() {
+    let logs = MemLogs::default();
+    let system = process(&logs).await;
+    let task = begun(&system, "ann").await;
+    system.stop(std::time::Duration::from_secs(5)).await;
+    let (first, second) = (process(&logs).await, process(&logs).await);
+    for owner in ["ann", "bob"] {
+        let listed = first.handle().working.list(&task.workspace, owner, soon()).await.unwrap();
+        assert_eq!(listed.len(), usize::from(owner == "ann"));
+        assert!(shown(&first, &WorkingTask { owner: "bob".into(), ..task.clone() }, Vec::new()).await.is_err());
+    }
+    assert!(shown(&second, &task, Vec::new()).await.is_ok());
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ mod content;
 mod stage;
 mod texts;
 
-pub use applicability::{Applicability, ComplexityRange, TaskComplexity};
+pub use applicability::{Applicability, ComplexityRange};
 pub use application::{ApplicationKind, ApplicationResult, PatternApplication, SignalledApplication, application_id};
 pub(crate) use checks::compiled;
 pub use checks::{

@@ -7,9 +7,8 @@ use jiff::Timestamp;
 use super::features::TaskFeatures;
 use crate::memory::ids::TraceId;
 use crate::memory::label::label_key;
-use crate::memory::pattern::TaskComplexity;
 use crate::memory::signature::Signature;
-use crate::memory::trace::{Outcome, Trace};
+use crate::memory::trace::{Complexity, FailureAnalysis, Outcome, Trace, TraceEntry, TraceSource};
 use crate::memory::workspace::WorkspaceId;
 
 /// What mining, observation and evidence read of an episode.
@@ -21,7 +20,7 @@ pub struct EpisodeFacts {
     pub at: Timestamp,
     pub task_type: String,
     pub domain: Option<String>,
-    pub complexity: Option<TaskComplexity>,
+    pub complexity: Option<Complexity>,
     pub language: Option<String>,
     pub framework: Option<String>,
     /// The names of the tools that were called, in the order of the calls.
@@ -46,6 +45,21 @@ pub struct FailureFact {
     pub resolved_by: Option<String>,
 }
 
+impl FailureFact {
+    /// Reads a failure, whose step is the first call that failed and printed its error.
+    fn of(failure: &FailureAnalysis, calls: &[&TraceEntry]) -> Self {
+        let printed = |entry: &&TraceEntry| {
+            entry.succeeded == Some(false)
+                && entry.output.as_deref().is_some_and(|output| output.contains(failure.error.trim()))
+        };
+        Self {
+            signature: failure.read_signature(),
+            at_step: calls.iter().position(printed),
+            resolved_by: failure.resolution.clone(),
+        }
+    }
+}
+
 /// What an episode took. None is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EpisodeMeasures {
@@ -62,36 +76,38 @@ impl EpisodeMeasures {
     }
 }
 
-/// The type of a task that nobody tells.
-const OTHER_TYPE: &str = "other";
-
 impl EpisodeFacts {
-    /// Reads what a trace says. It says nothing of tools, plan and failures.
+    /// Reads what a trace and its episode say.
     pub fn of_trace(trace: &Trace) -> Self {
-        let session = trace.metadata.source_session.clone();
+        let told = trace.episode.as_deref().cloned().unwrap_or_default();
+        let calls: Vec<&TraceEntry> = told.execution.trace.iter().filter(|entry| entry.tool.is_some()).collect();
+        let usage = told.execution.resource_usage;
+        let tokens = usage.tokens.unwrap_or(trace.metadata.total_tokens);
+        let tool_calls = usage.tool_calls.or((!calls.is_empty()).then_some(calls.len() as u64));
         Self {
             id: trace.trace_id,
-            session: session.unwrap_or_else(|| trace.trace_id.to_string()),
+            session: trace.session().map_or_else(|| trace.trace_id.to_string(), str::to_owned),
             workspace: trace.metadata.workspace_id.clone(),
             at: trace.created_at,
-            task_type: OTHER_TYPE.to_owned(),
-            domain: None,
-            complexity: None,
+            task_type: trace.task_type(),
+            domain: told.metadata.domain.as_deref().map(label_key),
+            complexity: told.task.complexity,
             language: None,
             framework: None,
-            steps: Vec::new(),
-            plan: Vec::new(),
+            steps: calls.iter().filter_map(|entry| entry.tool.clone()).collect(),
+            plan: told.execution.plan.iter().map(|step| step.title.clone()).collect(),
             succeeded: match trace.outcome {
                 Outcome::Success => Some(true),
                 Outcome::Failure => Some(false),
                 Outcome::Partial => None,
             },
-            failures: Vec::new(),
+            failures: trace.failures().iter().map(|failure| FailureFact::of(failure, &calls)).collect(),
             measures: EpisodeMeasures {
-                tokens: (trace.metadata.total_tokens > 0).then_some(trace.metadata.total_tokens as f64),
-                ..EpisodeMeasures::default()
+                duration_s: told.execution.duration_s,
+                tokens: (tokens > 0).then_some(tokens as f64),
+                tool_calls: tool_calls.map(|calls| calls as f64),
             },
-            is_original: true,
+            is_original: trace.source != TraceSource::Consolidated,
         }
     }
 

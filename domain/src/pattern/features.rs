@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use regex::Regex;
 
 use crate::memory::label::label_key;
-use crate::memory::pattern::{ConditionOp, FeatureValue, PatternCondition, TaskComplexity, compiled};
+use crate::memory::pattern::{ConditionOp, FeatureValue, PatternCondition, compiled};
 use crate::memory::signature::Signature;
+use crate::memory::trace::Complexity;
 
 /// What is known of a task. A field that is None, or an empty list of tools, is unknown.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TaskFeatures {
     pub domain: Option<String>,
     pub task_type: Option<String>,
-    pub complexity: Option<TaskComplexity>,
+    pub complexity: Option<Complexity>,
     pub tools: Vec<String>,
     pub language: Option<String>,
     pub framework: Option<String>,
@@ -124,7 +125,7 @@ fn texts_of(value: &FeatureValue) -> &[String] {
 fn number_of(feature: &str, value: &FeatureValue) -> Option<f64> {
     match value {
         FeatureValue::Number(number) => Some(*number),
-        FeatureValue::Text(text) if feature == "complexity" => TaskComplexity::of(text).map(|one| one as u8 as f64),
+        FeatureValue::Text(text) if feature == "complexity" => Complexity::of(text).map(|one| one as u8 as f64),
         _ => None,
     }
 }
@@ -139,7 +140,7 @@ mod tests {
     fn features() -> TaskFeatures {
         TaskFeatures {
             domain: Some("Web".into()),
-            complexity: Some(TaskComplexity::Medium),
+            complexity: Some(Complexity::Medium),
             tools: vec!["cargo test".into(), "rg".into()],
             error_signature: Some("KeyError: 'x'".into()),
             context: BTreeMap::from([

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use super::features::TaskFeatures;
 use crate::memory::pattern::{
     Applicability, FeatureValue, PatternCategory, PatternContent, PatternGuidance, PatternPart, PatternRelationships,
-    TaskComplexity,
 };
+use crate::memory::trace::Complexity;
 use crate::memory::workspace::ROOT_MAX_BYTES;
 use crate::memory::{
     CONTENT_MAX_CHARS, DESCRIPTION_MAX_CHARS, FieldProblem, LABEL_MAX_CHARS, TITLE_MAX_CHARS, check_count, check_length,
@@ -73,7 +73,7 @@ pub struct FeaturesInput {
     /// Such as debugging or testing.
     #[schemars(length(max = LABEL_MAX_CHARS))]
     pub task_type: Option<String>,
-    pub complexity: Option<TaskComplexity>,
+    pub complexity: Option<Complexity>,
     /// At hand.
     #[schemars(length(max = TOOLS_MAX), inner(length(max = LABEL_MAX_CHARS)))]
     pub tools: Vec<String>,

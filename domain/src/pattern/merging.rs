@@ -134,8 +134,9 @@ fn both(a: &[MemoryId], b: &[MemoryId]) -> Vec<MemoryId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::pattern::{PatternCategory, TaskComplexity};
+    use crate::memory::pattern::PatternCategory;
     use crate::memory::samples::id;
+    use crate::memory::trace::Complexity;
     use crate::pattern::observation::{observed, reported};
     use crate::pattern::samples::{episode, tool_pattern};
 
@@ -152,14 +153,14 @@ mod tests {
     fn a_merged_pattern_applies_where_one_of_both_does() {
         let (mut a, mut b) =
             (with(&["testing"], &["rust", "go"], &["c"]), with(&["Testing", "review"], &["go"], &["d"]));
-        a.applicability.complexity.min = Some(TaskComplexity::High);
-        b.applicability.complexity.min = Some(TaskComplexity::Low);
-        b.applicability.complexity.max = Some(TaskComplexity::High);
+        a.applicability.complexity.min = Some(Complexity::High);
+        b.applicability.complexity.min = Some(Complexity::Low);
+        b.applicability.complexity.max = Some(Complexity::High);
         let applicability = merged(&a, &b).unwrap().applicability;
         assert_eq!(applicability.problem_types, ["testing", "review"]);
         assert_eq!(applicability.context_conditions, [PatternCondition::is("language", "go")]);
         assert_eq!(applicability.anti_conditions.len(), 2);
-        assert_eq!(applicability.complexity, ComplexityRange { min: Some(TaskComplexity::Low), max: None });
+        assert_eq!(applicability.complexity, ComplexityRange { min: Some(Complexity::Low), max: None });
         assert_eq!(merged(&a, &with(&[], &[], &[])).unwrap().applicability.problem_types, Vec::<String>::new(), "any");
         assert_eq!(merged(&a, &PatternPart { category: PatternCategory::Recovery, ..b }), None);
     }

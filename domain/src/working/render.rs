@@ -134,7 +134,10 @@ fn scaled(tokens: usize, budget: usize) -> usize {
     tokens * budget / TOTAL_TOKENS
 }
 
-fn part(section: Section, place: usize, text: String) -> ShownPart {
+fn part(section: Section, place: usize, mut text: String) -> ShownPart {
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
     let tokens = estimate(&text) + 1;
     ShownPart { section, place, text, tokens, is_shown: false }
 }

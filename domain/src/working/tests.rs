@@ -60,7 +60,7 @@ fn what_an_agent_needs_to_go_on_is_shown_first() {
     let shown = memory.context(TOTAL_TOKENS);
     assert_eq!(
         shown.text,
-        "## System\nIt runs shell commands.## Task\nMake the importer ten times faster\n- goal: a batch is read once\n- done when: `make bench` says so\n- always: no new dependency\n- step profile: Do profile\n- step batch: Do batch (needs profile)\n## State\n- phase: execution\n- in work: batch Do batch\n- done: profile\n- execution [state:2]: parse() first\n## Results and values\n- task.files [value:3]: [\"src/import.rs\"]\n- profile [result:1]: 90 % of the time is in parse()\n## Retrieved\n- memory 42 [retrieved:4]: Read a file once\n"
+        "## System\nIt runs shell commands.\n## Task\nMake the importer ten times faster\n- goal: a batch is read once\n- done when: `make bench` says so\n- always: no new dependency\n- step profile: Do profile\n- step batch: Do batch (needs profile)\n## State\n- phase: execution\n- in work: batch Do batch\n- done: profile\n- execution [state:2]: parse() first\n## Results and values\n- task.files [value:3]: [\"src/import.rs\"]\n- profile [result:1]: 90 % of the time is in parse()\n## Retrieved\n- memory 42 [retrieved:4]: Read a file once\n"
     );
     assert_eq!(shown.not_shown, 0);
 }

@@ -3,7 +3,8 @@
 use clap::ValueEnum;
 use reasoning_bank_actors::memories::ScopeFilter;
 use reasoning_bank_domain::episode::{EpisodeStatus, Strategy};
-use reasoning_bank_domain::memory::pattern::{PatternCategory, PatternStage, TaskComplexity};
+use reasoning_bank_domain::memory::pattern::{PatternCategory, PatternStage};
+use reasoning_bank_domain::memory::trace::Complexity;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, SourceType, Status};
 use reasoning_bank_domain::retrieval::score::ProfileName;
@@ -35,6 +36,6 @@ words! {
     CategoryArg for PatternCategory {
         Strategy, Decomposition, Sequence, ToolSelection, Failure, Recovery, Optimization, Domain
     }
-    ComplexityArg for TaskComplexity { Low, Medium, High }
+    ComplexityArg for Complexity { Low, Medium, High }
     StatusArg for Status { Active, Archived, Superseded, Quarantined }
 }

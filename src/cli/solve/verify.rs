@@ -208,6 +208,7 @@ mod tests {
         let of_keys = [
             "OPENROUTER_API_KEY",
             "OPENROUTER_API_KEY_FILE",
+            "REASONING_BANK_BOOTSTRAP_TOKEN_FILE",
             "REASONING_BANK__LLM__API_KEY",
             "REASONING_BANK__LLM__API_KEY_FILE",
         ];

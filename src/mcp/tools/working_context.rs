@@ -22,7 +22,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "working_context",
     title: "Read working memory",
     description: "Shows what is at hand for a task within a budget of tokens or, with get, whole entries by their \
-                  references, such as result:7.",
+                  references, such as result:7. Call it when a line with a reference is not enough.",
     toolsets: |_| &[Toolset::Working],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::signature::Signature;
 use super::condition::PatternCondition;
+use crate::memory::trace::Complexity;
 
 /// When a pattern applies. An empty list means any.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -31,32 +32,9 @@ pub struct Applicability {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ComplexityRange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min: Option<TaskComplexity>,
+    pub min: Option<Complexity>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max: Option<TaskComplexity>,
-}
-
-/// How much there is to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TaskComplexity {
-    Low,
-    Medium,
-    High,
-}
-
-impl TaskComplexity {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-
-    pub fn of(text: &str) -> Option<Self> {
-        [Self::Low, Self::Medium, Self::High].into_iter().find(|one| text.trim().eq_ignore_ascii_case(one.as_str()))
-    }
+    pub max: Option<Complexity>,
 }
 
 impl ComplexityRange {
@@ -64,7 +42,7 @@ impl ComplexityRange {
         self.min.is_none() && self.max.is_none()
     }
 
-    pub fn contains(self, complexity: TaskComplexity) -> bool {
+    pub fn contains(self, complexity: Complexity) -> bool {
         self.min.is_none_or(|min| complexity >= min) && self.max.is_none_or(|max| complexity <= max)
     }
 }

@@ -2,11 +2,12 @@
 
 use regex::RegexBuilder;
 
+use super::PatternPart;
 use super::condition::{ConditionOp, FeatureValue, PatternCondition};
 use super::content::{PatternContent, PatternStep};
-use super::{PatternPart, TaskComplexity};
 use crate::memory::field::{FieldProblem, LABEL_MAX_CHARS, check_count, check_length, check_text};
 use crate::memory::ids::MemoryId;
+use crate::memory::trace::Complexity;
 
 /// The longest text of a pattern's part, such as an approach, in characters.
 pub const TEXT_MAX_CHARS: usize = 4_000;
@@ -154,9 +155,7 @@ fn value_problem(condition: &PatternCondition) -> Option<String> {
         (Exists, None) | (Is, Some(Truth(_))) => None,
         (Exists, Some(_)) => Some("a value, which `exists` does not take".into()),
         (Is | AtLeast | AtMost, Some(Number(number))) if number.is_finite() => None,
-        (AtLeast | AtMost, Some(Text(text)))
-            if condition.feature == "complexity" && TaskComplexity::of(text).is_some() =>
-        {
+        (AtLeast | AtMost, Some(Text(text))) if condition.feature == "complexity" && Complexity::of(text).is_some() => {
             None
         }
         (Matches, Some(Text(text))) => regex_problem(text),

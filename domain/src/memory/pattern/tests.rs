@@ -2,6 +2,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
+use crate::memory::trace::Complexity;
 use crate::safety::secrets::Scrub;
 
 fn heuristic() -> PatternPart {
@@ -85,7 +86,7 @@ fn steps_depend_on_steps_before_them_and_have_names_of_their_own() {
 fn every_problem_is_told_at_once() {
     let mut part = heuristic();
     part.version = 0;
-    part.applicability.complexity = ComplexityRange { min: Some(TaskComplexity::High), max: Some(TaskComplexity::Low) };
+    part.applicability.complexity = ComplexityRange { min: Some(Complexity::High), max: Some(Complexity::Low) };
     part.applicability.domains = vec!["x".into(); LABELS_MAX + 1];
     part.guidance.how_to_apply = "x".repeat(TEXT_MAX_CHARS + 1);
     let fields: Vec<&str> = part.problems().iter().map(|problem| problem.field).collect();

@@ -29,6 +29,11 @@ impl Complexity {
             Self::High => "high",
         }
     }
+
+    /// Reads a complexity by its name, in any case.
+    pub fn of(text: &str) -> Option<Self> {
+        [Self::Low, Self::Medium, Self::High].into_iter().find(|one| text.trim().eq_ignore_ascii_case(one.as_str()))
+    }
 }
 
 /// Everything that only the episode document says.

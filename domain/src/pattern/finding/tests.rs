@@ -2,8 +2,9 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::memory::pattern::{Applicability, PatternValidation, TaskComplexity};
+use crate::memory::pattern::{Applicability, PatternValidation};
 use crate::memory::samples::{days_ago, id, now};
+use crate::memory::trace::Complexity;
 use crate::pattern::samples::tool_pattern;
 
 fn pattern(applicability: Value) -> PatternPart {
@@ -15,7 +16,7 @@ fn features() -> TaskFeatures {
     TaskFeatures {
         domain: Some("web".into()),
         task_type: Some("debugging".into()),
-        complexity: Some(TaskComplexity::Medium),
+        complexity: Some(Complexity::Medium),
         tools: vec!["rg".into()],
         language: Some("rust".into()),
         ..TaskFeatures::default()

@@ -290,6 +290,13 @@ async fn plant(place: &Place, other: &str, own: &str) -> Vec<String> {
         "session_id": format!("{CANARY}-session"),
     });
     let episode = id(&post(&theirs, "/episodes", episode).await, "episode_id");
+    let pattern = json!({
+        "title": format!("Search for the {CANARY} first"), "description": format!("A {CANARY} is unknown."),
+        "explanation": format!("Look for the {CANARY} before any file is opened."), "category": "tool_selection",
+        "content": {"type": "heuristic", "condition": CANARY, "action": {"text": CANARY, "tools": [CANARY]}},
+        "applicability": {"problem_types": ["debugging"], "domains": [CANARY]},
+    });
+    let pattern = id(&post(&theirs, "/patterns", pattern).await, "pattern_id");
     let solved = json!({"task": format!("Sort the {CANARY} list.")});
     let solved = id(&post(&theirs, "/solve", solved).await, "trace_id");
     let said =
@@ -306,5 +313,5 @@ async fn plant(place: &Place, other: &str, own: &str) -> Vec<String> {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(daemon.terminate(), Some(0));
-    vec![own_id, first, child, shared, trace, solved, episode, job]
+    vec![own_id, first, child, shared, trace, solved, episode, pattern, job]
 }
