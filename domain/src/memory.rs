@@ -31,7 +31,7 @@ mod texts;
 
 pub use changes::Changes;
 pub use field::{FieldProblem, LABEL_MAX_CHARS, check_count, check_length, check_range, check_text};
-pub use kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
+pub use kinds::{Complexity, MemoryOutcome, Scope, SourceType, Status, Trust};
 pub use quarantine::Quarantine;
 pub use record::*;
 pub use search_texts::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, SearchTexts, WORDINGS_MAX, gist};

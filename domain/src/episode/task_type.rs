@@ -1,8 +1,8 @@
 //! The kind of a task and how much there was to do, by rules. The words of the task are looked up in a table; the verb that
 //! a task begins with counts most.
 
+use crate::memory::Complexity;
 use crate::memory::signature::names_error;
-use crate::memory::trace::Complexity;
 
 /// A word that says what kind of work a task is. A word that almost always means that kind is strong.
 struct TypeWords {

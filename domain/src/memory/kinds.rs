@@ -80,3 +80,28 @@ words! {
     Trust { Model = "model", Tool = "tool", Agent = "agent", User = "user" }
     Status { Active = "active", Archived = "archived", Superseded = "superseded", Quarantined = "quarantined" }
 }
+
+/// How much there was to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(description = "")]
+pub enum Complexity {
+    Low,
+    Medium,
+    High,
+}
+
+impl Complexity {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+
+    /// Reads a complexity by its name, in any case.
+    pub fn of(text: &str) -> Option<Self> {
+        [Self::Low, Self::Medium, Self::High].into_iter().find(|one| text.trim().eq_ignore_ascii_case(one.as_str()))
+    }
+}

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::features::TaskFeatures;
+use crate::memory::Complexity;
 use crate::memory::ids::TraceId;
 use crate::memory::label::label_key;
 use crate::memory::signature::Signature;
-use crate::memory::trace::{Complexity, FailureAnalysis, Outcome, Trace, TraceEntry, TraceSource};
+use crate::memory::trace::{FailureAnalysis, Outcome, Trace, TraceEntry, TraceSource};
 use crate::memory::workspace::WorkspaceId;
 
 /// What mining, observation and evidence read of an episode.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use regex::Regex;
 
+use crate::memory::Complexity;
 use crate::memory::label::label_key;
 use crate::memory::pattern::{ConditionOp, FeatureValue, PatternCondition, compiled};
 use crate::memory::signature::Signature;
-use crate::memory::trace::Complexity;
 
 /// What is known of a task. A field that is None, or an empty list of tools, is unknown.
 #[derive(Debug, Clone, PartialEq, Default)]

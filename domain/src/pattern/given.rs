@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::features::TaskFeatures;
+use crate::memory::Complexity;
 use crate::memory::pattern::{
     Applicability, FeatureValue, PatternCategory, PatternContent, PatternGuidance, PatternPart, PatternRelationships,
 };
-use crate::memory::trace::Complexity;
 use crate::memory::workspace::ROOT_MAX_BYTES;
 use crate::memory::{
     CONTENT_MAX_CHARS, DESCRIPTION_MAX_CHARS, FieldProblem, LABEL_MAX_CHARS, TITLE_MAX_CHARS, check_count, check_length,

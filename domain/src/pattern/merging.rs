@@ -134,9 +134,9 @@ fn both(a: &[MemoryId], b: &[MemoryId]) -> Vec<MemoryId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Complexity;
     use crate::memory::pattern::PatternCategory;
     use crate::memory::samples::id;
-    use crate::memory::trace::Complexity;
     use crate::pattern::observation::{observed, reported};
     use crate::pattern::samples::{episode, tool_pattern};
 

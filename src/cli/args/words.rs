@@ -3,8 +3,8 @@
 use clap::ValueEnum;
 use reasoning_bank_actors::memories::ScopeFilter;
 use reasoning_bank_domain::episode::{EpisodeStatus, Strategy};
+use reasoning_bank_domain::memory::Complexity;
 use reasoning_bank_domain::memory::pattern::{PatternCategory, PatternStage};
-use reasoning_bank_domain::memory::trace::Complexity;
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::{MemoryOutcome, Scope, SourceType, Status};
 use reasoning_bank_domain::retrieval::score::ProfileName;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::signature::Signature;
 use super::condition::PatternCondition;
-use crate::memory::trace::Complexity;
+use crate::memory::kinds::Complexity;
 
 /// When a pattern applies. An empty list means any.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use super::condition::{ConditionOp, FeatureValue, PatternCondition};
 use super::content::{PatternContent, PatternStep};
 use crate::memory::field::{FieldProblem, LABEL_MAX_CHARS, check_count, check_length, check_text};
 use crate::memory::ids::MemoryId;
-use crate::memory::trace::Complexity;
+use crate::memory::kinds::Complexity;
 
 /// The longest text of a pattern's part, such as an approach, in characters.
 pub const TEXT_MAX_CHARS: usize = 4_000;

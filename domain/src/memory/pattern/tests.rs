@@ -2,7 +2,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
-use crate::memory::trace::Complexity;
+use crate::memory::kinds::Complexity;
 use crate::safety::secrets::Scrub;
 
 fn heuristic() -> PatternPart {

@@ -9,32 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::ids::{MemoryId, TraceId};
+use crate::memory::kinds::Complexity;
 use crate::safety::secrets::{Removed, Scrub, all};
-
-/// How much there was to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(description = "")]
-pub enum Complexity {
-    Low,
-    Medium,
-    High,
-}
-
-impl Complexity {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-
-    /// Reads a complexity by its name, in any case.
-    pub fn of(text: &str) -> Option<Self> {
-        [Self::Low, Self::Medium, Self::High].into_iter().find(|one| text.trim().eq_ignore_ascii_case(one.as_str()))
-    }
-}
 
 /// Everything that only the episode document says.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

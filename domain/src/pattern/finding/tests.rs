@@ -2,9 +2,9 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::memory::Complexity;
 use crate::memory::pattern::{Applicability, PatternValidation};
 use crate::memory::samples::{days_ago, id, now};
-use crate::memory::trace::Complexity;
 use crate::pattern::samples::tool_pattern;
 
 fn pattern(applicability: Value) -> PatternPart {
