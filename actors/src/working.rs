@@ -82,9 +82,7 @@ impl WorkingHandle {
             Ok(HeldTask { owner: head.owner, memory: WorkingMemory::new(&head.system, at), log })
         });
         let held = Arc::new(Mutex::new(held.await?));
-        let _permit = self.gate.enter()?;
-        let key = (task.workspace.clone(), task.id);
-        self.slot.call(|reply| WorkingMsg::Begun { key, held, reply }, deadline).await?;
+        self.ask(&task, |key, reply| WorkingMsg::Begun { key, held, reply }, deadline).await?;
         Ok(task)
     }
 
@@ -126,9 +124,7 @@ impl WorkingHandle {
         let memory = held.lock().await.memory.clone();
         let kept = keep(&memory).await?;
         blocking(deadline, move || held.blocking_lock().log.remove().map_err(unusable)).await?;
-        let _permit = self.gate.enter()?;
-        let key = (task.workspace.clone(), task.id);
-        self.slot.call(|reply| WorkingMsg::Closed { key, reply }, deadline).await?;
+        self.ask(task, |key, reply| WorkingMsg::Closed { key, reply }, deadline).await?;
         Ok(kept)
     }
 
@@ -166,11 +162,7 @@ impl WorkingHandle {
     /// Returns a task, and whether it came from its log just now.
     async fn get(&self, task: &WorkingTask, deadline: Deadline) -> Result<(SharedTask, bool), Error> {
         let missing = || Error::NotFound(format!("task {}", task.id));
-        let found = {
-            let _permit = self.gate.enter()?;
-            let key = (task.workspace.clone(), task.id);
-            self.slot.call(|reply| WorkingMsg::Get { key, reply }, deadline).await??
-        };
+        let found = self.ask(task, |key, reply| WorkingMsg::Get { key, reply }, deadline).await??;
         let (held, is_new) = found.ok_or_else(missing)?;
         let is_own = held.lock().await.owner == task.owner;
         if is_own {
@@ -184,11 +176,21 @@ impl WorkingHandle {
     /// Lets other processes have a task that was only looked at.
     async fn release_if(&self, is_new: bool, task: &WorkingTask, deadline: Deadline) -> Result<(), Error> {
         if is_new {
-            let _permit = self.gate.enter()?;
-            let key = (task.workspace.clone(), task.id);
-            self.slot.call(|reply| WorkingMsg::Release { key, reply }, deadline).await?;
+            self.ask(task, |key, reply| WorkingMsg::Release { key, reply }, deadline).await?;
         }
         Ok(())
+    }
+
+    /// Asks the actor about a task.
+    async fn ask<T: Send + 'static>(
+        &self,
+        task: &WorkingTask,
+        make: impl FnOnce(TaskKey, RpcReplyPort<T>) -> WorkingMsg,
+        deadline: Deadline,
+    ) -> Result<T, Error> {
+        let _permit = self.gate.enter()?;
+        let key = (task.workspace.clone(), task.id);
+        Ok(self.slot.call(|reply| make(key, reply), deadline).await?)
     }
 }
 

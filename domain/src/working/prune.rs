@@ -1,6 +1,7 @@
 //! What gives way when the budget is used up, each step only as far as needed: results that nothing planned needs, notes
 //! of former states, retrieved texts that nobody read, and at last everything that is not hot, with a warning.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -57,34 +58,41 @@ impl TaskState {
     /// Brings what is in the foreground within the budget.
     pub(super) fn prune(&mut self) -> Vec<WorkingWarning> {
         self.raise_hot();
-        self.prune_to(TOTAL_TOKENS);
         if self.foreground() <= TOTAL_TOKENS {
+            return Vec::new();
+        }
+        self.prune_to(TOTAL_TOKENS);
+        let room = self.room(TOTAL_TOKENS);
+        if self.entry_tokens() <= room {
             return Vec::new();
         }
         let hot = self.hot();
         for form in [EntryForm::Line, EntryForm::Counted] {
-            self.lower(TOTAL_TOKENS, form, |entry| Some(entry.id) != hot);
+            self.lower(room, form, |entry| Some(entry.id) != hot);
         }
         vec![WorkingWarning::ShortenedMuch]
     }
 
     /// Makes room by what can be spared, as far as that goes.
     pub(super) fn prune_to(&mut self, limit: usize) {
-        let (task, execution) = (self.task.clone(), self.execution.clone());
+        let room = self.room(limit);
         let recent = self.recent_subtasks();
-        let is_old = |entry: &Entry| match &entry.kind {
-            EntryKind::Result { subtask } => !recent.contains(subtask) && !task.is_needed(subtask, &execution),
+        let is_old = |entry: &&Entry| match &entry.kind {
+            EntryKind::Result { subtask } => {
+                !recent.contains(subtask) && !self.task.is_needed(subtask, &self.execution)
+            }
             _ => false,
         };
-        self.lower(limit, EntryForm::Line, is_old);
+        let old: HashSet<u32> = self.entries.iter().filter(is_old).map(|entry| entry.id).collect();
+        self.lower(room, EntryForm::Line, |entry| old.contains(&entry.id));
         let is_state = |entry: &Entry| matches!(entry.kind, EntryKind::State { .. });
         let newest = self.entries.iter().rev().find(|entry| is_state(entry)).map(|entry| entry.id);
-        self.lower(limit, EntryForm::Line, |entry| is_state(entry) && Some(entry.id) != newest);
-        let mut foreground = self.foreground();
+        self.lower(room, EntryForm::Line, |entry| is_state(entry) && Some(entry.id) != newest);
+        let mut held = self.entry_tokens();
         self.entries.retain(|entry| {
-            let goes = foreground > limit && !entry.is_read && matches!(entry.kind, EntryKind::Retrieved { .. });
+            let goes = held > room && !entry.is_read && matches!(entry.kind, EntryKind::Retrieved { .. });
             if goes {
-                foreground -= cost(entry, None);
+                held -= cost(entry, None);
             }
             !goes
         });
@@ -114,28 +122,37 @@ impl TaskState {
         }
     }
 
-    /// Gives entries a lower form, oldest first, until the foreground is within `limit`.
-    fn lower(&mut self, limit: usize, form: EntryForm, may_go: impl Fn(&Entry) -> bool) {
-        let (mut foreground, hot) = (self.foreground(), self.hot());
+    /// Gives entries a lower form, oldest first, until they take at most `room` tokens.
+    fn lower(&mut self, room: usize, form: EntryForm, may_go: impl Fn(&Entry) -> bool) {
+        let (mut held, hot) = (self.entry_tokens(), self.hot());
         for entry in &mut self.entries {
-            if foreground <= limit {
+            if held <= room {
                 return;
             }
             if entry.form > form && may_go(entry) {
-                foreground -= cost(entry, hot);
+                held -= cost(entry, hot);
                 entry.form = form;
-                foreground += cost(entry, hot);
+                held += cost(entry, hot);
             }
         }
     }
 
     /// About how many tokens are in the foreground: never less than what is shown of it.
     pub(super) fn foreground(&self) -> usize {
-        let fixed = self.fixed_tokens();
-        let hot = self.hot();
-        FRAME_TOKENS + fixed + self.entries.iter().map(|entry| cost(entry, hot)).sum::<usize>()
+        FRAME_TOKENS + self.fixed_tokens() + self.entry_tokens()
     }
 
+    /// Returns the tokens that entries may take where the foreground has at most `limit`.
+    fn room(&self, limit: usize) -> usize {
+        limit.saturating_sub(FRAME_TOKENS + self.fixed_tokens())
+    }
+
+    fn entry_tokens(&self) -> usize {
+        let hot = self.hot();
+        self.entries.iter().map(|entry| cost(entry, hot)).sum()
+    }
+
+    /// Counts the texts of the task, which takes longer than all else here: nobody does so for each entry.
     fn fixed_tokens(&self) -> usize {
         let of = |section: Section, text: &str| estimate(text).min(section.budget());
         of(Section::System, &self.system)

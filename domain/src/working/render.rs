@@ -53,7 +53,7 @@ impl WorkingMemory {
         let mut parts = self.parts(budget);
         let mut order: Vec<usize> = (0..parts.len()).collect();
         order.sort_by_key(|part| parts[*part].0);
-        let mut left = budget.saturating_sub(FRAME_TOKENS);
+        let mut left = budget.saturating_sub(HEADING_TOKENS);
         let mut used = [0; Section::ALL.len()];
         for lends in [false, true] {
             for index in &order {
@@ -127,8 +127,8 @@ impl WorkingMemory {
     }
 }
 
-/// The line that counts what is not shown, and the headings.
-const FRAME_TOKENS: usize = 60;
+/// The tokens that are left for the headings and for the line that counts what is not shown.
+const HEADING_TOKENS: usize = 60;
 
 fn scaled(tokens: usize, budget: usize) -> usize {
     tokens * budget / TOTAL_TOKENS

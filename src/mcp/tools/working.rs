@@ -3,7 +3,7 @@
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::working::{LOCAL_OWNER, WorkingTask};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_domain::working::{RenderedContext, WorkingChange, WorkingMemory};
+use reasoning_bank_domain::working::{WorkingChange, WorkingMemory};
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
@@ -50,14 +50,12 @@ fn is_zero(number: &usize) -> bool {
 impl WorkingAnswer {
     /// Shows a task within a budget of tokens, or without its texts.
     pub(super) fn of(task: Uuid, memory: &WorkingMemory, applied: &WorkingChange, budget: Option<usize>) -> Self {
-        let shown = memory.context(budget.unwrap_or_default());
-        let RenderedContext { text, tokens, not_shown, .. } = shown;
-        let is_shown = budget.is_some();
+        let shown = budget.map(|budget| memory.context(budget));
         Self {
             task_id: task,
-            rendered: is_shown.then_some(text),
-            tokens: if is_shown { tokens } else { 0 },
-            not_shown: if is_shown { not_shown } else { 0 },
+            tokens: shown.as_ref().map(|shown| shown.tokens).unwrap_or_default(),
+            not_shown: shown.as_ref().map(|shown| shown.not_shown).unwrap_or_default(),
+            rendered: shown.map(|shown| shown.text),
             entries: Vec::new(),
             added: applied.added.iter().map(ToString::to_string).collect(),
             snapshots: memory.snapshots().map(|(id, _)| id).collect(),
