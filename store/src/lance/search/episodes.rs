@@ -1,7 +1,6 @@
 //! Episodes: lists by their labels and times, and the search by meaning. Which episodes there are is told by short columns,
 //! and only the bodies of those that are asked for are read.
 
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
@@ -133,7 +132,7 @@ async fn places(tables: &Tables, filter: &EpisodeFilter) -> Result<Vec<EpisodePl
 /// Returns the ids of the newest places.
 fn newest(mut places: Vec<EpisodePlace>, limit: usize) -> Vec<String> {
     if places.len() > limit {
-        places.select_nth_unstable_by_key(limit, |place| Reverse(place.clone()));
+        places.select_nth_unstable_by(limit, |a, b| b.cmp(a));
         places.truncate(limit);
     }
     places.sort_unstable_by(|a, b| b.cmp(a));
