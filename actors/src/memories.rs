@@ -44,7 +44,7 @@ pub use copies::PromotedCopies;
 pub use edit::{Erasure, UpdateRequest};
 pub(crate) use learn::StoredLessons;
 pub use list::{ListRequest, MAX_LISTED};
-pub use patterns::{NewPattern, PatternQuery, stage_named};
+pub use patterns::{NewPattern, PatternQuery};
 pub use reasoning_bank_domain::evidence::feedback::{FeedbackRequest, Learning};
 pub use reasoning_bank_domain::learning::recording::RecordRequest;
 pub use recall::{MAX_QUERY_CHARS, MAX_RESULTS};

@@ -6,9 +6,10 @@ mod judged;
 
 use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::memory::pattern::{PatternPart, PatternStage};
+use reasoning_bank_domain::memory::pattern::PatternPart;
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, NewMemory, SourceType, Trust};
 use reasoning_bank_domain::pattern::document::{PatternAdded, PatternChanged, PatternDocument};
+use reasoning_bank_domain::pattern::facts::EpisodeFacts;
 use reasoning_bank_domain::pattern::given::PatternInput;
 use reasoning_bank_domain::pattern::{observation, stages};
 use reasoning_bank_domain::safety::secrets::Scrub;
@@ -24,7 +25,7 @@ use crate::runtime::Deadline;
 /// A pattern to add.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewPattern {
-    /// What is said of it. Its own name of a workspace counts for nothing.
+    /// The caller's words. A workspace that they name counts for nothing.
     pub input: PatternInput,
     pub workspace: WorkspaceRef,
     pub trust: Trust,
@@ -86,7 +87,7 @@ impl MemoriesHandle {
     ) -> Result<PatternChanged, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let trace = self.own_trace(trace, &workspace, deadline).await?;
-        let mut facts = judged::facts(&trace);
+        let mut facts = EpisodeFacts::of_trace(&trace);
         if let Some(session) = session {
             facts.session = session.to_owned();
         }
@@ -217,15 +218,4 @@ impl MemoriesHandle {
 
 fn reason_is_given(argument: &'static str, reason: &str) -> Result<(), Error> {
     if reason.trim().is_empty() { Err(Error::invalid(argument, "is missing or blank; say why")) } else { Ok(()) }
-}
-
-/// Returns the stage by its word.
-///
-/// # Errors
-/// Any other word, with those that there are.
-pub fn stage_named(word: &str) -> Result<PatternStage, Error> {
-    PatternStage::ALL.into_iter().find(|stage| stage.as_str() == word.trim()).ok_or_else(|| {
-        let all = PatternStage::ALL.map(PatternStage::as_str).join(", ");
-        Error::invalid("stage", format!("is {word:?}; it is one of {all}"))
-    })
 }

@@ -9,7 +9,7 @@ use crate::memory::Complexity;
 use crate::memory::ids::TraceId;
 use crate::memory::label::label_key;
 use crate::memory::signature::Signature;
-use crate::memory::trace::{FailureAnalysis, Outcome, Trace, TraceEntry, TraceSource};
+use crate::memory::trace::{EpisodeParts, FailureAnalysis, Outcome, Trace, TraceEntry, TraceSource};
 use crate::memory::workspace::WorkspaceId;
 
 /// What mining, observation and evidence read of an episode.
@@ -80,7 +80,8 @@ impl EpisodeMeasures {
 impl EpisodeFacts {
     /// Reads what a trace and its episode say.
     pub fn of_trace(trace: &Trace) -> Self {
-        let told = trace.episode.as_deref().cloned().unwrap_or_default();
+        let nothing = EpisodeParts::default();
+        let told = trace.episode.as_deref().unwrap_or(&nothing);
         let calls: Vec<&TraceEntry> = told.execution.trace.iter().filter(|entry| entry.tool.is_some()).collect();
         let usage = told.execution.resource_usage;
         let tokens = usage.tokens.unwrap_or(trace.metadata.total_tokens);

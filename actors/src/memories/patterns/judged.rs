@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::pattern::{PatternApplication, PatternPart};
-use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::pattern::document::{PatternChanged, PatternDocument};
 use reasoning_bank_domain::pattern::evidence::{Applied, PatternEvidence, comparable, window_start};
@@ -47,11 +46,6 @@ impl JudgedApplications {
     }
 }
 
-/// Reads what rules for patterns use of a trace.
-pub(super) fn facts(trace: &Trace) -> EpisodeFacts {
-    EpisodeFacts::of_trace(trace)
-}
-
 impl MemoriesHandle {
     /// Reads a memory that is a pattern, with its part. Any other is not found.
     pub(super) async fn readable_pattern(
@@ -79,7 +73,10 @@ impl MemoriesHandle {
             let of = Some(application.workspace_id.clone());
             if let Some(trace) = self.store.trace(application.episode_id, of, deadline).await? {
                 // The session that reported the application is the one that it counts for.
-                episodes.insert(trace.trace_id, EpisodeFacts { session: application.session.clone(), ..facts(&trace) });
+                episodes.insert(
+                    trace.trace_id,
+                    EpisodeFacts { session: application.session.clone(), ..EpisodeFacts::of_trace(&trace) },
+                );
             }
         }
         Ok(JudgedApplications { applications, episodes })
@@ -101,7 +98,7 @@ impl MemoriesHandle {
         while let Some(asked) = page.filter(|_| others.len() < COMPARED_MOST) {
             let traces = self.store.traces(Some(workspace.id.clone()), asked.clone(), deadline).await?;
             page = asked.following(&traces, |trace| trace.trace_id.uuid());
-            others.extend(traces.iter().map(facts));
+            others.extend(traces.iter().map(EpisodeFacts::of_trace));
             if traces.last().is_some_and(|trace| trace.created_at < window_start(now)) {
                 break;
             }
