@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
@@ -66,9 +66,7 @@ impl BodyPlaces {
         let until = Instant::now() + WHOLE;
         let (mut data, mut read, mut place) = (body.into_data_stream(), Vec::new(), None);
         loop {
-            let next = timeout_at(until.min(Instant::now() + PAUSE), data.next()).await;
-            let Some(part) = next.map_err(|_elapsed| not_whole())? else { return Ok(read.into()) };
-            let part = part.map_err(|_broken| not_whole())?;
+            let Some(part) = next_part(&mut data, until).await? else { return Ok(read.into()) };
             let bytes = read.len() + part.len();
             if bytes > MAX_BODY_BYTES {
                 return Err(too_large(MAX_BODY_BYTES as u64));
@@ -82,15 +80,19 @@ impl BodyPlaces {
     }
 }
 
+/// Reads the next part of a body, whose client may pause but not for long. None at the end.
+async fn next_part(data: &mut BodyDataStream, until: Instant) -> Result<Option<Bytes>, Problem> {
+    let next = timeout_at(until.min(Instant::now() + PAUSE), data.next()).await;
+    let part = next.map_err(|_elapsed| not_whole())?.transpose();
+    part.map_err(|_broken| not_whole())
+}
+
 /// Writes a body that may be too large for memory to a file.
 pub(super) async fn put_aside(body: Body, file: File, max_bytes: u64) -> Result<File, Problem> {
     let mut file = tokio::fs::File::from_std(file);
     let (mut data, mut bytes) = (body.into_data_stream(), 0);
     let until = Instant::now() + WHOLE_FILE;
-    loop {
-        let next = timeout_at(until.min(Instant::now() + PAUSE), data.next()).await;
-        let Some(part) = next.map_err(|_elapsed| not_whole())? else { break };
-        let part = part.map_err(|_broken| not_whole())?;
+    while let Some(part) = next_part(&mut data, until).await? {
         bytes += part.len() as u64;
         if bytes > max_bytes {
             return Err(too_large(max_bytes));
