@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use self::aside::AsideEntry;
-use self::copies::{CopyIds, ImportedIds};
+use self::copies::CopyIds;
 pub(crate) use self::foreign::ForeignWorkspaces;
 use self::line::{ImportLine, Raw, Taken};
 pub(crate) use self::line::{ImportMode, ImportTarget};
@@ -84,8 +84,7 @@ pub(crate) struct Checked {
     foreign: ForeignWorkspaces,
     not_taken: NotTaken,
     lineage: ImportLineage,
-    /// The ids of the file, where it is imported as copies.
-    ids: ImportedIds,
+    /// The ids of copies, where the file is imported as such.
     copies: Option<CopyIds>,
 }
 
@@ -151,7 +150,7 @@ impl Checked {
     /// Looks up what of the file is stored already.
     async fn look_up(&mut self, system: &SystemHandle) -> Result<(), Error> {
         match &mut self.copies {
-            Some(copies) => copies.look_up(&self.ids, &system.store).await,
+            Some(copies) => copies.look_up(&system.store).await,
             None => self.lineage.forget_stored(system).await,
         }
     }
@@ -328,9 +327,9 @@ pub(crate) fn check(
         .then(|| sources.values().flatten().copied().filter(|id| memories.contains(id)).collect());
     let lineage = ImportLineage { cycle_edges: cycle_edges(&sources), inside };
     not_taken.cycle_edges.clone_from(&lineage.cycle_edges);
-    let copies = (bank.mode == ImportMode::Copies).then(|| CopyIds::of(bank.here.id.clone()));
-    let ids = ImportedIds { memories: memories.into_iter().collect(), traces };
-    let mut checked = Checked { file: aside, things, foreign, not_taken, lineage, ids, copies };
+    let copies = (bank.mode == ImportMode::Copies)
+        .then(|| CopyIds::new(bank.here.id.clone(), memories.into_iter().collect(), traces));
+    let mut checked = Checked { file: aside, things, foreign, not_taken, lineage, copies };
     checked.file.rewind().map_err(ImportFailure::Aside)?;
     Ok(checked)
 }

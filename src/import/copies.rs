@@ -14,34 +14,30 @@ use uuid::Uuid;
 
 use super::{BATCH_THINGS, REQUEST_TIMEOUT};
 
-/// The ids of the things in a file.
-#[derive(Debug, Default)]
-pub(super) struct ImportedIds {
-    pub(super) memories: Vec<MemoryId>,
-    pub(super) traces: Vec<TraceId>,
-}
-
-/// The things of a file that a workspace has under the ids of the file, because the file was exported from it.
+/// The ids of the things in a file, and those under which a workspace has them.
 #[derive(Debug)]
 pub(super) struct CopyIds {
     workspace: WorkspaceId,
+    memories: Vec<MemoryId>,
+    traces: Vec<TraceId>,
+    /// The things that the workspace has under the ids of the file, because the file was exported from it.
     own: HashSet<Uuid>,
 }
 
 impl CopyIds {
     /// Knows nothing yet of what the workspace has.
-    pub(super) fn of(workspace: WorkspaceId) -> Self {
-        Self { workspace, own: HashSet::new() }
+    pub(super) fn new(workspace: WorkspaceId, memories: Vec<MemoryId>, traces: Vec<TraceId>) -> Self {
+        Self { workspace, memories, traces, own: HashSet::new() }
     }
 
-    /// Looks which of these the workspace has.
-    pub(super) async fn look_up(&mut self, ids: &ImportedIds, store: &StoreHandle) -> Result<(), Error> {
-        for ids in ids.memories.chunks(BATCH_THINGS) {
+    /// Looks which of the things the workspace has.
+    pub(super) async fn look_up(&mut self, store: &StoreHandle) -> Result<(), Error> {
+        for ids in self.memories.chunks(BATCH_THINGS) {
             let rows = store.get(ids.to_vec(), Deadline::after(REQUEST_TIMEOUT)).await?;
             let own = rows.into_iter().filter(|row| row.memory.workspace_id == self.workspace);
             self.own.extend(own.map(|row| row.memory.id.uuid()));
         }
-        for id in &ids.traces {
+        for id in &self.traces {
             let own = store.trace(*id, Some(self.workspace.clone()), Deadline::after(REQUEST_TIMEOUT)).await?;
             self.own.extend(own.map(|trace| trace.trace_id.uuid()));
         }
