@@ -10,7 +10,7 @@ use reasoning_bank_domain::episode::{
 };
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::signature::Signature;
-use reasoning_bank_domain::memory::trace::{Outcome, TASK_MAX_CHARS};
+use reasoning_bank_domain::memory::trace::{FailureAnalysis, Outcome, TASK_MAX_CHARS};
 use reasoning_bank_domain::memory::{LABEL_MAX_CHARS, check_count, check_length, check_range, check_text};
 use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
@@ -225,10 +225,10 @@ impl EpisodesHandle {
             .filter(|row| seen.insert(row.trace.trace_id))
             .map(|row| {
                 let matched = matched_failure(&row.trace, &met);
-                let resolution = matched.failure.as_ref().map(|of| of.resolution.is_some() || of.resolved_by.is_some());
+                let is_resolved = matched.failure.as_ref().is_some_and(FailureAnalysis::is_resolved);
                 let summary = EpisodeSummary::new(&row.trace, &row.state, self.rules, filter.now);
                 let similarity = similarities.get(&row.trace.trace_id).copied().unwrap_or_default();
-                (resolution == Some(true), EpisodeFound::by_failure(summary, matched, similarity))
+                (is_resolved, EpisodeFound::by_failure(summary, matched, similarity))
             })
             .filter(|(_, found)| found.score.is_none_or(|score| score >= request.min_relevance))
             .collect();

@@ -38,8 +38,7 @@ pub fn matched_failure(trace: &Trace, met: &Signature) -> FailureMatch {
         } else {
             FailureTier::Meaning
         };
-        let is_resolved = failure.resolution.is_some() || failure.resolved_by.is_some();
-        (tier, is_resolved, failure)
+        (tier, failure.is_resolved(), failure)
     });
     // The first of equals counts.
     let best = failures.reduce(|best, next| if (next.0, next.1) > (best.0, best.1) { next } else { best });

@@ -52,6 +52,11 @@ impl FailureAnalysis {
     pub fn read_signature(&self) -> Signature {
         Signature::of(if self.signature.trim().is_empty() { &self.error } else { &self.signature }, None)
     }
+
+    /// Says whether it is known what ended the failure.
+    pub fn is_resolved(&self) -> bool {
+        self.resolution.is_some() || self.resolved_by.is_some()
+    }
 }
 
 impl Trace {
