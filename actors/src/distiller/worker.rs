@@ -32,6 +32,9 @@ const JOB_LIMIT: Duration = Duration::from_secs(900);
 /// Making vectors for a few memories may take so long. After a failure nobody tries again before the pause is over.
 const FILL_LIMIT: Duration = Duration::from_secs(300);
 const FILL_PAUSE: Duration = Duration::from_secs(600);
+/// Where no episode lacks vectors, the next look is after this time: it reads the ids of all episodes, and a search makes
+/// the vectors of the newest ones in any case.
+const EPISODES_EVERY: Duration = Duration::from_secs(60);
 /// Each read or write of the store around a job takes at most so long.
 const STORE_LIMIT: Duration = Duration::from_secs(30);
 /// Jobs that are over are kept so long.
@@ -47,8 +50,10 @@ pub(crate) struct WorkerState {
     tidied: Option<Date>,
     /// The day that has fewer tokens left than the next job needs. Jobs wait until it is over.
     waits: Option<Date>,
-    /// Nobody tries before then to make the vectors that memories lack.
+    /// Nobody tries before then to make the vectors that memories and episodes lack.
     fill_from: Option<Instant>,
+    /// No episode lacked vectors at the last look. The next look is then.
+    episodes_from: Option<Instant>,
     /// The last run failed, and the log says so.
     failing: bool,
 }
@@ -130,15 +135,21 @@ impl DistillerArgs {
         }
     }
 
-    /// Makes vectors for some memories and episodes that lack them, and tells whether it made any. After a failure it does nothing
-    /// for a while.
+    /// Makes vectors for some memories and episodes that lack them, and tells whether it made any. After a failure it does
+    /// nothing for a while.
     async fn fill_vectors(&self, worker: &mut WorkerState) -> bool {
         if worker.fill_from.is_some_and(|from| Instant::now() < from) {
             return false;
         }
+        let looks_at_episodes = worker.episodes_from.is_none_or(|from| from <= Instant::now());
         let filled = async {
             let of_memories = self.memories.fill_vectors(Deadline::after(FILL_LIMIT)).await?;
-            Ok::<usize, Error>(of_memories + self.episodes.fill_vectors(Deadline::after(FILL_LIMIT)).await?)
+            if !looks_at_episodes {
+                return Ok(of_memories);
+            }
+            let of_episodes = self.episodes.fill_vectors(Deadline::after(FILL_LIMIT)).await?;
+            worker.episodes_from = (of_episodes == 0).then(|| Instant::now() + EPISODES_EVERY);
+            Ok::<usize, Error>(of_memories + of_episodes)
         };
         match filled.await {
             Ok(filled) => filled > 0,
