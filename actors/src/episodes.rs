@@ -1,6 +1,6 @@
 //! Episodes as clients use them: `record` stores what a client tells, `search` finds, `read` lists and shows, `lifecycle`
-//! archives, deletes, restores and purges, `transcript` stores what transcripts tell, and `vectors` makes what meanings are compared by. This is no actor: it combines
-//! the store, the embedder and the rules.
+//! archives, deletes, restores and purges, `transcript` stores what transcripts tell, and `vectors` makes what meanings are
+//! compared by. This is no actor: it combines the store, the embedder and the rules.
 
 mod lifecycle;
 mod read;

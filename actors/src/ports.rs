@@ -1,5 +1,5 @@
-//! What the system needs from outside: a store, an embedder, a language model, the time, the
-//! lease of the background work, the making of backups, the logs of working memories, and where a caller has one a check of solutions.
+//! What the system needs from outside: a store, an embedder, a language model, the time, the lease of the background work,
+//! the making of backups, the logs of working memories, and where a caller has one a check of solutions.
 //! Adapters are in the root package, fakes in `testkit`.
 
 mod backups;

@@ -216,7 +216,7 @@ impl UsageState {
     }
 }
 
-/// How often an episode was read, and when the last time was.
+/// The accesses of an episode: their number, and the time of the last one.
 struct EpisodeAccess {
     workspace: WorkspaceId,
     count: u64,

@@ -1,4 +1,4 @@
-//! What becomes of an episode after it was stored: it is archived, deleted, restored, and in the end purged.
+//! An episode that was stored is archived, deleted or restored, and in the end purged.
 
 use jiff::SignedDuration;
 use reasoning_bank_domain::episode::{

@@ -16,14 +16,14 @@ use crate::workspaces::WorkspaceRef;
 /// So many episodes are stored at once.
 const STORED_AT_ONCE: usize = 50;
 
-/// What a transcript tells of the work that was done in it.
+/// This is what a transcript tells of the work that was done in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearnedRequests {
     pub requests: Vec<UserRequest>,
     pub source: TraceSource,
     /// The source of evidence, where it is not the session that the transcript names.
     pub owner: Option<String>,
-    /// How the session ended, as it was reported. It is the outcome of the last request, where no check decided that.
+    /// The session ended like this, as it was reported. The last request has this outcome where no check decided it.
     pub outcome: Option<Outcome>,
 }
 

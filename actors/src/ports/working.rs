@@ -16,7 +16,7 @@ pub trait WorkingLogs: Send + Sync + 'static {
     fn list(&self, workspace: &WorkspaceId) -> io::Result<Vec<WorkingId>>;
 }
 
-/// What became of opening a log.
+/// The result of opening a log.
 pub enum OpenedLog {
     /// The log, and its lines. A last line that a crash cut off is gone.
     Opened(Box<dyn WorkingLog>, Vec<String>),

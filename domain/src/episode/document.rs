@@ -15,7 +15,7 @@ use crate::memory::trace::{
 };
 use crate::memory::workspace::WorkspaceId;
 
-/// How a task ended.
+/// The outcome of a task, as the episode document writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(description = "")]

@@ -55,11 +55,11 @@ pub struct EpisodeVectors {
     pub revision: u64,
     /// The embedder that made them.
     pub embedder: String,
-    /// Of the task and its goals.
+    /// The vector of the task and its goals.
     pub task: Option<QuantizedVector>,
-    /// Of the output, the failures and the insights.
+    /// The vector of the output, the failures and the insights.
     pub outcome: Option<QuantizedVector>,
-    /// Of all of it in short.
+    /// The vector of a summary of it all.
     pub whole: Option<QuantizedVector>,
 }
 
