@@ -72,21 +72,6 @@ impl EpisodeFilter {
         self
     }
 
-    /// Tells whether the filter asks for more than a workspace and what is visible.
-    pub fn is_narrowed(&self) -> bool {
-        let Self { domain, task_type, status, tools, tags, session, since, until, signature, .. } = self;
-        domain.is_some()
-            || task_type.is_some()
-            || status.is_some()
-            || !tools.is_empty()
-            || !tags.is_empty()
-            || session.is_some()
-            || since.is_some()
-            || until.is_some()
-            || signature.is_some()
-            || self.with_failures
-    }
-
     /// Tells whether an episode with these times is shown.
     pub fn shows(&self, times: EpisodeTimes) -> bool {
         self.visible.contains(&times.visibility(self.rules, self.now))
