@@ -9,7 +9,6 @@ use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::memory::pattern::FeatureValue;
 use reasoning_bank_domain::pattern::finding::PatternQuestion;
 use reasoning_bank_domain::pattern::given::{FeaturesInput, PatternInput};
-use reasoning_bank_domain::text::json;
 
 use super::args::{FindPatternArgs, PatternCommand};
 use super::failure::{CommandExit, CommandFailure};
@@ -18,14 +17,11 @@ use super::session::{request_deadline, with_bank};
 use super::{input, render};
 use crate::settings::Loaded;
 
-/// The JSON values of a file: many times what a pattern has.
-const VALUES_MAX: usize = 20_000;
-
 pub(super) fn command(command: PatternCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let workspace = &loaded.workspace;
     match command {
         PatternCommand::Add { file } => {
-            let input = parsed(&input::read(&file)?)?;
+            let input: PatternInput = input::document(&input::read(&file)?)?;
             if input.workspace.is_some() {
                 return Err(CommandFailure::usage("workspace: is not for a file; give it as --workspace"));
             }
@@ -74,20 +70,6 @@ pub(super) fn command(command: PatternCommand, loaded: &Loaded, output: Output) 
             output.answer(&changed, render::pattern_changed)
         }
     }
-}
-
-fn parsed(text: &str) -> Result<PatternInput, CommandFailure> {
-    if !json::has_at_most(text.as_bytes(), VALUES_MAX) {
-        return Err(CommandFailure::usage(format!("the file: has more than {VALUES_MAX} JSON values")));
-    }
-    let mut json = serde_json::Deserializer::from_str(text);
-    let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let path = error.path().to_string();
-        let field = if matches!(path.as_str(), "." | "?") { "the file".to_owned() } else { path };
-        CommandFailure::usage(format!("{field}: {}", error.inner()))
-    })?;
-    json.end().map_err(|error| CommandFailure::usage(format!("the file: {error}")))?;
-    Ok(parsed)
 }
 
 fn query(args: FindPatternArgs, loaded: &Loaded) -> Result<PatternQuery, CommandFailure> {
