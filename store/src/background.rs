@@ -27,6 +27,11 @@ impl BackgroundLock {
         Self { lock: dir.join(".background.lock"), account: dir.join(data_dir::BACKGROUND_SPENT) }
     }
 
+    /// Makes the lease of consolidation, which goes on beside background jobs. It spends nothing.
+    pub fn of_consolidation(dir: &Path) -> Self {
+        Self { lock: dir.join(".consolidation.lock"), account: dir.join(".consolidation.spent") }
+    }
+
     fn take(&self) -> io::Result<Option<HeldLock>> {
         let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.lock)?;
         if lock.try_lock().is_err() {

@@ -5,6 +5,7 @@ mod commit;
 mod conditions;
 mod episodes;
 mod erase;
+mod history;
 mod jobs;
 mod reads;
 mod requests;

@@ -10,6 +10,7 @@ use reasoning_bank_actors::ports::{
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::learning::job::{Job, Work};
 use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::pattern::{PatternAction, PatternCategory, PatternContent, PatternPart};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace, TraceMetadata, TraceSource, VerdictSource};
@@ -87,6 +88,14 @@ pub(crate) fn memory(workspace: &WorkspaceId, title: &str, content: &str) -> Mem
         prior: 0.8,
         at: now(),
     })
+}
+
+/// A candidate.
+pub(crate) fn pattern(workspace: &WorkspaceId, title: &str) -> Memory {
+    let action = PatternAction { text: format!("Do it as {title} says"), tools: vec!["rg".into()] };
+    let content = PatternContent::Heuristic { condition: "It is so".into(), action, rationale: String::new() };
+    let part = PatternPart::new(PatternCategory::ToolSelection, content);
+    Memory { pattern: Some(Box::new(part)), ..memory(workspace, title, "words") }
 }
 
 pub(crate) fn warning(mut memory: Memory) -> Memory {

@@ -9,7 +9,7 @@ use lancedb::index::Index;
 use lancedb::index::scalar::FtsIndexBuilder;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use reasoning_bank_actors::ports::{
-    Conditions, EraseScope, JobFilter, MemoryStore, Recall, Record, StoreReads, Summary, Visible,
+    Conditions, EraseScope, JobFilter, MemoryFilter, MemoryStore, Recall, Record, StoreReads, Summary, Visible,
 };
 use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules};
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -43,8 +43,16 @@ async fn rewrite(dir: &Path, name: &str, columns: &[&str]) {
     }
 }
 
+/// What the sixth format looked like on disk: memories do not say the stage of a pattern, and there is no history.
+async fn downgrade_to_the_sixth(dir: &Path) {
+    rewrite(dir, "memories", &[&MEMORIES[..], &["outcome", "signature", "team", "org"]].concat()).await;
+    fs::remove_dir_all(dir.join("lance/history.lance")).unwrap();
+    fs::write(dir.join("format_version"), "6\n").unwrap();
+}
+
 /// What the fifth format looked like on disk: traces have no labels, and episodes neither a state nor vectors.
 async fn downgrade_to_the_fifth(dir: &Path) {
+    downgrade_to_the_sixth(dir).await;
     rewrite(dir, "traces", &[&TRACES[..], &["outcome", "created"]].concat()).await;
     for table in ["episode_state", "episode_vectors"] {
         fs::remove_dir_all(dir.join(format!("lance/{table}.lance"))).unwrap();
@@ -115,7 +123,7 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
     if !not_reached.is_empty() {
         // an upgrade that was killed: some tables are as they will be, others as they were, and the stamp is the old one
         drop(open(dir.path()).await);
-        assert_eq!(stamp(dir.path()), "6\n");
+        assert_eq!(stamp(dir.path()), "7\n");
         let later = ["traces", "memories"].into_iter().skip_while(|table| !not_reached.contains(table));
         for table in later.filter(|_| not_reached.len() == 1) {
             rewrite(dir.path(), table, if table == "traces" { &TRACES } else { &MEMORIES }).await;
@@ -125,7 +133,7 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
     // frames of that format wait, too
     leave_journal(dir.path(), &frame(&full_batch(&memories[0])[1..2]));
     let store = open(dir.path()).await;
-    assert_eq!(stamp(dir.path()), "6\n");
+    assert_eq!(stamp(dir.path()), "7\n");
     assert_whole_without_jobs(&store, &memories).await;
     assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&6));
 
@@ -161,7 +169,7 @@ async fn traces_of_a_directory_of_the_fifth_format_are_episodes() {
     };
     for accesses in 0..2 {
         let store = open(dir.path()).await;
-        assert_eq!(stamp(dir.path()), "6\n");
+        assert_eq!(stamp(dir.path()), "7\n");
         let found = store.episodes(filter.clone(), None, 9, soon()).await.unwrap();
         assert_eq!(
             found.iter().map(|row| (&row.trace, row.state.access_count)).collect::<Vec<_>>(),
@@ -169,6 +177,26 @@ async fn traces_of_a_directory_of_the_fifth_format_are_episodes() {
         );
         store.commit(vec![Record::EpisodeState(found[0].state.accessed(1, now()))], soon()).await.unwrap();
         store.maintain(soon()).await.unwrap();
+        store.close(soon()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn patterns_of_a_directory_of_the_sixth_format_are_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    let here = workspace("/here");
+    let (plain, pattern) = (memory(&here, "Plain", "words"), pattern(&here, "Pattern"));
+    let store = open(dir.path()).await;
+    commit_each(&store, &[plain, pattern.clone()]).await;
+    store.close(soon()).await.unwrap();
+    drop(store);
+    downgrade_to_the_sixth(dir.path()).await;
+    let filter = MemoryFilter { patterns_only: true, ..MemoryFilter::default() };
+    for _ in 0..2 {
+        let store = open(dir.path()).await;
+        assert_eq!(stamp(dir.path()), "7\n");
+        let listed = store.memories(filter.clone(), everything(), soon()).await.unwrap();
+        assert_eq!(listed.iter().map(|row| row.memory.id).collect::<Vec<_>>(), [pattern.id]);
         store.close(soon()).await.unwrap();
     }
 }
@@ -198,7 +226,7 @@ async fn warnings_of_a_directory_of_an_earlier_format_are_found_by_their_errors(
     }
     for _ in 0..2 {
         let store = open(dir.path()).await;
-        assert_eq!(stamp(dir.path()), "6\n");
+        assert_eq!(stamp(dir.path()), "7\n");
         assert_eq!(found_by_error(&store, "ValueError").await, [warned.id]);
         assert_eq!(summary(&store).await.traces.get(&Outcome::Success), Some(&2));
         let queued = job(&workspace("/here"), "session", now());
@@ -234,7 +262,7 @@ async fn the_words_of_a_directory_of_an_earlier_format_are_found_as_they_are_now
     }
     for _ in 0..2 {
         let store = open(dir.path()).await;
-        assert_eq!(stamp(dir.path()), "6\n");
+        assert_eq!(stamp(dir.path()), "7\n");
         for query in ["parse headers", "ParseHTTPHeader"] {
             let found = store.candidates(by_text(&workspace("/here"), query), soon()).await.unwrap();
             assert_eq!(ids(&found.text), [known.id], "{query}");

@@ -220,29 +220,29 @@ async fn a_newer_format_another_embedder_and_a_place_that_is_no_directory_are_re
     let expected = StoreError::OtherEmbedder { found: fingerprint().to_string(), expected: other.to_string() };
     assert_eq!(refusal(&other).await, expected);
     let version = dir.path().join("format_version");
+    fs::write(&version, "8\n").unwrap();
+    assert_eq!(refusal(&fingerprint()).await, StoreError::NewerFormat { found: 8, known: 7 });
+    fs::write(&version, "eight").unwrap();
+    assert!(matches!(refusal(&fingerprint()).await, StoreError::Unusable(message) if message.contains("eight")));
     fs::write(&version, "7\n").unwrap();
-    assert_eq!(refusal(&fingerprint()).await, StoreError::NewerFormat { found: 7, known: 6 });
-    fs::write(&version, "seven").unwrap();
-    assert!(matches!(refusal(&fingerprint()).await, StoreError::Unusable(message) if message.contains("seven")));
-    fs::write(&version, "6\n").unwrap();
     assert_whole(&open(dir.path()).await, &memories).await;
 
     let store = open(dir.path()).await;
-    fs::write(&version, "7\n").unwrap();
-    let newer = || StoreError::NewerFormat { found: 7, known: 6 };
+    fs::write(&version, "8\n").unwrap();
+    let newer = || StoreError::NewerFormat { found: 8, known: 7 };
     let late = memory(&workspace("/here"), "Late", "of a process that an upgrade overtook");
     assert_eq!(store.commit(vec![record(&late, Some(AXIS))], soon()).await, Err(newer()));
     assert_eq!(store.erase(EraseScope::Workspace(workspace("/here")), soon()).await, Err(newer()));
     assert_eq!(store.maintain(soon()).await, Err(newer()));
     assert_whole(&store, &memories).await;
     drop(store);
-    fs::write(&version, "6\n").unwrap();
+    fs::write(&version, "7\n").unwrap();
     assert_whole(&open(dir.path()).await, &memories).await;
 
     let below_a_file = version.join("data");
     let refused = LanceStore::open(&below_a_file, &fingerprint(), Options::default()).await.err().unwrap();
     assert!(matches!(refused, StoreError::Unusable(message) if message.contains("format_version")));
-    assert_eq!(fs::read_to_string(version).unwrap(), "6\n");
+    assert_eq!(fs::read_to_string(version).unwrap(), "7\n");
 }
 
 #[tokio::test]

@@ -57,7 +57,7 @@ impl MemoriesHandle {
             self.readable_one(parent, &workspace, deadline).await?;
         }
         let (own, status) = (Some(workspace.id.clone()), request.status);
-        let filter = MemoryFilter { workspace: own, status, scope: None, conditions: conditions.clone() };
+        let filter = MemoryFilter { workspace: own, status, conditions: conditions.clone(), ..MemoryFilter::default() };
         let visible = visible(&workspace, ScopeFilter::Cascade);
         let wanted = |row: &MemoryRow| {
             let is_asked = status.is_none_or(|status| row.memory.status == status) && conditions.hold(&row.memory);

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, HashSet};
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
-use reasoning_bank_domain::episode::EpisodeFilter;
+use reasoning_bank_domain::consolidation::HistoryEntry;
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeVectors};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -23,7 +24,7 @@ use uuid::Uuid;
 
 pub use self::admin::{EraseScope, Erased, Limitation, Maintained, ReadOnlyCause};
 pub use self::reads::{
-    EpisodeRow, EpisodeSearch, Held, JobFilter, MemoryFilter, MemoryRow, Page, Recall, Summary, Visible,
+    EpisodeRow, EpisodeSearch, Held, HistoryFilter, JobFilter, MemoryFilter, MemoryRow, Page, Recall, Summary, Visible,
 };
 pub use self::records::{Batch, Committed, MemoryCommit, Passage, PassageKind, Record};
 use crate::runtime::Deadline;
@@ -155,6 +156,17 @@ pub trait StoreReads: Send + Sync {
         limit: usize,
         deadline: Deadline,
     ) -> StoreFuture<'_, Vec<(Trace, u64)>>;
+
+    /// Reads the vectors of these episodes that this embedder made. Episodes without any are left out.
+    fn episode_vectors(
+        &self,
+        ids: Vec<TraceId>,
+        embedder: String,
+        deadline: Deadline,
+    ) -> StoreFuture<'_, Vec<EpisodeVectors>>;
+
+    /// Lists a page of the history.
+    fn history(&self, filter: HistoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<HistoryEntry>>;
 
     /// Lists a page of the signals of one workspace, or of all.
     fn signals(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>>;

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
-use reasoning_bank_domain::episode::EpisodeFilter;
+use reasoning_bank_domain::consolidation::HistoryEntry;
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeVectors};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -16,7 +17,8 @@ use uuid::Uuid;
 use super::StoreHandle;
 use crate::error::Error;
 use crate::ports::{
-    EpisodeRow, EpisodeSearch, Held, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall, Summary, Visible,
+    EpisodeRow, EpisodeSearch, Held, HistoryFilter, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall, Summary,
+    Visible,
 };
 use crate::runtime::Deadline;
 
@@ -50,6 +52,8 @@ reads! {
     episode(id: TraceId, of: Option<WorkspaceId>) -> Option<EpisodeRow>;
     nearest_episodes(search: EpisodeSearch) -> Vec<(EpisodeRow, f64)>;
     episodes_without_vectors(filter: EpisodeFilter, embedder: String, limit: usize) -> Vec<(Trace, u64)>;
+    episode_vectors(ids: Vec<TraceId>, embedder: String) -> Vec<EpisodeVectors>;
+    history(filter: HistoryFilter, page: Page) -> Vec<HistoryEntry>;
     signals(of: Option<WorkspaceId>, page: Page) -> Vec<Signal>;
     signals_about(ids: Vec<MemoryId>, page: Page) -> Vec<Signal>;
     workspaces() -> Vec<Workspace>;

@@ -11,7 +11,8 @@ use futures::FutureExt;
 use futures::future::ready;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
-use reasoning_bank_domain::episode::EpisodeFilter;
+use reasoning_bank_domain::consolidation::HistoryEntry;
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeVectors};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
@@ -23,9 +24,9 @@ use uuid::Uuid;
 
 use self::data::{Data, Stored};
 use crate::ports::{
-    Batch, Committed, Conditions, EpisodeRow, EpisodeSearch, EraseScope, Erased, Held, JobFilter, Maintained,
-    MemoryFilter, MemoryRow, MemoryStore, Page, Passage, PassageKind, Recall, StoreError, StoreFuture, StoreReads,
-    Summary, Visible,
+    Batch, Committed, Conditions, EpisodeRow, EpisodeSearch, EraseScope, Erased, Held, HistoryFilter, JobFilter,
+    Maintained, MemoryFilter, MemoryRow, MemoryStore, Page, Passage, PassageKind, Recall, StoreError, StoreFuture,
+    StoreReads, Summary, Visible,
 };
 use crate::runtime::Deadline;
 
@@ -113,12 +114,13 @@ impl StoreReads for MemStore {
     }
 
     fn memories(&self, filter: MemoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
-        let MemoryFilter { workspace, status, scope, conditions } = filter;
+        let MemoryFilter { workspace, status, scope, patterns_only, conditions } = filter;
         let has_conditions = conditions != Conditions::default();
         let wanted = |Stored { memory, passages, .. }: &Stored| {
             workspace.as_ref().is_none_or(|id| memory.workspace_id == *id)
                 && status.is_none_or(|status| memory.status == status)
                 && scope.is_none_or(|scope| memory.scope == scope)
+                && (!patterns_only || memory.pattern.is_some())
                 && (!has_conditions || !passages.is_empty() && conditions.hold(memory))
         };
         self.answer("memories", deadline, |data| {
@@ -226,6 +228,23 @@ impl StoreReads for MemStore {
         })
     }
 
+    fn episode_vectors(
+        &self,
+        ids: Vec<TraceId>,
+        embedder: String,
+        deadline: Deadline,
+    ) -> StoreFuture<'_, Vec<EpisodeVectors>> {
+        self.answer("episode_vectors", deadline, |data| {
+            let found = ids.iter().filter_map(|id| data.episode_vectors.get(id));
+            found.filter(|vectors| vectors.embedder == embedder).cloned().collect()
+        })
+    }
+
+    fn history(&self, filter: HistoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<HistoryEntry>> {
+        let wanted = |entry: &HistoryEntry| filter.holds(entry);
+        self.answer("history", deadline, |data| paged(&data.history, &page, |id| id.uuid(), wanted).cloned().collect())
+    }
+
     fn signals(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>> {
         let wanted = |signal: &Signal| of.as_ref().is_none_or(|id| signal.workspace_id == *id);
         self.answer("signals", deadline, |data| paged(&data.signals, &page, |id| id.uuid(), wanted).cloned().collect())
@@ -294,7 +313,7 @@ fn summary(data: &Data) -> Summary {
     let passages: usize = data.memories.values().map(|stored| stored.passages.len()).sum();
     let rows = data.memories.len() + passages + data.traces.len() + data.signals.len();
     let rows = rows + data.workspaces.len() + data.jobs.len();
-    let rows = rows + data.episode_states.len() + data.episode_vectors.len();
+    let rows = rows + data.episode_states.len() + data.episode_vectors.len() + data.history.len();
     Summary {
         traces: counted(data.traces.values().map(|trace| trace.outcome)),
         memories_by_outcome: counted(memories().map(|memory| memory.outcome)),

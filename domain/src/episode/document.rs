@@ -10,8 +10,8 @@ use super::complexity;
 use super::lifecycle::{EpisodePhase, EpisodeState, LifecycleRules, Visibility};
 use crate::memory::ids::TraceId;
 use crate::memory::trace::{
-    ArtefactReference, EpisodeMetadata, Execution, Outcome, OutcomeParts, Reflection, ResourceUsage, Step, TaskParts,
-    Trace, TraceEntry, TraceSource, VerdictSource,
+    ArtefactReference, ConsolidatedParts, EpisodeMetadata, Execution, Outcome, OutcomeParts, Reflection, ResourceUsage,
+    Step, TaskParts, Trace, TraceEntry, TraceSource, VerdictSource,
 };
 use crate::memory::workspace::WorkspaceId;
 
@@ -85,6 +85,9 @@ pub struct Episode {
     pub reflection: Reflection,
     pub metadata: EpisodeMetadata,
     pub artefacts: Vec<ArtefactReference>,
+    /// What an episode says that stands for several others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consolidated: Option<ConsolidatedParts>,
     pub lifecycle: LifecycleView,
 }
 
@@ -172,6 +175,7 @@ impl Episode {
             reflection,
             metadata,
             artefacts: told.artefacts,
+            consolidated: told.consolidated,
             lifecycle: LifecycleView {
                 phase: state.phase(rules, now),
                 access_count: state.access_count,

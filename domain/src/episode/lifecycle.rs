@@ -218,6 +218,24 @@ impl EpisodeState {
         Ok(self.archived_at.is_none().then(|| Self { archived_at: Some(now), ..self.next() }))
     }
 
+    /// Returns the state of an episode that another one stands for from now on: archived, and named by that one. None where
+    /// it is archived or deleted already.
+    pub fn archived_for(&self, other: TraceId, now: Timestamp) -> Option<Self> {
+        let archived = self.archived(now).ok().flatten()?;
+        let named = archived.referenced(other).unwrap_or_else(|| archived.clone());
+        Some(Self { revision: archived.revision, ..named })
+    }
+
+    /// Returns the state before [`Self::archived_for`]. None where the episode is no longer archived, or was deleted since.
+    pub fn unarchived_from(&self, other: TraceId) -> Option<Self> {
+        if self.archived_at.is_none() || self.is_deleted() {
+            return None;
+        }
+        let mut state = Self { archived_at: None, ..self.next() };
+        state.referenced_by.retain(|id| *id != other);
+        Some(state)
+    }
+
     /// Returns the deleted state. None where it is deleted already.
     pub fn deleted(&self, now: Timestamp) -> Option<Self> {
         (!self.is_deleted()).then(|| Self { deleted_at: Some(now), ..self.next() })

@@ -204,6 +204,7 @@ impl NewEpisode {
             reflection: self.reflection,
             metadata: self.metadata,
             artefacts: Vec::new(),
+            consolidated: None,
         };
         let mut trace = Trace {
             source,

@@ -98,6 +98,7 @@ pub fn episode_of(
         reflection: Reflection { failures_analyzed: failures(&calls), ..Reflection::default() },
         metadata: EpisodeMetadata { tools_used: tools, ..EpisodeMetadata::default() },
         artefacts: Vec::new(),
+        consolidated: None,
     };
     let began = request.began.map(|began| began.to_string()).unwrap_or_default();
     let session = request.session.as_deref().unwrap_or_default();

@@ -82,6 +82,14 @@ id!(
     TraceId
 );
 id!(
+    /// One run of consolidation.
+    RunId
+);
+id!(
+    /// One entry of the history: what something was before a run changed it.
+    HistoryId
+);
+id!(
     /// The working memory of one task.
     WorkingId
 );

@@ -210,6 +210,12 @@ impl Memory {
         Self { revision: self.revision.saturating_add(1), updated_at: now, ..self }
     }
 
+    /// Tells whether two revisions of a memory say and are the same.
+    pub fn is_same_but_for_revision(&self, other: &Self) -> bool {
+        let Self { revision, updated_at, ref embedder, .. } = *other;
+        Self { revision, updated_at, embedder: embedder.clone(), ..self.clone() } == *other
+    }
+
     /// Tells whether this memory is the copy of another one for a wider scope.
     pub fn is_copy(&self) -> bool {
         let parent = self.parent_memory_id;

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::facts::EpisodeFacts;
+use super::observation;
 use super::significance::{ContingencyTable, binomial_at_least, fisher_greater, mann_whitney_less};
 use crate::memory::ids::TraceId;
-use crate::memory::pattern::{ApplicationResult, PatternApplication, PatternStatistics};
+use crate::memory::pattern::{ApplicationResult, PatternApplication, PatternPart, PatternStatistics};
 
 /// How long an application counts.
 pub const WINDOW_DAYS: i64 = 90;
@@ -53,8 +54,14 @@ pub fn window_start(now: Timestamp) -> Timestamp {
 }
 
 /// Returns the episodes that applications are compared with: originals of the same workspaces and types of task, in the same
-/// time, that did not apply the pattern and whose end is known.
-pub fn comparable<'a>(applied: &[Applied<'_>], episodes: &'a [EpisodeFacts], now: Timestamp) -> Vec<&'a EpisodeFacts> {
+/// time, that did not follow the pattern and whose end is known. Episodes from before the pattern that did what it says are
+/// no applications, and are not compared either.
+pub fn comparable<'a>(
+    part: &PatternPart,
+    applied: &[Applied<'_>],
+    episodes: &'a [EpisodeFacts],
+    now: Timestamp,
+) -> Vec<&'a EpisodeFacts> {
     let own: BTreeSet<TraceId> = applied.iter().map(|one| one.application.episode_id).collect();
     let kinds: BTreeSet<(&str, &str)> = applied
         .iter()
@@ -66,7 +73,7 @@ pub fn comparable<'a>(applied: &[Applied<'_>], episodes: &'a [EpisodeFacts], now
         .iter()
         .filter(|episode| episode.is_original && episode.succeeded.is_some() && episode.at >= since)
         .filter(|episode| kinds.contains(&(episode.workspace.as_str(), episode.task_type.as_str())))
-        .filter(|episode| !own.contains(&episode.id))
+        .filter(|episode| !own.contains(&episode.id) && !observation::is_followed(part, episode))
         .collect()
 }
 

@@ -130,6 +130,11 @@ impl EpisodeFacts {
         }
     }
 
+    /// Tells whether it says anything that a rule can compare with a pattern: tools, a plan or failures.
+    pub fn tells_what_was_done(&self) -> bool {
+        !(self.steps.is_empty() && self.plan.is_empty() && self.failures.is_empty())
+    }
+
     /// Returns where each tool was called first, by its name.
     pub fn first_calls(&self) -> BTreeMap<String, usize> {
         let mut first = BTreeMap::new();

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::wording::{jaccard, title_key};
-use crate::memory::ids::MemoryId;
-use crate::memory::ids::TraceId;
+use crate::memory::ids::{MemoryId, TraceId, derived};
 use crate::memory::label::label_key;
 use crate::memory::pattern::{
     Applicability, ApplicationKind, CONDITIONS_MAX, ComplexityRange, IDS_MAX, LABELS_MAX, PatternApplication,
@@ -28,7 +27,53 @@ pub fn pattern_likeness(a: &PatternPart, b: &PatternPart) -> f64 {
     };
     let (when_a, when_b) = (demands(&a.applicability), demands(&b.applicability));
     let when = if when_a.is_empty() && when_b.is_empty() { 1.0 } else { jaccard(&when_a, &when_b) };
-    CONTENT_WEIGHT * jaccard(&words(a), &words(b)) + (1.0 - CONTENT_WEIGHT) * when
+    // Patterns that name other tools say something else, however alike their sentences are.
+    let tools = |part: &PatternPart| -> BTreeSet<String> { part.content.tools().map(label_key).collect() };
+    let (tools_a, tools_b) = (tools(a), tools(b));
+    let said = jaccard(&words(a), &words(b));
+    let said = if tools_a.is_empty() && tools_b.is_empty() { said } else { said.min(jaccard(&tools_a, &tools_b)) };
+    CONTENT_WEIGHT * said + (1.0 - CONTENT_WEIGHT) * when
+}
+
+/// Returns the pairs of patterns that may be merged, each with the one first that has more confidence. A pattern is in one
+/// pair at most, and the most alike come first.
+pub fn similar_pairs<'a>(patterns: &[(MemoryId, &'a PatternPart)]) -> Vec<SimilarPair<'a>> {
+    let mut pairs: Vec<SimilarPair<'a>> = Vec::new();
+    for (place, one) in patterns.iter().enumerate() {
+        for other in &patterns[place + 1..] {
+            let likeness = pattern_likeness(one.1, other.1);
+            if likeness >= MERGE_LIKENESS {
+                let is_better = one.1.statistics.confidence >= other.1.statistics.confidence;
+                let (better, other) = if is_better { (*one, *other) } else { (*other, *one) };
+                pairs.push(SimilarPair { better, other, likeness });
+            }
+        }
+    }
+    pairs.sort_by(|a, b| b.likeness.total_cmp(&a.likeness));
+    let mut paired = BTreeSet::new();
+    pairs.retain(|pair| {
+        let is_free = !paired.contains(&pair.better.0) && !paired.contains(&pair.other.0);
+        if is_free {
+            paired.extend([pair.better.0, pair.other.0]);
+        }
+        is_free
+    });
+    pairs
+}
+
+/// Two patterns that say much the same for much the same tasks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SimilarPair<'a> {
+    pub better: (MemoryId, &'a PatternPart),
+    pub other: (MemoryId, &'a PatternPart),
+    /// In 0..=1.
+    pub likeness: f64,
+}
+
+/// Returns the id of the pattern that stands for two others, which are the same in either order.
+pub fn merged_id(a: MemoryId, b: MemoryId) -> MemoryId {
+    let (first, second) = (a.min(b).uuid(), a.max(b).uuid());
+    derived(&[b"merged pattern", first.as_bytes(), second.as_bytes()]).into()
 }
 
 fn is_same_kind(a: &PatternPart, b: &PatternPart) -> bool {
@@ -135,7 +180,7 @@ fn both(a: &[MemoryId], b: &[MemoryId]) -> Vec<MemoryId> {
 mod tests {
     use super::*;
     use crate::memory::Complexity;
-    use crate::memory::pattern::PatternCategory;
+    use crate::memory::pattern::{PatternCategory, PatternStatistics};
     use crate::memory::samples::id;
     use crate::pattern::observation::{observed, reported};
     use crate::pattern::samples::{episode, tool_pattern};
@@ -182,7 +227,15 @@ mod tests {
         assert_eq!(pattern_likeness(&a, &a), 1.0);
         assert!((pattern_likeness(&a, &with(&["review"], &[], &[])) - 0.6).abs() < 1e-12);
         let other = PatternPart { content: tool_pattern(&["jq"]).content, ..a.clone() };
-        assert!(pattern_likeness(&a, &other) < 1.0 && pattern_likeness(&a, &other) > 0.5);
+        assert!((pattern_likeness(&a, &other) - 0.4).abs() < 1e-12, "other tools");
+        let pairs = |parts: &[(MemoryId, &PatternPart)]| similar_pairs(parts).len();
+        let better =
+            PatternPart { statistics: PatternStatistics { confidence: 0.9, ..Default::default() }, ..a.clone() };
+        let three = [(id(1), &a), (id(2), &other), (id(3), &better), (id(4), &a)];
+        assert_eq!(pairs(&three), 1, "a pattern is in one pair");
+        let pair = similar_pairs(&three[..3])[0];
+        assert_eq!((pair.better.0, pair.other.0, pair.likeness), (id(3), id(1), 1.0));
+        assert_eq!(merged_id(id(1), id(3)), merged_id(id(3), id(1)));
         assert_eq!(pattern_likeness(&a, &PatternPart { category: PatternCategory::Domain, ..a.clone() }), 0.0);
     }
 }

@@ -1,11 +1,13 @@
 //! Whether an episode followed a pattern, which rules can tell of four categories: the tools were used, the order was kept,
 //! the plan was alike, the action came after the error.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+
+use jiff::Timestamp;
 
 use super::facts::{EpisodeFacts, FailureFact};
 use super::wording::{PLAN_JACCARD, jaccard, title_key};
-use crate::memory::ids::MemoryId;
+use crate::memory::ids::{MemoryId, SignalId};
 use crate::memory::label::label_key;
 use crate::memory::pattern::{
     ApplicationKind, ApplicationResult, PatternApplication, PatternCategory, PatternPart, application_id,
@@ -19,6 +21,11 @@ pub fn observed(pattern: MemoryId, part: &PatternPart, episode: &EpisodeFacts) -
     Some(application(pattern, part, episode, ApplicationKind::Observed, result))
 }
 
+/// Tells whether rules see that an episode did what a pattern says.
+pub fn is_followed(part: &PatternPart, episode: &EpisodeFacts) -> bool {
+    followed(part, episode).is_some()
+}
+
 /// Returns the application that somebody reports. The rules say how it went where they can tell.
 pub fn reported(pattern: MemoryId, part: &PatternPart, episode: &EpisodeFacts) -> PatternApplication {
     let result = match part.category {
@@ -26,6 +33,21 @@ pub fn reported(pattern: MemoryId, part: &PatternPart, episode: &EpisodeFacts) -
         _ => followed(part, episode).unwrap_or_default(),
     };
     application(pattern, part, episode, ApplicationKind::Reported, result)
+}
+
+/// Returns the applications that rules see in these episodes and that are not `known` yet. Episodes from before the current
+/// version are left out, because the pattern may have been made of them.
+pub fn newly_observed<'a>(
+    pattern: MemoryId,
+    part: &PatternPart,
+    made_at: Timestamp,
+    episodes: impl IntoIterator<Item = &'a EpisodeFacts>,
+    known: &HashSet<SignalId>,
+) -> Vec<PatternApplication> {
+    let since = part.lifecycle.version_since.unwrap_or(made_at);
+    let later = episodes.into_iter().filter(|episode| episode.is_original && episode.at > since);
+    let new = later.filter(|episode| !known.contains(&application_id(pattern, episode.id)));
+    new.filter_map(|episode| observed(pattern, part, episode)).collect()
 }
 
 fn application(
@@ -121,8 +143,9 @@ fn avoided(part: &PatternPart, episode: &EpisodeFacts) -> ApplicationResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::ids::TraceId;
     use crate::memory::pattern::{PatternAction, PatternCondition, PatternContent, PatternStep};
-    use crate::memory::samples::id;
+    use crate::memory::samples::{days_ago, id, trace};
     use crate::pattern::samples::episode;
 
     fn heuristic(category: PatternCategory, text: &str, tools: &[&str]) -> PatternPart {
@@ -208,6 +231,23 @@ mod tests {
         assert_eq!(of(&told, &[]), Some(ApplicationResult::Succeeded));
         assert_eq!(of(&[told[0], ("BuildError", None, None)], &[]), Some(ApplicationResult::Failed));
         assert_eq!(of(&[("BuildError", None, Some("gave up"))], &[]), None);
+    }
+
+    #[test]
+    fn episodes_from_before_a_version_and_known_ones_are_no_new_applications() {
+        let mut part = heuristic(PatternCategory::ToolSelection, "Use it", &["rg"]);
+        let at =
+            |n: u128, days: f64| EpisodeFacts { at: days_ago(days), ..EpisodeFacts { id: trace(n), ..did(&["rg"]) } };
+        let episodes = [at(1, 9.0), at(2, 5.0), at(3, 1.0)];
+        let found = |part: &PatternPart, known: &[u128]| -> Vec<TraceId> {
+            let known = known.iter().map(|n| application_id(id(1), trace(*n))).collect();
+            let new = newly_observed(id(1), part, days_ago(7.0), &episodes, &known);
+            new.iter().map(|application| application.episode_id).collect()
+        };
+        assert_eq!(found(&part, &[]), [trace(2), trace(3)]);
+        assert_eq!(found(&part, &[3]), [trace(2)]);
+        part.lifecycle.version_since = Some(days_ago(3.0));
+        assert_eq!(found(&part, &[]), [trace(3)]);
     }
 
     #[test]

@@ -58,6 +58,18 @@ pub fn prune_reason(
     is_idle.then_some(PruneReason::Unused)
 }
 
+/// Returns why a pattern is obsolete, so that consolidation deprecates it: a better one contradicts it, or it is a candidate
+/// that came to nothing. A pattern that was validated once is only proposed.
+pub fn obsolete_because(
+    part: &PatternPart,
+    made_at: Timestamp,
+    contradicting: &[&PatternPart],
+    now: Timestamp,
+) -> Option<PruneReason> {
+    let reason = prune_reason(part, made_at, contradicting, now)?;
+    (reason == PruneReason::Contradicted || part.stage == PatternStage::Candidate).then_some(reason)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,5 +98,10 @@ mod tests {
         let worse = part(PatternStage::Validated, 9, 0.8, Some(3.0));
         assert_eq!(prune_reason(&worse, now(), &[&better], now()), Some(PruneReason::Contradicted));
         assert_eq!(prune_reason(&better, now(), &[&worse], now()), None);
+        let obsolete =
+            |part: &PatternPart, others: &[&PatternPart]| obsolete_because(part, days_ago(200.0), others, now());
+        assert_eq!(obsolete(&worse, &[&better]), Some(PruneReason::Contradicted));
+        assert_eq!(obsolete(&part(PatternStage::Candidate, 9, 0.4, Some(3.0)), &[]), Some(PruneReason::LowConfidence));
+        assert_eq!(obsolete(&part(PatternStage::UnderReview, 9, 0.4, Some(91.0)), &[]), None);
     }
 }

@@ -9,7 +9,7 @@ use super::evidence::{APPLICATIONS_MIN, Applied, PatternEvidence, SIGNIFICANCE};
 use super::facts::EpisodeFacts;
 use super::significance::binomial_at_most;
 use crate::memory::ids::MemoryId;
-use crate::memory::pattern::{PatternLifecycle, PatternPart, PatternStage, PatternValidation};
+use crate::memory::pattern::{PatternApplication, PatternLifecycle, PatternPart, PatternStage, PatternValidation};
 
 /// The applications under review after which a pattern is validated again or deprecated.
 const REVIEW_APPLICATIONS: u64 = 10;
@@ -35,6 +35,21 @@ pub struct StageChange {
 /// is 0 before the first one.
 pub fn look(count: u64) -> u64 {
     if count < APPLICATIONS_MIN { 0 } else { APPLICATIONS_MIN << (count / APPLICATIONS_MIN).ilog2() }
+}
+
+/// Tells whether the applications of a pattern are tested now, as far as their number tells. The test counts only those
+/// that are decided, and may find that it is not due yet.
+pub fn may_be_due<'a>(part: &PatternPart, applications: impl IntoIterator<Item = &'a PatternApplication>) -> bool {
+    let lifecycle = &part.lifecycle;
+    let since = match part.stage {
+        PatternStage::Candidate => None,
+        PatternStage::Validated => lifecycle.validation.as_ref().map(|validation| validation.at),
+        PatternStage::UnderReview => lifecycle.under_review_since,
+        PatternStage::Deprecated => return false,
+    };
+    let counts = |one: &&PatternApplication| one.version == part.version && since.is_none_or(|since| one.at > since);
+    let count = applications.into_iter().filter(counts).count() as u64;
+    look(count) > lifecycle.tested_at
 }
 
 /// Looks at the applications of a pattern and moves it on where they say so.

@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, HashSet};
 use futures::FutureExt;
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::{
-    EpisodeRow, EpisodeSearch, Held, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall, StoreError,
-    StoreFuture, StoreReads, Summary, Visible,
+    EpisodeRow, EpisodeSearch, Held, HistoryFilter, JobFilter, MemoryFilter, MemoryRow, Page, Passage, Recall,
+    StoreError, StoreFuture, StoreReads, Summary, Visible,
 };
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::access::KeyedRequest;
-use reasoning_bank_domain::episode::EpisodeFilter;
+use reasoning_bank_domain::consolidation::HistoryEntry;
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeVectors};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -171,6 +172,20 @@ impl StoreReads for LanceStore {
             episodes::without_vectors(tables, &filter, &embedder, limit).await
         })
         .boxed()
+    }
+
+    fn episode_vectors(
+        &self,
+        ids: Vec<TraceId>,
+        embedder: String,
+        deadline: Deadline,
+    ) -> StoreFuture<'_, Vec<EpisodeVectors>> {
+        self.of_own_vectors(deadline, async move |_, tables| episodes::vectors(tables, &ids, &embedder).await).boxed()
+    }
+
+    fn history(&self, filter: HistoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<HistoryEntry>> {
+        self.of_own_vectors(deadline, async move |_, tables| pages::history(&tables.history, &filter, &page).await)
+            .boxed()
     }
 
     fn signals(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>> {

@@ -104,7 +104,7 @@ impl MemoriesHandle {
             }
         }
         let applied = judged.applied();
-        let comparable = comparable(&applied, &others, now);
+        let comparable = comparable(part, &applied, &others, now);
         let reviewed = stages::review(part, &applied, &comparable, now);
         let why = match &reviewed.change {
             Some(change) => change.reason.clone(),

@@ -5,6 +5,7 @@ use std::{fmt, io};
 
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
+use reasoning_bank_domain::consolidation::HistoryEntry;
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -33,6 +34,8 @@ pub enum EraseScope {
     Jobs { over_before: Timestamp },
     /// The requests with a key that were sent before this time go, in all workspaces. Times are compared in microseconds.
     Requests { before: Timestamp },
+    /// The history of runs that began before this time goes, in all workspaces. Times are compared in microseconds.
+    History { before: Timestamp },
 }
 
 impl EraseScope {
@@ -49,6 +52,7 @@ impl EraseScope {
             Record::Signal(signal) => self.covers_signal(signal),
             Record::Job(job) => self.covers_job(job),
             Record::Request(request) => self.covers_request(request),
+            Record::History(entry) => self.covers_history(entry),
         }
     }
 
@@ -61,7 +65,11 @@ impl EraseScope {
         match self {
             Self::Workspace(id) => memory.workspace_id == *id && memory.scope == Scope::Project,
             Self::Memory(id) => memory.id == *id,
-            Self::Traces { .. } | Self::Episodes(_) | Self::Jobs { .. } | Self::Requests { .. } => false,
+            Self::Traces { .. }
+            | Self::Episodes(_)
+            | Self::Jobs { .. }
+            | Self::Requests { .. }
+            | Self::History { .. } => false,
         }
     }
 
@@ -69,7 +77,11 @@ impl EraseScope {
         match self {
             Self::Workspace(id) => signal.workspace_id == *id,
             Self::Memory(id) => signal.memory_id == *id,
-            Self::Traces { .. } | Self::Episodes(_) | Self::Jobs { .. } | Self::Requests { .. } => false,
+            Self::Traces { .. }
+            | Self::Episodes(_)
+            | Self::Jobs { .. }
+            | Self::Requests { .. }
+            | Self::History { .. } => false,
         }
     }
 
@@ -81,7 +93,7 @@ impl EraseScope {
             Self::Traces { workspace, before } => {
                 workspace.as_ref().is_none_or(|id| id == of) && created_at.as_microsecond() < before.as_microsecond()
             }
-            Self::Memory(_) | Self::Jobs { .. } | Self::Requests { .. } => false,
+            Self::Memory(_) | Self::Jobs { .. } | Self::Requests { .. } | Self::History { .. } => false,
         }
     }
 
@@ -91,7 +103,22 @@ impl EraseScope {
             Self::Jobs { over_before } => {
                 job.is_over() && job.updated_at.as_microsecond() < over_before.as_microsecond()
             }
-            Self::Memory(_) | Self::Traces { .. } | Self::Episodes(_) | Self::Requests { .. } => false,
+            Self::Memory(_)
+            | Self::Traces { .. }
+            | Self::Episodes(_)
+            | Self::Requests { .. }
+            | Self::History { .. } => false,
+        }
+    }
+
+    /// Tells whether the erasure removes an entry of the history. What a memory or an episode was goes with it.
+    pub fn covers_history(&self, entry: &HistoryEntry) -> bool {
+        match self {
+            Self::Workspace(id) => entry.workspace_id == *id,
+            Self::Memory(id) => entry.is_about(*id),
+            Self::Episodes(ids) => ids.iter().any(|id| entry.object == id.uuid()),
+            Self::History { before } => entry.at.as_microsecond() < before.as_microsecond(),
+            Self::Traces { .. } | Self::Jobs { .. } | Self::Requests { .. } => false,
         }
     }
 
@@ -101,7 +128,7 @@ impl EraseScope {
             Self::Workspace(id) => request.workspace_id == *id,
             Self::Memory(id) => request.names(*id),
             Self::Requests { before } => request.at.as_microsecond() < before.as_microsecond(),
-            Self::Traces { .. } | Self::Episodes(_) | Self::Jobs { .. } => false,
+            Self::Traces { .. } | Self::Episodes(_) | Self::Jobs { .. } | Self::History { .. } => false,
         }
     }
 }

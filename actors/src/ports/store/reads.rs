@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use reasoning_bank_domain::consolidation::HistoryEntry;
 use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, QuantizedVector};
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::JobState;
+use reasoning_bank_domain::memory::ids::RunId;
 use reasoning_bank_domain::memory::signature::Signature;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -86,8 +88,29 @@ pub struct MemoryFilter {
     pub workspace: Option<WorkspaceId>,
     pub status: Option<Status>,
     pub scope: Option<Scope>,
+    /// True where only patterns are listed.
+    pub patterns_only: bool,
     /// The conditions of a search. Where there are any, memories without passages, which no search finds, are left out.
     pub conditions: Conditions,
+}
+
+/// Says which entries of the history a list has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryFilter {
+    pub workspace: WorkspaceId,
+    /// The entries of this run. None: the records of all runs.
+    pub run: Option<RunId>,
+}
+
+impl HistoryFilter {
+    /// Tells whether the list has this entry.
+    pub fn holds(&self, entry: &HistoryEntry) -> bool {
+        let is_asked_for = match self.run {
+            Some(run) => entry.run_id == run,
+            None => entry.object == entry.run_id.uuid(),
+        };
+        entry.workspace_id == self.workspace && is_asked_for
+    }
 }
 
 /// An episode as it is stored.

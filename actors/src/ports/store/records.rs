@@ -1,6 +1,7 @@
 //! The types of what is written: records, and what became of them.
 
 use reasoning_bank_domain::access::KeyedRequest;
+use reasoning_bank_domain::consolidation::HistoryEntry;
 use reasoning_bank_domain::episode::{EpisodeState, EpisodeVectors};
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::Memory;
@@ -68,6 +69,9 @@ pub enum Record {
     /// trace is not stored.
     #[serde(rename = "episode_vectors")]
     EpisodeVectors(EpisodeVectors),
+    /// What something was before a run of consolidation changed it, or the record of a run. Of its records the one with the
+    /// highest revision stays.
+    History(HistoryEntry),
 }
 
 impl Record {

@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use reasoning_bank_domain::access::KeyedRequest;
+use reasoning_bank_domain::consolidation::HistoryEntry;
 use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors};
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::Job;
-use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::ids::{HistoryId, JobId, KeyedRequestId, MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
@@ -44,6 +45,7 @@ pub(super) struct Data {
     pub(super) requests: BTreeMap<KeyedRequestId, KeyedRequest>,
     pub(super) episode_states: BTreeMap<TraceId, EpisodeState>,
     pub(super) episode_vectors: BTreeMap<TraceId, EpisodeVectors>,
+    pub(super) history: BTreeMap<HistoryId, HistoryEntry>,
 }
 
 impl Data {
@@ -108,6 +110,10 @@ impl Data {
                         let id = vectors.episode_id;
                         keep_newest(&mut self.episode_vectors, id, vectors, |vectors| vectors.revision);
                     }
+                }
+                Record::History(entry) => {
+                    let id = entry.id;
+                    keep_newest(&mut self.history, id, entry, |entry| entry.revision);
                 }
                 Record::Workspace(workspace) => {
                     let id = workspace.id.clone();
@@ -218,6 +224,7 @@ impl Data {
         erased.jobs = remove(&mut self.jobs, |job| scope.covers_job(job));
         self.workspaces.retain(|id, _| !scope.covers_workspace(id));
         self.requests.retain(|_, request| !scope.covers_request(request));
+        self.history.retain(|_, entry| !scope.covers_history(entry));
         erased
     }
 }

@@ -99,3 +99,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_episode_that_another_one_stood_for_becomes_what_it_was() {
+    let before = made(60.0).accessed(1, days_ago(3.0));
+    let archived = before.archived_for(trace(9), now()).unwrap();
+    assert!(archived.follows(Some(&before)));
+    assert_eq!((archived.archived_at, &archived.referenced_by), (Some(now()), &vec![trace(9)]));
+    assert_eq!(archived.archived_for(trace(8), now()), None, "it is archived already");
+    let back = archived.unarchived_from(trace(9)).unwrap();
+    assert_eq!(EpisodeState { revision: before.revision, ..back.clone() }, before);
+    assert_eq!(back.unarchived_from(trace(9)), None);
+    assert_eq!(archived.deleted(now()).unwrap().unarchived_from(trace(9)), None);
+}

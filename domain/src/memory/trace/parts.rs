@@ -30,6 +30,36 @@ pub struct EpisodeParts {
     pub metadata: EpisodeMetadata,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artefacts: Vec<ArtefactReference>,
+    /// What an episode says that stands for several others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consolidated: Option<ConsolidatedParts>,
+}
+
+/// What several episodes have in common that became one.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ConsolidatedParts {
+    pub num_instances: u64,
+    /// The tools that all of them called.
+    pub common_structure: Vec<String>,
+    /// The instances, each with what it did beside that. Those that were purged are left out.
+    pub variations: Vec<Variation>,
+    /// Seconds, on average over those that know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_duration_s: Option<f64>,
+    /// The memories and patterns that all of them used.
+    #[schemars(inner(length(max = 36)))]
+    pub common_patterns: Vec<MemoryId>,
+    /// The share of successes among all episodes of the domain and the type, in 0..1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success_rate: Option<f64>,
+}
+
+/// One of several episodes that became one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Variation {
+    pub episode_id: TraceId,
+    /// The tools that it called and not all others did.
+    pub further_tools: Vec<String>,
 }
 
 /// What is known of the task beside its words.

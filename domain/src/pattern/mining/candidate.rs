@@ -1,6 +1,9 @@
 //! A candidate that mining found, in words and in a form that rules can read.
 
+use jiff::Timestamp;
+
 use super::hypotheses::Claim;
+use crate::evidence::confidence::prior;
 use crate::memory::ids::{MemoryId, TraceId, derived};
 use crate::memory::label::label_key;
 use crate::memory::pattern::{
@@ -9,7 +12,9 @@ use crate::memory::pattern::{
 };
 use crate::memory::signature::Signature;
 use crate::memory::workspace::WorkspaceId;
-use crate::memory::{DESCRIPTION_MAX_CHARS, LABEL_MAX_CHARS, TITLE_MAX_CHARS};
+use crate::memory::{
+    DESCRIPTION_MAX_CHARS, LABEL_MAX_CHARS, Memory, MemoryOutcome, NewMemory, SourceType, TITLE_MAX_CHARS, Trust,
+};
 use crate::pattern::facts::EpisodeFacts;
 use crate::pattern::wording::title_key;
 
@@ -110,6 +115,24 @@ impl MinedPattern {
         let key: Vec<String> = std::iter::once(signature.to_string()).chain(more.iter().cloned()).collect();
         let description = format!("Use it when {} is met or likely.", signature.error());
         Self::new(part, &key, title, description, said, episodes)
+    }
+
+    /// Makes the memory that the candidate is. No model and no client has said it, so it is trusted as a tool is.
+    pub fn memory(&self, at: Timestamp) -> Memory {
+        let is_warning = self.part.category == PatternCategory::Failure;
+        let memory = Memory::new(NewMemory {
+            id: self.id,
+            title: self.title.clone(),
+            description: self.description.clone(),
+            content: self.content.clone(),
+            outcome: if is_warning { MemoryOutcome::Failure } else { MemoryOutcome::Success },
+            workspace_id: self.workspace.clone(),
+            source_type: SourceType::Consolidated,
+            trust: Trust::Tool,
+            prior: prior(SourceType::Consolidated, None),
+            at,
+        });
+        Memory { pattern: Some(Box::new(self.part.clone())), ..memory }
     }
 
     fn new(

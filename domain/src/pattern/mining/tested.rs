@@ -45,7 +45,8 @@ pub(super) fn significant(episodes: &[&EpisodeFacts]) -> Vec<MinedPattern> {
 }
 
 /// Returns the hypotheses of one type of task. Claims with the same episodes are one, which the claim stands for that says
-/// most: a plan, then an order, then the largest set of tools. Those that could not hold whatever the outcomes are left out.
+/// most for what it claims: a plan, then the largest set of tools, then an order. An order counts where the same tools came
+/// in another order, too. Those that could not hold whatever the outcomes are left out.
 fn hypotheses<'a>(task_type: &'a str, episodes: &[&'a EpisodeFacts]) -> Vec<Hypothesis<'a>> {
     let group = Group::new(episodes);
     let all = group.successes.len();
@@ -85,7 +86,16 @@ impl Claim {
     fn stands_before(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Tools(own), Self::Tools(others)) => (others.len(), own) < (own.len(), others),
+            _ if self.rank() != other.rank() => self.rank() < other.rank(),
             _ => self < other,
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Plan(_) => 0,
+            Self::Tools(_) => 1,
+            Self::Order(..) => 2,
         }
     }
 

@@ -24,7 +24,7 @@ use crate::lance::tables::{TableName, Tables, Versions, dataset, filter};
 const REVISED_AT_ONCE: usize = 256;
 
 /// The tables whose rows are replaced by later revisions, in the order in which they are replaced.
-const REVISED: [TableName; 7] = [
+const REVISED: [TableName; 8] = [
     TableName::Workspaces,
     TableName::Traces,
     TableName::Memories,
@@ -32,6 +32,7 @@ const REVISED: [TableName; 7] = [
     TableName::Requests,
     TableName::EpisodeState,
     TableName::EpisodeVectors,
+    TableName::History,
 ];
 
 /// Everything that a frame does to the tables. What could be wrong with its records shows when the plan is made.
@@ -86,6 +87,7 @@ impl WritePlan {
                 (TableName::Requests, &changed),
                 (TableName::EpisodeState, &all),
                 (TableName::EpisodeVectors, &all),
+                (TableName::History, &all),
             ])?,
             appended: encode(&[
                 (TableName::Traces, &new),
@@ -136,7 +138,7 @@ impl Written {
         for rows in self.replaced {
             match rows.table {
                 // any of these may be new
-                TableName::Workspaces | TableName::EpisodeState | TableName::EpisodeVectors => {
+                TableName::Workspaces | TableName::EpisodeState | TableName::EpisodeVectors | TableName::History => {
                     replace(tables, rows).await?;
                 }
                 _ => replace_stored(tables, rows).await?,
@@ -164,7 +166,8 @@ fn may_be_stored(record: &Record) -> bool {
         | Record::Memory { .. }
         | Record::Signal(_)
         | Record::EpisodeState(_)
-        | Record::EpisodeVectors(_) => false,
+        | Record::EpisodeVectors(_)
+        | Record::History(_) => false,
     }
 }
 

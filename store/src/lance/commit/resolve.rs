@@ -21,7 +21,8 @@ use crate::lance::tables::{TableName, Tables, read, rows};
 pub(in crate::lance) type CommitResult = Result<Committed, StoreError>;
 
 /// The tables in which the revision alone decides what is written, and no change is refused.
-const DECIDED_BY_REVISION: [TableName; 3] = [TableName::Workspaces, TableName::Signals, TableName::EpisodeVectors];
+const DECIDED_BY_REVISION: [TableName; 4] =
+    [TableName::Workspaces, TableName::Signals, TableName::EpisodeVectors, TableName::History];
 
 /// Returns the result of every batch, and all records that have to be written, one for each id.
 pub(in crate::lance) async fn resolve(
@@ -99,7 +100,7 @@ pub(in crate::lance) async fn resolve(
                         records.push(record);
                     }
                 }
-                Record::Workspace(_) | Record::Signal(_) => {
+                Record::Workspace(_) | Record::Signal(_) | Record::History(_) => {
                     if stored.lacks(&record) {
                         records.push(record);
                     }

@@ -25,6 +25,7 @@ fn key(record: &Record) -> RecordKey {
         Record::Request(request) => (TableName::Requests, request.id.to_string()),
         Record::EpisodeState(state) => (TableName::EpisodeState, state.episode_id.to_string()),
         Record::EpisodeVectors(vectors) => (TableName::EpisodeVectors, vectors.episode_id.to_string()),
+        Record::History(entry) => (TableName::History, entry.id.to_string()),
     }
 }
 
@@ -37,6 +38,7 @@ fn revision(record: &Record) -> u64 {
         Record::Request(request) => request.revision,
         Record::EpisodeState(state) => state.revision,
         Record::EpisodeVectors(vectors) => vectors.revision,
+        Record::History(entry) => entry.revision,
         Record::Signal(_) => 0,
     }
 }

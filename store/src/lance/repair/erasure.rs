@@ -33,6 +33,7 @@ fn by_age(scope: &EraseScope) -> Option<(TableName, Timestamp)> {
     match scope {
         EraseScope::Jobs { over_before } => Some((TableName::Jobs, *over_before)),
         EraseScope::Requests { before } => Some((TableName::Requests, *before)),
+        EraseScope::History { before } => Some((TableName::History, *before)),
         EraseScope::Traces { workspace: None, before } => Some((TableName::Traces, *before)),
         EraseScope::Traces { workspace: Some(_), .. }
         | EraseScope::Episodes(_)
@@ -114,6 +115,7 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
             TableName::Memories => Some(filter::equals("id", id.to_string())),
             TableName::Passages | TableName::Signals => Some(filter::equals("memory_id", id.to_string())),
             TableName::Requests => Some(filter::mentions("body", id.to_string())),
+            TableName::History => Some(filter::equals("object", id.to_string())),
             TableName::Traces
             | TableName::Workspaces
             | TableName::Jobs
@@ -129,13 +131,15 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
             | TableName::Jobs
             | TableName::Requests
             | TableName::EpisodeState
-            | TableName::EpisodeVectors => filter::equals("workspace", id.as_str()),
+            | TableName::EpisodeVectors
+            | TableName::History => filter::equals("workspace", id.as_str()),
             TableName::Workspaces => filter::equals("id", id.as_str()),
         }),
         EraseScope::Episodes(ids) => match table {
             TableName::Traces | TableName::EpisodeState | TableName::EpisodeVectors => {
                 Some(filter::one_of("id", ids.iter().map(TraceId::to_string)))
             }
+            TableName::History => Some(filter::one_of("object", ids.iter().map(TraceId::to_string))),
             _ => None,
         },
         EraseScope::Traces { workspace, before } => match table {
@@ -147,6 +151,10 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
         },
         EraseScope::Requests { before } => match table {
             TableName::Requests => Some(col("at").lt(lit(before.as_microsecond()))),
+            _ => None,
+        },
+        EraseScope::History { before } => match table {
+            TableName::History => Some(col("at").lt(lit(before.as_microsecond()))),
             _ => None,
         },
         EraseScope::Jobs { over_before } => match table {
@@ -187,6 +195,7 @@ async fn delete_rows(tables: &Tables, scope: &EraseScope) -> Result<Erased, Stor
             delete(TableName::Requests).await?;
             delete(TableName::EpisodeState).await?;
             delete(TableName::EpisodeVectors).await?;
+            delete(TableName::History).await?;
             delete(TableName::Signals).await?
         },
         jobs: delete(TableName::Jobs).await?,

@@ -45,6 +45,7 @@ pub(in crate::lance) async fn open(
         requests: open(TableName::Requests).await?,
         episode_state: open(TableName::EpisodeState).await?,
         episode_vectors: open(TableName::EpisodeVectors).await?,
+        history: open(TableName::History).await?,
     };
     let of = layout.clone();
     let waiting = blocking(move || journal::waiting(&of)).await?;

@@ -39,7 +39,7 @@ pub(in crate::lance) async fn open_tables(layout: &Layout, dims: usize) -> Resul
 async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), StoreError> {
     let connection = tables::connect(layout).await?;
     let open = |name| open_table(layout, connection.clone(), name, dims);
-    let (workspaces, traces, memories, passages, signals, jobs, requests, states, vectors) = tokio::try_join!(
+    let (workspaces, traces, memories, passages, signals, jobs, requests, states, vectors, history) = tokio::try_join!(
         open(TableName::Workspaces),
         open(TableName::Traces),
         open(TableName::Memories),
@@ -49,9 +49,10 @@ async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), S
         open(TableName::Requests),
         open(TableName::EpisodeState),
         open(TableName::EpisodeVectors),
+        open(TableName::History),
     )?;
     let damaged = workspaces.1 || traces.1 || memories.1 || passages.1 || signals.1 || jobs.1 || requests.1;
-    let damaged = damaged || states.1 || vectors.1;
+    let damaged = damaged || states.1 || vectors.1 || history.1;
     let tables = Tables {
         workspaces: workspaces.0,
         traces: traces.0,
@@ -62,6 +63,7 @@ async fn repair_tables(layout: &Layout, dims: usize) -> Result<(Tables, bool), S
         requests: requests.0,
         episode_state: states.0,
         episode_vectors: vectors.0,
+        history: history.0,
     };
     Ok((tables, damaged))
 }

@@ -16,6 +16,7 @@ use lancedb::expr::col;
 use reasoning_bank_actors::ports::{Record, StoreError};
 use reasoning_bank_domain::episode::EpisodeLabels;
 use reasoning_bank_domain::memory::label::label_key;
+use reasoning_bank_domain::memory::pattern::PatternStage;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::{ErrorContext, Memory};
 use reasoning_bank_domain::text::terms;
@@ -30,7 +31,7 @@ use crate::lance::tables::{TableName, Tables, filter, indexes, read};
 use crate::lance::threads::blocking;
 
 /// Columns that earlier formats did not have.
-const ADDED: [&str; 14] = [
+const ADDED: [&str; 15] = [
     "outcome",
     "created",
     "signature",
@@ -45,6 +46,7 @@ const ADDED: [&str; 14] = [
     "tools",
     "tags",
     "signatures",
+    "stage",
 ];
 /// The columns of so many memories, or of their passages, are filled at once.
 const FILLED_AT_ONCE: usize = 1_000;
@@ -201,6 +203,12 @@ struct Body {
     error_context: Option<ErrorContext>,
     team: Option<String>,
     org: Option<String>,
+    pattern: Option<PatternBody>,
+}
+
+#[derive(Deserialize)]
+struct PatternBody {
+    stage: PatternStage,
 }
 
 fn columns(name: TableName, batch: &RecordBatch, columns: &SchemaRef) -> Result<RecordBatch, ArrowError> {
@@ -231,6 +239,10 @@ fn columns(name: TableName, batch: &RecordBatch, columns: &SchemaRef) -> Result<
             }
             "team" => Arc::new(bodies.iter().map(|body| body.team.as_deref()).collect::<StringArray>()),
             "org" => Arc::new(bodies.iter().map(|body| body.org.as_deref()).collect::<StringArray>()),
+            "stage" => {
+                let stages = bodies.iter().map(|body| body.pattern.as_ref().map(|part| part.stage.as_str()));
+                Arc::new(stages.collect::<StringArray>())
+            }
             "outcome" => Arc::new(StringArray::from_iter_values(bodies.iter().map(|body| &body.outcome))),
             label => rows::label_column(label, &labels),
         }

@@ -84,6 +84,26 @@ pub(in crate::lance) async fn nearest(
     Ok(rows.into_iter().map(with_cosine).collect())
 }
 
+/// Reads the vectors of these episodes that this embedder made.
+pub(in crate::lance) async fn vectors(
+    tables: &Tables,
+    ids: &[TraceId],
+    embedder: &str,
+) -> Result<Vec<EpisodeVectors>, StoreError> {
+    let ids: Vec<String> = ids.iter().map(TraceId::to_string).collect();
+    let found = select_these(&tables.episode_vectors, "id", ids, &["task", "outcome", "whole", "body"]).await?;
+    let column = |name| vector_bytes(&found, name).map(|bytes| bytes.map(QuantizedVector::from_bytes));
+    let vectors = column("task").zip(column("outcome")).zip(column("whole"));
+    let heads = decode_bodies::<EpisodeVectors>(&found)?;
+    let whole = heads.into_iter().zip(vectors).map(|(head, ((task, outcome), whole))| EpisodeVectors {
+        task,
+        outcome,
+        whole,
+        ..head
+    });
+    Ok(whole.filter(|vectors| vectors.embedder == embedder).collect())
+}
+
 /// Lists the newest episodes that have no vectors of this embedder, each with the revision that its vectors get.
 pub(in crate::lance) async fn without_vectors(
     tables: &Tables,

@@ -7,7 +7,8 @@ use arrow_array::RecordBatch;
 use jiff::Timestamp;
 use lancedb::Table;
 use lancedb::expr::{DfExpr, col, lit};
-use reasoning_bank_actors::ports::{Held, JobFilter, MemoryFilter, Page, StoreError};
+use reasoning_bank_actors::ports::{Held, HistoryFilter, JobFilter, MemoryFilter, Page, StoreError};
+use reasoning_bank_domain::consolidation::HistoryEntry;
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -24,11 +25,12 @@ pub(in crate::lance) async fn memories(
     filter: &MemoryFilter,
     page: &Page,
 ) -> Result<Vec<Memory>, StoreError> {
-    let MemoryFilter { workspace, status, scope, conditions } = filter;
+    let MemoryFilter { workspace, status, scope, patterns_only, conditions } = filter;
     let given = filter::all([
         workspace.as_ref().map(of_workspace),
         status.map(|status| filter::equals("status", status.as_str())),
         scope.map(|scope| filter::equals("scope", scope.as_str())),
+        patterns_only.then(|| col("stage").is_not_null()),
     ]);
     match filter::holding(conditions) {
         None => page_of(&tables.memories, given, page).await,
@@ -75,6 +77,19 @@ pub(in crate::lance) async fn jobs(jobs: &Table, filter: &JobFilter, page: &Page
         due.map(|due| col("due").lt_eq(lit(due.as_microsecond()))),
     ]);
     page_of(jobs, condition, page).await
+}
+
+pub(in crate::lance) async fn history(
+    history: &Table,
+    filter: &HistoryFilter,
+    page: &Page,
+) -> Result<Vec<HistoryEntry>, StoreError> {
+    let of = match filter.run {
+        Some(run) => filter::equals("run", run.to_string()),
+        // the record of a run is about the run
+        None => col("object").eq(col("run")),
+    };
+    page_of(history, Some(of_workspace(&filter.workspace).and(of)), page).await
 }
 
 /// Finds the job that has been due longest, by its short columns: one body is read, however many jobs wait. Returns

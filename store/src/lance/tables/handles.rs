@@ -33,6 +33,7 @@ pub(in crate::lance) struct Tables {
     pub(in crate::lance) requests: Table,
     pub(in crate::lance) episode_state: Table,
     pub(in crate::lance) episode_vectors: Table,
+    pub(in crate::lance) history: Table,
 }
 
 impl Tables {
@@ -47,6 +48,7 @@ impl Tables {
             TableName::Requests => &self.requests,
             TableName::EpisodeState => &self.episode_state,
             TableName::EpisodeVectors => &self.episode_vectors,
+            TableName::History => &self.history,
         }
     }
 
@@ -61,6 +63,7 @@ impl Tables {
             TableName::Requests => &mut self.requests,
             TableName::EpisodeState => &mut self.episode_state,
             TableName::EpisodeVectors => &mut self.episode_vectors,
+            TableName::History => &mut self.history,
         }
     }
 

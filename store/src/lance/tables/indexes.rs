@@ -78,7 +78,7 @@ const fn index(table: TableName, column: &'static str, name: &'static str, kind:
     Index { table, column, name, kind }
 }
 
-const INDEXES: [Index; 18] = [
+const INDEXES: [Index; 20] = [
     index(TableName::Passages, "terms", TEXT_INDEX, IndexKind::Text),
     index(TableName::Passages, "vector", VECTOR_INDEX, IndexKind::Vector),
     index(TableName::Passages, "workspace", "passages_workspace", IndexKind::Label),
@@ -98,6 +98,8 @@ const INDEXES: [Index; 18] = [
     index(TableName::Requests, "id", "requests_id", IndexKind::Key),
     index(TableName::EpisodeState, "id", "episode_state_id", IndexKind::Key),
     index(TableName::EpisodeVectors, "id", "episode_vectors_id", IndexKind::Key),
+    index(TableName::History, "id", "history_id", IndexKind::Key),
+    index(TableName::History, "run", "history_run", IndexKind::Key),
 ];
 
 impl IndexKind {

@@ -84,6 +84,7 @@ pub(in crate::lance) fn encode(
         TableName::Requests => requests(records),
         TableName::EpisodeState => episode_states(records),
         TableName::EpisodeVectors => episode_vectors(records),
+        TableName::History => history(records),
     }?;
     if columns.first().is_none_or(|ids| ids.is_empty()) {
         return Ok(None);
@@ -107,7 +108,8 @@ pub(in crate::lance) fn stored_memory(record: &Record) -> Option<(&Memory, &[Pas
         | Record::Job(_)
         | Record::Request(_)
         | Record::EpisodeState(_)
-        | Record::EpisodeVectors(_) => None,
+        | Record::EpisodeVectors(_)
+        | Record::History(_) => None,
     }
 }
 
@@ -251,6 +253,7 @@ fn memories(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         text(all().map(|memory| signature_text(memory.error_context.as_ref()))),
         optional(all().map(|memory| memory.team.as_deref())),
         optional(all().map(|memory| memory.org.as_deref())),
+        optional(all().map(|memory| memory.pattern.as_ref().map(|part| part.stage.as_str()))),
     ])
 }
 
@@ -356,6 +359,18 @@ fn requests(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         text(all().map(|request| request.id.to_string())),
         text(all().map(|request| request.workspace_id.as_str())),
         Arc::new(all().map(|request| Some(request.at.as_microsecond())).collect::<Int64Array>()),
+        bodies(all())?,
+    ])
+}
+
+fn history(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
+    let all = || records.iter().filter_map(|r| if let Record::History(entry) = r { Some(entry) } else { None });
+    Ok(vec![
+        text(all().map(|entry| entry.id.to_string())),
+        text(all().map(|entry| entry.workspace_id.as_str())),
+        text(all().map(|entry| entry.run_id.to_string())),
+        text(all().map(|entry| entry.object.to_string())),
+        Arc::new(all().map(|entry| Some(entry.at.as_microsecond())).collect::<Int64Array>()),
         bodies(all())?,
     ])
 }

@@ -16,11 +16,12 @@ pub(in crate::lance) enum TableName {
     Requests,
     EpisodeState,
     EpisodeVectors,
+    History,
 }
 
 impl TableName {
     /// All tables, in the order in which a frame is applied: what refers comes after what it refers to.
-    pub(in crate::lance) const ALL: [Self; 9] = [
+    pub(in crate::lance) const ALL: [Self; 10] = [
         Self::Workspaces,
         Self::Traces,
         Self::Memories,
@@ -30,6 +31,7 @@ impl TableName {
         Self::Requests,
         Self::EpisodeState,
         Self::EpisodeVectors,
+        Self::History,
     ];
 
     pub(in crate::lance) fn as_str(self) -> &'static str {
@@ -43,6 +45,7 @@ impl TableName {
             Self::Requests => "requests",
             Self::EpisodeState => "episode_state",
             Self::EpisodeVectors => "episode_vectors",
+            Self::History => "history",
         }
     }
 
@@ -84,6 +87,8 @@ impl TableName {
                 optional("signature"),
                 optional("team"),
                 optional("org"),
+                // the stage of a pattern; this is NULL for any other memory
+                optional("stage"),
             ],
             Self::Passages => vec![
                 text("memory_id"),
@@ -140,6 +145,7 @@ impl TableName {
                 Field::new("whole", DataType::Binary, true),
                 text("body"),
             ],
+            Self::History => vec![text("workspace"), text("run"), text("object"), time("at", false), text("body")],
         });
         Arc::new(Schema::new(fields))
     }

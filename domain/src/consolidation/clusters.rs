@@ -1,0 +1,201 @@
+//! Episodes that tell the same: which they are, and the one that stands for them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::episode::QuantizedVector;
+use crate::memory::ids::{MemoryId, TraceId, derived};
+use crate::memory::trace::{
+    ConsolidatedParts, EpisodeParts, Outcome, ResourceUsage, Trace, TraceMetadata, TraceSource, Variation,
+    VerdictSource,
+};
+
+/// Episodes tell the same from this cosine of their whole vectors on.
+pub const SAME_COSINE: f64 = 0.95;
+/// They lie within this time of the first of them.
+const WITHIN: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// The fewest episodes that become one.
+pub const INSTANCES_MIN: usize = 3;
+/// The most episodes that become one.
+const INSTANCES_MAX: usize = 1_000;
+/// So many texts and labels of the instances are kept.
+const KEPT_MAX: usize = 20;
+
+/// What is compared of an episode, before its body is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClusterCandidate {
+    pub id: TraceId,
+    pub domain: Option<String>,
+    pub task_type: String,
+    pub outcome: Outcome,
+    pub at: Timestamp,
+}
+
+/// Finds the episodes that tell the same: of one domain, type and outcome, within 30 days, and alike in meaning. An episode
+/// is in one cluster at most. Each cluster is in the order of time, and its first member is the one that all the others are
+/// alike to. Episodes without a vector are in none.
+pub fn clusters(candidates: &[ClusterCandidate], vectors: &HashMap<TraceId, QuantizedVector>) -> Vec<Vec<TraceId>> {
+    let mut groups: BTreeMap<(Option<&str>, &str, &str), Vec<&ClusterCandidate>> = BTreeMap::new();
+    for one in candidates.iter().filter(|one| vectors.contains_key(&one.id)) {
+        groups.entry((one.domain.as_deref(), &one.task_type, one.outcome.as_str())).or_default().push(one);
+    }
+    let mut found = Vec::new();
+    for mut group in groups.into_values() {
+        group.sort_by_key(|one| (one.at, one.id));
+        let mut taken: BTreeSet<TraceId> = BTreeSet::new();
+        for (place, first) in group.iter().enumerate() {
+            let Some(vector) = vectors.get(&first.id).filter(|_| !taken.contains(&first.id)) else { continue };
+            let near = group[place + 1..].iter().take_while(|one| one.at.duration_since(first.at) <= WITHIN);
+            let same = near
+                .filter(|one| !taken.contains(&one.id))
+                .filter(|one| vectors.get(&one.id).is_some_and(|other| vector.cosine(other) > SAME_COSINE));
+            let members: Vec<TraceId> =
+                std::iter::once(first.id).chain(same.map(|one| one.id)).take(INSTANCES_MAX).collect();
+            if members.len() >= INSTANCES_MIN {
+                taken.extend(&members);
+                found.push(members);
+            }
+        }
+    }
+    found
+}
+
+/// Returns the id of the episode that stands for these. The same episodes give the same id.
+pub fn consolidated_id(instances: &[TraceId]) -> TraceId {
+    let instances: BTreeSet<TraceId> = instances.iter().copied().collect();
+    let ids: Vec<_> = instances.iter().map(|id| id.uuid()).collect();
+    let parts: Vec<&[u8]> =
+        std::iter::once(&b"consolidated episode"[..]).chain(ids.iter().map(|id| &id.as_bytes()[..])).collect();
+    derived(&parts).into()
+}
+
+/// Makes the episode that stands for these, which are not empty: it tells what the first one tells, with what all have in
+/// common, what each did otherwise, and their means. `success_rate` is that of all episodes of the type.
+pub fn consolidated(instances: &[Trace], success_rate: Option<f64>, now: Timestamp) -> Option<Trace> {
+    let first = instances.first()?;
+    let told = first.episode.as_deref().cloned().unwrap_or_default();
+    let tools: Vec<BTreeSet<&str>> = instances.iter().map(tools_of).collect();
+    let common: BTreeSet<&str> =
+        tools.iter().cloned().reduce(|all, one| all.intersection(&one).copied().collect()).unwrap_or_default();
+    let variations = instances.iter().zip(&tools).map(|(instance, tools)| Variation {
+        episode_id: instance.trace_id,
+        further_tools: tools.difference(&common).take(KEPT_MAX).map(|tool| (*tool).to_owned()).collect(),
+    });
+    let durations: Vec<f64> = instances.iter().filter_map(|one| one.episode.as_ref()?.execution.duration_s).collect();
+    let in_all = |ids: fn(&Trace) -> &[MemoryId]| -> Vec<MemoryId> {
+        let of_first = ids(first).iter().copied();
+        of_first.filter(|id| instances.iter().all(|one| ids(one).contains(id))).take(KEPT_MAX).collect()
+    };
+    let mut parts = EpisodeParts {
+        consolidated: Some(ConsolidatedParts {
+            num_instances: instances.len() as u64,
+            common_structure: common.iter().take(KEPT_MAX).map(|tool| (*tool).to_owned()).collect(),
+            variations: variations.collect(),
+            mean_duration_s: mean(&durations),
+            common_patterns: in_all(|trace| &trace.memories_used),
+            success_rate,
+        }),
+        ..told
+    };
+    parts.execution.trace.clear();
+    parts.execution.duration_s = mean(&durations);
+    parts.execution.resource_usage = ResourceUsage::default();
+    let insights = instances.iter().filter_map(|one| one.episode.as_ref()).flat_map(|parts| &parts.reflection.insights);
+    let mut seen = BTreeSet::new();
+    parts.reflection.insights = insights.filter(|one| seen.insert(one.as_str())).take(KEPT_MAX).cloned().collect();
+    let ids: Vec<TraceId> = instances.iter().map(|one| one.trace_id).collect();
+    let metadata = TraceMetadata { total_tokens: 0, total_iterations: 0, ..first.metadata.clone() };
+    Some(Trace {
+        task: first.task.clone(),
+        outcome: first.outcome,
+        verdict_source: VerdictSource::None,
+        memories_used: in_all(|trace| &trace.memories_used),
+        episode: Some(Box::new(parts)),
+        ..Trace::new(consolidated_id(&ids), TraceSource::Consolidated, metadata, now)
+    })
+}
+
+/// Returns a consolidated episode without one of its instances, which is purged. None where it does not name it.
+pub fn without_instance(consolidated: &Trace, instance: TraceId) -> Option<Trace> {
+    let mut next = consolidated.clone();
+    let told = next.episode.as_deref_mut()?.consolidated.as_mut()?;
+    let before = told.variations.len();
+    told.variations.retain(|variation| variation.episode_id != instance);
+    if told.variations.len() == before {
+        return None;
+    }
+    next.revision = next.revision.saturating_add(1);
+    Some(next)
+}
+
+fn tools_of(trace: &Trace) -> BTreeSet<&str> {
+    let Some(parts) = trace.episode.as_deref() else { return BTreeSet::new() };
+    let called = parts.execution.trace.iter().filter_map(|entry| entry.tool.as_deref());
+    called.chain(parts.metadata.tools_used.iter().map(String::as_str)).collect()
+}
+
+fn mean(sample: &[f64]) -> Option<f64> {
+    (!sample.is_empty()).then(|| sample.iter().sum::<f64>() / sample.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::samples::{days_ago, now, strategy, trace as id};
+    use crate::memory::trace::TraceEntry;
+
+    fn episode(n: u128, days: f64, tools: &[&str]) -> Trace {
+        let mut parts = EpisodeParts::default();
+        let call = |tool: &&str| TraceEntry { tool: Some((*tool).to_owned()), ..TraceEntry::default() };
+        parts.execution.trace = tools.iter().map(call).collect();
+        parts.execution.duration_s = Some(n as f64);
+        parts.reflection.insights = vec!["read the log".into()];
+        let told = Trace::reported(id(n), strategy(1).workspace_id, "session", None, days_ago(days));
+        Trace { task: "Fix the pager".into(), outcome: Outcome::Success, episode: Some(Box::new(parts)), ..told }
+    }
+
+    fn candidate(n: u128, days: f64, task_type: &str) -> ClusterCandidate {
+        let (task_type, outcome) = (task_type.to_owned(), Outcome::Success);
+        ClusterCandidate { id: id(n), domain: None, task_type, outcome, at: days_ago(days) }
+    }
+
+    #[test]
+    fn episodes_of_one_kind_and_time_that_mean_the_same_are_a_cluster() {
+        let vector = |numbers: &[f32]| QuantizedVector::of(numbers).unwrap();
+        let (same, other) = (vector(&[1.0, 0.0]), vector(&[0.0, 1.0]));
+        let candidates = [
+            candidate(1, 60.0, "debugging"),
+            candidate(2, 50.0, "debugging"),
+            candidate(3, 40.0, "debugging"),
+            candidate(4, 45.0, "testing"),
+            candidate(5, 44.0, "debugging"),
+            candidate(6, 43.0, "debugging"),
+            candidate(7, 29.0, "debugging"),
+        ];
+        let vectors: HashMap<TraceId, QuantizedVector> =
+            [(1, &same), (2, &same), (3, &same), (4, &same), (5, &other), (7, &same)]
+                .map(|(n, vector)| (id(n), vector.clone()))
+                .into();
+        // 4 is of another type, 5 means something else, 6 has no vector, and 7 is more than 30 days after the first
+        assert_eq!(clusters(&candidates, &vectors), [[id(1), id(2), id(3)]]);
+        assert_eq!(clusters(&candidates[1..3], &vectors), Vec::<Vec<TraceId>>::new(), "two are too few");
+    }
+
+    #[test]
+    fn one_episode_stands_for_several_and_forgets_what_is_purged() {
+        let instances = [episode(1, 60.0, &["rg", "edit"]), episode(2, 50.0, &["rg", "edit", "cargo test"])];
+        let one = consolidated(&instances, Some(0.75), now()).unwrap();
+        let told = one.episode.as_ref().unwrap().consolidated.clone().unwrap();
+        assert_eq!((told.num_instances, told.mean_duration_s, told.success_rate), (2, Some(1.5), Some(0.75)));
+        assert_eq!(told.common_structure, ["edit", "rg"]);
+        assert_eq!(told.variations[1].further_tools, ["cargo test"]);
+        assert_eq!(one.episode.as_ref().unwrap().reflection.insights, ["read the log"]);
+        assert_eq!(one.trace_id, consolidated_id(&[id(2), id(1)]));
+        let left = without_instance(&one, id(1)).unwrap();
+        assert!(left.follows(&one));
+        let told = left.episode.as_ref().unwrap().consolidated.clone().unwrap();
+        assert_eq!((told.num_instances, told.variations.len()), (2, 1), "counts stay");
+        assert_eq!(without_instance(&left, id(1)), None);
+    }
+}

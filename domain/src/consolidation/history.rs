@@ -1,0 +1,98 @@
+//! What things were before a run of consolidation changed them, and the runs themselves.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::run::ConsolidationRun;
+use crate::memory::Memory;
+use crate::memory::ids::{HistoryId, MemoryId, RunId, TraceId, derived};
+use crate::memory::workspace::WorkspaceId;
+
+/// One thing that a run did, with what takes it back, or the record of the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistoryEntry {
+    /// It follows from the run and the object, so that storing the entry again changes nothing.
+    pub id: HistoryId,
+    pub workspace_id: WorkspaceId,
+    pub run_id: RunId,
+    /// The memory or the episode that was made or changed. The run itself, where the entry is its record.
+    pub object: Uuid,
+    pub at: Timestamp,
+    /// The number of times that the entry was changed. Only the record of a run changes.
+    #[serde(default)]
+    pub revision: u64,
+    pub undo: Undo,
+}
+
+/// What takes a change back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Undo {
+    /// The entry is the record of a run. There is nothing to take back.
+    Run(Box<ConsolidationRun>),
+    /// The memory is erased, where it still has this revision.
+    EraseMemory { revision: u64 },
+    /// The memory becomes what it was, where it still has this revision.
+    RestoreMemory { before: Box<Memory>, revision: u64 },
+    /// The episode is purged.
+    PurgeEpisode,
+    /// The episode is no longer archived for the one that stands for it.
+    UnarchiveEpisode { for_episode: TraceId },
+}
+
+impl HistoryEntry {
+    /// A run can be undone for this long.
+    pub const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+    /// `number` tells several entries of a run about the same object apart.
+    fn new(run: &ConsolidationRun, object: Uuid, number: u64, at: Timestamp, undo: Undo) -> Self {
+        let (run_id, number) = (run.run_id.uuid(), number.to_be_bytes());
+        let id = derived(&[b"history", run_id.as_bytes(), object.as_bytes(), &number]).into();
+        Self { id, workspace_id: run.workspace_id.clone(), run_id: run.run_id, object, at, revision: 0, undo }
+    }
+
+    /// Makes the record of a run, as it stands now. A later one takes the place of an earlier one.
+    pub fn of_run(run: &ConsolidationRun, revision: u64) -> Self {
+        let undo = Undo::Run(Box::new(run.without_titles()));
+        Self { revision, ..Self::new(run, run.run_id.uuid(), 0, run.started_at, undo) }
+    }
+
+    /// Makes the entry for a memory that a run made.
+    pub fn made_memory(run: &ConsolidationRun, made: &Memory, at: Timestamp) -> Self {
+        Self::new(run, made.id.uuid(), 0, at, Undo::EraseMemory { revision: made.revision })
+    }
+
+    /// Makes the entry for a memory that a run changed from what it was `before` to its next revision. A run that changes
+    /// a memory twice has two entries.
+    pub fn changed_memory(run: &ConsolidationRun, before: &Memory, at: Timestamp) -> Self {
+        let revision = before.revision.saturating_add(1);
+        Self::new(
+            run,
+            before.id.uuid(),
+            revision,
+            at,
+            Undo::RestoreMemory { before: Box::new(before.clone()), revision },
+        )
+    }
+
+    /// Makes the entry for an episode that a run made.
+    pub fn made_episode(run: &ConsolidationRun, episode: TraceId, at: Timestamp) -> Self {
+        Self::new(run, episode.uuid(), 0, at, Undo::PurgeEpisode)
+    }
+
+    /// Makes the entry for an episode that a run archived, because another one stands for it.
+    pub fn archived_episode(run: &ConsolidationRun, episode: TraceId, for_episode: TraceId, at: Timestamp) -> Self {
+        Self::new(run, episode.uuid(), 0, at, Undo::UnarchiveEpisode { for_episode })
+    }
+
+    /// Returns the run that the entry is the record of.
+    pub fn as_run(&self) -> Option<&ConsolidationRun> {
+        if let Undo::Run(run) = &self.undo { Some(run) } else { None }
+    }
+
+    /// Tells whether the entry is about this memory.
+    pub fn is_about(&self, memory: MemoryId) -> bool {
+        self.object == memory.uuid()
+    }
+}

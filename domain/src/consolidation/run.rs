@@ -1,0 +1,229 @@
+//! The record of one run: what each stage looked at, what it changed and what it left.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::memory::ids::RunId;
+use crate::memory::pattern::PatternStage;
+use crate::memory::workspace::WorkspaceId;
+use crate::note::Note;
+
+/// One run of consolidation in a workspace.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConsolidationRun {
+    pub run_id: RunId,
+    pub workspace_id: WorkspaceId,
+    pub trigger: RunTrigger,
+    /// False where the run only says what it would do.
+    pub applied: bool,
+    pub started_at: Timestamp,
+    /// None while the run goes on, and where its process ended before it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    pub stages: Vec<StageReport>,
+    /// What there is after the run. None until it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<AfterRun>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone: Option<Undone>,
+}
+
+/// What there is after a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct AfterRun {
+    /// The number of the workspace's patterns in each stage.
+    pub patterns: BTreeMap<PatternStage, u64>,
+    /// The episodes that searches find, of the last 180 days.
+    pub episodes: u64,
+    /// The bytes of all tables of the bank on disk.
+    pub bytes: u64,
+    /// The rows of the bank that no index has yet.
+    pub index_lag_rows: u64,
+}
+
+/// Who began a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RunTrigger {
+    Person,
+    Schedule,
+}
+
+/// The stages of a run, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StageName {
+    /// Episodes that tell the same become one.
+    Episodes,
+    /// Candidates for patterns are found in episodes.
+    Mining,
+    /// Applications are looked for, and patterns go to the stage that theirs speak for.
+    Validation,
+    /// Patterns under review are refined, similar ones merged and obsolete ones deprecated.
+    Refinement,
+    /// Tables are compacted and indexes extended.
+    Upkeep,
+}
+
+impl StageName {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Episodes => "episodes",
+            Self::Mining => "mining",
+            Self::Validation => "validation",
+            Self::Refinement => "refinement",
+            Self::Upkeep => "upkeep",
+        }
+    }
+}
+
+/// What one stage did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StageReport {
+    pub stage: StageName,
+    /// The number of episodes or patterns that it looked at.
+    pub looked_at: u64,
+    pub changes: Vec<Change>,
+    /// The number of changes that it leaves to the next run, because a run makes a limited number.
+    #[serde(default)]
+    pub left: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
+}
+
+impl StageReport {
+    /// Makes the report of a stage that looked at so many things and has changed nothing yet.
+    pub fn of(stage: StageName, looked_at: usize) -> Self {
+        Self { stage, looked_at: looked_at as u64, changes: Vec::new(), left: 0, notes: Vec::new() }
+    }
+}
+
+/// One change that a run made or would make.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Change {
+    /// The pattern or the episode.
+    #[schemars(length(max = 36))]
+    pub id: Uuid,
+    pub change: ChangeKind,
+    /// The title of the pattern, or the task of the episode. It is looked up when the run is shown, so that the record of
+    /// a run has no words of what is erased later.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// The reason, in numbers and conditions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// An episode that stands for several others was made.
+    Consolidated,
+    /// An episode was archived, because another one stands for it.
+    Archived,
+    /// A pattern was proposed as a candidate.
+    Proposed,
+    /// A pattern was validated.
+    Validated,
+    /// A pattern was put under review.
+    PutUnderReview,
+    /// A pattern became a candidate again.
+    Demoted,
+    /// A pattern got a further condition, as a new version.
+    Refined,
+    /// A pattern that stands for two others was made.
+    Merged,
+    /// A pattern was taken out of use.
+    Deprecated,
+}
+
+impl ChangeKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Consolidated => "consolidated",
+            Self::Archived => "archived",
+            Self::Proposed => "proposed",
+            Self::Validated => "validated",
+            Self::PutUnderReview => "put under review",
+            Self::Demoted => "demoted",
+            Self::Refined => "refined",
+            Self::Merged => "merged",
+            Self::Deprecated => "deprecated",
+        }
+    }
+}
+
+/// What came of undoing a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Undone {
+    pub at: Timestamp,
+    /// The number of changes that were taken back.
+    pub taken_back: u64,
+    /// What was left as it is.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A change that was not taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Skipped {
+    #[schemars(length(max = 36))]
+    pub id: Uuid,
+    pub because: SkippedBecause,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, thiserror::Error)]
+#[serde(rename_all = "lowercase")]
+pub enum SkippedBecause {
+    #[error("it was changed since")]
+    Changed,
+    #[error("it was erased since")]
+    Erased,
+}
+
+impl ConsolidationRun {
+    /// Begins a run.
+    pub fn begun(
+        run_id: RunId,
+        workspace_id: WorkspaceId,
+        trigger: RunTrigger,
+        applied: bool,
+        started_at: Timestamp,
+    ) -> Self {
+        Self {
+            run_id,
+            workspace_id,
+            trigger,
+            applied,
+            started_at,
+            ended_at: None,
+            stages: Vec::new(),
+            after: None,
+            undone: None,
+        }
+    }
+
+    pub fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.stages.iter().flat_map(|stage| &stage.changes)
+    }
+
+    /// Returns the record as it is stored: without the words of what it is about.
+    pub fn without_titles(&self) -> Self {
+        let mut stored = self.clone();
+        for change in stored.stages.iter_mut().flat_map(|stage| &mut stage.changes) {
+            change.title.clear();
+        }
+        stored
+    }
+
+    /// Writes the titles of what the run changed into its record.
+    pub fn with_titles(mut self, title: impl Fn(Uuid) -> Option<String>) -> Self {
+        for change in self.stages.iter_mut().flat_map(|stage| &mut stage.changes) {
+            change.title = title(change.id).unwrap_or_default();
+        }
+        self
+    }
+}

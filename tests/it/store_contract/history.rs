@@ -1,0 +1,79 @@
+//! The history: entries of runs, which are listed by run, erased with what they are about, and forgotten in time.
+
+use jiff::SignedDuration;
+use reasoning_bank_actors::ports::HistoryFilter;
+use reasoning_bank_domain::consolidation::{ConsolidationRun, HistoryEntry, RunTrigger};
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use uuid::Uuid;
+
+use super::*;
+
+fn run(workspace: &WorkspaceId) -> ConsolidationRun {
+    ConsolidationRun::begun(Uuid::now_v7().into(), workspace.clone(), RunTrigger::Person, true, now())
+}
+
+fn entry(entry: &HistoryEntry) -> Record {
+    Record::History(entry.clone())
+}
+
+async fn listed(store: &Arc<dyn MemoryStore>, run: Option<&ConsolidationRun>) -> Vec<HistoryEntry> {
+    let filter = HistoryFilter { workspace: workspace("/here"), run: run.map(|run| run.run_id) };
+    let mut found = store.reads().history(filter, everything(), soon()).await.unwrap();
+    found.sort_by_key(|entry| entry.object);
+    found
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_history_is_listed_by_run_and_goes_with_what_it_is_about(
+    #[values(InMemory, Lance, Resident)] backend: Backend,
+) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let here = workspace("/here");
+    let [kept, erased] = [memory(&here, "Kept", "1"), memory(&here, "Erased", "2")];
+    let (first, second, other) = (run(&here), run(&here), run(&workspace("/there")));
+    let changed = HistoryEntry::changed_memory(&first, &kept, now());
+    let doomed = HistoryEntry::changed_memory(&first, &erased, now());
+    let head = HistoryEntry::of_run(&first, 0);
+    let all = [&changed, &doomed, &head, &HistoryEntry::of_run(&second, 0), &HistoryEntry::of_run(&other, 0)];
+    commit(store, all.map(entry).to_vec()).await;
+    commit(store, vec![entry(&head)]).await;
+
+    let runs = listed(store, None).await;
+    assert_eq!(runs.iter().map(|entry| entry.run_id).collect::<Vec<_>>(), [first.run_id, second.run_id]);
+    let mut expected = [changed.clone(), doomed, head];
+    expected.sort_by_key(|entry| entry.object);
+    assert_eq!(listed(store, Some(&first)).await, expected);
+    assert_eq!(listed(store, Some(&other)).await, [], "it is of another workspace");
+
+    let ended = HistoryEntry::of_run(&ConsolidationRun { ended_at: Some(now()), ..first.clone() }, 1);
+    commit(store, vec![entry(&ended), entry(&HistoryEntry::of_run(&first, 0))]).await;
+    assert_eq!(listed(store, None).await[0], ended, "the latest record of a run stays");
+
+    store.erase(EraseScope::Memory(erased.id), soon()).await.unwrap();
+    let mut left = [changed, ended];
+    left.sort_by_key(|entry| entry.object);
+    assert_eq!(listed(store, Some(&first)).await, left);
+    store.erase(EraseScope::History { before: now() }, soon()).await.unwrap();
+    assert_eq!(listed(store, None).await.len(), 2);
+    let later = now().checked_add(SignedDuration::from_secs(1)).unwrap();
+    store.erase(EraseScope::History { before: later }, soon()).await.unwrap();
+    assert_eq!(listed(store, None).await, []);
+
+    commit(store, vec![entry(&HistoryEntry::of_run(&second, 0))]).await;
+    store.erase(EraseScope::Workspace(here), soon()).await.unwrap();
+    assert_eq!(listed(store, None).await, []);
+}
+
+#[rstest]
+#[tokio::test]
+async fn patterns_are_listed_alone_where_they_are_asked_for(#[values(InMemory, Lance, Resident)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let here = workspace("/here");
+    let pattern = pattern(&here, "Pattern");
+    add(store, &[memory(&here, "Plain", "1"), pattern.clone()]).await;
+    let filter = MemoryFilter { patterns_only: true, ..MemoryFilter::default() };
+    assert_eq!(memories(store, filter, everything()).await, [pattern.id]);
+}
