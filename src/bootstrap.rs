@@ -21,6 +21,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{PoolSettings, ShutdownReport, System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::workspaces::RootName;
+use reasoning_bank_domain::consolidation::Schedule;
 use reasoning_bank_domain::solve::agent_loop::RunLimits;
 use tokio::sync::Mutex;
 
@@ -56,14 +57,16 @@ impl Bank {
         in_background: bool,
     ) -> Result<Self, Error> {
         let store = Opened::default();
+        let consolidation = if in_background { settings.consolidation.schedule } else { Schedule::Off };
         let parts = SystemParts {
             store: opener(Arc::clone(&store), settings, embedder.fingerprint().clone()),
             embedder: Arc::clone(&embedder),
             model,
             provider: settings.llm.provider.as_str().to_owned(),
-            settings: SystemSettings { root_name, ..system_settings(settings) },
+            settings: SystemSettings { root_name, consolidation, ..system_settings(settings) },
             clock: Clock::system(),
             working: Arc::new(WorkingFiles::of(&settings.data_dir)),
+            consolidation: Arc::new(BackgroundLock::of_consolidation(&settings.data_dir)),
             background: in_background.then(|| Arc::new(BackgroundLock::of(&settings.data_dir)) as Arc<_>),
             backups: settings
                 .backup
@@ -213,6 +216,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             n_results: retrieval.n_results,
         },
         episodes: (&settings.episodes).into(),
+        consolidation: Schedule::Off,
         distiller: DistillerSettings { daily_token_cap: settings.background.daily_token_cap },
         cache: CacheLimits { max_entries: llm.cache.max_entries, ttl: Duration::from_secs(llm.cache.ttl_s) },
         retry: RetryPolicy {

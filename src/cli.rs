@@ -27,6 +27,7 @@ mod backup;
 mod completions;
 mod config_show;
 mod confirm;
+mod consolidate;
 mod demo;
 mod doctor;
 mod episode;
@@ -115,6 +116,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Genealogy(args) => genealogy::command(&args, &loaded, output),
         Command::Workspace(command) => workspace::command(command, &loaded, &sources, output),
         Command::Learn { files } => learn::command(&files, &loaded, output),
+        Command::Consolidate(args) => consolidate::command(args, &loaded, output),
         Command::Maintain { apply } => maintain::command(apply, &loaded, output),
         Command::Reembed => reembed::command(&loaded, output),
         Command::Stats { reset } => stats::command(reset, &loaded, output),

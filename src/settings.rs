@@ -24,6 +24,7 @@ use crate::project::{self, Identity};
 mod api_key;
 mod by_root;
 mod checkout;
+mod consolidation;
 mod episodes;
 mod keys;
 mod layers;
@@ -36,6 +37,7 @@ mod workspace;
 
 pub use api_key::{ApiKey, BOOTSTRAP_TOKEN_FILE, SECRET_VARIABLES};
 pub use checkout::{CheckoutRanking, agree, agreed};
+pub use consolidation::ConsolidationSection;
 pub use episodes::EpisodeSection;
 pub use layers::{Flags, SettingSources};
 pub use links::{link, linked};
@@ -66,6 +68,7 @@ pub struct Settings {
     pub redaction: RedactionSection,
     pub traces: TraceSection,
     pub episodes: EpisodeSection,
+    pub consolidation: ConsolidationSection,
     pub backup: BackupSection,
     pub workspace: WorkspaceSection,
     pub mcp: McpSection,

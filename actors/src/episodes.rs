@@ -15,6 +15,7 @@ use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
 use crate::embedding_cache::CachedEmbedder;
 use crate::error::Error;
+use crate::memories::MemoriesHandle;
 use crate::ports::{Clock, EpisodeRow};
 use crate::runtime::Deadline;
 use crate::store::{KeyedWrite, StoreHandle};
@@ -32,6 +33,7 @@ pub struct EpisodesHandle {
     workspaces: WorkspacesHandle,
     embedder: CachedEmbedder,
     usage: UsageHandle,
+    memories: MemoriesHandle,
     rules: LifecycleRules,
     clock: Clock,
 }
@@ -42,10 +44,11 @@ impl EpisodesHandle {
         workspaces: WorkspacesHandle,
         embedder: CachedEmbedder,
         usage: UsageHandle,
+        memories: MemoriesHandle,
         rules: LifecycleRules,
         clock: Clock,
     ) -> Self {
-        Self { store, workspaces, embedder, usage, rules, clock }
+        Self { store, workspaces, embedder, usage, memories, rules, clock }
     }
 
     /// Makes a handle that carries out this request of a client: its first commit stores the request as well.

@@ -12,6 +12,7 @@ pub mod agents;
 pub mod backups;
 pub mod cache;
 mod conflict;
+pub mod consolidation;
 pub mod distiller;
 mod embedding_cache;
 pub mod episodes;

@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use reasoning_bank_domain::consolidation::Schedule;
 use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::learning::distill;
 use reasoning_bank_domain::solve::matts::K_RANGE;
@@ -17,6 +18,7 @@ use tokio::time::Instant;
 use crate::agents::{AgentDependencies, AgentsHandle, SolveSettings};
 use crate::backups::BackupsHandle;
 use crate::cache::{CacheHandle, CacheLimits};
+use crate::consolidation::ConsolidationHandle;
 use crate::distiller::{DistillerArgs, DistillerHandle, DistillerSettings};
 use crate::embedding_cache::{CachedEmbedder, EmbeddingCache};
 use crate::episodes::EpisodesHandle;
@@ -48,6 +50,8 @@ pub struct SystemSettings {
     pub retrieval: RetrievalSettings,
     pub distiller: DistillerSettings,
     pub episodes: LifecycleRules,
+    /// How often this process runs consolidation by itself.
+    pub consolidation: Schedule,
     pub cache: CacheLimits,
     pub retry: RetryPolicy,
     /// The most requests a minute that go out to the provider, retries included. 0 is without limit.
@@ -88,6 +92,8 @@ pub struct SystemParts {
     /// The making of backups. None: this process makes none by itself.
     pub backups: Option<Arc<dyn Backups>>,
     pub working: Arc<dyn WorkingLogs>,
+    /// The lease of consolidation, which one process of the bank has at a time.
+    pub consolidation: Arc<dyn Lease>,
 }
 
 /// The handle that clients of the system hold. It is cheap to clone.
@@ -96,6 +102,7 @@ pub struct SystemHandle {
     pub agents: AgentsHandle,
     pub memories: MemoriesHandle,
     pub episodes: EpisodesHandle,
+    pub consolidation: ConsolidationHandle,
     pub distiller: DistillerHandle,
     pub learner: LearnerHandle,
     pub store: StoreHandle,
@@ -150,8 +157,18 @@ pub struct ShutdownReport {
 impl System {
     /// Starts the system and returns at once. The store opens and the embedding model loads behind it.
     pub async fn start(parts: SystemParts) -> Result<Self, Error> {
-        let SystemParts { store: opener, embedder, model, provider, settings, clock, background, backups, working } =
-            parts;
+        let SystemParts {
+            store: opener,
+            embedder,
+            model,
+            provider,
+            settings,
+            clock,
+            background,
+            backups,
+            working,
+            consolidation,
+        } = parts;
         let events = Events::default();
         let embeddings = EmbeddingCache::new();
         let store = StoreHandle::new(embeddings.clone());
@@ -166,14 +183,6 @@ impl System {
         let metered = Arc::new(MeteredEmbedder::new(embedder, meters.clone()));
         let embedder = CachedEmbedder::new(metered, embeddings.clone());
         let usage = UsageHandle::new();
-        let episodes = EpisodesHandle::new(
-            store.clone(),
-            workspaces.clone(),
-            embedder.clone(),
-            usage.clone(),
-            settings.episodes,
-            clock.clone(),
-        );
         let (found, kept) = (embedder.clone(), meters.clone());
         let memories = MemoriesHandle::new(
             store.clone(),
@@ -183,6 +192,24 @@ impl System {
             settings.promotes_by_itself,
             clock.clone(),
             kept,
+        );
+        let episodes = EpisodesHandle::new(
+            store.clone(),
+            workspaces.clone(),
+            embedder.clone(),
+            usage.clone(),
+            memories.clone(),
+            settings.episodes,
+            clock.clone(),
+        );
+        let consolidation = ConsolidationHandle::new(
+            store.clone(),
+            workspaces.clone(),
+            memories.clone(),
+            embedder.clone(),
+            consolidation,
+            settings.episodes,
+            clock.clone(),
         );
         let dependencies = AgentDependencies {
             model: Arc::clone(&model),
@@ -226,6 +253,8 @@ impl System {
                 max_output_tokens: settings.solve.max_output_tokens,
             })
         }));
+        let scheduled = Some(settings.consolidation).filter(|schedule| *schedule != Schedule::Off);
+        children.extend(scheduled.map(|schedule| consolidation.child(schedule)));
         let backups = backups.map(|backups| (BackupsHandle::new(), backups));
         children.extend(backups.clone().map(|(handle, backups)| handle.child(backups, dependencies.clock.clone())));
         let backups = backups.map(|(handle, _)| handle);
@@ -235,6 +264,7 @@ impl System {
             agents,
             memories,
             episodes,
+            consolidation,
             learner,
             distiller,
             store,
@@ -268,6 +298,7 @@ impl System {
             "agents",
             "learner",
             "backups",
+            "consolidation",
             "distiller",
             "working",
             "usage",

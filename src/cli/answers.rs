@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::{Erased, Maintained};
+use reasoning_bank_domain::consolidation::ConsolidationRun;
 use reasoning_bank_domain::evidence::stability::Stability;
 use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
 use reasoning_bank_domain::learning::transcript::{Format, Unreadable};
@@ -142,6 +143,12 @@ impl UpkeepSummary {
         self.versions_removed += versions_removed;
         (self.busy, self.more) = (busy, more);
     }
+}
+
+/// The runs of consolidation that can still be undone, the newest first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct ConsolidationRuns {
+    pub(super) runs: Vec<ConsolidationRun>,
 }
 
 /// The change of the embedder.

@@ -10,6 +10,7 @@ use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use crate::settings::Flags;
 
 mod backup;
+mod consolidate;
 mod episode;
 mod eval;
 mod memory;
@@ -20,6 +21,7 @@ mod words;
 mod workspace;
 
 pub(super) use backup::BackupCommand;
+pub(super) use consolidate::ConsolidateArgs;
 pub(super) use episode::{EpisodeCommand, EpisodeListArgs, EpisodeSearchArgs, RecordEpisodeArgs};
 pub(super) use eval::{
     EmbeddingArgs, EvalCommand, KillsArgs, LearningArgs, LoadArgs, RelevanceArgs, RetrievalArgs, SpeedArgs,
@@ -256,6 +258,19 @@ pub(super) enum Command {
         #[arg(long)]
         apply: bool,
     },
+    /// Keep what was recorded small and true: merge episodes, find and judge patterns
+    #[command(
+        long_about = "Run consolidation in the workspace. Episodes of 30 to 180 days that tell the same become one, \
+            candidates for patterns are found in what happened, patterns go to the stage that their applications speak \
+            for, and those that are under review are refined, similar ones merged and obsolete ones deprecated. Without \
+            --apply nothing is changed. A run can be undone for 30 days. No language model is used.",
+        after_help = "Examples:\n  \
+            reasoning-bank consolidate                    what it would do\n  \
+            reasoning-bank consolidate --apply\n  \
+            reasoning-bank consolidate --list\n  \
+            reasoning-bank consolidate --undo 01995a2c-7d1e-7c3a-9d0e-5f2f6c1b7a90"
+    )]
+    Consolidate(ConsolidateArgs),
     /// Give the bank the vectors of the embedding model that is configured
     #[command(
         long_about = "Make the vectors of all memories again with the embedding model of the settings. The bank is \

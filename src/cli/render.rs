@@ -11,6 +11,7 @@ use reasoning_bank_domain::safety::invisible::escaped_for_people;
 
 mod backup;
 mod candidates;
+mod consolidation;
 mod doctor;
 mod edit;
 mod episode;
@@ -29,6 +30,7 @@ mod workspace;
 
 pub(super) use backup::{backup_made, backup_restored, backup_verified};
 pub(super) use candidates::explained;
+pub(super) use consolidation::{consolidation_run, consolidation_runs};
 pub(super) use doctor::diagnosis;
 pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported, superseded, updated};
 pub(super) use episode::{

@@ -140,6 +140,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     key("traces.retention_days", Whole(0, 36_500)),
     key("episodes.archive_after_days", Whole(0, 36_500)),
     key("episodes.retention_days", Whole(0, 36_500)),
+    key("consolidation.schedule", OneOf(&["off", "daily", "weekly"])),
     key("backup.dir", Text),
     key("backup.every", Interval),
     key("backup.keep", Whole(1, 10_000)),

@@ -1,6 +1,7 @@
 //! An episode that was stored is archived, deleted or restored, and in the end purged.
 
 use jiff::SignedDuration;
+use reasoning_bank_domain::consolidation::clusters::without_instance;
 use reasoning_bank_domain::episode::{
     ArchivedEpisode, DeletedEpisode, EpisodeFilter, EpisodeState, LifecycleProblem, PurgedEpisodes, RestoredEpisode,
     Visibility,
@@ -57,7 +58,8 @@ impl EpisodesHandle {
         deadline: Deadline,
     ) -> Result<DeletedEpisode, Error> {
         let workspace = self.workspace_of(workspace, deadline).await?;
-        self.own(id, &workspace, deadline).await?;
+        let row = self.own(id, &workspace, deadline).await?;
+        self.forget_instances(&[row], deadline).await?;
         self.store.erase(EraseScope::Episodes(vec![id]), deadline).await?;
         Ok(DeletedEpisode { episode_id: id, restorable_until: None })
     }
@@ -106,6 +108,7 @@ impl EpisodesHandle {
             // The place of an episode that is erased is not known any more.
             after = left.last().map(|row| row.trace.trace_id).or(after);
             if !due.is_empty() {
+                self.forget_instances(&due, deadline).await?;
                 let ids = due.iter().map(|row| row.trace.trace_id).collect();
                 outcome.purged += self.store.erase(EraseScope::Episodes(ids), deadline).await?.traces;
             }
@@ -113,6 +116,25 @@ impl EpisodesHandle {
                 return Ok(outcome);
             }
         }
+    }
+
+    /// Takes episodes that are about to be erased out of those that stand for them and others.
+    async fn forget_instances(&self, doomed: &[EpisodeRow], deadline: Deadline) -> Result<(), Error> {
+        for row in doomed {
+            let instance = row.trace.trace_id;
+            for consolidated in &row.state.referenced_by {
+                retry_on_conflict(async |_tries| {
+                    let workspace = Some(row.trace.metadata.workspace_id.clone());
+                    let trace = self.store.trace(*consolidated, workspace, deadline).await?;
+                    if let Some(next) = trace.and_then(|trace| without_instance(&trace, instance)) {
+                        self.store.commit(vec![Record::Verdict(next)], deadline).await?;
+                    }
+                    Ok(())
+                })
+                .await?;
+            }
+        }
+        Ok(())
     }
 
     /// Stores the state as `change` makes it. Returns the state that is stored then, and whether it was changed.

@@ -53,6 +53,7 @@ impl EpisodesHandle {
         self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&workspace);
         self.refer(&trace, &workspace.id, deadline).await;
+        self.memories.observe(std::slice::from_ref(&trace), &workspace, deadline).await;
         Ok(recorded(id, true))
     }
 

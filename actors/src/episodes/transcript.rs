@@ -55,7 +55,9 @@ impl EpisodesHandle {
             let ids: Vec<Uuid> = episodes.iter().map(|episode| episode.trace_id.uuid()).collect();
             let known = self.store.existing_ids(ids, deadline).await?;
             let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
-            for episode in episodes.iter().filter(|episode| !known.contains(&episode.trace_id.uuid())) {
+            let unknown = |episode: &&Trace| !known.contains(&episode.trace_id.uuid());
+            let unknown: Vec<Trace> = episodes.iter().filter(unknown).cloned().collect();
+            for episode in &unknown {
                 new += 1;
                 batch.extend(self.vectors_of(episode, 0, deadline.halfway()).await.map(Record::EpisodeVectors));
                 batch.push(Record::Trace(episode.clone()));
@@ -64,6 +66,7 @@ impl EpisodesHandle {
                 self.workspaces.still_there(&begun, deadline).await?;
                 self.store.commit(batch, deadline).await?;
                 self.workspaces.registered(workspace);
+                self.memories.observe(&unknown, workspace, deadline).await;
             }
         }
         Ok(new)

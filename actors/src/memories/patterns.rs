@@ -3,6 +3,7 @@
 
 mod found;
 mod judged;
+mod observed;
 
 use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
@@ -183,8 +184,7 @@ impl MemoriesHandle {
         .await
     }
 
-    /// Stores a memory with its part, together with a batch. A pattern that search may find gets its passages, and one
-    /// that it may not find any more loses them.
+    /// Stores a memory with its part, together with a batch.
     async fn store_part(
         &self,
         before: &Memory,
@@ -193,14 +193,29 @@ impl MemoriesHandle {
         mut batch: Vec<Record>,
         deadline: Deadline,
     ) -> Result<(Memory, PatternPart), Error> {
-        let mut memory = Memory { pattern: Some(Box::new(part.clone())), ..memory };
+        let revised = self.with_part(before, memory, part.clone(), deadline).await?;
+        let memory = revised.as_ref().map_or_else(|| before.clone(), |(memory, _)| memory.clone());
+        batch.extend(revised.map(|(_, record)| record));
+        if !batch.is_empty() {
+            self.store.commit(batch, deadline).await?;
+        }
+        Ok((memory, part))
+    }
+
+    /// Makes the next revision of a memory, with this part, and the record that stores it. None where nothing changes. A
+    /// pattern that search may find gets its passages, and one that it may not find any more loses them.
+    pub(crate) async fn with_part(
+        &self,
+        before: &Memory,
+        memory: Memory,
+        part: PatternPart,
+        deadline: Deadline,
+    ) -> Result<Option<(Memory, Record)>, Error> {
+        let mut memory = Memory { pattern: Some(Box::new(part)), ..memory };
         memory.scrub();
         memory.validate()?;
         if memory == *before {
-            if !batch.is_empty() {
-                self.store.commit(batch, deadline).await?;
-            }
-            return Ok((memory, part));
+            return Ok(None);
         }
         let memory = memory.revised(self.clock.now());
         let (memory, passages) = if memory.is_unproven() {
@@ -210,9 +225,29 @@ impl MemoriesHandle {
         } else {
             self.with_passages(memory, before, deadline).await?
         };
-        batch.push(Record::Revision { memory: memory.clone(), passages });
-        self.store.commit(batch, deadline).await?;
-        Ok((memory, part))
+        let record = Record::Revision { memory: memory.clone(), passages };
+        Ok(Some((memory, record)))
+    }
+}
+
+/// What consolidation needs of patterns.
+impl MemoriesHandle {
+    /// Removes secrets from a memory that rules made, and checks it.
+    pub(crate) fn checked(&self, mut memory: Memory) -> Result<Memory, Error> {
+        memory.scrub();
+        memory.validate()?;
+        Ok(memory)
+    }
+
+    /// Makes the record that turns a memory, as it is now, back into what it was. None where it is that already.
+    pub(crate) async fn restored(
+        &self,
+        current: &Memory,
+        before: Memory,
+        deadline: Deadline,
+    ) -> Result<Option<Record>, Error> {
+        let Some(part) = before.pattern.as_deref().cloned() else { return Ok(None) };
+        Ok(self.with_part(current, before, part, deadline).await?.map(|(_, record)| record))
     }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
+use reasoning_bank_domain::consolidation::Schedule;
 use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
 
-use super::{HashEmbedder, MemLogs};
+use super::{HashEmbedder, MemLease, MemLogs};
 use crate::agents::SolveSettings;
 use crate::cache::CacheLimits;
 use crate::distiller::DistillerSettings;
@@ -48,6 +49,7 @@ impl Default for SystemSettings {
             retrieval: RetrievalSettings::default(),
             distiller: DistillerSettings::default(),
             episodes: LifecycleRules::default(),
+            consolidation: Schedule::Off,
             cache: CacheLimits::default(),
             retry: RetryPolicy::default(),
             requests_per_minute: 0,
@@ -72,5 +74,6 @@ pub fn parts(store: Arc<dyn MemoryStore>, model: impl LanguageModel) -> SystemPa
         background: None,
         backups: None,
         working: Arc::new(MemLogs::default()),
+        consolidation: Arc::new(MemLease::default()),
     }
 }

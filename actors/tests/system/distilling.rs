@@ -1,25 +1,19 @@
 //! The distiller: a durable queue, one result a job, and never more tokens than a day's cap.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
-use futures::future::{BoxFuture, ready};
 use jiff::SignedDuration;
-use jiff::civil::Date;
 use reasoning_bank_actors::distiller::DistillerSettings;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::learner::LearnerSettings;
 use reasoning_bank_actors::memories::{ListRequest, RecordRequest};
 use reasoning_bank_actors::model::NoModel;
-use reasoning_bank_actors::ports::{
-    JobFilter, LanguageModel, Lease, LeaseGuard, ModelError, Page, StoreError, StoreReads,
-};
+use reasoning_bank_actors::ports::{JobFilter, LanguageModel, ModelError, Page, StoreError, StoreReads};
 use reasoning_bank_actors::runtime::SystemEvent;
 use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_actors::testkit::{ManualClock, Scripted, eventually, parts};
+use reasoning_bank_actors::testkit::{ManualClock, MemLease, Scripted, eventually, parts};
 use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
 use reasoning_bank_domain::learning::job::{JobState, JobView, MAX_ATTEMPTS, Method, Work};
 use reasoning_bank_domain::learning::transcript::Exchange;
@@ -36,44 +30,11 @@ const LESSONS: &str = r#"{"learnings": [{"title": "Pin the toolchain before bise
     "content": "Fix the compiler version first, so that the bisection sees one change at a time.",
     "pattern_tags": ["git"], "domain_category": "tooling", "difficulty_level": null, "error_context": null}]}"#;
 
-/// One for all who share it, with the account of what was spent, as a lock file is.
-#[derive(Clone, Default)]
-struct OneLease {
-    taken: Arc<AtomicBool>,
-    account: Arc<Mutex<Option<(Date, u64)>>>,
-}
-
-struct Taken(OneLease);
-
-impl Drop for Taken {
-    fn drop(&mut self) {
-        self.0.taken.store(false, Ordering::SeqCst);
-    }
-}
-
-impl Lease for OneLease {
-    fn try_take(&self) -> Option<Box<dyn LeaseGuard>> {
-        let free = !self.taken.swap(true, Ordering::SeqCst);
-        free.then(|| Box::new(Taken(self.clone())) as Box<dyn LeaseGuard>)
-    }
-}
-
-impl LeaseGuard for Taken {
-    fn spent_on(&self, day: Date) -> u64 {
-        self.0.account.lock().unwrap().filter(|(known, _)| *known == day).map_or(0, |(_, tokens)| tokens)
-    }
-
-    fn write_down(&mut self, day: Date, tokens: u64) -> BoxFuture<'_, Result<(), String>> {
-        *self.0.account.lock().unwrap() = Some((day, tokens));
-        ready(Ok(())).boxed()
-    }
-}
-
 /// What several systems share.
 #[derive(Clone, Default)]
 struct Bank {
     store: Arc<MemStore>,
-    lease: OneLease,
+    lease: MemLease,
     clock: ManualClock,
 }
 
@@ -283,7 +244,7 @@ async fn a_days_tokens_are_never_exceeded_and_the_rest_waits_for_the_next_day_in
         }
         assert!(!waits.is_empty() || events.wait_for(|_| true, soon()).await.is_some());
     }
-    let spent = bank.lease.account.lock().unwrap().unwrap().1;
+    let spent = bank.lease.account().unwrap().1;
     assert!(spent <= CAP && spent > CAP / 2, "{spent}");
     let asked = model.calls(Purpose::Distill);
     assert!((2..ids.len()).contains(&asked), "{asked}");

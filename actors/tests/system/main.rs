@@ -4,6 +4,7 @@
 
 mod again;
 mod backups;
+mod consolidating;
 mod distilling;
 mod editing;
 mod faults;

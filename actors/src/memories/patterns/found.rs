@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::pattern::{PatternPart, PatternStage};
-use reasoning_bank_domain::memory::{Memory, Status};
+use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::memory::{Memory, Scope, Status};
 use reasoning_bank_domain::pattern::document::{
     ExcludedPattern, FoundPattern, PatternList, PatternSummary, PatternsFound,
 };
@@ -85,12 +86,40 @@ impl MemoriesHandle {
     ) -> Result<Vec<(Memory, PatternPart)>, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let visible = visible(&workspace, ScopeFilter::Cascade);
-        let filter =
-            MemoryFilter { workspace: Some(workspace.id), status: Some(Status::Active), ..MemoryFilter::default() };
+        let active = MemoryFilter { status: Some(Status::Active), patterns_only: true, ..MemoryFilter::default() };
+        let own = MemoryFilter { workspace: Some(workspace.id.clone()), ..active.clone() };
+        let shared = [(Scope::Team, &visible.team), (Scope::Org, &visible.org)];
+        let shared = shared.into_iter().filter(|(_, readers)| readers.is_some());
+        let shared = shared.map(|(scope, _)| MemoryFilter { scope: Some(scope), ..active.clone() });
+        let mut found = BTreeMap::new();
+        for filter in std::iter::once(own).chain(shared) {
+            let patterns = self.listed_patterns(&filter, deadline).await?;
+            let readable = patterns.into_iter().filter(|(memory, _)| visible.contains(memory));
+            found.extend(readable.map(|one| (one.0.id, one)));
+        }
+        Ok(found.into_values().collect())
+    }
+
+    /// Reads the patterns that belong to a workspace, of any status and stage.
+    pub(crate) async fn own_patterns(
+        &self,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<Vec<(Memory, PatternPart)>, Error> {
+        let workspace = Some(workspace.id.clone());
+        self.listed_patterns(&MemoryFilter { workspace, patterns_only: true, ..MemoryFilter::default() }, deadline)
+            .await
+    }
+
+    async fn listed_patterns(
+        &self,
+        filter: &MemoryFilter,
+        deadline: Deadline,
+    ) -> Result<Vec<(Memory, PatternPart)>, Error> {
         let mut found = Vec::new();
-        self.each_page(&filter, deadline, |rows| {
-            let readable = rows.into_iter().map(|row| row.memory).filter(|memory| visible.contains(memory));
-            found.extend(readable.filter_map(|memory| Some((memory.pattern.as_deref()?.clone(), memory))));
+        self.each_page(filter, deadline, |rows| {
+            let memories = rows.into_iter().map(|row| row.memory);
+            found.extend(memories.filter_map(|memory| Some((memory.pattern.as_deref()?.clone(), memory))));
             ControlFlow::Continue(())
         })
         .await?;

@@ -1,0 +1,195 @@
+//! Consolidation: it keeps what was recorded small and true, in runs that can be undone. `stages` has what a run does,
+//! `undo` takes one back, and `actor` begins runs that are due. One process of a bank runs at a time.
+//!
+//! Each stage is one commit, together with what takes it back and with the record of the run as far as it has come. A run
+//! that a kill cuts off is therefore whole up to a stage, and can be undone like any other.
+
+mod actor;
+mod book;
+mod episodes;
+mod stages;
+mod undo;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reasoning_bank_domain::consolidation::{
+    AfterRun, ConsolidationRun, HistoryEntry, RunTrigger, Schedule, StageName, StageReport,
+};
+use reasoning_bank_domain::episode::LifecycleRules;
+use reasoning_bank_domain::memory::ids::RunId;
+use reasoning_bank_domain::memory::workspace::Workspace;
+use uuid::Uuid;
+
+use crate::conflict::retry_on_conflict;
+use crate::embedding_cache::CachedEmbedder;
+use crate::error::Error;
+use crate::memories::MemoriesHandle;
+use crate::ports::{Clock, HistoryFilter, Lease, LeaseGuard, Page, Record};
+use crate::runtime::{ChildSpec, Deadline};
+use crate::store::StoreHandle;
+use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
+
+use self::actor::ConsolidationArgs;
+
+/// The most runs in a list.
+pub const RUNS_MAX: usize = 100;
+/// So many slices of upkeep are done in one run, each within the second limit. The store does the rest by itself.
+const UPKEEP_SLICES: usize = 100;
+const UPKEEP_SLICE_LIMIT: Duration = Duration::from_secs(60);
+
+/// What a run is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRequest {
+    pub workspace: WorkspaceRef,
+    pub trigger: RunTrigger,
+    /// False: the run only says what it would do, and changes nothing.
+    pub apply: bool,
+}
+
+#[derive(Clone)]
+pub struct ConsolidationHandle {
+    store: StoreHandle,
+    workspaces: WorkspacesHandle,
+    memories: MemoriesHandle,
+    embedder: CachedEmbedder,
+    lease: Arc<dyn Lease>,
+    rules: LifecycleRules,
+    clock: Clock,
+}
+
+impl ConsolidationHandle {
+    pub(crate) fn new(
+        store: StoreHandle,
+        workspaces: WorkspacesHandle,
+        memories: MemoriesHandle,
+        embedder: CachedEmbedder,
+        lease: Arc<dyn Lease>,
+        rules: LifecycleRules,
+        clock: Clock,
+    ) -> Self {
+        Self { store, workspaces, memories, embedder, lease, rules, clock }
+    }
+
+    pub(crate) fn child(&self, schedule: Schedule) -> ChildSpec {
+        actor::child(ConsolidationArgs { handle: self.clone(), schedule })
+    }
+
+    /// Runs all stages over a workspace.
+    ///
+    /// # Errors
+    /// `Conflict` where another process of the bank runs, and the errors of the store. What the stages before did is done
+    /// then, and can be undone.
+    pub async fn run(&self, request: RunRequest, deadline: Deadline) -> Result<ConsolidationRun, Error> {
+        let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
+        let _lease = if request.apply { Some(self.take_lease()?) } else { None };
+        let id = Uuid::now_v7().into();
+        let now = self.clock.now();
+        let mut run = ConsolidationRun::begun(id, workspace.id.clone(), request.trigger, request.apply, now);
+        for stage in [StageName::Episodes, StageName::Mining, StageName::Validation, StageName::Refinement] {
+            run = retry_on_conflict(|_| self.stage(stage, run.clone(), &workspace, deadline)).await?;
+        }
+        if request.apply {
+            run.stages.push(self.upkeep(deadline).await?);
+        }
+        run.after = Some(self.after(&workspace, deadline).await?);
+        run.ended_at = Some(self.clock.now());
+        if request.apply {
+            self.store.commit(vec![record_of(&run)], deadline).await?;
+        }
+        Ok(run)
+    }
+
+    /// Does one stage, and returns the run with its report.
+    async fn stage(
+        &self,
+        stage: StageName,
+        mut run: ConsolidationRun,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<ConsolidationRun, Error> {
+        let stages::Staged { report, mut records } = self.staged(stage, &run, workspace, deadline).await?;
+        run.stages.push(report);
+        if run.applied {
+            records.push(record_of(&run));
+            self.store.commit(records, deadline).await?;
+        }
+        Ok(run)
+    }
+
+    async fn upkeep(&self, deadline: Deadline) -> Result<StageReport, Error> {
+        let mut report = StageReport::of(StageName::Upkeep, 0);
+        for _ in 0..UPKEEP_SLICES {
+            let slice = self.store.maintain(deadline.at_most(UPKEEP_SLICE_LIMIT)).await?;
+            report.looked_at += 1;
+            if slice.busy || !slice.more {
+                break;
+            }
+        }
+        Ok(report)
+    }
+
+    async fn after(&self, workspace: &Workspace, deadline: Deadline) -> Result<AfterRun, Error> {
+        let summary = self.store.summary(deadline).await?;
+        let mut after =
+            AfterRun { bytes: summary.bytes, index_lag_rows: summary.index_lag_rows, ..AfterRun::default() };
+        for (_, part) in self.memories.own_patterns(workspace, deadline).await? {
+            *after.patterns.entry(part.stage).or_default() += 1;
+        }
+        after.episodes = self.facts(workspace, self.clock.now(), deadline).await?.len() as u64;
+        Ok(after)
+    }
+
+    /// Lists the runs of a workspace that can still be undone, the newest first.
+    pub async fn runs(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Vec<ConsolidationRun>, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace.id;
+        let filter = HistoryFilter { workspace, run: None };
+        let heads = self.store.history(filter, Page::newest(RUNS_MAX), deadline).await?;
+        let mut runs: Vec<ConsolidationRun> = heads.iter().filter_map(HistoryEntry::as_run).cloned().collect();
+        runs.sort_by_key(|run| std::cmp::Reverse((run.started_at, run.run_id)));
+        Ok(runs)
+    }
+
+    /// Reads one run of a workspace, with the titles of what it changed and what is still there.
+    pub async fn show(
+        &self,
+        id: RunId,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<ConsolidationRun, Error> {
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let run = self.record(id, &workspace, deadline).await?.0;
+        self.titled(run, &workspace, deadline).await
+    }
+
+    /// Reads the record of a run and its other entries.
+    async fn record(
+        &self,
+        id: RunId,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<(ConsolidationRun, Vec<HistoryEntry>), Error> {
+        const PAGE: usize = 200;
+        let filter = HistoryFilter { workspace: workspace.id.clone(), run: Some(id) };
+        let (mut entries, mut page) = (Vec::new(), Some(Page::first(PAGE)));
+        while let Some(asked) = page {
+            let found = self.store.history(filter.clone(), asked.clone(), deadline).await?;
+            page = asked.following(&found, |entry| entry.id.uuid());
+            entries.extend(found);
+        }
+        let record = entries.iter().find_map(HistoryEntry::as_run).cloned();
+        let record = record.ok_or_else(|| Error::NotFound(format!("run of consolidation {id} here")))?;
+        entries.retain(|entry| entry.as_run().is_none());
+        Ok((record, entries))
+    }
+
+    fn take_lease(&self) -> Result<Box<dyn LeaseGuard>, Error> {
+        self.lease.try_take().ok_or_else(|| Error::Conflict("this bank".to_owned()))
+    }
+}
+
+/// Makes the record of a run. It has one revision more with each stage, and another one when it is undone.
+fn record_of(run: &ConsolidationRun) -> Record {
+    let ended = u64::from(run.ended_at.is_some()) + u64::from(run.undone.is_some());
+    Record::History(HistoryEntry::of_run(run, run.stages.len() as u64 + ended))
+}

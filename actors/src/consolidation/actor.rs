@@ -1,0 +1,135 @@
+//! ConsolidationActor looks from time to time whether a run is due in a workspace, and begins it while the process has
+//! nothing else to do. Several processes of a bank may do so; one of them runs.
+
+use std::time::Duration;
+
+use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
+use reasoning_bank_domain::consolidation::{HistoryEntry, RunTrigger, Schedule};
+use reasoning_bank_domain::memory::workspace::WorkspaceRef;
+use reasoning_bank_domain::system::restart::Restart;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{ConsolidationHandle, RunRequest};
+use crate::error::Error;
+use crate::ports::EraseScope;
+use crate::runtime::{ChildSpec, Deadline, Panicked, Slot, Tasks};
+
+/// The first look is so long after the start, so that a process that serves one request is not kept busy.
+const FIRST_LOOK: Duration = Duration::from_secs(120);
+const LOOK_EVERY: Duration = Duration::from_secs(600);
+/// A run in one workspace takes at most so long. What it did not come to is done by the next one.
+const RUN_LIMIT: Duration = Duration::from_secs(600);
+/// Each question whether a run is due takes at most so long.
+const STORE_LIMIT: Duration = Duration::from_secs(30);
+/// A run that is asked to stop has ended within this time.
+const FINISH_LIMIT: Duration = Duration::from_secs(3);
+
+#[derive(Clone)]
+pub(super) struct ConsolidationArgs {
+    pub(super) handle: ConsolidationHandle,
+    pub(super) schedule: Schedule,
+}
+
+pub(super) fn child(args: ConsolidationArgs) -> ChildSpec {
+    ChildSpec::actor("consolidation", Restart::Transient, &Slot::new(), move || (ConsolidationActor, args.clone()))
+}
+
+pub(super) enum ConsolidationMsg {
+    Look,
+    Looked(Result<Result<(), Error>, Panicked>),
+}
+
+pub(super) struct ConsolidationState {
+    args: ConsolidationArgs,
+    tasks: Tasks,
+    /// The timer ends with the state.
+    next_look: Option<AbortOnDropHandle<Result<(), MessagingErr<ConsolidationMsg>>>>,
+}
+
+pub(super) struct ConsolidationActor;
+
+impl Actor for ConsolidationActor {
+    type Msg = ConsolidationMsg;
+    type State = ConsolidationState;
+    type Arguments = ConsolidationArgs;
+
+    async fn pre_start(
+        &self,
+        myself: ActorRef<ConsolidationMsg>,
+        args: ConsolidationArgs,
+    ) -> Result<ConsolidationState, ActorProcessingErr> {
+        let next_look = Some(look_after(&myself, FIRST_LOOK));
+        Ok(ConsolidationState { args, tasks: Tasks::new("consolidation"), next_look })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<ConsolidationMsg>,
+        message: ConsolidationMsg,
+        state: &mut ConsolidationState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            ConsolidationMsg::Look => {
+                state.next_look = None;
+                let args = state.args.clone();
+                state.tasks.pipe(&myself, async move { args.look().await }, ConsolidationMsg::Looked);
+            }
+            ConsolidationMsg::Looked(looked) => {
+                match looked {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => tracing::warn!(%error, "a run of consolidation that is due waits"),
+                    Err(panicked) => tracing::error!(%panicked, "a run of consolidation failed"),
+                }
+                state.next_look = Some(look_after(&myself, LOOK_EVERY));
+            }
+        }
+        Ok(())
+    }
+
+    async fn post_stop(
+        &self,
+        _: ActorRef<ConsolidationMsg>,
+        state: &mut ConsolidationState,
+    ) -> Result<(), ActorProcessingErr> {
+        state.tasks.finish(Deadline::after(FINISH_LIMIT)).await;
+        Ok(())
+    }
+}
+
+fn look_after(
+    myself: &ActorRef<ConsolidationMsg>,
+    wait: Duration,
+) -> AbortOnDropHandle<Result<(), MessagingErr<ConsolidationMsg>>> {
+    AbortOnDropHandle::new(myself.send_after(wait, || ConsolidationMsg::Look))
+}
+
+impl ConsolidationArgs {
+    /// Runs in every workspace where a run is due. Workspaces without an episode need none.
+    async fn look(&self) -> Result<(), Error> {
+        let within = || Deadline::after(STORE_LIMIT);
+        let handle = &self.handle;
+        let mut ran = false;
+        for workspace in handle.store.workspaces(within()).await? {
+            let named = WorkspaceRef::Id(workspace.id.clone());
+            let last = handle.runs(&named, within()).await?.first().map(|run| run.started_at);
+            if !self.schedule.is_due(last, handle.clock.now()) || !handle.has_episodes(&workspace, within()).await? {
+                continue;
+            }
+            let request = RunRequest { workspace: named, trigger: RunTrigger::Schedule, apply: true };
+            match handle.run(request, Deadline::after(RUN_LIMIT)).await {
+                Ok(run) => {
+                    let changes = run.changes().count();
+                    tracing::info!(run = %run.run_id, workspace = %workspace.id, changes, "a run of consolidation ended");
+                    ran = true;
+                }
+                // Another process runs, or the workspace was deleted meanwhile.
+                Err(Error::Conflict(_) | Error::WorkspaceUnknown(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if ran && let Ok(before) = handle.clock.now().checked_sub(HistoryEntry::KEPT) {
+            handle.store.erase(EraseScope::History { before }, Deadline::after(RUN_LIMIT)).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! What a run reads: the patterns of a workspace with their applications, and what is known of its episodes.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_domain::consolidation::ConsolidationRun;
+use reasoning_bank_domain::episode::{EpisodeFilter, Visibility};
+use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::pattern::{PatternApplication, PatternPart};
+use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::pattern::evidence::Applied;
+use reasoning_bank_domain::pattern::facts::EpisodeFacts;
+use reasoning_bank_domain::pattern::mining::MINED_DAYS;
+use uuid::Uuid;
+
+use super::ConsolidationHandle;
+use crate::error::Error;
+use crate::ports::Page;
+use crate::runtime::Deadline;
+
+/// So many episodes or signals are read at once.
+const PAGE: usize = 500;
+/// The most episodes that a run looks at, the newest ones.
+pub(super) const EPISODES_MOST: usize = 100_000;
+
+/// The patterns of a workspace and what they are judged by.
+pub(super) struct PatternBook {
+    pub(super) patterns: Vec<(Memory, PatternPart)>,
+    applications: BTreeMap<MemoryId, Vec<PatternApplication>>,
+    pub(super) episodes: Vec<EpisodeFacts>,
+    places: HashMap<TraceId, usize>,
+}
+
+impl PatternBook {
+    /// Returns the applications of a pattern.
+    pub(super) fn applications(&self, id: MemoryId) -> &[PatternApplication] {
+        self.applications.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds applications of a pattern.
+    pub(super) fn add(&mut self, id: MemoryId, applications: impl IntoIterator<Item = PatternApplication>) {
+        self.applications.entry(id).or_default().extend(applications);
+    }
+
+    /// Returns the applications of a pattern with their episodes.
+    pub(super) fn applied(&self, id: MemoryId) -> Vec<Applied<'_>> {
+        let episode = |id: &TraceId| self.places.get(id).and_then(|place| self.episodes.get(*place));
+        let with = |application| Applied { application, episode: episode(&application.episode_id) };
+        self.applications(id).iter().map(with).collect()
+    }
+}
+
+impl ConsolidationHandle {
+    /// Reads the patterns of a workspace, of any stage, with their applications and the episodes of the last 180 days.
+    pub(super) async fn book(&self, workspace: &Workspace, deadline: Deadline) -> Result<PatternBook, Error> {
+        let patterns = self.memories.own_patterns(workspace, deadline).await?;
+        let episodes = self.facts(workspace, self.clock.now(), deadline).await?;
+        let mut applications: BTreeMap<MemoryId, Vec<PatternApplication>> = BTreeMap::new();
+        for some in patterns.chunks(PAGE) {
+            let ids: Vec<MemoryId> = some.iter().map(|(memory, _)| memory.id).collect();
+            let mut page = Some(Page::first(PAGE));
+            while let Some(asked) = page {
+                let signals = self.store.signals_about(ids.clone(), asked.clone(), deadline).await?;
+                page = asked.following(&signals, |signal| signal.id.uuid());
+                for application in signals.iter().filter_map(|signal| signal.as_application()) {
+                    applications.entry(application.pattern_id).or_default().push(application);
+                }
+            }
+        }
+        let places = episodes.iter().enumerate().map(|(place, episode)| (episode.id, place)).collect();
+        Ok(PatternBook { patterns, applications, episodes, places })
+    }
+
+    /// Reads what is known of the episodes of the last 180 days that nobody deleted, the newest first.
+    pub(super) async fn facts(
+        &self,
+        workspace: &Workspace,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<Vec<EpisodeFacts>, Error> {
+        let filter = EpisodeFilter {
+            visible: vec![Visibility::Active, Visibility::Archived],
+            since: now.checked_sub(SignedDuration::from_hours(24 * MINED_DAYS)).ok(),
+            ..EpisodeFilter::of(workspace.id.clone(), self.rules, now)
+        };
+        let (mut facts, mut after) = (Vec::new(), None);
+        while facts.len() < EPISODES_MOST {
+            let rows = self.store.episodes(filter.clone(), after, PAGE, deadline).await?;
+            facts.extend(rows.iter().map(|row| EpisodeFacts::of_trace(&row.trace)));
+            match rows.last().filter(|_| rows.len() == PAGE) {
+                Some(last) => after = Some(last.trace.trace_id),
+                None => break,
+            }
+        }
+        Ok(facts)
+    }
+
+    pub(super) async fn has_episodes(&self, workspace: &Workspace, deadline: Deadline) -> Result<bool, Error> {
+        let filter = EpisodeFilter::of(workspace.id.clone(), self.rules, self.clock.now());
+        Ok(!self.store.episodes(filter, None, 1, deadline).await?.is_empty())
+    }
+
+    /// Writes the titles of what a run changed into its record, as far as it is still there.
+    pub(super) async fn titled(
+        &self,
+        run: ConsolidationRun,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<ConsolidationRun, Error> {
+        const TASK_CHARS: usize = 200;
+        let ids: Vec<Uuid> = run.changes().map(|change| change.id).collect();
+        let memories = ids.iter().map(|id| MemoryId::from(*id)).collect();
+        let found = self.store.get(memories, deadline).await?;
+        let of_workspace = found.into_iter().filter(|row| row.memory.workspace_id == workspace.id);
+        let mut titles: HashMap<Uuid, String> =
+            of_workspace.map(|row| (row.memory.id.uuid(), row.memory.title)).collect();
+        for id in ids.into_iter().filter(|id| !titles.contains_key(id)).collect::<Vec<_>>() {
+            if let Some(trace) = self.store.trace(id.into(), Some(workspace.id.clone()), deadline).await? {
+                titles.insert(id, trace.task.chars().take(TASK_CHARS).collect());
+            }
+        }
+        Ok(run.with_titles(|id| titles.get(&id).cloned()))
+    }
+}

@@ -1,0 +1,247 @@
+//! The stages of a run. Each reads what is stored, decides by the rules of the domain, and returns what is to be stored
+//! together with what takes it back.
+
+use std::collections::HashSet;
+
+use futures::FutureExt;
+use jiff::Timestamp;
+use reasoning_bank_domain::consolidation::{
+    Change, ChangeKind, ConsolidationRun, HistoryEntry, StageName, StageReport,
+};
+use reasoning_bank_domain::evidence::confidence::prior;
+use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::memory::pattern::{PatternPart, PatternStage};
+use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::memory::{Memory, SourceType};
+use reasoning_bank_domain::pattern::evidence::comparable;
+use reasoning_bank_domain::pattern::mining::mine;
+use reasoning_bank_domain::pattern::{merging, observation, pruning, refinement, stages};
+use uuid::Uuid;
+
+use super::ConsolidationHandle;
+use crate::error::Error;
+use crate::ports::Record;
+use crate::runtime::Deadline;
+
+/// The most patterns that one stage of a run changes. The next run does the rest.
+const CHANGES_MAX: usize = 500;
+
+/// What a stage comes to.
+pub(super) struct Staged {
+    pub(super) report: StageReport,
+    /// The records to store, those of the history among them.
+    pub(super) records: Vec<Record>,
+}
+
+impl Staged {
+    pub(super) fn of(stage: StageName, looked_at: usize) -> Self {
+        Self { report: StageReport::of(stage, looked_at), records: Vec::new() }
+    }
+
+    pub(super) fn note(&mut self, id: Uuid, change: ChangeKind, title: &str, why: String) {
+        self.report.changes.push(Change { id, change, title: title.to_owned(), why });
+    }
+}
+
+impl ConsolidationHandle {
+    pub(super) async fn staged(
+        &self,
+        stage: StageName,
+        run: &ConsolidationRun,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<Staged, Error> {
+        // The futures of all stages together would be too large for a stack.
+        match stage {
+            StageName::Episodes => self.merged_episodes(run, workspace, deadline).boxed().await,
+            StageName::Mining => self.mined(run, workspace, deadline).boxed().await,
+            StageName::Validation => self.validated(run, workspace, deadline).boxed().await,
+            StageName::Refinement => self.refined(run, workspace, deadline).boxed().await,
+            StageName::Upkeep => Ok(Staged::of(stage, 0)),
+        }
+    }
+
+    async fn mined(&self, run: &ConsolidationRun, workspace: &Workspace, deadline: Deadline) -> Result<Staged, Error> {
+        let now = self.clock.now();
+        let known = self.memories.own_patterns(workspace, deadline).await?;
+        let known: HashSet<MemoryId> = known.iter().map(|(memory, _)| memory.id).collect();
+        let episodes = self.facts(workspace, now, deadline).await?;
+        let mut staged = Staged::of(StageName::Mining, episodes.len());
+        for found in mine(&episodes, &known, now) {
+            let memory = self.memories.checked(found.memory(now))?;
+            let (of, successes) = (found.supporting.len(), found.successes);
+            let why = if found.p_value < 1.0 {
+                format!("{successes} of {of} episodes succeeded, p = {:.1e}", found.p_value)
+            } else {
+                format!("{of} episodes")
+            };
+            staged.note(memory.id.uuid(), ChangeKind::Proposed, &memory.title, why);
+            staged.records.push(Record::History(HistoryEntry::made_memory(run, &memory, now)));
+            staged.records.push(Record::Memory { memory, passages: Vec::new(), confirm: None });
+        }
+        Ok(staged)
+    }
+
+    async fn validated(
+        &self,
+        run: &ConsolidationRun,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<Staged, Error> {
+        let now = self.clock.now();
+        let mut book = self.book(workspace, deadline).await?;
+        let mut staged = Staged::of(StageName::Validation, book.patterns.len());
+        for (memory, part) in std::mem::take(&mut book.patterns) {
+            if part.stage == PatternStage::Deprecated {
+                continue;
+            }
+            let known: HashSet<SignalId> = book.applications(memory.id).iter().map(|one| one.id).collect();
+            let new = observation::newly_observed(memory.id, &part, memory.created_at, &book.episodes, &known);
+            staged.records.extend(new.iter().cloned().map(|application| Record::Signal(application.into())));
+            book.add(memory.id, new);
+            let applied = book.applied(memory.id);
+            let reviewed = stages::review(&part, &applied, &comparable(&part, &applied, &book.episodes, now), now);
+            let Some((next, record)) =
+                self.memories.with_part(&memory, memory.clone(), reviewed.part, deadline).await?
+            else {
+                continue;
+            };
+            if staged.report.changes.len() >= CHANGES_MAX {
+                staged.report.left += 1;
+                continue;
+            }
+            if let Some(change) = reviewed.change {
+                let kind = match change.to {
+                    PatternStage::Candidate => ChangeKind::Demoted,
+                    PatternStage::Validated => ChangeKind::Validated,
+                    PatternStage::UnderReview => ChangeKind::PutUnderReview,
+                    PatternStage::Deprecated => ChangeKind::Deprecated,
+                };
+                staged.note(next.id.uuid(), kind, &next.title, change.reason);
+            }
+            staged.records.push(Record::History(HistoryEntry::changed_memory(run, &memory, now)));
+            staged.records.push(record);
+        }
+        Ok(staged)
+    }
+
+    async fn refined(
+        &self,
+        run: &ConsolidationRun,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<Staged, Error> {
+        let now = self.clock.now();
+        let book = self.book(workspace, deadline).await?;
+        let mut staged = Staged::of(StageName::Refinement, book.patterns.len());
+        let mut changed: HashSet<MemoryId> = HashSet::new();
+        for (memory, part) in book.patterns.iter().filter(|(_, part)| part.stage == PatternStage::UnderReview) {
+            let applied = book.applied(memory.id);
+            let Some(found) = refinement::refinement(part, &applied, now) else { continue };
+            let compared = comparable(part, &applied, &book.episodes, now);
+            let Some(next) = refinement::refined(part, &found, &applied, &compared, now) else { continue };
+            let why = format!("version {}, p = {:.1e}", next.version, found.p_value);
+            if self.change(&mut staged, run, (memory, memory.clone()), next, now, deadline).await? {
+                staged.note(memory.id.uuid(), ChangeKind::Refined, &memory.title, why);
+                changed.insert(memory.id);
+            }
+        }
+        let mergeable = |(memory, part): &&(Memory, PatternPart)| {
+            part.stage != PatternStage::Deprecated && !changed.contains(&memory.id)
+        };
+        let parts: Vec<(MemoryId, &PatternPart)> =
+            book.patterns.iter().filter(mergeable).map(|(memory, part)| (memory.id, part)).collect();
+        for pair in merging::similar_pairs(&parts) {
+            let Some(merged) = merging::merged(pair.better.1, pair.other.1) else { continue };
+            let both = [pair.better.0, pair.other.0];
+            let of = |id: MemoryId| book.patterns.iter().find(|(memory, _)| memory.id == id);
+            let (Some((better, _)), Some((other, _))) = (of(both[0]), of(both[1])) else { continue };
+            let memory = self.memories.checked(merged_memory(better, other, merged, now))?;
+            if book.patterns.iter().any(|(known, _)| known.id == memory.id) {
+                // Somebody took the pattern of both out of use, and does not want it again.
+                continue;
+            }
+            let applications = both.iter().flat_map(|id| book.applications(*id).iter().cloned());
+            let version = memory.pattern.as_ref().map_or(1, |part| part.version);
+            let applications = merging::merged_applications(memory.id, version, applications);
+            staged.records.extend(applications.into_iter().map(|application| Record::Signal(application.into())));
+            staged.note(memory.id.uuid(), ChangeKind::Merged, &memory.title, format!("likeness {:.2}", pair.likeness));
+            for (memory_of_pair, part) in [(better, pair.better.1), (other, pair.other.1)] {
+                let next = stages::deprecated(part, "it was merged with a similar one", Some(memory.id));
+                let before = (memory_of_pair, memory_of_pair.clone());
+                if self.change(&mut staged, run, before, next, now, deadline).await? {
+                    staged.note(
+                        memory_of_pair.id.uuid(),
+                        ChangeKind::Deprecated,
+                        &memory_of_pair.title,
+                        "merged".into(),
+                    );
+                }
+                changed.insert(memory_of_pair.id);
+            }
+            staged.records.push(Record::History(HistoryEntry::made_memory(run, &memory, now)));
+            staged.records.push(Record::Memory { memory, passages: Vec::new(), confirm: None });
+        }
+        for (memory, part) in book.patterns.iter().filter(|(memory, _)| !changed.contains(&memory.id)) {
+            let contradicting: Vec<&PatternPart> = book
+                .patterns
+                .iter()
+                .filter(|(other, theirs)| {
+                    theirs.relationships.contradicts.contains(&memory.id)
+                        || part.relationships.contradicts.contains(&other.id)
+                })
+                .map(|(_, theirs)| theirs)
+                .collect();
+            let Some(reason) = pruning::obsolete_because(part, memory.created_at, &contradicting, now) else {
+                continue;
+            };
+            let next = stages::deprecated(part, &reason.to_string(), None);
+            if self.change(&mut staged, run, (memory, memory.clone()), next, now, deadline).await? {
+                staged.note(memory.id.uuid(), ChangeKind::Deprecated, &memory.title, reason.to_string());
+            }
+        }
+        Ok(staged)
+    }
+
+    /// Adds the change of a pattern to a stage, with what takes it back. Returns false where nothing changes.
+    async fn change(
+        &self,
+        staged: &mut Staged,
+        run: &ConsolidationRun,
+        (before, memory): (&Memory, Memory),
+        part: PatternPart,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<bool, Error> {
+        if staged.report.changes.len() >= CHANGES_MAX {
+            staged.report.left += 1;
+            return Ok(false);
+        }
+        let Some((_, record)) = self.memories.with_part(before, memory, part, deadline).await? else {
+            return Ok(false);
+        };
+        staged.records.push(Record::History(HistoryEntry::changed_memory(run, before, now)));
+        staged.records.push(record);
+        Ok(true)
+    }
+}
+
+/// Makes the memory of a pattern that stands for two. It names both as what it came from, and is trusted no more than the
+/// less trusted one.
+fn merged_memory(better: &Memory, other: &Memory, part: PatternPart, now: Timestamp) -> Memory {
+    Memory {
+        id: merging::merged_id(better.id, other.id),
+        revision: 1,
+        source_type: SourceType::Consolidated,
+        trust: better.trust.min(other.trust),
+        prior: prior(SourceType::Consolidated, None),
+        parent_memory_id: None,
+        derived_from: vec![better.id, other.id],
+        evolution_stage: better.evolution_stage.max(other.evolution_stage).saturating_add(1),
+        created_at: now,
+        updated_at: now,
+        embedder: None,
+        pattern: Some(Box::new(part)),
+        ..better.clone()
+    }
+}

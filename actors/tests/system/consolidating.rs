@@ -1,0 +1,244 @@
+//! Consolidation: patterns are found in what happened, stand the test or do not, and every run can be taken back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use reasoning_bank_actors::consolidation::RunRequest;
+use reasoning_bank_actors::episodes::RecordEpisode;
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::model::NoModel;
+use reasoning_bank_actors::ports::{Lease, MemoryFilter, Page, StoreReads};
+use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
+use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::{ManualClock, MemLease, parts};
+use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_domain::consolidation::{ChangeKind, ConsolidationRun, RunTrigger, Schedule};
+use reasoning_bank_domain::episode::{EpisodePhase, EpisodeStatus, NewEpisode};
+use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::pattern::{PatternCategory, PatternStage};
+use reasoning_bank_domain::memory::trace::TraceEntry;
+
+use crate::support::*;
+
+struct Consolidated {
+    system: System,
+    bank: SystemHandle,
+    store: Arc<MemStore>,
+    clock: ManualClock,
+    lease: MemLease,
+}
+
+async fn started(schedule: Schedule) -> Consolidated {
+    let (store, clock, lease) = (Arc::new(MemStore::new()), ManualClock::default(), MemLease::default());
+    let parts = SystemParts {
+        settings: SystemSettings { consolidation: schedule, ..SystemSettings::default() },
+        clock: clock.clock(),
+        consolidation: Arc::new(lease.clone()),
+        ..parts(Arc::clone(&store) as Arc<_>, NoModel)
+    };
+    let system = System::start(parts).await.unwrap();
+    Consolidated { bank: system.handle(), system, store, clock, lease }
+}
+
+fn here() -> WorkspaceRef {
+    WorkspaceRef::Root("/here".into())
+}
+
+/// What an episode tells: its domain, the tools that it called, and whether it succeeded.
+fn told(n: usize, domain: &str, tools: &[&str], succeeded: bool) -> NewEpisode {
+    let status = if succeeded { EpisodeStatus::Success } else { EpisodeStatus::Failure };
+    let mut episode = NewEpisode::new(format!("Fix the bug number {n} of the {domain} pager"), status);
+    let call =
+        |tool: &&str| TraceEntry { action: "call".into(), tool: Some((*tool).to_owned()), ..TraceEntry::default() };
+    episode.execution.trace = tools.iter().map(call).collect();
+    episode.metadata.domain = Some(domain.to_owned());
+    episode
+}
+
+impl Consolidated {
+    async fn record(&self, episode: NewEpisode, session: &str) -> TraceId {
+        self.clock.advance(SignedDuration::from_mins(11));
+        let request = RecordEpisode { episode, workspace: here(), session: Some(session.to_owned()) };
+        self.bank.episodes.record(request, soon()).await.unwrap().episode_id
+    }
+
+    async fn run(&self, apply: bool) -> ConsolidationRun {
+        let request = RunRequest { workspace: here(), trigger: RunTrigger::Person, apply };
+        self.bank.consolidation.run(request, soon()).await.unwrap()
+    }
+
+    async fn undo(&self, run: &ConsolidationRun) -> ConsolidationRun {
+        self.bank.consolidation.undo(run.run_id, &here(), soon()).await.unwrap()
+    }
+
+    /// All memories, without what changes with every write.
+    async fn memories(&self) -> Vec<Memory> {
+        let rows = self.store.memories(MemoryFilter::default(), Page::first(1_000), soon()).await.unwrap();
+        let at = self.clock.clock().now();
+        rows.into_iter().map(|row| Memory { revision: 0, updated_at: at, ..row.memory }).collect()
+    }
+
+    async fn stage(&self, id: MemoryId) -> (PatternStage, u32) {
+        let pattern = self.bank.memories.pattern(id, &here(), soon()).await.unwrap();
+        (pattern.lifecycle.status, pattern.version)
+    }
+
+    /// Eight tasks that succeed with the same two tools, eight others of which two do.
+    async fn history(&self) {
+        for n in 0..8 {
+            self.record(told(n, "cli", &["rg", "cargo test"], true), &format!("session {n}")).await;
+            self.record(told(100 + n, "cli", &["sed"], n < 2), &format!("session {n}")).await;
+        }
+    }
+}
+
+fn changed(run: &ConsolidationRun, kind: ChangeKind) -> Vec<MemoryId> {
+    run.changes().filter(|change| change.change == kind).map(|change| change.id.into()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pattern_is_found_validated_reviewed_and_refined_and_each_run_can_be_undone() {
+    let world = started(Schedule::Off).await;
+    world.history().await;
+    let planned = world.run(false).await;
+    assert!(!planned.applied && world.memories().await.is_empty(), "a plan changes nothing");
+    let first = world.run(true).await;
+    assert_eq!(changed(&first, ChangeKind::Proposed), changed(&planned, ChangeKind::Proposed));
+    let proposed = changed(&first, ChangeKind::Proposed);
+    let mut pattern = None;
+    for id in &proposed {
+        let document = world.bank.memories.pattern(*id, &here(), soon()).await.unwrap();
+        assert_eq!(document.lifecycle.status, PatternStage::Candidate);
+        if document.category == PatternCategory::ToolSelection {
+            pattern = Some(*id);
+        }
+    }
+    let pattern = pattern.expect("a selection of tools");
+    assert_eq!(changed(&world.run(true).await, ChangeKind::Proposed), [], "a second run finds nothing new");
+
+    for n in 0..5 {
+        assert_eq!(world.stage(pattern).await, (PatternStage::Candidate, 1), "after {n} applications");
+        world.record(told(200 + n, "cli", &["rg", "cargo test"], true), &format!("later {n}")).await;
+    }
+    assert_eq!(world.stage(pattern).await, (PatternStage::Validated, 1), "observed, and reported by nobody");
+
+    for n in 0..6 {
+        world.record(told(300 + n, "web", &["rg", "cargo test"], false), &format!("web {n}")).await;
+    }
+    assert_eq!(world.stage(pattern).await.0, PatternStage::UnderReview);
+    let before = world.memories().await;
+    let refining = world.run(true).await;
+    assert_eq!(changed(&refining, ChangeKind::Refined), [pattern]);
+    assert_eq!(world.stage(pattern).await, (PatternStage::Validated, 2));
+    let refined = world.bank.memories.pattern(pattern, &here(), soon()).await.unwrap();
+    let conditions = refined.applicability.context_conditions.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(conditions, ["domain is cli"]);
+
+    let undone = world.undo(&refining).await.undone.unwrap();
+    assert_eq!(undone.skipped, []);
+    assert_eq!(world.memories().await, before, "exactly what it was");
+    assert_eq!(world.undo(&refining).await.undone, Some(undone), "once is enough");
+
+    // what the first run made was changed since, except for what nobody touched
+    let undone = world.undo(&first).await.undone.unwrap();
+    assert!(undone.skipped.iter().any(|skipped| skipped.id == pattern.uuid()), "{undone:?}");
+    let runs = world.bank.consolidation.runs(&here(), soon()).await.unwrap();
+    assert_eq!((runs.len(), runs.iter().filter(|run| run.undone.is_some()).count()), (3, 2));
+    world.system.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recovery_that_came_twice_is_proposed_and_gone_when_the_run_is_undone() {
+    let world = started(Schedule::Off).await;
+    for n in 0..2 {
+        let mut episode = told(n, "python", &["python", "pip install", "python"], true);
+        episode.execution.trace[0].succeeded = Some(false);
+        episode.execution.trace[0].output = Some("ModuleNotFoundError: No module named 'yaml'".into());
+        let failure =
+            serde_json::json!({"error": "ModuleNotFoundError: No module named 'yaml'", "resolution": "pip install"});
+        episode.reflection.failures_analyzed = vec![serde_json::from_value(failure).unwrap()];
+        world.record(episode, &format!("session {n}")).await;
+    }
+    let run = world.run(true).await;
+    let mut categories = Vec::new();
+    for id in changed(&run, ChangeKind::Proposed) {
+        categories.push(world.bank.memories.pattern(id, &here(), soon()).await.unwrap().category);
+    }
+    assert!(categories.contains(&PatternCategory::Recovery) && categories.contains(&PatternCategory::Failure));
+    let undone = world.undo(&run).await.undone.unwrap();
+    assert_eq!((undone.taken_back, undone.skipped.len()), (categories.len() as u64, 0));
+    assert_eq!(world.memories().await, []);
+    world.system.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn episodes_that_tell_the_same_become_one_and_come_back() {
+    let world = started(Schedule::Off).await;
+    let mut originals = Vec::new();
+    for n in 0..4 {
+        let same = NewEpisode::new("Fix the pager of the terminal", EpisodeStatus::Success);
+        originals.push(world.record(same, &format!("session {n}")).await);
+    }
+    world.clock.advance(DAY * 40);
+    let phase = async |id: TraceId| {
+        let row = world.store.episode(id, None, soon()).await.unwrap().unwrap();
+        (row.state.phase(Default::default(), world.clock.clock().now()), row.state.referenced_by.len())
+    };
+    let run = world.run(true).await;
+    let made = changed(&run, ChangeKind::Consolidated)[0].uuid().into();
+    assert_eq!(changed(&run, ChangeKind::Archived).len(), 4);
+    for id in &originals {
+        assert_eq!(phase(*id).await, (EpisodePhase::Archived, 1));
+    }
+    let one = world.store.trace(made, None, soon()).await.unwrap().unwrap();
+    assert_eq!(one.episode.unwrap().consolidated.unwrap().num_instances, 4);
+
+    world.bank.episodes.erase(originals[0], &here(), soon()).await.unwrap();
+    let one = world.store.trace(made, None, soon()).await.unwrap().unwrap().episode.unwrap().consolidated.unwrap();
+    assert_eq!((one.num_instances, one.variations.len()), (4, 3), "what is erased is named nowhere");
+
+    let undone = world.undo(&run).await.undone.unwrap();
+    assert_eq!((undone.taken_back, undone.skipped.len()), (4, 0), "of what was erased nothing is known");
+    assert_eq!(world.store.trace(made, None, soon()).await.unwrap(), None);
+    for id in &originals[1..] {
+        assert_eq!(phase(*id).await, (EpisodePhase::Mature, 0));
+    }
+    world.system.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_process_runs_at_a_time_and_a_run_of_elsewhere_is_not_found() {
+    let world = started(Schedule::Off).await;
+    world.history().await;
+    let run = world.run(true).await;
+    let other = WorkspaceRef::Root("/there".into());
+    let missing = world.bank.consolidation.undo(run.run_id, &other, soon()).await.unwrap_err();
+    assert!(matches!(missing, Error::NotFound(_)), "{missing}");
+    let held = world.lease.try_take();
+    let request = RunRequest { workspace: here(), trigger: RunTrigger::Person, apply: true };
+    let busy = world.bank.consolidation.run(request, soon()).await.unwrap_err();
+    assert!(matches!(busy, Error::Conflict(_)), "{busy}");
+    drop(held);
+    world.run(true).await;
+    world.system.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_due_begins_by_itself() {
+    let world = started(Schedule::Weekly).await;
+    world.history().await;
+    let runs = async || world.bank.consolidation.runs(&here(), soon()).await.unwrap();
+    // The time of the test is paused, so that an hour takes no longer than what happens in it.
+    let after_an_hour = async || {
+        tokio::time::sleep(Duration::from_secs(3_600)).await;
+        runs().await
+    };
+    let first = after_an_hour().await;
+    assert_eq!(first.iter().map(|run| run.trigger).collect::<Vec<_>>(), [RunTrigger::Schedule]);
+    assert_eq!(after_an_hour().await.len(), 1, "a week is not over");
+    world.clock.advance(DAY * 8);
+    assert_eq!(after_an_hour().await.len(), 2);
+    world.system.stop(Duration::ZERO).await;
+}

@@ -1,0 +1,88 @@
+//! The texts of runs of consolidation.
+
+use std::fmt::Write;
+
+use reasoning_bank_domain::consolidation::{Change, ConsolidationRun, StageReport};
+
+use super::style::{bold, dim};
+use super::{clean_line, counted};
+use crate::cli::answers::ConsolidationRuns;
+
+/// A number of bytes in one of these is shown with one digit.
+const MIB: f64 = 1_048_576.0;
+
+pub(in crate::cli) fn consolidation_run(run: &ConsolidationRun) -> String {
+    let mut out = String::new();
+    for stage in &run.stages {
+        out.push_str(&stage_report(stage));
+    }
+    if let Some(after) = &run.after {
+        let stages =
+            after.patterns.iter().map(|(stage, count)| format!("{count} {}", stage.as_str().replace('_', " ")));
+        let stages: Vec<String> = stages.collect();
+        let patterns =
+            if stages.is_empty() { "no patterns".to_owned() } else { format!("patterns: {}", stages.join(", ")) };
+        let episodes = counted(after.episodes as usize, "episode", "episodes");
+        let _ = writeln!(
+            out,
+            "{}  {patterns}; {episodes} of the last 180 days; {:.1} MiB on disk, {} not indexed yet",
+            bold("after"),
+            after.bytes as f64 / MIB,
+            counted(after.index_lag_rows as usize, "row", "rows")
+        );
+    }
+    if !run.applied {
+        out.push_str("nothing was changed; --apply does it\n");
+    } else if let Some(undone) = &run.undone {
+        let _ = writeln!(
+            out,
+            "run {} was undone: {} taken back",
+            run.run_id,
+            counted(undone.taken_back as usize, "change was", "changes were")
+        );
+        for skipped in &undone.skipped {
+            let _ = writeln!(out, "  {} stays as it is: {}", dim(skipped.id), skipped.because);
+        }
+    } else {
+        let _ = writeln!(out, "run {}; `consolidate --undo {}` takes it back", run.run_id, run.run_id);
+    }
+    out
+}
+
+fn stage_report(stage: &StageReport) -> String {
+    let name = stage.stage.as_str();
+    let mut out =
+        format!("{}  looked at {}, {}", bold(name), stage.looked_at, counted(stage.changes.len(), "change", "changes"));
+    if stage.left > 0 {
+        let _ = write!(out, ", {} left to the next run", stage.left);
+    }
+    out.push('\n');
+    for change in &stage.changes {
+        out.push_str(&changed(change));
+    }
+    for note in &stage.notes {
+        let _ = writeln!(out, "  note: {}", clean_line(&note.to_string()));
+    }
+    out
+}
+
+fn changed(change: &Change) -> String {
+    let title = if change.title.is_empty() { String::new() } else { format!("  {}", clean_line(&change.title)) };
+    let why = if change.why.is_empty() { String::new() } else { format!(" ({})", clean_line(&change.why)) };
+    format!("  {}  {}{title}{why}\n", dim(change.id), change.change.as_str())
+}
+
+pub(in crate::cli) fn consolidation_runs(list: &ConsolidationRuns) -> String {
+    let mut out = String::new();
+    for run in &list.runs {
+        let state = match (&run.undone, run.ended_at) {
+            (Some(_), _) => ", undone",
+            (None, None) => ", not finished",
+            (None, Some(_)) => "",
+        };
+        let changes = counted(run.changes().count(), "change", "changes");
+        let _ = writeln!(out, "{}  {:.0}  {changes}{state}", run.run_id, run.started_at);
+    }
+    let _ = writeln!(out, "{}", counted(list.runs.len(), "run", "runs"));
+    out
+}
