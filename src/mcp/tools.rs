@@ -3,11 +3,13 @@
 
 mod archive_episode;
 mod capture_exchange;
+mod consolidate;
 mod delete_episode;
 mod delete_memory;
 mod delete_workspace;
 mod distill_session;
 mod find_patterns;
+mod get_consolidation;
 mod get_episode;
 mod get_job;
 mod get_memory;
@@ -16,6 +18,7 @@ mod get_pattern;
 mod get_statistics;
 mod get_trace;
 mod health_check;
+mod list_consolidations;
 mod list_episodes;
 mod list_memories;
 mod list_traces;
@@ -32,6 +35,7 @@ mod retrieve_memories;
 mod search_episodes;
 pub(super) mod solve_coding_task;
 mod switch_workspace;
+mod undo_consolidation;
 mod update_memory;
 mod working;
 mod working_close;
@@ -103,7 +107,7 @@ pub(super) struct ToolSpec {
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: [&ToolSpec; 36] = [
+pub(super) const ALL: [&ToolSpec; 40] = [
     &solve_coding_task::TOOL,
     &retrieve_memories::TOOL,
     &record_memory::TOOL,
@@ -136,6 +140,10 @@ pub(super) const ALL: [&ToolSpec; 36] = [
     &delete_episode::TOOL,
     &restore_episode::TOOL,
     &purge_episodes::TOOL,
+    &consolidate::TOOL,
+    &list_consolidations::TOOL,
+    &get_consolidation::TOOL,
+    &undo_consolidation::TOOL,
     &working_open::TOOL,
     &working_update::TOOL,
     &working_context::TOOL,

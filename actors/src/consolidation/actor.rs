@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use futures::FutureExt;
 use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
 use reasoning_bank_domain::consolidation::{HistoryEntry, RunTrigger, Schedule};
 use reasoning_bank_domain::memory::workspace::WorkspaceRef;
@@ -72,7 +73,9 @@ impl Actor for ConsolidationActor {
             ConsolidationMsg::Look => {
                 state.next_look = None;
                 let args = state.args.clone();
-                state.tasks.pipe(&myself, async move { args.look().await }, ConsolidationMsg::Looked);
+                // It is too large to be a part of the actor's own future.
+                let look = async move { args.look().await }.boxed();
+                state.tasks.pipe(&myself, look, ConsolidationMsg::Looked);
             }
             ConsolidationMsg::Looked(looked) => {
                 match looked {
@@ -116,7 +119,7 @@ impl ConsolidationArgs {
                 continue;
             }
             let request = RunRequest { workspace: named, trigger: RunTrigger::Schedule, apply: true };
-            match handle.run(request, Deadline::after(RUN_LIMIT)).await {
+            match handle.run(request, Deadline::after(RUN_LIMIT)).boxed().await {
                 Ok(run) => {
                     let changes = run.changes().count();
                     tracing::info!(run = %run.run_id, workspace = %workspace.id, changes, "a run of consolidation ended");

@@ -73,7 +73,10 @@ fn what_cannot_be_undone_is_confirmed_with_true_and_nothing_else() {
 /// Says whether no agent sees a tool, so that nobody has to be told when to call it.
 fn is_for_scripts(tool: &str) -> bool {
     let episodes = ["list_episodes", "archive_episode", "delete_episode", "restore_episode", "purge_episodes"];
-    ["list_memories", "list_traces", "get_trace"].contains(&tool) || episodes.contains(&tool)
+    let consolidation = ["consolidate", "list_consolidations", "get_consolidation", "undo_consolidation"];
+    ["list_memories", "list_traces", "get_trace"].contains(&tool)
+        || episodes.contains(&tool)
+        || consolidation.contains(&tool)
 }
 
 fn with_tools(toolsets: &[Toolset]) -> McpOptions {

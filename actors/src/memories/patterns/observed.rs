@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use futures::FutureExt;
 use reasoning_bank_domain::memory::ids::SignalId;
 use reasoning_bank_domain::memory::pattern::{PatternApplication, PatternStage};
 use reasoning_bank_domain::memory::trace::Trace;
@@ -21,7 +22,7 @@ impl MemoriesHandle {
     /// Notes which patterns of the workspace these new episodes followed, and looks at the patterns whose applications are
     /// tested now. A failure is only logged, because the episodes are stored, and consolidation looks again.
     pub(crate) async fn observe(&self, episodes: &[Trace], workspace: &Workspace, deadline: Deadline) {
-        if let Err(error) = self.try_to_observe(episodes, workspace, deadline).await {
+        if let Err(error) = self.try_to_observe(episodes, workspace, deadline).boxed().await {
             tracing::debug!(code = error.code().as_str(), "nobody looked which patterns an episode followed");
         }
     }
