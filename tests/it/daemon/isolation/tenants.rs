@@ -96,7 +96,7 @@ impl Tenants {
 
     /// Finds out where the other team reads what it has.
     async fn readable(&self) -> Vec<String> {
-        let mut paths = vec!["/workspaces".to_owned()];
+        let mut paths = vec!["/workspaces".to_owned(), "/consolidations".to_owned()];
         for (list, items, id) in [
             ("/memories", "memories", "id"),
             ("/traces", "traces", "trace_id"),
@@ -312,6 +312,7 @@ async fn plant(place: &Place, other: &str, own: &str) -> Vec<String> {
         assert!(began.elapsed() < TIMEOUT, "the job does not end: {state}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+    let run = id(&post(&theirs, "/consolidations", json!({"apply": true})).await, "run_id");
     assert_eq!(daemon.terminate(), Some(0));
-    vec![own_id, first, child, shared, trace, solved, episode, pattern, job]
+    vec![own_id, first, child, shared, trace, solved, episode, pattern, job, run]
 }
