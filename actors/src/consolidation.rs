@@ -13,11 +13,12 @@ mod undo;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use reasoning_bank_domain::consolidation::{
     AfterRun, ConsolidationRun, HistoryEntry, RunTrigger, Schedule, StageName, StageReport,
 };
 use reasoning_bank_domain::episode::LifecycleRules;
-use reasoning_bank_domain::memory::ids::RunId;
+use reasoning_bank_domain::memory::ids::{MemoryId, RunId};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use uuid::Uuid;
 
@@ -25,12 +26,13 @@ use crate::conflict::retry_on_conflict;
 use crate::embedding_cache::CachedEmbedder;
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
-use crate::ports::{Clock, HistoryFilter, Lease, LeaseGuard, Page, Record};
+use crate::ports::{Clock, HistoryFilter, HistoryOf, Lease, LeaseGuard, Page, Record};
 use crate::runtime::{ChildSpec, Deadline};
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
 use self::actor::ConsolidationArgs;
+use self::stages::Staged;
 
 /// The most runs in a list.
 pub const RUNS_MAX: usize = 100;
@@ -100,6 +102,48 @@ impl ConsolidationHandle {
         Ok(run)
     }
 
+    /// Merges two patterns because a person says so. It is a run of its own, so that it can be undone.
+    ///
+    /// # Errors
+    /// `NotFound` for a pattern that is not of this workspace, and `InvalidArgument` for two that cannot be merged.
+    pub async fn merge_patterns(
+        &self,
+        better: MemoryId,
+        other: MemoryId,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<ConsolidationRun, Error> {
+        if better == other {
+            return Err(Error::invalid("other", "names the same pattern twice"));
+        }
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let _lease = self.take_lease()?;
+        let now = self.clock.now();
+        let begun = ConsolidationRun::begun(Uuid::now_v7().into(), workspace.id.clone(), RunTrigger::Person, true, now);
+        retry_on_conflict(async |_| {
+            let mut run = begun.clone();
+            let book = self.book(&workspace, deadline).await?;
+            for id in [better, other] {
+                if !book.patterns.iter().any(|(memory, _)| memory.id == id) {
+                    return Err(Error::NotFound(format!("pattern {id} of this workspace")));
+                }
+            }
+            let mut staged = Staged::of(StageName::Refinement, book.patterns.len());
+            let ids = [better, other];
+            if !self.merge(&mut staged, &run, &book, ids, String::new(), deadline).boxed().await? {
+                let why = "cannot be merged with it: they are of different categories or kinds of content, or the merged one was \
+                           there before";
+                return Err(Error::invalid("other", why));
+            }
+            run.stages.push(staged.report);
+            run.ended_at = Some(self.clock.now());
+            staged.records.push(record_of(&run));
+            self.store.commit(staged.records, deadline).await?;
+            Ok(run)
+        })
+        .await
+    }
+
     /// Does one stage, and returns the run with its report.
     async fn stage(
         &self,
@@ -108,7 +152,7 @@ impl ConsolidationHandle {
         workspace: &Workspace,
         deadline: Deadline,
     ) -> Result<ConsolidationRun, Error> {
-        let stages::Staged { report, mut records } = self.staged(stage, &run, workspace, deadline).await?;
+        let Staged { report, mut records } = self.staged(stage, &run, workspace, deadline).await?;
         run.stages.push(report);
         if run.applied {
             records.push(record_of(&run));
@@ -143,7 +187,7 @@ impl ConsolidationHandle {
     /// Lists the runs of a workspace that can still be undone, the newest first.
     pub async fn runs(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Vec<ConsolidationRun>, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace.id;
-        let filter = HistoryFilter { workspace, run: None };
+        let filter = HistoryFilter { workspace, of: HistoryOf::Runs };
         let heads = self.store.history(filter, Page::newest(RUNS_MAX), deadline).await?;
         let mut runs: Vec<ConsolidationRun> = heads.iter().filter_map(HistoryEntry::as_run).cloned().collect();
         runs.sort_by_key(|run| std::cmp::Reverse((run.started_at, run.run_id)));
@@ -170,7 +214,7 @@ impl ConsolidationHandle {
         deadline: Deadline,
     ) -> Result<(ConsolidationRun, Vec<HistoryEntry>), Error> {
         const PAGE: usize = 200;
-        let filter = HistoryFilter { workspace: workspace.id.clone(), run: Some(id) };
+        let filter = HistoryFilter { workspace: workspace.id.clone(), of: HistoryOf::Run(id) };
         let (mut entries, mut page) = (Vec::new(), Some(Page::first(PAGE)));
         while let Some(asked) = page {
             let found = self.store.history(filter.clone(), asked.clone(), deadline).await?;

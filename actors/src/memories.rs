@@ -44,6 +44,7 @@ pub use copies::PromotedCopies;
 pub use edit::{Erasure, UpdateRequest};
 pub(crate) use learn::StoredLessons;
 pub use list::{ListRequest, MAX_LISTED};
+pub(crate) use patterns::contradicting;
 pub use patterns::{NewPattern, PatternQuery};
 pub use reasoning_bank_domain::evidence::feedback::{FeedbackRequest, Learning};
 pub use reasoning_bank_domain::learning::recording::RecordRequest;

@@ -17,8 +17,8 @@ pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, EmbeddingQueue, F
 pub use lease::{Lease, LeaseGuard};
 pub use model::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 pub use store::{
-    Batch, Committed, Conditions, EpisodeRow, EpisodeSearch, EraseScope, Erased, Held, HistoryFilter, JobFilter,
-    Limitation, Maintained, MemoryCommit, MemoryFilter, MemoryRow, MemoryStore, Page, Passage, PassageKind,
+    Batch, Committed, Conditions, EpisodeRow, EpisodeSearch, EraseScope, Erased, Held, HistoryFilter, HistoryOf,
+    JobFilter, Limitation, Maintained, MemoryCommit, MemoryFilter, MemoryRow, MemoryStore, Page, Passage, PassageKind,
     ReadOnlyCause, Recall, Record, StoreError, StoreFuture, StoreReads, Summary, Visible,
 };
 pub use verifier::{Verifier, VerifyError};

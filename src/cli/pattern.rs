@@ -1,6 +1,7 @@
 //! The commands of `pattern`, from arguments to requests of the system.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{NewPattern, PatternQuery};
@@ -21,10 +22,7 @@ pub(super) fn command(command: PatternCommand, loaded: &Loaded, output: Output) 
     let workspace = &loaded.workspace;
     match command {
         PatternCommand::Add { file } => {
-            let input: PatternInput = input::document(&input::read(&file)?)?;
-            if input.workspace.is_some() {
-                return Err(CommandFailure::usage("workspace: is not for a file; give it as --workspace"));
-            }
+            let input = pattern_of(&file)?;
             let new = NewPattern { input, workspace: workspace.clone(), trust: Trust::User, session: None };
             let added = with_bank(loaded, async |bank| Ok(bank.memories.add_pattern(new, request_deadline()).await?))?;
             output.answer(&added, render::pattern_added)
@@ -63,6 +61,37 @@ pub(super) fn command(command: PatternCommand, loaded: &Loaded, output: Output) 
             })?;
             output.answer(&changed, render::pattern_changed)
         }
+        PatternCommand::Update { id, file } => {
+            let input = pattern_of(&file)?;
+            let changed = with_bank(loaded, async |bank| {
+                Ok(bank.memories.update_pattern(id, &input, Trust::User, workspace, request_deadline()).await?)
+            })?;
+            output.answer(&changed, render::pattern_changed)
+        }
+        PatternCommand::History { id } => {
+            let versions = with_bank(loaded, async |bank| {
+                Ok(bank.memories.pattern_versions(id, workspace, request_deadline()).await?)
+            })?;
+            output.answer(&versions, render::pattern_versions)
+        }
+        PatternCommand::Similar { id } => {
+            let similar = with_bank(loaded, async |bank| {
+                Ok(bank.memories.similar_patterns(id, workspace, request_deadline()).await?)
+            })?;
+            output.answer(&similar, render::similar_patterns)
+        }
+        PatternCommand::Merge { id, other } => {
+            let run = with_bank(loaded, async |bank| {
+                Ok(bank.consolidation.merge_patterns(id, other, workspace, request_deadline()).await?)
+            })?;
+            output.answer(&run, render::consolidation_run)
+        }
+        PatternCommand::Prune => {
+            let proposals = with_bank(loaded, async |bank| {
+                Ok(bank.memories.prunable_patterns(workspace, request_deadline()).await?)
+            })?;
+            output.answer(&proposals, render::prune_proposals)
+        }
         PatternCommand::Apply { id, trace } => {
             let changed = with_bank(loaded, async |bank| {
                 Ok(bank.memories.apply_pattern(id, trace, workspace, None, request_deadline()).await?)
@@ -70,6 +99,15 @@ pub(super) fn command(command: PatternCommand, loaded: &Loaded, output: Output) 
             output.answer(&changed, render::pattern_changed)
         }
     }
+}
+
+/// Reads the file of a pattern.
+fn pattern_of(file: &Path) -> Result<PatternInput, CommandFailure> {
+    let input: PatternInput = input::document(&input::read(file)?)?;
+    if input.workspace.is_some() {
+        return Err(CommandFailure::usage("workspace: is not for a file; give it as --workspace"));
+    }
+    Ok(input)
 }
 
 fn query(args: FindPatternArgs, loaded: &Loaded) -> Result<PatternQuery, CommandFailure> {

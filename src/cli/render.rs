@@ -43,7 +43,10 @@ pub(super) use eval::{
 pub(super) use learn::learned;
 pub(super) use maintain::maintained;
 pub(super) use memory::{imported, memory_detail, recorded, retrieved, why};
-pub(super) use pattern::{pattern, pattern_added, pattern_changed, patterns, patterns_found};
+pub(super) use pattern::{
+    pattern, pattern_added, pattern_changed, pattern_versions, patterns, patterns_found, prune_proposals,
+    similar_patterns,
+};
 pub(super) use reembed::reembedded;
 pub(super) use solve::{attempts, solve, verdict};
 pub(super) use statistics::statistics;

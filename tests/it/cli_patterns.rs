@@ -122,3 +122,43 @@ fn a_bad_pattern_is_refused_with_every_field_that_is_wrong() {
     assert!(refused.contains("unknown field `categories`"), "{refused}");
     place.run(&["pattern", "find", "--context", "files"]).exits(2);
 }
+
+#[test]
+fn a_change_is_a_version_whose_past_can_be_read_and_similar_patterns_become_one_and_two_again() {
+    let place = Place::new();
+    let id = |added: Value| added["pattern_id"].as_str().unwrap().to_owned();
+    let first = id(add(&place, &pattern("Search first")));
+    let changed = json!({"explanation": "Look for the zebrafish symbol with ripgrep, then read."});
+    let mut next = pattern("Search first");
+    next.as_object_mut().unwrap().extend(changed.as_object().unwrap().clone());
+    let update = |id: &str, pattern: &Value| {
+        place.run_with_stdin(&["--json", "pattern", "update", id, "--file", "-"], &pattern.to_string())
+    };
+    let updated = update(&first, &next).ok().json();
+    assert_eq!((&updated["pattern"]["version"], &updated["why"]), (&json!(2), &json!("version 2")));
+    assert_eq!(update(&first, &next).ok().json()["pattern"]["version"], 2, "it says that already");
+    let versions = place.run(&["--json", "pattern", "history", &first]).ok().json();
+    assert_eq!(versions["versions"].as_array().unwrap().len(), 1);
+    assert_eq!(versions["versions"][0]["detailed_explanation"], pattern("Search first")["explanation"]);
+    let mut of_another_kind = next.clone();
+    of_another_kind["category"] = json!("recovery");
+    let refused = update(&first, &of_another_kind);
+    assert!(refused.code != Some(0) && refused.stderr.contains("category"), "{}", refused.stderr);
+
+    let mut twin = pattern("Look for it first");
+    twin["applicability"]["problem_types"] = json!(["debugging", "refactoring"]);
+    let second = id(add(&place, &twin));
+    let similar = place.run(&["--json", "pattern", "similar", &first]).ok().json();
+    assert_eq!(similar["patterns"][0]["pattern_id"], second);
+    let merged = place.run(&["--json", "pattern", "merge", &first, &second]).ok().json();
+    let stage = |id: &str| place.run(&["--json", "pattern", "get", id]).ok().json()["lifecycle"]["status"].clone();
+    let one = merged["stages"][0]["changes"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!([&one, &first, &second].map(|id| stage(id)), ["candidate", "deprecated", "deprecated"]);
+    let text = place.run(&["pattern", "merge", &first, &first]);
+    assert!(text.code != Some(0) && text.stderr.contains("twice"), "{}", text.stderr);
+
+    place.run(&["consolidate", "--undo", merged["run_id"].as_str().unwrap()]).ok();
+    assert_eq!([&first, &second].map(|id| stage(id)), ["candidate", "candidate"]);
+    assert_ne!(place.run(&["pattern", "get", &one]).code, Some(0), "it is gone");
+    assert_eq!(place.run(&["--json", "pattern", "prune"]).ok().json()["patterns"], json!([]), "none is old");
+}

@@ -19,7 +19,9 @@ use reasoning_bank_domain::pattern::{merging, observation, pruning, refinement, 
 use uuid::Uuid;
 
 use super::ConsolidationHandle;
+use super::book::PatternBook;
 use crate::error::Error;
+use crate::memories::contradicting;
 use crate::ports::Record;
 use crate::runtime::Deadline;
 
@@ -152,46 +154,14 @@ impl ConsolidationHandle {
         let parts: Vec<(MemoryId, &PatternPart)> =
             book.patterns.iter().filter(mergeable).map(|(memory, part)| (memory.id, part)).collect();
         for pair in merging::similar_pairs(&parts) {
-            let Some(merged) = merging::merged(pair.better.1, pair.other.1) else { continue };
-            let both = [pair.better.0, pair.other.0];
-            let of = |id: MemoryId| book.patterns.iter().find(|(memory, _)| memory.id == id);
-            let (Some((better, _)), Some((other, _))) = (of(both[0]), of(both[1])) else { continue };
-            let memory = self.memories.checked(merged_memory(better, other, merged, now))?;
-            if book.patterns.iter().any(|(known, _)| known.id == memory.id) {
-                // Somebody took the pattern of both out of use, and does not want it again.
-                continue;
+            let ids = [pair.better.0, pair.other.0];
+            let why = format!("likeness {:.2}", pair.likeness);
+            if self.merge(&mut staged, run, &book, ids, why, deadline).await? {
+                changed.extend(ids);
             }
-            let applications = both.iter().flat_map(|id| book.applications(*id).iter().cloned());
-            let version = memory.pattern.as_ref().map_or(1, |part| part.version);
-            let applications = merging::merged_applications(memory.id, version, applications);
-            staged.records.extend(applications.into_iter().map(|application| Record::Signal(application.into())));
-            staged.note(memory.id.uuid(), ChangeKind::Merged, &memory.title, format!("likeness {:.2}", pair.likeness));
-            for (memory_of_pair, part) in [(better, pair.better.1), (other, pair.other.1)] {
-                let next = stages::deprecated(part, "it was merged with a similar one", Some(memory.id));
-                let before = (memory_of_pair, memory_of_pair.clone());
-                if self.change(&mut staged, run, before, next, now, deadline).await? {
-                    staged.note(
-                        memory_of_pair.id.uuid(),
-                        ChangeKind::Deprecated,
-                        &memory_of_pair.title,
-                        "merged".into(),
-                    );
-                }
-                changed.insert(memory_of_pair.id);
-            }
-            staged.records.push(Record::History(HistoryEntry::made_memory(run, &memory, now)));
-            staged.records.push(Record::Memory { memory, passages: Vec::new(), confirm: None });
         }
         for (memory, part) in book.patterns.iter().filter(|(memory, _)| !changed.contains(&memory.id)) {
-            let contradicting: Vec<&PatternPart> = book
-                .patterns
-                .iter()
-                .filter(|(other, theirs)| {
-                    theirs.relationships.contradicts.contains(&memory.id)
-                        || part.relationships.contradicts.contains(&other.id)
-                })
-                .map(|(_, theirs)| theirs)
-                .collect();
+            let contradicting = contradicting(memory.id, part, &book.patterns);
             let Some(reason) = pruning::obsolete_because(part, memory.created_at, &contradicting, now) else {
                 continue;
             };
@@ -201,6 +171,41 @@ impl ConsolidationHandle {
             }
         }
         Ok(staged)
+    }
+
+    /// Adds the merge of two patterns to a stage: one that stands for both, and both deprecated for it. Returns false where
+    /// there can be none, or where there was one and somebody took it out of use.
+    pub(super) async fn merge(
+        &self,
+        staged: &mut Staged,
+        run: &ConsolidationRun,
+        book: &PatternBook,
+        ids: [MemoryId; 2],
+        why: String,
+        deadline: Deadline,
+    ) -> Result<bool, Error> {
+        let now = self.clock.now();
+        let of = |id: MemoryId| book.patterns.iter().find(|(memory, _)| memory.id == id);
+        let (Some((better, part)), Some((other, theirs))) = (of(ids[0]), of(ids[1])) else { return Ok(false) };
+        let Some(merged) = merging::merged(part, theirs) else { return Ok(false) };
+        let memory = self.memories.checked(merged_memory(better, other, merged, now))?;
+        if of(memory.id).is_some() {
+            return Ok(false);
+        }
+        let applications = ids.iter().flat_map(|id| book.applications(*id).iter().cloned());
+        let version = memory.pattern.as_ref().map_or(1, |part| part.version);
+        let applications = merging::merged_applications(memory.id, version, applications);
+        staged.records.extend(applications.into_iter().map(|application| Record::Signal(application.into())));
+        staged.note(memory.id.uuid(), ChangeKind::Merged, &memory.title, why);
+        for (before, part) in [(better, part), (other, theirs)] {
+            let next = stages::deprecated(part, "it was merged with a similar one", Some(memory.id));
+            if self.change(staged, run, (before, before.clone()), next, now, deadline).await? {
+                staged.note(before.id.uuid(), ChangeKind::Deprecated, &before.title, "merged".into());
+            }
+        }
+        staged.records.push(Record::History(HistoryEntry::made_memory(run, &memory, now)));
+        staged.records.push(Record::Memory { memory, passages: Vec::new(), confirm: None });
+        Ok(true)
     }
 
     /// Adds the change of a pattern to a stage, with what takes it back. Returns false where nothing changes.

@@ -90,7 +90,7 @@ impl ConsolidationHandle {
         match (first.map(|entry| &entry.undo), revision) {
             (Some(Undo::EraseMemory { .. } | Undo::RestoreMemory { .. }), Some(revision)) => {
                 let id = MemoryId::from(object);
-                let before = first.and_then(before);
+                let before = first.and_then(HistoryEntry::before);
                 let current = self.store.get(vec![id], deadline).await?.pop().map(|row| row.memory);
                 match (current, before) {
                     // A try that was cut off may have erased it.
@@ -139,8 +139,4 @@ fn revision_of(entry: &HistoryEntry) -> Option<u64> {
         Undo::EraseMemory { revision } | Undo::RestoreMemory { revision, .. } => Some(*revision),
         Undo::Run(_) | Undo::PurgeEpisode | Undo::UnarchiveEpisode { .. } => None,
     }
-}
-
-fn before(entry: &HistoryEntry) -> Option<&Memory> {
-    if let Undo::RestoreMemory { before, .. } = &entry.undo { Some(before) } else { None }
 }

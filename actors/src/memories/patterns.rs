@@ -3,6 +3,7 @@
 
 mod found;
 mod judged;
+mod kept;
 mod observed;
 
 use reasoning_bank_domain::evidence::confidence::prior;
@@ -17,6 +18,7 @@ use reasoning_bank_domain::safety::secrets::Scrub;
 use uuid::Uuid;
 
 pub use self::found::PatternQuery;
+pub(crate) use self::kept::contradicting;
 use super::{MemoriesHandle, WorkspaceRef};
 use crate::conflict::retry_on_conflict;
 use crate::error::Error;

@@ -24,7 +24,8 @@ use uuid::Uuid;
 
 pub use self::admin::{EraseScope, Erased, Limitation, Maintained, ReadOnlyCause};
 pub use self::reads::{
-    EpisodeRow, EpisodeSearch, Held, HistoryFilter, JobFilter, MemoryFilter, MemoryRow, Page, Recall, Summary, Visible,
+    EpisodeRow, EpisodeSearch, Held, HistoryFilter, HistoryOf, JobFilter, MemoryFilter, MemoryRow, Page, Recall,
+    Summary, Visible,
 };
 pub use self::records::{Batch, Committed, MemoryCommit, Passage, PassageKind, Record};
 use crate::runtime::Deadline;

@@ -1,4 +1,4 @@
-//! What things were before a run of consolidation changed them, and the runs themselves.
+//! What things were before they were changed, by a run of consolidation or by a person, and the runs themselves.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,9 @@ pub struct HistoryEntry {
     /// It follows from the run and the object, so that storing the entry again changes nothing.
     pub id: HistoryId,
     pub workspace_id: WorkspaceId,
-    pub run_id: RunId,
+    /// The run that made the change. None: a person did, and the entry is kept as long as the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
     /// The memory or the episode that was made or changed. The run itself, where the entry is its record.
     pub object: Uuid,
     pub at: Timestamp,
@@ -49,7 +51,7 @@ impl HistoryEntry {
     fn new(run: &ConsolidationRun, object: Uuid, number: u64, at: Timestamp, undo: Undo) -> Self {
         let (run_id, number) = (run.run_id.uuid(), number.to_be_bytes());
         let id = derived(&[b"history", run_id.as_bytes(), object.as_bytes(), &number]).into();
-        Self { id, workspace_id: run.workspace_id.clone(), run_id: run.run_id, object, at, revision: 0, undo }
+        Self { id, workspace_id: run.workspace_id.clone(), run_id: Some(run.run_id), object, at, revision: 0, undo }
     }
 
     /// Makes the record of a run, as it stands now. A later one takes the place of an earlier one.
@@ -74,6 +76,20 @@ impl HistoryEntry {
             at,
             Undo::RestoreMemory { before: Box::new(before.clone()), revision },
         )
+    }
+
+    /// Makes the entry for a memory that a person changed from what it was `before`.
+    pub fn earlier_version(before: &Memory, at: Timestamp) -> Self {
+        let revision = before.revision.saturating_add(1);
+        let object = before.id.uuid();
+        let id = derived(&[b"earlier version", object.as_bytes(), &revision.to_be_bytes()]).into();
+        let undo = Undo::RestoreMemory { before: Box::new(before.clone()), revision };
+        Self { id, workspace_id: before.workspace_id.clone(), run_id: None, object, at, revision: 0, undo }
+    }
+
+    /// Returns what the memory was before the change. None for any other entry.
+    pub fn before(&self) -> Option<&Memory> {
+        if let Undo::RestoreMemory { before, .. } = &self.undo { Some(before) } else { None }
     }
 
     /// Makes the entry for an episode that a run made.

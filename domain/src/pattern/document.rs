@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::evidence::Applied;
 use super::finding::PatternScore;
-use crate::memory::ids::{MemoryId, SignalId, TraceId};
+use super::pruning::PruneReason;
+use crate::memory::ids::{MemoryId, RunId, SignalId, TraceId};
 use crate::memory::pattern::{
     Applicability, PatternCategory, PatternContent, PatternGuidance, PatternPart, PatternRelationships, PatternStage,
     PatternValidation,
@@ -188,6 +189,55 @@ pub struct ExcludedPattern {
     pub pattern_id: MemoryId,
     pub name: String,
     pub why: String,
+}
+
+/// The patterns that say much the same as one, the most alike first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SimilarPatterns {
+    pub patterns: Vec<SimilarPattern>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SimilarPattern {
+    #[serde(flatten)]
+    pub summary: PatternSummary,
+    /// By the words of what they say and by when they apply, in 0..1.
+    pub likeness: f64,
+}
+
+/// The patterns that are worth little, which somebody may deprecate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PruneProposals {
+    pub patterns: Vec<PruneProposal>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PruneProposal {
+    #[serde(flatten)]
+    pub summary: PatternSummary,
+    pub reason: PruneReason,
+}
+
+/// What a pattern was before each change, the latest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternVersions {
+    pub versions: Vec<PatternVersion>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternVersion {
+    pub version: u32,
+    pub stage: PatternStage,
+    /// When it was changed to what came after.
+    pub until: Timestamp,
+    /// The run of consolidation that changed it. None: a person did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    pub name: String,
+    pub description: String,
+    pub detailed_explanation: String,
+    pub content: PatternContent,
+    pub applicability: Applicability,
 }
 
 /// The answer to a pattern that was given.

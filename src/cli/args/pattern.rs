@@ -63,6 +63,46 @@ pub(in crate::cli) enum PatternCommand {
         #[arg(long, value_name = "ID")]
         superseded_by: Option<MemoryId>,
     },
+    /// Change what a pattern says and when it applies, as a new version
+    #[command(after_help = "Example:\n  \
+        reasoning-bank pattern update 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --file pattern.json\n\n\
+        The file is that of `pattern add`.")]
+    Update {
+        /// The pattern's id
+        id: MemoryId,
+        /// A JSON file; `-` reads stdin
+        #[arg(long)]
+        file: PathBuf,
+    },
+    /// Show what a pattern was before each change
+    #[command(after_help = "Example:\n  reasoning-bank pattern history 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11")]
+    History {
+        /// The pattern's id
+        id: MemoryId,
+    },
+    /// Name the patterns that say much the same
+    #[command(after_help = "Example:\n  reasoning-bank pattern similar 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11")]
+    Similar {
+        /// The pattern's id
+        id: MemoryId,
+    },
+    /// Make one pattern of two; `consolidate --undo` takes it back
+    #[command(
+        long_about = "Make a candidate that says what the first pattern says and applies where one of the two does, with \
+            the applications of both. Both are deprecated for it. It is a run of consolidation, which can be undone for \
+            30 days.",
+        after_help = "Example:\n  \
+            reasoning-bank pattern merge 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d12"
+    )]
+    Merge {
+        /// The pattern whose words are kept
+        id: MemoryId,
+        /// The other one
+        other: MemoryId,
+    },
+    /// Propose patterns that are worth little; none is changed
+    #[command(after_help = "Example:\n  reasoning-bank pattern prune")]
+    Prune,
     /// Say that a pattern was applied in the work of a trace
     #[command(after_help = "Example:\n  \
         reasoning-bank pattern apply 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d12")]

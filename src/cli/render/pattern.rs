@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use reasoning_bank_domain::pattern::document::{
-    PatternAdded, PatternChanged, PatternDocument, PatternList, PatternSummary, PatternsFound,
+    PatternAdded, PatternChanged, PatternDocument, PatternList, PatternSummary, PatternVersions, PatternsFound,
+    PruneProposals, SimilarPatterns,
 };
 
 use super::style::{bold, dim};
@@ -99,4 +100,39 @@ pub(in crate::cli) fn pattern_changed(changed: &PatternChanged) -> String {
     let (before, now) = (changed.stage_before.as_str(), changed.pattern.lifecycle.status.as_str());
     let moved = if before == now { format!("stays {now}") } else { format!("{before} -> {now}") };
     format!("{}  {moved}: {}\n", changed.pattern.pattern_id, clean_line(&changed.why))
+}
+
+pub(in crate::cli) fn pattern_versions(versions: &PatternVersions) -> String {
+    let mut out = String::new();
+    for one in &versions.versions {
+        let by = one.run_id.map_or_else(|| "by hand".to_owned(), |run| format!("by run {run}"));
+        let (name, stage) = (bold(clean_line(&one.name)), one.stage.as_str());
+        let _ = writeln!(out, "version {}  {stage}  {name}  until {:.0}, {by}", one.version, one.until);
+        for line in clean(&one.detailed_explanation).lines() {
+            let _ = writeln!(out, "       {line}");
+        }
+    }
+    let _ = writeln!(out, "{}", counted(versions.versions.len(), "earlier state", "earlier states"));
+    out
+}
+
+pub(in crate::cli) fn similar_patterns(similar: &SimilarPatterns) -> String {
+    let mut out = String::new();
+    for one in &similar.patterns {
+        let _ = write!(out, "{:.2}  {}", one.likeness, summary(&one.summary));
+    }
+    let _ = writeln!(out, "{}", counted(similar.patterns.len(), "similar pattern", "similar patterns"));
+    out
+}
+
+pub(in crate::cli) fn prune_proposals(proposals: &PruneProposals) -> String {
+    let mut out = String::new();
+    for one in &proposals.patterns {
+        let _ = writeln!(out, "{}       {}", summary(&one.summary), one.reason);
+    }
+    let _ = writeln!(out, "{}", counted(proposals.patterns.len(), "proposal", "proposals"));
+    if !proposals.patterns.is_empty() {
+        out.push_str("`pattern deprecate ID --reason …` takes one out of use\n");
+    }
+    out
 }

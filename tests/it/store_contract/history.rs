@@ -1,7 +1,7 @@
 //! The history: entries of runs, which are listed by run, erased with what they are about, and forgotten in time.
 
 use jiff::SignedDuration;
-use reasoning_bank_actors::ports::HistoryFilter;
+use reasoning_bank_actors::ports::{HistoryFilter, HistoryOf};
 use reasoning_bank_domain::consolidation::{ConsolidationRun, HistoryEntry, RunTrigger};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use uuid::Uuid;
@@ -16,11 +16,15 @@ fn entry(entry: &HistoryEntry) -> Record {
     Record::History(entry.clone())
 }
 
-async fn listed(store: &Arc<dyn MemoryStore>, run: Option<&ConsolidationRun>) -> Vec<HistoryEntry> {
-    let filter = HistoryFilter { workspace: workspace("/here"), run: run.map(|run| run.run_id) };
+async fn history(store: &Arc<dyn MemoryStore>, of: HistoryOf) -> Vec<HistoryEntry> {
+    let filter = HistoryFilter { workspace: workspace("/here"), of };
     let mut found = store.reads().history(filter, everything(), soon()).await.unwrap();
     found.sort_by_key(|entry| entry.object);
     found
+}
+
+async fn listed(store: &Arc<dyn MemoryStore>, run: Option<&ConsolidationRun>) -> Vec<HistoryEntry> {
+    history(store, run.map_or(HistoryOf::Runs, |run| HistoryOf::Run(run.run_id))).await
 }
 
 #[rstest]
@@ -41,7 +45,7 @@ async fn the_history_is_listed_by_run_and_goes_with_what_it_is_about(
     commit(store, vec![entry(&head)]).await;
 
     let runs = listed(store, None).await;
-    assert_eq!(runs.iter().map(|entry| entry.run_id).collect::<Vec<_>>(), [first.run_id, second.run_id]);
+    assert_eq!(runs.iter().filter_map(|entry| entry.run_id).collect::<Vec<_>>(), [first.run_id, second.run_id]);
     let mut expected = [changed.clone(), doomed, head];
     expected.sort_by_key(|entry| entry.object);
     assert_eq!(listed(store, Some(&first)).await, expected);
@@ -58,8 +62,11 @@ async fn the_history_is_listed_by_run_and_goes_with_what_it_is_about(
     store.erase(EraseScope::History { before: now() }, soon()).await.unwrap();
     assert_eq!(listed(store, None).await.len(), 2);
     let later = now().checked_add(SignedDuration::from_secs(1)).unwrap();
+    let version = HistoryEntry::earlier_version(&kept, now());
+    commit(store, vec![entry(&version)]).await;
     store.erase(EraseScope::History { before: later }, soon()).await.unwrap();
     assert_eq!(listed(store, None).await, []);
+    assert_eq!(history(store, HistoryOf::Memory(kept.id)).await, [version], "what a person changed is kept");
 
     commit(store, vec![entry(&HistoryEntry::of_run(&second, 0))]).await;
     store.erase(EraseScope::Workspace(here), soon()).await.unwrap();

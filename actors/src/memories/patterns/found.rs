@@ -79,7 +79,7 @@ impl MemoriesHandle {
     }
 
     /// Reads all patterns that a workspace may read. They are active: what is quarantined or superseded is left out.
-    async fn all_patterns(
+    pub(super) async fn all_patterns(
         &self,
         workspace: &WorkspaceRef,
         deadline: Deadline,

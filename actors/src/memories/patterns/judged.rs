@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules, Visibility};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::pattern::{PatternApplication, PatternPart};
@@ -82,6 +84,30 @@ impl MemoriesHandle {
         Ok(JudgedApplications { applications, episodes })
     }
 
+    /// Reads the episodes of a workspace that applications may be compared with, the newest first.
+    pub(super) async fn compared_with(
+        &self,
+        workspace: &Workspace,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<Vec<EpisodeFacts>, Error> {
+        let filter = EpisodeFilter {
+            visible: vec![Visibility::Active, Visibility::Archived],
+            since: Some(window_start(now)),
+            ..EpisodeFilter::of(workspace.id.clone(), LifecycleRules::default(), now)
+        };
+        let (mut others, mut after): (Vec<EpisodeFacts>, _) = (Vec::new(), None);
+        while others.len() < COMPARED_MOST {
+            let rows = self.store.episodes(filter.clone(), after, PAGE, deadline).await?;
+            others.extend(rows.iter().map(|row| EpisodeFacts::of_trace(&row.trace)));
+            match rows.last().filter(|_| rows.len() == PAGE) {
+                Some(last) => after = Some(last.trace.trace_id),
+                None => break,
+            }
+        }
+        Ok(others)
+    }
+
     /// Looks at the applications of a pattern and stores what follows, together with a batch.
     pub(super) async fn review(
         &self,
@@ -93,16 +119,7 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<PatternChanged, Error> {
         let now = self.clock.now();
-        let mut others: Vec<EpisodeFacts> = Vec::new();
-        let mut page = Some(Page::newest(PAGE));
-        while let Some(asked) = page.filter(|_| others.len() < COMPARED_MOST) {
-            let traces = self.store.traces(Some(workspace.id.clone()), asked.clone(), deadline).await?;
-            page = asked.following(&traces, |trace| trace.trace_id.uuid());
-            others.extend(traces.iter().map(EpisodeFacts::of_trace));
-            if traces.last().is_some_and(|trace| trace.created_at < window_start(now)) {
-                break;
-            }
-        }
+        let others = self.compared_with(workspace, now, deadline).await?;
         let applied = judged.applied();
         let comparable = comparable(part, &applied, &others, now);
         let reviewed = stages::review(part, &applied, &comparable, now);

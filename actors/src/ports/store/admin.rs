@@ -117,7 +117,7 @@ impl EraseScope {
             Self::Workspace(id) => entry.workspace_id == *id,
             Self::Memory(id) => entry.is_about(*id),
             Self::Episodes(ids) => ids.iter().any(|id| entry.object == id.uuid()),
-            Self::History { before } => entry.at.as_microsecond() < before.as_microsecond(),
+            Self::History { before } => entry.run_id.is_some() && entry.at.as_microsecond() < before.as_microsecond(),
             Self::Traces { .. } | Self::Jobs { .. } | Self::Requests { .. } => false,
         }
     }

@@ -7,7 +7,7 @@ use reasoning_bank_domain::consolidation::HistoryEntry;
 use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, QuantizedVector};
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::JobState;
-use reasoning_bank_domain::memory::ids::RunId;
+use reasoning_bank_domain::memory::ids::{MemoryId, RunId};
 use reasoning_bank_domain::memory::signature::Signature;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -98,16 +98,27 @@ pub struct MemoryFilter {
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistoryFilter {
     pub workspace: WorkspaceId,
-    /// The entries of this run. None: the records of all runs.
-    pub run: Option<RunId>,
+    pub of: HistoryOf,
+}
+
+/// What a list of the history is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistoryOf {
+    /// The records of all runs.
+    Runs,
+    /// All that one run did, with its record.
+    Run(RunId),
+    /// All that happened to one memory.
+    Memory(MemoryId),
 }
 
 impl HistoryFilter {
     /// Tells whether the list has this entry.
     pub fn holds(&self, entry: &HistoryEntry) -> bool {
-        let is_asked_for = match self.run {
-            Some(run) => entry.run_id == run,
-            None => entry.object == entry.run_id.uuid(),
+        let is_asked_for = match self.of {
+            HistoryOf::Runs => entry.run_id.is_some_and(|run| entry.object == run.uuid()),
+            HistoryOf::Run(run) => entry.run_id == Some(run),
+            HistoryOf::Memory(memory) => entry.is_about(memory),
         };
         entry.workspace_id == self.workspace && is_asked_for
     }

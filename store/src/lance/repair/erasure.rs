@@ -154,7 +154,7 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
             _ => None,
         },
         EraseScope::History { before } => match table {
-            TableName::History => Some(col("at").lt(lit(before.as_microsecond()))),
+            TableName::History => Some(col("at").lt(lit(before.as_microsecond())).and(col("run").not_eq(lit("")))),
             _ => None,
         },
         EraseScope::Jobs { over_before } => match table {

@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use jiff::Timestamp;
 use lancedb::Table;
 use lancedb::expr::{DfExpr, col, lit};
-use reasoning_bank_actors::ports::{Held, HistoryFilter, JobFilter, MemoryFilter, Page, StoreError};
+use reasoning_bank_actors::ports::{Held, HistoryFilter, HistoryOf, JobFilter, MemoryFilter, Page, StoreError};
 use reasoning_bank_domain::consolidation::HistoryEntry;
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::Memory;
@@ -84,10 +84,11 @@ pub(in crate::lance) async fn history(
     filter: &HistoryFilter,
     page: &Page,
 ) -> Result<Vec<HistoryEntry>, StoreError> {
-    let of = match filter.run {
-        Some(run) => filter::equals("run", run.to_string()),
+    let of = match filter.of {
         // the record of a run is about the run
-        None => col("object").eq(col("run")),
+        HistoryOf::Runs => col("object").eq(col("run")),
+        HistoryOf::Run(run) => filter::equals("run", run.to_string()),
+        HistoryOf::Memory(memory) => filter::equals("object", memory.to_string()),
     };
     page_of(history, Some(of_workspace(&filter.workspace).and(of)), page).await
 }

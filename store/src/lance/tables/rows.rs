@@ -368,7 +368,8 @@ fn history(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
     Ok(vec![
         text(all().map(|entry| entry.id.to_string())),
         text(all().map(|entry| entry.workspace_id.as_str())),
-        text(all().map(|entry| entry.run_id.to_string())),
+        // what a person changed belongs to no run
+        text(all().map(|entry| entry.run_id.map(|run| run.to_string()).unwrap_or_default())),
         text(all().map(|entry| entry.object.to_string())),
         Arc::new(all().map(|entry| Some(entry.at.as_microsecond())).collect::<Int64Array>()),
         bodies(all())?,
