@@ -73,8 +73,7 @@ impl Actor for ConsolidationActor {
             ConsolidationMsg::Look => {
                 state.next_look = None;
                 let args = state.args.clone();
-                // It is too large to be a part of the actor's own future.
-                let look = async move { args.look().await }.boxed();
+                let look = async move { args.look().await };
                 state.tasks.pipe(&myself, look, ConsolidationMsg::Looked);
             }
             ConsolidationMsg::Looked(looked) => {
