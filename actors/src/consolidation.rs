@@ -32,6 +32,7 @@ use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
 use self::actor::ConsolidationArgs;
+use self::book::Recorded;
 use self::stages::Staged;
 
 /// The most runs in a list.
@@ -88,13 +89,14 @@ impl ConsolidationHandle {
         let id = Uuid::now_v7().into();
         let now = self.clock.now();
         let mut run = ConsolidationRun::begun(id, workspace.id.clone(), request.trigger, request.apply, now);
+        let recorded = self.recorded(&workspace, deadline).await?;
         for stage in [StageName::Episodes, StageName::Mining, StageName::Validation, StageName::Refinement] {
-            run = retry_on_conflict(|_| self.stage(stage, run.clone(), &workspace, deadline)).await?;
+            run = retry_on_conflict(|_| self.stage(stage, run.clone(), &workspace, &recorded, deadline)).await?;
         }
         if request.apply {
             run.stages.push(self.upkeep(deadline).await?);
         }
-        run.after = Some(self.after(&workspace, deadline).await?);
+        run.after = Some(self.after(&workspace, &recorded, deadline).await?);
         run.ended_at = Some(self.clock.now());
         if request.apply {
             self.store.commit(vec![record_of(&run)], deadline).await?;
@@ -120,9 +122,10 @@ impl ConsolidationHandle {
         let _lease = self.take_lease()?;
         let now = self.clock.now();
         let begun = ConsolidationRun::begun(Uuid::now_v7().into(), workspace.id.clone(), RunTrigger::Person, true, now);
+        let recorded = self.recorded(&workspace, deadline).await?;
         retry_on_conflict(async |_| {
             let mut run = begun.clone();
-            let book = self.book(&workspace, deadline).await?;
+            let book = self.book(&workspace, &recorded, deadline).await?;
             for id in [better, other] {
                 if !book.patterns.iter().any(|(memory, _)| memory.id == id) {
                     return Err(Error::NotFound(format!("pattern {id} of this workspace")));
@@ -150,9 +153,10 @@ impl ConsolidationHandle {
         stage: StageName,
         mut run: ConsolidationRun,
         workspace: &Workspace,
+        recorded: &Recorded,
         deadline: Deadline,
     ) -> Result<ConsolidationRun, Error> {
-        let Staged { report, mut records } = self.staged(stage, &run, workspace, deadline).await?;
+        let Staged { report, mut records } = self.staged(stage, &run, workspace, recorded, deadline).await?;
         run.stages.push(report);
         if run.applied {
             records.push(record_of(&run));
@@ -173,14 +177,14 @@ impl ConsolidationHandle {
         Ok(report)
     }
 
-    async fn after(&self, workspace: &Workspace, deadline: Deadline) -> Result<AfterRun, Error> {
+    async fn after(&self, workspace: &Workspace, recorded: &Recorded, deadline: Deadline) -> Result<AfterRun, Error> {
         let summary = self.store.summary(deadline).await?;
         let mut after =
             AfterRun { bytes: summary.bytes, index_lag_rows: summary.index_lag_rows, ..AfterRun::default() };
         for (_, part) in self.memories.own_patterns(workspace, deadline).await? {
             *after.patterns.entry(part.stage).or_default() += 1;
         }
-        after.episodes = self.facts(workspace, self.clock.now(), deadline).await?.len() as u64;
+        after.episodes = recorded.episodes.len() as u64;
         Ok(after)
     }
 

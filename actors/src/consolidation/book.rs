@@ -1,13 +1,16 @@
 //! What a run reads: the patterns of a workspace with their applications, and what is known of its episodes.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use reasoning_bank_domain::consolidation::ConsolidationRun;
-use reasoning_bank_domain::episode::{EpisodeFilter, Visibility};
+use reasoning_bank_domain::consolidation::clusters::ClusterCandidate;
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodePhase, Visibility};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::pattern::{PatternApplication, PatternPart};
+use reasoning_bank_domain::memory::trace::TraceSource;
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::pattern::evidence::Applied;
 use reasoning_bank_domain::pattern::facts::EpisodeFacts;
@@ -22,13 +25,21 @@ use crate::runtime::Deadline;
 /// So many episodes or signals are read at once.
 const PAGE: usize = 500;
 /// The most episodes that a run looks at, the newest ones.
-pub(super) const EPISODES_MOST: usize = 100_000;
+const EPISODES_MOST: usize = 100_000;
+
+/// What was recorded in a workspace, as far as a run looks at it. It is read once, because nothing in it changes in a run.
+pub(super) struct Recorded {
+    /// The episodes of the last 180 days that nobody deleted, the newest first.
+    pub(super) episodes: Arc<Vec<EpisodeFacts>>,
+    /// Those of them that may become one: they are mature, and stand for no others.
+    pub(super) mature: Vec<ClusterCandidate>,
+}
 
 /// The patterns of a workspace and what they are judged by.
 pub(super) struct PatternBook {
     pub(super) patterns: Vec<(Memory, PatternPart)>,
     applications: BTreeMap<MemoryId, Vec<PatternApplication>>,
-    pub(super) episodes: Vec<EpisodeFacts>,
+    pub(super) episodes: Arc<Vec<EpisodeFacts>>,
     places: HashMap<TraceId, usize>,
 }
 
@@ -52,10 +63,14 @@ impl PatternBook {
 }
 
 impl ConsolidationHandle {
-    /// Reads the patterns of a workspace, of any stage, with their applications and the episodes of the last 180 days.
-    pub(super) async fn book(&self, workspace: &Workspace, deadline: Deadline) -> Result<PatternBook, Error> {
+    /// Reads the patterns of a workspace, of any stage, with their applications.
+    pub(super) async fn book(
+        &self,
+        workspace: &Workspace,
+        recorded: &Recorded,
+        deadline: Deadline,
+    ) -> Result<PatternBook, Error> {
         let patterns = self.memories.own_patterns(workspace, deadline).await?;
-        let episodes = self.facts(workspace, self.clock.now(), deadline).await?;
         let mut applications: BTreeMap<MemoryId, Vec<PatternApplication>> = BTreeMap::new();
         for some in patterns.chunks(PAGE) {
             let ids: Vec<MemoryId> = some.iter().map(|(memory, _)| memory.id).collect();
@@ -68,32 +83,34 @@ impl ConsolidationHandle {
                 }
             }
         }
+        let episodes = Arc::clone(&recorded.episodes);
         let places = episodes.iter().enumerate().map(|(place, episode)| (episode.id, place)).collect();
         Ok(PatternBook { patterns, applications, episodes, places })
     }
 
-    /// Reads what is known of the episodes of the last 180 days that nobody deleted, the newest first.
-    pub(super) async fn facts(
-        &self,
-        workspace: &Workspace,
-        now: Timestamp,
-        deadline: Deadline,
-    ) -> Result<Vec<EpisodeFacts>, Error> {
+    /// Reads what was recorded in a workspace in the last 180 days. Bodies are not kept, because there may be many.
+    pub(super) async fn recorded(&self, workspace: &Workspace, deadline: Deadline) -> Result<Recorded, Error> {
+        let now = self.clock.now();
         let filter = EpisodeFilter {
             visible: vec![Visibility::Active, Visibility::Archived],
             since: now.checked_sub(SignedDuration::from_hours(24 * MINED_DAYS)).ok(),
             ..EpisodeFilter::of(workspace.id.clone(), self.rules, now)
         };
-        let (mut facts, mut after) = (Vec::new(), None);
-        while facts.len() < EPISODES_MOST {
+        let (mut episodes, mut mature, mut after) = (Vec::new(), Vec::new(), None);
+        while episodes.len() < EPISODES_MOST {
             let rows = self.store.episodes(filter.clone(), after, PAGE, deadline).await?;
-            facts.extend(rows.iter().map(|row| EpisodeFacts::of_trace(&row.trace)));
+            episodes.extend(rows.iter().map(|row| EpisodeFacts::of_trace(&row.trace)));
+            let may_become_one = rows.iter().filter(|row| {
+                let is_original = row.trace.source != TraceSource::Consolidated;
+                is_original && row.state.phase(self.rules, now) == EpisodePhase::Mature
+            });
+            mature.extend(may_become_one.map(|row| ClusterCandidate::of(&row.trace)));
             match rows.last().filter(|_| rows.len() == PAGE) {
                 Some(last) => after = Some(last.trace.trace_id),
                 None => break,
             }
         }
-        Ok(facts)
+        Ok(Recorded { episodes: Arc::new(episodes), mature })
     }
 
     pub(super) async fn has_episodes(&self, workspace: &Workspace, deadline: Deadline) -> Result<bool, Error> {

@@ -6,14 +6,13 @@ use reasoning_bank_domain::consolidation::clusters::{
     ClusterCandidate, INSTANCES_MIN, clusters, consolidated, consolidated_id,
 };
 use reasoning_bank_domain::consolidation::{ChangeKind, ConsolidationRun, HistoryEntry, StageName};
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodePhase, QuantizedVector, Visibility};
+use reasoning_bank_domain::episode::QuantizedVector;
 use reasoning_bank_domain::memory::ids::TraceId;
-use reasoning_bank_domain::memory::label::label_key;
-use reasoning_bank_domain::memory::trace::{Outcome, Trace, TraceSource};
+use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::workspace::Workspace;
 
 use super::ConsolidationHandle;
-use super::book::EPISODES_MOST;
+use super::book::Recorded;
 use super::stages::Staged;
 use crate::error::Error;
 use crate::ports::Record;
@@ -31,13 +30,14 @@ impl ConsolidationHandle {
         &self,
         run: &ConsolidationRun,
         workspace: &Workspace,
+        recorded: &Recorded,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         let now = self.clock.now();
-        let candidates = self.mature(workspace, deadline).await?;
-        let vectors = self.whole_vectors(&candidates, deadline).await?;
+        let candidates = &recorded.mature;
+        let vectors = self.whole_vectors(candidates, deadline).await?;
         let mut staged = Staged::of(StageName::Episodes, candidates.len());
-        let found = clusters(&candidates, &vectors);
+        let found = clusters(candidates, &vectors);
         staged.report.left = found.len().saturating_sub(CLUSTERS_MAX) as u64;
         for cluster in found.into_iter().take(CLUSTERS_MAX) {
             let (mut instances, mut states) = (Vec::new(), Vec::new());
@@ -53,7 +53,7 @@ impl ConsolidationHandle {
             if instances.len() < INSTANCES_MIN || self.store.trace(made, None, deadline).await?.is_some() {
                 continue;
             }
-            let rate = success_rate(&candidates, &instances[0]);
+            let rate = success_rate(candidates, &instances[0]);
             let Some(trace) = consolidated(&instances, rate, now) else { continue };
             let title = |trace: &Trace| -> String { trace.task.chars().take(TASK_CHARS).collect() };
             let why = format!("stands for {} episodes", instances.len());
@@ -68,32 +68,6 @@ impl ConsolidationHandle {
             }
         }
         Ok(staged)
-    }
-
-    /// Reads what is compared of the mature episodes. Their bodies are not kept, because there may be many.
-    async fn mature(&self, workspace: &Workspace, deadline: Deadline) -> Result<Vec<ClusterCandidate>, Error> {
-        let now = self.clock.now();
-        let visible = vec![Visibility::Active];
-        let filter = EpisodeFilter { visible, ..EpisodeFilter::of(workspace.id.clone(), self.rules, now) };
-        let (mut found, mut after, mut read) = (Vec::new(), None, 0);
-        while read < EPISODES_MOST {
-            let rows = self.store.episodes(filter.clone(), after, PAGE, deadline).await?;
-            read += rows.len();
-            let mature = rows.iter().filter(|row| row.state.phase(self.rules, now) == EpisodePhase::Mature);
-            let originals = mature.filter(|row| row.trace.source != TraceSource::Consolidated);
-            found.extend(originals.map(|row| ClusterCandidate {
-                id: row.trace.trace_id,
-                domain: domain_of(&row.trace),
-                task_type: row.trace.task_type(),
-                outcome: row.trace.outcome,
-                at: row.trace.created_at,
-            }));
-            match rows.last().filter(|_| rows.len() == PAGE) {
-                Some(last) => after = Some(last.trace.trace_id),
-                None => break,
-            }
-        }
-        Ok(found)
     }
 
     /// Reads the vectors of whole episodes. One that tells nothing but its task has that of its task.
@@ -113,14 +87,10 @@ impl ConsolidationHandle {
     }
 }
 
-fn domain_of(trace: &Trace) -> Option<String> {
-    trace.episode.as_deref().and_then(|parts| parts.metadata.domain.as_deref()).map(label_key)
-}
-
 /// Returns the share of successes among the episodes of the same domain and type. None where all are partial.
 fn success_rate(candidates: &[ClusterCandidate], like: &Trace) -> Option<f64> {
-    let (domain, task_type) = (domain_of(like), like.task_type());
-    let of_kind = candidates.iter().filter(|one| one.domain == domain && one.task_type == task_type);
+    let like = ClusterCandidate::of(like);
+    let of_kind = candidates.iter().filter(|one| one.domain == like.domain && one.task_type == like.task_type);
     let decided: Vec<bool> =
         of_kind.filter(|one| one.outcome != Outcome::Partial).map(|one| one.outcome == Outcome::Success).collect();
     let successes = decided.iter().filter(|succeeded| **succeeded).count();

@@ -19,7 +19,7 @@ use reasoning_bank_domain::pattern::{merging, observation, pruning, refinement, 
 use uuid::Uuid;
 
 use super::ConsolidationHandle;
-use super::book::PatternBook;
+use super::book::{PatternBook, Recorded};
 use crate::error::Error;
 use crate::memories::contradicting;
 use crate::ports::Record;
@@ -51,25 +51,31 @@ impl ConsolidationHandle {
         stage: StageName,
         run: &ConsolidationRun,
         workspace: &Workspace,
+        recorded: &Recorded,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         // The futures of all stages together would be too large for a stack.
         match stage {
-            StageName::Episodes => self.merged_episodes(run, workspace, deadline).boxed().await,
-            StageName::Mining => self.mined(run, workspace, deadline).boxed().await,
-            StageName::Validation => self.validated(run, workspace, deadline).boxed().await,
-            StageName::Refinement => self.refined(run, workspace, deadline).boxed().await,
+            StageName::Episodes => self.merged_episodes(run, workspace, recorded, deadline).boxed().await,
+            StageName::Mining => self.mined(run, workspace, recorded, deadline).boxed().await,
+            StageName::Validation => self.validated(run, workspace, recorded, deadline).boxed().await,
+            StageName::Refinement => self.refined(run, workspace, recorded, deadline).boxed().await,
             StageName::Upkeep => Ok(Staged::of(stage, 0)),
         }
     }
 
-    async fn mined(&self, run: &ConsolidationRun, workspace: &Workspace, deadline: Deadline) -> Result<Staged, Error> {
+    async fn mined(
+        &self,
+        run: &ConsolidationRun,
+        workspace: &Workspace,
+        recorded: &Recorded,
+        deadline: Deadline,
+    ) -> Result<Staged, Error> {
         let now = self.clock.now();
         let known = self.memories.own_patterns(workspace, deadline).await?;
         let known: HashSet<MemoryId> = known.iter().map(|(memory, _)| memory.id).collect();
-        let episodes = self.facts(workspace, now, deadline).await?;
-        let mut staged = Staged::of(StageName::Mining, episodes.len());
-        for found in mine(&episodes, &known, now) {
+        let mut staged = Staged::of(StageName::Mining, recorded.episodes.len());
+        for found in mine(&recorded.episodes, &known, now) {
             let memory = self.memories.checked(found.memory(now))?;
             let (of, successes) = (found.supporting.len(), found.successes);
             let why = if found.p_value < 1.0 {
@@ -88,17 +94,18 @@ impl ConsolidationHandle {
         &self,
         run: &ConsolidationRun,
         workspace: &Workspace,
+        recorded: &Recorded,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         let now = self.clock.now();
-        let mut book = self.book(workspace, deadline).await?;
+        let mut book = self.book(workspace, recorded, deadline).await?;
         let mut staged = Staged::of(StageName::Validation, book.patterns.len());
         for (memory, part) in std::mem::take(&mut book.patterns) {
             if part.stage == PatternStage::Deprecated {
                 continue;
             }
             let known: HashSet<SignalId> = book.applications(memory.id).iter().map(|one| one.id).collect();
-            let new = observation::newly_observed(memory.id, &part, memory.created_at, &book.episodes, &known);
+            let new = observation::newly_observed(memory.id, &part, memory.created_at, book.episodes.iter(), &known);
             staged.records.extend(new.iter().cloned().map(|application| Record::Signal(application.into())));
             book.add(memory.id, new);
             let applied = book.applied(memory.id);
@@ -131,10 +138,11 @@ impl ConsolidationHandle {
         &self,
         run: &ConsolidationRun,
         workspace: &Workspace,
+        recorded: &Recorded,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         let now = self.clock.now();
-        let book = self.book(workspace, deadline).await?;
+        let book = self.book(workspace, recorded, deadline).await?;
         let mut staged = Staged::of(StageName::Refinement, book.patterns.len());
         let mut changed: HashSet<MemoryId> = HashSet::new();
         for (memory, part) in book.patterns.iter().filter(|(_, part)| part.stage == PatternStage::UnderReview) {

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::episode::QuantizedVector;
 use crate::memory::ids::{MemoryId, TraceId, derived};
+use crate::memory::label::label_key;
 use crate::memory::trace::{
     ConsolidatedParts, EpisodeParts, Outcome, ResourceUsage, Trace, TraceMetadata, TraceSource, Variation,
     VerdictSource,
@@ -30,6 +31,15 @@ pub struct ClusterCandidate {
     pub task_type: String,
     pub outcome: Outcome,
     pub at: Timestamp,
+}
+
+impl ClusterCandidate {
+    /// Reads what is compared.
+    pub fn of(trace: &Trace) -> Self {
+        let domain = trace.episode.as_deref().and_then(|parts| parts.metadata.domain.as_deref()).map(label_key);
+        let (id, task_type, outcome, at) = (trace.trace_id, trace.task_type(), trace.outcome, trace.created_at);
+        Self { id, domain, task_type, outcome, at }
+    }
 }
 
 /// Finds the episodes that tell the same: of one domain, type and outcome, within 30 days, and alike in meaning. An episode
