@@ -7,7 +7,7 @@ use crate::memory::ids::{MemoryId, TraceId, derived};
 use crate::memory::label::label_key;
 use crate::memory::pattern::{
     Applicability, ApplicationKind, CONDITIONS_MAX, ComplexityRange, IDS_MAX, LABELS_MAX, PatternApplication,
-    PatternCondition, PatternPart, application_id,
+    PatternCategory, PatternCondition, PatternPart, application_id,
 };
 
 /// The weight of what two patterns say in how alike they are; the rest is when they apply.
@@ -18,30 +18,56 @@ pub const MERGE_LIKENESS: f64 = 0.8;
 /// Returns how alike two patterns are, in 0..=1: by the words of what they say and by when they apply. Patterns of different
 /// categories or types of content are not alike.
 pub fn pattern_likeness(a: &PatternPart, b: &PatternPart) -> f64 {
-    if !is_same_kind(a, b) {
-        return 0.0;
-    }
-    let words = |part: &PatternPart| -> BTreeSet<String> {
+    Compared::of(a).likeness(&Compared::of(b))
+}
+
+/// What is compared of a pattern.
+struct Compared {
+    kind: (PatternCategory, &'static str),
+    words: BTreeSet<String>,
+    tools: BTreeSet<String>,
+    /// When it applies.
+    demands: BTreeSet<String>,
+}
+
+impl Compared {
+    fn of(part: &PatternPart) -> Self {
         let texts = part.content.texts().into_iter().map(title_key).collect::<Vec<_>>();
-        texts.iter().flat_map(|text| text.split(' ')).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-    };
-    let (when_a, when_b) = (demands(&a.applicability), demands(&b.applicability));
-    let when = if when_a.is_empty() && when_b.is_empty() { 1.0 } else { jaccard(&when_a, &when_b) };
-    // Patterns that name other tools say something else, however alike their sentences are.
-    let tools = |part: &PatternPart| -> BTreeSet<String> { part.content.tools().map(label_key).collect() };
-    let (tools_a, tools_b) = (tools(a), tools(b));
-    let said = jaccard(&words(a), &words(b));
-    let said = if tools_a.is_empty() && tools_b.is_empty() { said } else { said.min(jaccard(&tools_a, &tools_b)) };
-    CONTENT_WEIGHT * said + (1.0 - CONTENT_WEIGHT) * when
+        let words = texts.iter().flat_map(|text| text.split(' ')).filter(|word| !word.is_empty());
+        Self {
+            kind: kind(part),
+            words: words.map(str::to_owned).collect(),
+            tools: part.content.tools().map(label_key).collect(),
+            demands: demands(&part.applicability),
+        }
+    }
+
+    fn likeness(&self, other: &Self) -> f64 {
+        if self.kind != other.kind {
+            return 0.0;
+        }
+        let both_empty = |a: &BTreeSet<String>, b: &BTreeSet<String>| a.is_empty() && b.is_empty();
+        let said = jaccard(&self.words, &other.words);
+        // Patterns that name other tools say something else, however alike their sentences are.
+        let said =
+            if both_empty(&self.tools, &other.tools) { said } else { said.min(jaccard(&self.tools, &other.tools)) };
+        let when = if both_empty(&self.demands, &other.demands) { 1.0 } else { jaccard(&self.demands, &other.demands) };
+        CONTENT_WEIGHT * said + (1.0 - CONTENT_WEIGHT) * when
+    }
+}
+
+fn kind(part: &PatternPart) -> (PatternCategory, &'static str) {
+    (part.category, part.content.type_name())
 }
 
 /// Returns the pairs of patterns that may be merged, each with the one first that has more confidence. A pattern is in one
 /// pair at most, and the most alike come first.
 pub fn similar_pairs<'a>(patterns: &[(MemoryId, &'a PatternPart)]) -> Vec<SimilarPair<'a>> {
+    let compared: Vec<Compared> = patterns.iter().map(|(_, part)| Compared::of(part)).collect();
     let mut pairs: Vec<SimilarPair<'a>> = Vec::new();
     for (place, one) in patterns.iter().enumerate() {
-        for other in &patterns[place + 1..] {
-            let likeness = pattern_likeness(one.1, other.1);
+        for (other_place, other) in patterns.iter().enumerate().skip(place + 1) {
+            let likeness = compared[place].likeness(&compared[other_place]);
             if likeness >= MERGE_LIKENESS {
                 let is_better = one.1.statistics.confidence >= other.1.statistics.confidence;
                 let (better, other) = if is_better { (*one, *other) } else { (*other, *one) };
@@ -76,10 +102,6 @@ pub fn merged_id(a: MemoryId, b: MemoryId) -> MemoryId {
     derived(&[b"merged pattern", first.as_bytes(), second.as_bytes()]).into()
 }
 
-fn is_same_kind(a: &PatternPart, b: &PatternPart) -> bool {
-    a.category == b.category && a.content.type_name() == b.content.type_name()
-}
-
 fn demands(applicability: &Applicability) -> BTreeSet<String> {
     let lists = [
         ("type", &applicability.problem_types),
@@ -103,7 +125,7 @@ fn demands(applicability: &Applicability) -> BTreeSet<String> {
 /// Returns the candidate that stands for two patterns: it says what the first one says, and applies where one of them does.
 /// None where they are of different categories or types of content, or where it would have too many conditions.
 pub fn merged(better: &PatternPart, other: &PatternPart) -> Option<PatternPart> {
-    if !is_same_kind(better, other) {
+    if kind(better) != kind(other) {
         return None;
     }
     let (a, b) = (&better.applicability, &other.applicability);
@@ -180,7 +202,7 @@ fn both(a: &[MemoryId], b: &[MemoryId]) -> Vec<MemoryId> {
 mod tests {
     use super::*;
     use crate::memory::Complexity;
-    use crate::memory::pattern::{PatternCategory, PatternStatistics};
+    use crate::memory::pattern::PatternStatistics;
     use crate::memory::samples::id;
     use crate::pattern::observation::{observed, reported};
     use crate::pattern::samples::{episode, tool_pattern};
