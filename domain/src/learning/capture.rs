@@ -28,6 +28,7 @@ use crate::memory::workspace::WorkspaceId;
 use crate::memory::{ErrorContext, Memory, MemoryOutcome, NewMemory, SourceType, Trust, normalised};
 use crate::prompt::names_a_fence;
 use crate::safety::secrets::{Removed, Scrub, scrub};
+use crate::text::shortened;
 
 pub use assess::{Assessment, Traits, assess};
 pub use draft::{Draft, novelties};
@@ -271,7 +272,7 @@ fn as_memory(
             stack_trace: None,
             task_domain: domain.clone(),
         }),
-        task: describe::shortened(&exchange.question, TASK_MAX_CHARS),
+        task: shortened(&exchange.question, TASK_MAX_CHARS),
         source_session: exchange.session.clone(),
         pattern_tags: lesson.pattern_tags,
         domain_category: domain,

@@ -8,6 +8,7 @@ use super::blocks::sentences;
 use super::words::is_dense;
 use crate::learning::transcript::{FenceLine, Fences};
 use crate::memory::{DESCRIPTION_MAX_CHARS, TITLE_MAX_CHARS};
+use crate::text::shortened;
 
 /// Phrases that are said before the matter itself.
 const FILLER: &str = r"(?i)^\W*(?:(?:hi|hey|hello|yo|ok|okay|so|well|please|thanks|thank you|great|quick question|one more question|question|another question|dear|claude|chatgpt|codex|copilot|there|all|also|and|now)\b[\s,.:!–-]*|(?:can|could|would|will) you (?:please |kindly |maybe |quickly )*(?:tell|show|explain to|remind|give) me (?:about )?|(?:can|could|would|will) you (?:please |kindly |maybe |quickly )*(?:explain|describe|clarify|help me (?:to )?(?:with |understand )?|help (?:with|understand) )\s*|(?:please )?(?:tell me|explain to me|explain|show me|help me understand|help me with|help me)\s+|i(?:'d| would) (?:like|love) to (?:know|understand|learn)(?: about)?\s*|i(?:'m| am| was) (?:wondering|curious|trying to (?:understand|figure out))(?: about)?\s*|(?:i|we)(?:'m|'re| am| are)? (?:keep |always |often |sometimes )?(?:get|getting|see|seeing) (?:an? |the |this )?(?:error )?|i (?:wonder|need to know|want to know|don't (?:understand|get|know))\s+|do you know\s+|any idea\s+|just\s+)";
@@ -148,14 +149,4 @@ fn capitalised(text: &str) -> String {
         }
     });
     first.unwrap_or_default() + signs.as_str()
-}
-
-/// Returns the text cut to at most `max` characters, between words where that is possible.
-pub(super) fn shortened(text: &str, max: usize) -> String {
-    if text.chars().count() <= max {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(max - 1).collect();
-    let end = head.rfind(char::is_whitespace).filter(|end| *end > head.len() / 2).unwrap_or(head.len());
-    format!("{}…", head[..end].trim_end_matches([',', ';', ':', ' ', '.']))
 }

@@ -7,11 +7,12 @@ use regex::Regex;
 use super::analysis::{AnalysedBlock, CodeKind, analyse};
 use super::blocks::TextKind;
 use super::classify::SentenceClass;
-use super::describe::{description, shortened, title};
+use super::describe::{description, title};
 use super::words::{Cue, Cues};
 use crate::learning::lesson::{Lesson, LessonError};
 use crate::memory::signature::first_match;
 use crate::memory::{LABEL_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, STACK_TRACE_MAX_CHARS};
+use crate::text::shortened;
 
 const MAX_TAGS: usize = 6;
 const MAX_GUIDANCE_CHARS: usize = 600;
