@@ -13,7 +13,9 @@ use std::borrow::Cow;
 
 use crate::text::tokens;
 
-pub use fence::{ATTEMPT_FENCE, FENCE, TEXT_FENCE, fenced, names_a_fence, one_line, quoted, quoted_lines};
+pub use fence::{
+    ATTEMPT_FENCE, FENCE, TEXT_FENCE, fenced, names_a_fence, one_line, quoted, quoted_lines, recalled_notes,
+};
 pub use own::{PROMPT_MAX_CHARS, Prompts};
 pub use purpose::Purpose;
 

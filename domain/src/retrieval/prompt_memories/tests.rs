@@ -4,6 +4,7 @@ use super::samples::recalled;
 use super::*;
 use crate::memory::Trust;
 use crate::memory::samples::{days_ago, id, strategy, trace, warning};
+use crate::prompt::FENCE;
 
 const FLOOR: f64 = 0.4;
 const TASK: &str = "sort a list";
