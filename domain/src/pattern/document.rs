@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::evidence::Applied;
-use super::finding::PatternScore;
+use super::finding::{PatternScore, SuggestedPattern};
 use super::pruning::PruneReason;
 use crate::memory::ids::{MemoryId, RunId, SignalId, TraceId};
 use crate::memory::pattern::{
@@ -181,6 +181,20 @@ pub struct FoundPattern {
     pub detailed_explanation: String,
     pub content: PatternContent,
     pub application: PatternGuidance,
+}
+
+impl From<SuggestedPattern> for FoundPattern {
+    fn from(suggested: SuggestedPattern) -> Self {
+        let SuggestedPattern { memory, part, score, preferred_over } = suggested;
+        Self {
+            summary: PatternSummary::new(&memory, &part),
+            score,
+            preferred_over,
+            detailed_explanation: memory.content,
+            content: part.content,
+            application: part.guidance,
+        }
+    }
 }
 
 /// A pattern that is not suggested.

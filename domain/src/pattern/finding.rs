@@ -10,6 +10,7 @@ use jiff::Timestamp;
 pub use self::applies::{KeptOut, Match, PreparedPattern};
 pub use self::score::{PatternScore, pattern_score};
 use super::features::TaskFeatures;
+use crate::memory::Memory;
 use crate::memory::ids::MemoryId;
 use crate::memory::label::label_key;
 use crate::memory::pattern::{PatternCategory, PatternPart, PatternStage};
@@ -39,6 +40,16 @@ impl Default for PatternQuestion {
 pub struct PatternHit {
     pub id: MemoryId,
     pub stage: PatternStage,
+    pub score: PatternScore,
+    /// The patterns that it contradicts and that are left out for it.
+    pub preferred_over: Vec<MemoryId>,
+}
+
+/// A pattern that is suggested for a task, as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SuggestedPattern {
+    pub memory: Memory,
+    pub part: PatternPart,
     pub score: PatternScore,
     /// The patterns that it contradicts and that are left out for it.
     pub preferred_over: Vec<MemoryId>,

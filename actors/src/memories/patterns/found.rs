@@ -11,7 +11,7 @@ use reasoning_bank_domain::memory::{Memory, Scope, Status};
 use reasoning_bank_domain::pattern::document::{
     ExcludedPattern, FoundPattern, PatternList, PatternSummary, PatternsFound,
 };
-use reasoning_bank_domain::pattern::finding::{PatternHit, PatternIndex, PatternQuestion};
+use reasoning_bank_domain::pattern::finding::{PatternHit, PatternIndex, PatternQuestion, SuggestedPattern};
 
 use crate::error::Error;
 use crate::memories::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible};
@@ -50,32 +50,34 @@ impl MemoriesHandle {
     pub async fn find_patterns(&self, query: PatternQuery, deadline: Deadline) -> Result<PatternsFound, Error> {
         let found = self.all_patterns(&query.workspace, deadline).await?;
         let index = PatternIndex::new(found.iter().map(|(memory, part)| (memory.id, part)));
-        let by_id: BTreeMap<MemoryId, &(Memory, PatternPart)> = found.iter().map(|one| (one.0.id, one)).collect();
         let now = self.clock.now();
         let (hits, kept_out) = if query.explain {
             let (hits, left) = index.explain(&query.question, now);
-            let name = |id: &MemoryId| by_id.get(id).map_or_else(String::new, |(memory, _)| memory.title.clone());
+            let name = |id: MemoryId| found.iter().find(|(memory, _)| memory.id == id).map(|(memory, _)| &memory.title);
             let left = left.into_iter().map(|out| ExcludedPattern {
                 pattern_id: out.id,
-                name: name(&out.id),
+                name: name(out.id).cloned().unwrap_or_default(),
                 why: out.why.to_string(),
             });
             (hits, Some(left.collect()))
         } else {
             (index.find(&query.question, now), None)
         };
-        let shown = |hit: PatternHit| {
-            let (memory, part) = by_id.get(&hit.id)?;
-            Some(FoundPattern {
-                summary: PatternSummary::new(memory, part),
-                score: hit.score,
-                preferred_over: hit.preferred_over,
-                detailed_explanation: memory.content.clone(),
-                content: part.content.clone(),
-                application: part.guidance.clone(),
-            })
-        };
-        Ok(PatternsFound { patterns: hits.into_iter().filter_map(shown).collect(), kept_out })
+        let patterns = as_stored(hits, found).into_iter().map(FoundPattern::from).collect();
+        Ok(PatternsFound { patterns, kept_out })
+    }
+
+    /// Finds the patterns that apply to a task, the best first, as they are stored.
+    pub(crate) async fn suggested_patterns(
+        &self,
+        workspace: &WorkspaceRef,
+        question: &PatternQuestion,
+        deadline: Deadline,
+    ) -> Result<Vec<SuggestedPattern>, Error> {
+        let found = self.all_patterns(workspace, deadline).await?;
+        let index = PatternIndex::new(found.iter().map(|(memory, part)| (memory.id, part)));
+        let hits = index.find(question, self.clock.now());
+        Ok(as_stored(hits, found))
     }
 
     /// Reads all patterns that a workspace may read. They are active: what is quarantined or superseded is left out.
@@ -125,4 +127,15 @@ impl MemoriesHandle {
         .await?;
         Ok(found.into_iter().map(|(part, memory)| (memory, part)).collect())
     }
+}
+
+/// Returns the patterns of hits, in their order.
+fn as_stored(hits: Vec<PatternHit>, found: Vec<(Memory, PatternPart)>) -> Vec<SuggestedPattern> {
+    let mut by_id: BTreeMap<MemoryId, (Memory, PatternPart)> =
+        found.into_iter().map(|(memory, part)| (memory.id, (memory, part))).collect();
+    let stored = |PatternHit { id, score, preferred_over, .. }| {
+        let (memory, part) = by_id.remove(&id)?;
+        Some(SuggestedPattern { memory, part, score, preferred_over })
+    };
+    hits.into_iter().filter_map(stored).collect()
 }
