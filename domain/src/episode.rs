@@ -31,6 +31,6 @@ pub use search::{
     ArchivedEpisode, DeletedEpisode, EpisodeFound, EpisodeHits, EpisodeList, EpisodeSummary, FoundBecause,
     PurgedEpisodes, RecordedEpisode, RestoredEpisode, Strategy,
 };
-pub use task_type::{complexity, task_type};
+pub use task_type::{OTHER_TASK, complexity, task_type};
 pub use tool_name::tool_name;
 pub use vectors::{EpisodeVectors, QuantizedVector};

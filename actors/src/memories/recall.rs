@@ -91,6 +91,17 @@ impl MemoriesHandle {
         ))
     }
 
+    /// Finds the memories of the answer of [`Self::retrieve`] as they are stored, with its notes.
+    pub(crate) async fn recall(
+        &self,
+        request: RetrieveRequest,
+        deadline: Deadline,
+    ) -> Result<(Vec<Recalled>, Vec<Note>), Error> {
+        let found = self.asked(request, &HashSet::new(), Aim::Answer, self.clock.now(), deadline).await?;
+        let notes = found.notes.clone();
+        Ok((found.recalled(), notes))
+    }
+
     /// Gives the answer of [`Self::retrieve`], with every candidate and the rule that kept it out.
     pub async fn explain(&self, request: RetrieveRequest, deadline: Deadline) -> Result<Explained, Error> {
         let (begun, now) = (Instant::now(), self.clock.now());

@@ -44,6 +44,11 @@ impl EpisodeRelevance {
     pub fn score(&self) -> f64 {
         self.semantic + self.recency + self.success + self.access + self.domain
     }
+
+    /// Returns the similarity of the episode to what was asked, in 0..=1.
+    pub fn similarity(&self) -> f64 {
+        self.semantic / SEMANTIC
+    }
 }
 
 /// An episode with what it scored.

@@ -142,6 +142,11 @@ impl EpisodeFound {
         }
     }
 
+    /// Returns the score of a failure that only means something alike, in 0..=0.7.
+    pub fn score_of_meaning(similarity: f64) -> f64 {
+        0.7 * similarity.clamp(0.0, 1.0)
+    }
+
     /// Makes an answer to a failure that was met.
     pub fn by_failure(episode: EpisodeSummary, found: FailureMatch, similarity: f64) -> Self {
         let FailureMatch { tier, failure } = found;
@@ -153,7 +158,7 @@ impl EpisodeFound {
         let score = match tier {
             FailureTier::Signature => 1.0,
             FailureTier::Type => 0.8,
-            FailureTier::Meaning => 0.7 * similarity.clamp(0.0, 1.0),
+            FailureTier::Meaning => Self::score_of_meaning(similarity),
         };
         Self { episode, score: Some(score), failure, why: FoundBecause { score: None, failure: Some(tier), reason } }
     }

@@ -94,6 +94,10 @@ id!(
     WorkingId
 );
 id!(
+    /// What an agent was shown before one task.
+    ContextId
+);
+id!(
     /// One piece of evidence about a memory.
     SignalId
 );
