@@ -124,7 +124,7 @@ impl MemoriesHandle {
     }
 
     /// Reads those of `ids` that the workspace may read.
-    async fn readable(
+    pub(crate) async fn readable(
         &self,
         ids: Vec<MemoryId>,
         workspace: &Workspace,

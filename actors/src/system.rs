@@ -19,6 +19,7 @@ use crate::agents::{AgentDependencies, AgentsHandle, SolveSettings};
 use crate::backups::BackupsHandle;
 use crate::cache::{CacheHandle, CacheLimits};
 use crate::consolidation::ConsolidationHandle;
+use crate::context::ContextHandle;
 use crate::distiller::{DistillerArgs, DistillerHandle, DistillerSettings};
 use crate::embedding_cache::{CachedEmbedder, EmbeddingCache};
 use crate::episodes::EpisodesHandle;
@@ -103,6 +104,7 @@ pub struct SystemHandle {
     pub memories: MemoriesHandle,
     pub episodes: EpisodesHandle,
     pub consolidation: ConsolidationHandle,
+    pub context: ContextHandle,
     pub distiller: DistillerHandle,
     pub learner: LearnerHandle,
     pub store: StoreHandle,
@@ -211,6 +213,7 @@ impl System {
             settings.episodes,
             clock.clone(),
         );
+        let context = ContextHandle::new(workspaces.clone(), memories.clone(), episodes.clone(), embedder.clone());
         let dependencies = AgentDependencies {
             model: Arc::clone(&model),
             matts: matts.clone(),
@@ -265,6 +268,7 @@ impl System {
             memories,
             episodes,
             consolidation,
+            context,
             learner,
             distiller,
             store,

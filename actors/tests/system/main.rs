@@ -5,6 +5,7 @@
 mod again;
 mod backups;
 mod consolidating;
+mod context;
 mod distilling;
 mod editing;
 mod faults;

@@ -1,0 +1,185 @@
+//! What helps with a task, in one call: the patterns that apply, the memories and the episodes that are about it, in one
+//! text. `recovery` does the same for an error, and `learn` takes what came of the task. This is no actor: it combines
+//! memories and episodes. The only state that it holds is what this process has shown lately.
+
+mod learn;
+mod recovery;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moka::future::Cache;
+use reasoning_bank_domain::context::{
+    BUDGET_DEFAULT, BUDGET_MAX, BUDGET_MIN, ContextForTask, ContextMap, EPISODES_MAX, FoundForTask, KNOWLEDGE_MAX,
+    ShownContext, WARNINGS_MAX, task_features,
+};
+use reasoning_bank_domain::episode::Strategy;
+use reasoning_bank_domain::memory::ids::{ContextId, TraceId};
+use reasoning_bank_domain::memory::trace::TASK_MAX_CHARS;
+use reasoning_bank_domain::memory::workspace::{ProposedScopes, WorkspaceId};
+use reasoning_bank_domain::memory::{check_range, check_text, gist};
+use reasoning_bank_domain::pattern::finding::PatternQuestion;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::embedding_cache::CachedEmbedder;
+use crate::episodes::{EpisodeQuery, EpisodesHandle};
+use crate::error::Error;
+use crate::memories::{MemoriesHandle, RetrieveRequest};
+use crate::runtime::Deadline;
+use crate::store::KeyedWrite;
+use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
+
+pub use learn::{GivenContext, LearnEpisode};
+pub use recovery::RecoveryRequest;
+
+/// This process remembers at most so many contexts, fewer where their tasks are long.
+const CONTEXTS_MAX: u64 = 1_024;
+/// A context takes at least so many bytes of what all may take together.
+const CONTEXT_BYTES: u32 = 32 * 1_024;
+/// A context is forgotten after so long.
+const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// So many patterns are looked at for those that are about the task.
+const PATTERNS_LOOKED_AT: usize = 50;
+/// So many episodes are looked at for those that are similar enough: the score also counts their age.
+const EPISODES_LOOKED_AT: usize = 5 * EPISODES_MAX;
+
+/// A question for what helps with a task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContextRequest {
+    pub task: String,
+    pub workspace: WorkspaceRef,
+    pub domain: Option<String>,
+    pub task_type: Option<String>,
+    /// What else is known of the task, by name.
+    pub context: ContextMap,
+    /// The most tokens of the text, in 100..=20,000.
+    pub budget_tokens: usize,
+    /// The team and the organisation that the checkout proposes.
+    pub proposed: ProposedScopes,
+    /// The task gets its vector within this time, or is searched by its words alone, which the answer says. None: the
+    /// first half of the caller's time.
+    pub embedding_timeout: Option<Duration>,
+}
+
+impl ContextRequest {
+    pub fn new(task: impl Into<String>, workspace: WorkspaceRef) -> Self {
+        Self {
+            task: task.into(),
+            workspace,
+            domain: None,
+            task_type: None,
+            context: ContextMap::new(),
+            budget_tokens: BUDGET_DEFAULT,
+            proposed: ProposedScopes::default(),
+            embedding_timeout: None,
+        }
+    }
+}
+
+/// A context that was shown, and the episode that came of it.
+struct RememberedContext {
+    shown: ShownContext,
+    /// The workspace as it was then.
+    begun: Resolved,
+    /// Whoever learns from the context has this, so that one episode comes of it.
+    episode: Arc<Mutex<Option<TraceId>>>,
+}
+
+#[derive(Clone)]
+pub struct ContextHandle {
+    workspaces: WorkspacesHandle,
+    memories: MemoriesHandle,
+    episodes: EpisodesHandle,
+    embedder: CachedEmbedder,
+    /// A context belongs to its workspace: under any other its id is unknown.
+    remembered: Cache<(WorkspaceId, ContextId), Arc<RememberedContext>>,
+}
+
+impl ContextHandle {
+    pub(crate) fn new(
+        workspaces: WorkspacesHandle,
+        memories: MemoriesHandle,
+        episodes: EpisodesHandle,
+        embedder: CachedEmbedder,
+    ) -> Self {
+        let weight = |_: &(WorkspaceId, ContextId), context: &Arc<RememberedContext>| {
+            u32::try_from(context.shown.bytes()).unwrap_or(u32::MAX).max(CONTEXT_BYTES)
+        };
+        let remembered = Cache::builder()
+            .max_capacity(CONTEXTS_MAX * u64::from(CONTEXT_BYTES))
+            .weigher(weight)
+            .time_to_live(KEPT_FOR)
+            .build();
+        Self { workspaces, memories, episodes, embedder, remembered }
+    }
+
+    /// Makes a handle that carries out this request of a client: its first commit stores the request as well.
+    #[must_use]
+    pub fn carrying_out(&self, write: KeyedWrite) -> Self {
+        Self {
+            memories: self.memories.carrying_out(write.clone()),
+            episodes: self.episodes.carrying_out(write),
+            ..self.clone()
+        }
+    }
+
+    /// Finds what helps with a task. The task is embedded once; then everything is searched at the same time.
+    pub async fn for_task(&self, request: ContextRequest, deadline: Deadline) -> Result<ContextForTask, Error> {
+        let started = Instant::now();
+        check_text("task", &request.task, TASK_MAX_CHARS)?;
+        check_range("budget_tokens", request.budget_tokens, BUDGET_MIN..=BUDGET_MAX)?;
+        let features = task_features(&request.task, request.domain, request.task_type.clone(), request.context)?;
+        let begun = self.workspaces.resolve(&request.workspace, deadline).await?;
+        let query = gist(&request.task);
+        let timeout = self.embedded(&query, &begun.workspace.id, request.embedding_timeout, deadline).await;
+        let question =
+            PatternQuestion { features: features.clone(), limit: PATTERNS_LOOKED_AT, ..PatternQuestion::default() };
+        let of_memories = RetrieveRequest {
+            domain: features.domain.clone(),
+            error_signature: features.error_signature.clone(),
+            proposed: request.proposed,
+            embedding_timeout: timeout,
+            ..RetrieveRequest::new(query.clone(), request.workspace.clone(), KNOWLEDGE_MAX + WARNINGS_MAX)
+        };
+        let of_episodes = EpisodeQuery {
+            domain: features.domain.clone(),
+            embedding_timeout: timeout,
+            ..EpisodeQuery::new(request.workspace.clone(), Strategy::Semantic, Some(query), EPISODES_LOOKED_AT)
+        };
+        let (patterns, (memories, mut notes), episodes) = futures::try_join!(
+            self.memories.suggested_patterns(&request.workspace, &question, deadline),
+            self.memories.recall(of_memories, deadline),
+            self.episodes.search(of_episodes, deadline),
+        )?;
+        notes.extend(episodes.notes);
+        let found = FoundForTask { patterns, memories, episodes: episodes.hits, notes };
+        let mut answer = ContextForTask::new(Uuid::now_v7().into(), found, &features, request.budget_tokens);
+        let (domain, kind) = (features.domain.as_deref(), request.task_type.as_deref());
+        self.remember(ShownContext::of(&answer, &request.task, domain, kind), begun).await;
+        answer.took_ms = started.elapsed().as_millis() as u64;
+        Ok(answer)
+    }
+
+    /// Has a text embedded, so that the searches find its vector in the cache. Returns how long each of them may wait for
+    /// it: not at all where this waited in vain.
+    async fn embedded(
+        &self,
+        query: &str,
+        workspace: &WorkspaceId,
+        timeout: Option<Duration>,
+        deadline: Deadline,
+    ) -> Option<Duration> {
+        let half = deadline.halfway();
+        let until = timeout.map_or(half, |timeout| half.at_most(timeout));
+        let embedded = self.embedder.of(workspace).embed_query(query.to_owned(), until).await;
+        embedded.is_err().then_some(Duration::ZERO)
+    }
+
+    async fn remember(&self, shown: ShownContext, begun: Resolved) {
+        let key = (begun.workspace.id.clone(), shown.context_id);
+        let episode = Arc::default();
+        self.remembered.insert(key, Arc::new(RememberedContext { shown, begun, episode })).await;
+    }
+}
