@@ -325,6 +325,7 @@ pub enum Toolset {
     Episodes,
     Working,
     Patterns,
+    Context,
     /// The group of every tool.
     All,
 }

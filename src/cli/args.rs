@@ -11,6 +11,7 @@ use crate::settings::Flags;
 
 mod backup;
 mod consolidate;
+mod context;
 mod episode;
 mod eval;
 mod memory;
@@ -22,7 +23,8 @@ mod workspace;
 
 pub(super) use backup::BackupCommand;
 pub(super) use consolidate::ConsolidateArgs;
-pub(super) use episode::{EpisodeCommand, EpisodeListArgs, EpisodeSearchArgs, RecordEpisodeArgs};
+pub(super) use context::{ContextArgs, RecoverArgs};
+pub(super) use episode::{EpisodeCommand, EpisodeListArgs, EpisodeSearchArgs, LearnEpisodeArgs, RecordEpisodeArgs};
 pub(super) use eval::{
     EmbeddingArgs, EvalCommand, KillsArgs, LearningArgs, LoadArgs, RelevanceArgs, RetrievalArgs, SpeedArgs,
 };
@@ -192,6 +194,17 @@ pub(super) enum Command {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
+    /// Show what helps with a task: patterns, warnings, lessons and earlier tasks like it
+    #[command(after_help = "Examples:\n  \
+        reasoning-bank context \"Fix the date parser\"\n  \
+        reasoning-bank context \"Fix the date parser\" --domain rust --context language=rust --budget-tokens 1000\n  \
+        reasoning-bank context --json \"Fix the date parser\" > context.json    what `episode learn --context` takes")]
+    Context(Box<ContextArgs>),
+    /// Show what helps with an error, and what resolved it before
+    #[command(after_help = "Examples:\n  \
+        reasoning-bank recover \"KeyError: 'user'\"\n  \
+        reasoning-bank recover \"error[E0502]: cannot borrow\" --task \"Fix the cache\"")]
+    Recover(RecoverArgs),
     /// Memories by hand: find, keep, change, share, remove
     #[command(subcommand, arg_required_else_help = true)]
     Memory(MemoryCommand),

@@ -1,12 +1,16 @@
 //! The commands of `episode`: what happened in tasks is kept, found, shown, archived, deleted and restored.
 
+use reasoning_bank_actors::context::{GivenContext, LearnEpisode};
 use reasoning_bank_actors::episodes::{EpisodeListRequest, EpisodeQuery, RecordEpisode, Shown};
+use reasoning_bank_domain::context::{ContextForTask, ShownContext};
 use reasoning_bank_domain::episode::{EpisodeStatus, NewEpisode, Strategy};
+use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::FailureAnalysis;
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
+use uuid::Uuid;
 
-use super::args::{EpisodeCommand, EpisodeListArgs, EpisodeSearchArgs, RecordEpisodeArgs, Sure};
+use super::args::{EpisodeCommand, EpisodeListArgs, EpisodeSearchArgs, LearnEpisodeArgs, RecordEpisodeArgs, Sure};
 use super::confirm::confirm;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
@@ -29,6 +33,7 @@ pub(super) fn command(command: EpisodeCommand, loaded: &Loaded, output: Output) 
             })?;
             output.answer(&recorded, render::episode_recorded)
         }
+        EpisodeCommand::Learn(args) => learn(*args, loaded, output),
         EpisodeCommand::Search(args) => search(query_of(args, loaded), loaded, output),
         EpisodeCommand::Failures { error, k } => {
             let strategy = if error.is_some() { Strategy::Failure } else { Strategy::Structured };
@@ -70,6 +75,38 @@ pub(super) fn command(command: EpisodeCommand, loaded: &Loaded, output: Output) 
             output.answer(&purged, render::episodes_purged)
         }
     }
+}
+
+fn learn(args: LearnEpisodeArgs, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
+    let episode = episode_of(args.episode)?;
+    let shown = match &args.context {
+        Some(_) if episode.session_id.is_some() => {
+            return Err(CommandFailure::usage(
+                "session_id: does not belong beside --context, which is a session itself",
+            ));
+        }
+        Some(path) => {
+            let answer: ContextForTask = input::document(&input::read(path)?)?;
+            Some(ShownContext::of(&answer, &episode.task.original_input, None, None))
+        }
+        None => None,
+    };
+    // A context is the session of its task; without one, every call by hand is a session of its own.
+    let session = match &shown {
+        Some(shown) => shown.context_id.to_string(),
+        None => episode.session_id.clone().unwrap_or_else(|| Uuid::now_v7().to_string()),
+    };
+    let told = LearnEpisode {
+        workspace: loaded.workspace.clone(),
+        context: shown.map(GivenContext::Shown),
+        status: episode.outcome.status,
+        episode: Some(episode),
+        insights: Vec::new(),
+        session: session.as_str().into(),
+        counts_in: Scope::SHARED.to_vec(),
+    };
+    let learned = with_searching_bank(loaded, async |bank| Ok(bank.context.learn(told, request_deadline()).await?))?;
+    output.answer(&learned, render::learned_episode)
 }
 
 fn search(request: EpisodeQuery, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {

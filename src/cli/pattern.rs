@@ -1,10 +1,10 @@
 //! The commands of `pattern`, from arguments to requests of the system.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{NewPattern, PatternQuery};
+use reasoning_bank_domain::context::ContextMap;
 use reasoning_bank_domain::memory::FieldProblem;
 use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::memory::pattern::FeatureValue;
@@ -111,13 +111,7 @@ fn pattern_of(file: &Path) -> Result<PatternInput, CommandFailure> {
 }
 
 fn query(args: FindPatternArgs, loaded: &Loaded) -> Result<PatternQuery, CommandFailure> {
-    let mut context = BTreeMap::new();
-    for given in &args.context {
-        let Some((name, value)) = given.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
-            return Err(CommandFailure::usage(format!("--context {given}: is not NAME=VALUE")));
-        };
-        context.insert(name.trim().to_owned(), feature(value.trim()));
-    }
+    let context = context_map(&args.context)?;
     let input = FeaturesInput {
         domain: args.domain,
         task_type: args.task_type,
@@ -136,6 +130,18 @@ fn query(args: FindPatternArgs, loaded: &Loaded) -> Result<PatternQuery, Command
         limit: args.n.into(),
     };
     Ok(PatternQuery { workspace: loaded.workspace.clone(), question, explain: args.explain })
+}
+
+/// Reads what else is known of a task, each as NAME=VALUE.
+pub(super) fn context_map(given: &[String]) -> Result<ContextMap, CommandFailure> {
+    let mut context = ContextMap::new();
+    for given in given {
+        let Some((name, value)) = given.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
+            return Err(CommandFailure::usage(format!("--context {given}: is not NAME=VALUE")));
+        };
+        context.insert(name.trim().to_owned(), feature(value.trim()));
+    }
+    Ok(context)
 }
 
 /// Reads the value of a feature: a number, true or false, or else a text.

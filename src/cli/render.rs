@@ -12,6 +12,7 @@ use reasoning_bank_domain::safety::invisible::escaped_for_people;
 mod backup;
 mod candidates;
 mod consolidation;
+mod context;
 mod doctor;
 mod edit;
 mod episode;
@@ -31,6 +32,7 @@ mod workspace;
 pub(super) use backup::{backup_made, backup_restored, backup_verified};
 pub(super) use candidates::explained;
 pub(super) use consolidation::{consolidation_run, consolidation_runs};
+pub(super) use context::{context, learned_episode, recovery};
 pub(super) use doctor::diagnosis;
 pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported, superseded, updated};
 pub(super) use episode::{

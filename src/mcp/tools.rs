@@ -10,14 +10,17 @@ mod delete_workspace;
 mod distill_session;
 mod find_patterns;
 mod get_consolidation;
+mod get_context_for_task;
 mod get_episode;
 mod get_job;
 mod get_memory;
 mod get_memory_genealogy;
 mod get_pattern;
+mod get_recovery;
 mod get_statistics;
 mod get_trace;
 mod health_check;
+mod learn_from_episode;
 mod list_consolidations;
 mod list_episodes;
 mod list_memories;
@@ -107,7 +110,7 @@ pub(super) struct ToolSpec {
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: [&ToolSpec; 40] = [
+pub(super) const ALL: [&ToolSpec; 43] = [
     &solve_coding_task::TOOL,
     &retrieve_memories::TOOL,
     &record_memory::TOOL,
@@ -125,6 +128,9 @@ pub(super) const ALL: [&ToolSpec; 40] = [
     &get_memory::TOOL,
     &update_memory::TOOL,
     &delete_memory::TOOL,
+    &get_context_for_task::TOOL,
+    &get_recovery::TOOL,
+    &learn_from_episode::TOOL,
     &find_patterns::TOOL,
     &get_pattern::TOOL,
     &record_pattern::TOOL,

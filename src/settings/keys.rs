@@ -151,7 +151,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     key("workspace.share", Flag),
     shared(
         "mcp.toolsets",
-        SomeOf(&["core", "learning", "workspace", "admin", "episodes", "patterns", "working", ALL_TOOLSETS]),
+        SomeOf(&["core", "learning", "workspace", "admin", "context", "episodes", "patterns", "working", ALL_TOOLSETS]),
         Fewer,
     ),
     key("mcp.destructive", OneOf(&["ask", "allow"])),

@@ -7,6 +7,7 @@ mod attacks;
 mod cli_backup;
 mod cli_config;
 mod cli_consolidate;
+mod cli_context;
 mod cli_demo;
 mod cli_doctor;
 mod cli_edit;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answer::ContextForTask;
+use super::answer::{ContextForTask, KNOWLEDGE_MAX, PATTERNS_MAX, WARNINGS_MAX};
 use crate::episode::{EpisodeStatus, EpisodeTask, NewEpisode, NewOutcome, RecordedEpisode};
 use crate::evidence::feedback::{LEARNINGS_MAX, Learning, Moved};
 use crate::memory::ids::{ContextId, MemoryId};
@@ -43,7 +43,7 @@ pub struct ShownContext {
 }
 
 impl ShownContext {
-    /// Returns what an answer shows.
+    /// Returns what an answer shows, no more than an answer may have.
     pub fn of(answer: &ContextForTask, task: &str, domain: Option<&str>, task_type: Option<&str>) -> Self {
         let patterns = answer.applicable_patterns.iter().filter(|one| one.shown).map(|one| one.pattern_id);
         let memories = answer.warnings.iter().chain(&answer.domain_knowledge).filter(|one| one.shown);
@@ -52,8 +52,8 @@ impl ShownContext {
             task: task.to_owned(),
             domain: domain.map(str::to_owned),
             task_type: task_type.map(str::to_owned),
-            patterns: patterns.collect(),
-            memories: memories.map(|one| one.id).collect(),
+            patterns: patterns.take(PATTERNS_MAX).collect(),
+            memories: memories.map(|one| one.id).take(KNOWLEDGE_MAX + WARNINGS_MAX).collect(),
         }
     }
 

@@ -17,6 +17,16 @@ pub(in crate::cli) enum EpisodeCommand {
         The file holds the arguments of the MCP tool record_episode, for example:\n  \
         {\"task\": {\"original_input\": \"…\"}, \"outcome\": {\"status\": \"SUCCESS\"}}")]
     Record(Box<RecordEpisodeArgs>),
+    /// Keep what happened in a task, and learn from it
+    #[command(
+        long_about = "Keep what happened in a task, as `episode record` does, and learn from it: each insight becomes a \
+            lesson. With --context the status counts for or against the patterns and memories that were shown before the \
+            task. Told again, it is the same episode.",
+        after_help = "Examples:\n  \
+            reasoning-bank episode learn --task \"Fix the date parser\" --status success --insight \"chrono refuses day 366\"\n  \
+            reasoning-bank episode learn --file episode.json --context context.json"
+    )]
+    Learn(Box<LearnEpisodeArgs>),
     /// Find earlier tasks like one, or like a failure
     #[command(after_help = "Examples:\n  \
         reasoning-bank episode search \"fix the date parser\"\n  \
@@ -130,6 +140,15 @@ pub(in crate::cli) struct RecordEpisodeArgs {
     /// The session that it belongs to: the same said again in it within ten minutes is kept once
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) session: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct LearnEpisodeArgs {
+    #[command(flatten)]
+    pub(in crate::cli) episode: RecordEpisodeArgs,
+    /// What `context --json` printed before the task: what it showed gains or loses by the status
+    #[arg(long, value_name = "FILE", conflicts_with = "session")]
+    pub(in crate::cli) context: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_actors::context::ContextHandle;
 use reasoning_bank_actors::episodes::EpisodesHandle;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::MemoriesHandle;
@@ -63,6 +64,12 @@ impl Calling<'_> {
     pub(in crate::mcp) fn episodes(&self) -> EpisodesHandle {
         let episodes = &self.system.episodes;
         self.keyed.get().map_or_else(|| episodes.clone(), |write| episodes.carrying_out(write.clone()))
+    }
+
+    /// Returns what learns from tasks, as this call writes, in the same way.
+    pub(in crate::mcp) fn context(&self) -> ContextHandle {
+        let context = &self.system.context;
+        self.keyed.get().map_or_else(|| context.clone(), |write| context.carrying_out(write.clone()))
     }
 
     /// Answers a request that has a key. `answer` carries it out, and is run only where nobody has done that yet.

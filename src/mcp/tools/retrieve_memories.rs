@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Permission, ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
-use crate::mcp::calls::{Calling, Interrupted, QUOTED, saying};
+use crate::mcp::calls::{Calling, Interrupted, NOTHING, QUOTED, saying};
 use crate::mcp::schema;
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
@@ -34,9 +34,6 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     ends_itself: false,
     call: |calling| call(calling).boxed(),
 };
-
-/// A model is told this where nothing is recalled.
-const NOTHING: &str = "nothing here is about this: go on without";
 
 /// An answer has at most this many tokens where the client names no other bound.
 const MAX_TOKENS: usize = 8_000;
