@@ -126,7 +126,7 @@ async fn a_task_that_gets_no_vector_is_searched_by_words_without_waiting_again()
     let found = world.handle.context.for_task(request, soon()).await.unwrap();
     assert_eq!(found.domain_knowledge.iter().map(|one| one.id).collect::<Vec<_>>(), [memory]);
     assert_eq!(found.took_ms, 150);
-    assert!(world.embedder.calls() >= calls + 1);
+    assert!(world.embedder.calls() > calls);
     let codes: Vec<_> = found.notes.iter().map(|note| note.code).collect();
     assert_eq!(codes, [Some(Code::EmbeddingUnavailable)], "it is said once");
     world.stop().await;

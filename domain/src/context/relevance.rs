@@ -7,7 +7,7 @@ use crate::pattern::features::{PreparedCondition, TaskFeatures, Truth};
 use crate::pattern::finding::SuggestedPattern;
 
 /// An episode is shown from this similarity on, in 0..=1. docs/MEMORY-SYSTEM.md says how it was measured.
-pub const EPISODE_SIMILARITY: f64 = 0.4;
+pub const EPISODE_SIMILARITY: f64 = 0.3;
 
 /// Returns the least score of a failure that is shown: what only means something alike has to be as similar as an episode.
 pub fn failure_score() -> f64 {
