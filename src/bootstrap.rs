@@ -21,7 +21,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{PoolSettings, ShutdownReport, System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::workspaces::RootName;
-use reasoning_bank_domain::consolidation::Schedule;
+use reasoning_bank_domain::consolidation::ConsolidationSchedule;
 use reasoning_bank_domain::solve::agent_loop::RunLimits;
 use tokio::sync::Mutex;
 
@@ -57,7 +57,7 @@ impl Bank {
         in_background: bool,
     ) -> Result<Self, Error> {
         let store = Opened::default();
-        let consolidation = if in_background { settings.consolidation.schedule } else { Schedule::Off };
+        let consolidation = if in_background { settings.consolidation.schedule } else { ConsolidationSchedule::Off };
         let parts = SystemParts {
             store: opener(Arc::clone(&store), settings, embedder.fingerprint().clone()),
             embedder: Arc::clone(&embedder),
@@ -216,7 +216,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             n_results: retrieval.n_results,
         },
         episodes: (&settings.episodes).into(),
-        consolidation: Schedule::Off,
+        consolidation: ConsolidationSchedule::Off,
         distiller: DistillerSettings { daily_token_cap: settings.background.daily_token_cap },
         cache: CacheLimits { max_entries: llm.cache.max_entries, ttl: Duration::from_secs(llm.cache.ttl_s) },
         retry: RetryPolicy {

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use reasoning_bank_domain::consolidation::{
-    AfterRun, ConsolidationRun, HistoryEntry, RunTrigger, Schedule, StageName, StageReport,
+    AfterRun, ConsolidationRun, ConsolidationSchedule, HistoryEntry, RunTrigger, StageName, StageReport,
 };
 use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::memory::ids::{MemoryId, RunId};
@@ -32,7 +32,7 @@ use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
 use self::actor::ConsolidationArgs;
-use self::book::Recorded;
+use self::book::RecordedEpisodes;
 use self::stages::Staged;
 
 /// The most runs in a list.
@@ -74,7 +74,7 @@ impl ConsolidationHandle {
         Self { store, workspaces, memories, embedder, lease, rules, clock }
     }
 
-    pub(crate) fn child(&self, schedule: Schedule) -> ChildSpec {
+    pub(crate) fn child(&self, schedule: ConsolidationSchedule) -> ChildSpec {
         actor::child(ConsolidationArgs { handle: self.clone(), schedule })
     }
 
@@ -153,7 +153,7 @@ impl ConsolidationHandle {
         stage: StageName,
         mut run: ConsolidationRun,
         workspace: &Workspace,
-        recorded: &Recorded,
+        recorded: &RecordedEpisodes,
         deadline: Deadline,
     ) -> Result<ConsolidationRun, Error> {
         let Staged { report, mut records } = self.staged(stage, &run, workspace, recorded, deadline).await?;
@@ -177,7 +177,12 @@ impl ConsolidationHandle {
         Ok(report)
     }
 
-    async fn after(&self, workspace: &Workspace, recorded: &Recorded, deadline: Deadline) -> Result<AfterRun, Error> {
+    async fn after(
+        &self,
+        workspace: &Workspace,
+        recorded: &RecordedEpisodes,
+        deadline: Deadline,
+    ) -> Result<AfterRun, Error> {
         let summary = self.store.summary(deadline).await?;
         let mut after =
             AfterRun { bytes: summary.bytes, index_lag_rows: summary.index_lag_rows, ..AfterRun::default() };

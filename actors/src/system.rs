@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reasoning_bank_domain::consolidation::Schedule;
+use reasoning_bank_domain::consolidation::ConsolidationSchedule;
 use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::learning::distill;
 use reasoning_bank_domain::solve::matts::K_RANGE;
@@ -52,7 +52,7 @@ pub struct SystemSettings {
     pub distiller: DistillerSettings,
     pub episodes: LifecycleRules,
     /// How often this process runs consolidation by itself.
-    pub consolidation: Schedule,
+    pub consolidation: ConsolidationSchedule,
     pub cache: CacheLimits,
     pub retry: RetryPolicy,
     /// The most requests a minute that go out to the provider, retries included. 0 is without limit.
@@ -256,7 +256,7 @@ impl System {
                 max_output_tokens: settings.solve.max_output_tokens,
             })
         }));
-        let scheduled = Some(settings.consolidation).filter(|schedule| *schedule != Schedule::Off);
+        let scheduled = Some(settings.consolidation).filter(|schedule| *schedule != ConsolidationSchedule::Off);
         children.extend(scheduled.map(|schedule| consolidation.child(schedule)));
         let backups = backups.map(|backups| (BackupsHandle::new(), backups));
         children.extend(backups.clone().map(|(handle, backups)| handle.child(backups, dependencies.clock.clone())));

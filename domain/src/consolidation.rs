@@ -10,6 +10,7 @@ pub mod schedule;
 
 pub use history::{HistoryEntry, Undo};
 pub use run::{
-    AfterRun, Change, ChangeKind, ConsolidationRun, RunTrigger, Skipped, SkippedBecause, StageName, StageReport, Undone,
+    AfterRun, ChangeKind, ConsolidationRun, RunChange, RunTrigger, Skipped, SkippedBecause, StageName, StageReport,
+    Undone,
 };
-pub use schedule::Schedule;
+pub use schedule::ConsolidationSchedule;

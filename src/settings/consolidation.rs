@@ -1,11 +1,11 @@
 //! The section of consolidation.
 
-use reasoning_bank_domain::consolidation::Schedule;
+use reasoning_bank_domain::consolidation::ConsolidationSchedule;
 use serde::Deserialize;
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConsolidationSection {
     /// How often a process that serves runs it by itself.
-    pub schedule: Schedule,
+    pub schedule: ConsolidationSchedule,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
-use reasoning_bank_domain::consolidation::{HistoryEntry, RunTrigger, Schedule};
+use reasoning_bank_domain::consolidation::{ConsolidationSchedule, HistoryEntry, RunTrigger};
 use reasoning_bank_domain::memory::workspace::WorkspaceRef;
 use reasoning_bank_domain::system::restart::Restart;
 use tokio_util::task::AbortOnDropHandle;
@@ -28,7 +28,7 @@ const FINISH_LIMIT: Duration = Duration::from_secs(3);
 #[derive(Clone)]
 pub(super) struct ConsolidationArgs {
     pub(super) handle: ConsolidationHandle,
-    pub(super) schedule: Schedule,
+    pub(super) schedule: ConsolidationSchedule,
 }
 
 pub(super) fn child(args: ConsolidationArgs) -> ChildSpec {

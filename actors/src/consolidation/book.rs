@@ -28,7 +28,7 @@ const PAGE: usize = 500;
 const EPISODES_MOST: usize = 100_000;
 
 /// What was recorded in a workspace, as far as a run looks at it. It is read once, because nothing in it changes in a run.
-pub(super) struct Recorded {
+pub(super) struct RecordedEpisodes {
     /// The episodes of the last 180 days that nobody deleted, the newest first.
     pub(super) episodes: Arc<Vec<EpisodeFacts>>,
     /// Those of them that may become one: they are mature, and stand for no others.
@@ -67,7 +67,7 @@ impl ConsolidationHandle {
     pub(super) async fn book(
         &self,
         workspace: &Workspace,
-        recorded: &Recorded,
+        recorded: &RecordedEpisodes,
         deadline: Deadline,
     ) -> Result<PatternBook, Error> {
         let patterns = self.memories.own_patterns(workspace, deadline).await?;
@@ -89,7 +89,7 @@ impl ConsolidationHandle {
     }
 
     /// Reads what was recorded in a workspace in the last 180 days. Bodies are not kept, because there may be many.
-    pub(super) async fn recorded(&self, workspace: &Workspace, deadline: Deadline) -> Result<Recorded, Error> {
+    pub(super) async fn recorded(&self, workspace: &Workspace, deadline: Deadline) -> Result<RecordedEpisodes, Error> {
         let now = self.clock.now();
         let filter = EpisodeFilter {
             visible: vec![Visibility::Active, Visibility::Archived],
@@ -110,7 +110,7 @@ impl ConsolidationHandle {
                 None => break,
             }
         }
-        Ok(Recorded { episodes: Arc::new(episodes), mature })
+        Ok(RecordedEpisodes { episodes: Arc::new(episodes), mature })
     }
 
     pub(super) async fn has_episodes(&self, workspace: &Workspace, deadline: Deadline) -> Result<bool, Error> {

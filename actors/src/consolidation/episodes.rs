@@ -12,7 +12,7 @@ use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::workspace::Workspace;
 
 use super::ConsolidationHandle;
-use super::book::Recorded;
+use super::book::RecordedEpisodes;
 use super::stages::Staged;
 use crate::error::Error;
 use crate::ports::Record;
@@ -30,7 +30,7 @@ impl ConsolidationHandle {
         &self,
         run: &ConsolidationRun,
         workspace: &Workspace,
-        recorded: &Recorded,
+        recorded: &RecordedEpisodes,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         let now = self.clock.now();

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use futures::FutureExt;
 use jiff::Timestamp;
 use reasoning_bank_domain::consolidation::{
-    Change, ChangeKind, ConsolidationRun, HistoryEntry, StageName, StageReport,
+    ChangeKind, ConsolidationRun, HistoryEntry, RunChange, StageName, StageReport,
 };
 use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
@@ -19,7 +19,7 @@ use reasoning_bank_domain::pattern::{merging, observation, pruning, refinement, 
 use uuid::Uuid;
 
 use super::ConsolidationHandle;
-use super::book::{PatternBook, Recorded};
+use super::book::{PatternBook, RecordedEpisodes};
 use crate::error::Error;
 use crate::memories::contradicting;
 use crate::ports::Record;
@@ -41,7 +41,7 @@ impl Staged {
     }
 
     pub(super) fn note(&mut self, id: Uuid, change: ChangeKind, title: &str, why: String) {
-        self.report.changes.push(Change { id, change, title: title.to_owned(), why });
+        self.report.changes.push(RunChange { id, change, title: title.to_owned(), why });
     }
 }
 
@@ -51,7 +51,7 @@ impl ConsolidationHandle {
         stage: StageName,
         run: &ConsolidationRun,
         workspace: &Workspace,
-        recorded: &Recorded,
+        recorded: &RecordedEpisodes,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         // The futures of all stages together would be too large for a stack.
@@ -68,7 +68,7 @@ impl ConsolidationHandle {
         &self,
         run: &ConsolidationRun,
         workspace: &Workspace,
-        recorded: &Recorded,
+        recorded: &RecordedEpisodes,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         let now = self.clock.now();
@@ -94,7 +94,7 @@ impl ConsolidationHandle {
         &self,
         run: &ConsolidationRun,
         workspace: &Workspace,
-        recorded: &Recorded,
+        recorded: &RecordedEpisodes,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         let now = self.clock.now();
@@ -138,7 +138,7 @@ impl ConsolidationHandle {
         &self,
         run: &ConsolidationRun,
         workspace: &Workspace,
-        recorded: &Recorded,
+        recorded: &RecordedEpisodes,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         let now = self.clock.now();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
-use reasoning_bank_domain::consolidation::Schedule;
+use reasoning_bank_domain::consolidation::ConsolidationSchedule;
 use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
 
@@ -49,7 +49,7 @@ impl Default for SystemSettings {
             retrieval: RetrievalSettings::default(),
             distiller: DistillerSettings::default(),
             episodes: LifecycleRules::default(),
-            consolidation: Schedule::Off,
+            consolidation: ConsolidationSchedule::Off,
             cache: CacheLimits::default(),
             retry: RetryPolicy::default(),
             requests_per_minute: 0,

@@ -13,7 +13,7 @@ use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSet
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{ManualClock, MemLease, parts};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::consolidation::{ChangeKind, ConsolidationRun, RunTrigger, Schedule};
+use reasoning_bank_domain::consolidation::{ChangeKind, ConsolidationRun, ConsolidationSchedule, RunTrigger};
 use reasoning_bank_domain::episode::{EpisodePhase, EpisodeStatus, NewEpisode};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
@@ -30,7 +30,7 @@ struct Consolidated {
     lease: MemLease,
 }
 
-async fn started(schedule: Schedule) -> Consolidated {
+async fn started(schedule: ConsolidationSchedule) -> Consolidated {
     let (store, clock, lease) = (Arc::new(MemStore::new()), ManualClock::default(), MemLease::default());
     let parts = SystemParts {
         settings: SystemSettings { consolidation: schedule, ..SystemSettings::default() },
@@ -100,7 +100,7 @@ fn changed(run: &ConsolidationRun, kind: ChangeKind) -> Vec<MemoryId> {
 
 #[tokio::test(start_paused = true)]
 async fn a_pattern_is_found_validated_reviewed_and_refined_and_each_run_can_be_undone() {
-    let world = started(Schedule::Off).await;
+    let world = started(ConsolidationSchedule::Off).await;
     world.history().await;
     let planned = world.run(false).await;
     assert!(!planned.applied && world.memories().await.is_empty(), "a plan changes nothing");
@@ -151,7 +151,7 @@ async fn a_pattern_is_found_validated_reviewed_and_refined_and_each_run_can_be_u
 
 #[tokio::test(start_paused = true)]
 async fn a_recovery_that_came_twice_is_proposed_and_gone_when_the_run_is_undone() {
-    let world = started(Schedule::Off).await;
+    let world = started(ConsolidationSchedule::Off).await;
     for n in 0..2 {
         let mut episode = told(n, "python", &["python", "pip install", "python"], true);
         episode.execution.trace[0].succeeded = Some(false);
@@ -175,7 +175,7 @@ async fn a_recovery_that_came_twice_is_proposed_and_gone_when_the_run_is_undone(
 
 #[tokio::test(start_paused = true)]
 async fn episodes_that_tell_the_same_become_one_and_come_back() {
-    let world = started(Schedule::Off).await;
+    let world = started(ConsolidationSchedule::Off).await;
     let mut originals = Vec::new();
     for n in 0..4 {
         let same = NewEpisode::new("Fix the pager of the terminal", EpisodeStatus::Success);
@@ -210,7 +210,7 @@ async fn episodes_that_tell_the_same_become_one_and_come_back() {
 
 #[tokio::test(start_paused = true)]
 async fn one_process_runs_at_a_time_and_a_run_of_elsewhere_is_not_found() {
-    let world = started(Schedule::Off).await;
+    let world = started(ConsolidationSchedule::Off).await;
     world.history().await;
     let run = world.run(true).await;
     let other = WorkspaceRef::Root("/there".into());
@@ -227,7 +227,7 @@ async fn one_process_runs_at_a_time_and_a_run_of_elsewhere_is_not_found() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_due_begins_by_itself() {
-    let world = started(Schedule::Weekly).await;
+    let world = started(ConsolidationSchedule::Weekly).await;
     world.history().await;
     let runs = async || world.bank.consolidation.runs(&here(), soon()).await.unwrap();
     // The time of the test is paused, so that an hour takes no longer than what happens in it.

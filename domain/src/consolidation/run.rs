@@ -87,7 +87,7 @@ pub struct StageReport {
     pub stage: StageName,
     /// The number of episodes or patterns that it looked at.
     pub looked_at: u64,
-    pub changes: Vec<Change>,
+    pub changes: Vec<RunChange>,
     /// The number of changes that it leaves to the next run, because a run makes a limited number.
     #[serde(default)]
     pub left: u64,
@@ -104,7 +104,7 @@ impl StageReport {
 
 /// One change that a run made or would make.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Change {
+pub struct RunChange {
     /// The pattern or the episode.
     #[schemars(length(max = 36))]
     pub id: Uuid,
@@ -206,7 +206,7 @@ impl ConsolidationRun {
         }
     }
 
-    pub fn changes(&self) -> impl Iterator<Item = &Change> {
+    pub fn changes(&self) -> impl Iterator<Item = &RunChange> {
         self.stages.iter().flat_map(|stage| &stage.changes)
     }
 

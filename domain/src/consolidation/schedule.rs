@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// How often consolidation runs by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Schedule {
+pub enum ConsolidationSchedule {
     /// Only by hand.
     Off,
     Daily,
@@ -15,7 +15,7 @@ pub enum Schedule {
     Weekly,
 }
 
-impl Schedule {
+impl ConsolidationSchedule {
     /// Tells whether a run is due, after one that began at `last`. The first run of a workspace is due at once.
     pub fn is_due(self, last: Option<Timestamp>, now: Timestamp) -> bool {
         let days = match self {
@@ -34,11 +34,11 @@ mod tests {
 
     #[test]
     fn a_run_is_due_when_its_period_is_over() {
-        assert!(!Schedule::Off.is_due(None, now()));
-        assert!(Schedule::Weekly.is_due(None, now()));
-        assert!(Schedule::Daily.is_due(Some(days_ago(1.0)), now()));
-        assert!(!Schedule::Daily.is_due(Some(days_ago(0.9)), now()));
-        assert!(!Schedule::Weekly.is_due(Some(days_ago(6.9)), now()));
-        assert!(Schedule::Weekly.is_due(Some(days_ago(7.0)), now()));
+        assert!(!ConsolidationSchedule::Off.is_due(None, now()));
+        assert!(ConsolidationSchedule::Weekly.is_due(None, now()));
+        assert!(ConsolidationSchedule::Daily.is_due(Some(days_ago(1.0)), now()));
+        assert!(!ConsolidationSchedule::Daily.is_due(Some(days_ago(0.9)), now()));
+        assert!(!ConsolidationSchedule::Weekly.is_due(Some(days_ago(6.9)), now()));
+        assert!(ConsolidationSchedule::Weekly.is_due(Some(days_ago(7.0)), now()));
     }
 }

@@ -18,11 +18,11 @@ pub const MERGE_LIKENESS: f64 = 0.8;
 /// Returns how alike two patterns are, in 0..=1: by the words of what they say and by when they apply. Patterns of different
 /// categories or types of content are not alike.
 pub fn pattern_likeness(a: &PatternPart, b: &PatternPart) -> f64 {
-    Compared::of(a).likeness(&Compared::of(b))
+    ComparedPattern::of(a).likeness(&ComparedPattern::of(b))
 }
 
 /// What is compared of a pattern.
-struct Compared {
+struct ComparedPattern {
     kind: (PatternCategory, &'static str),
     words: BTreeSet<String>,
     tools: BTreeSet<String>,
@@ -30,7 +30,7 @@ struct Compared {
     demands: BTreeSet<String>,
 }
 
-impl Compared {
+impl ComparedPattern {
     fn of(part: &PatternPart) -> Self {
         let texts = part.content.texts().into_iter().map(title_key).collect::<Vec<_>>();
         let words = texts.iter().flat_map(|text| text.split(' ')).filter(|word| !word.is_empty());
@@ -63,7 +63,7 @@ fn kind(part: &PatternPart) -> (PatternCategory, &'static str) {
 /// Returns the pairs of patterns that may be merged, each with the one first that has more confidence. A pattern is in one
 /// pair at most, and the most alike come first.
 pub fn similar_pairs<'a>(patterns: &[(MemoryId, &'a PatternPart)]) -> Vec<SimilarPair<'a>> {
-    let compared: Vec<Compared> = patterns.iter().map(|(_, part)| Compared::of(part)).collect();
+    let compared: Vec<ComparedPattern> = patterns.iter().map(|(_, part)| ComparedPattern::of(part)).collect();
     let mut pairs: Vec<SimilarPair<'a>> = Vec::new();
     for (place, one) in patterns.iter().enumerate() {
         for (other_place, other) in patterns.iter().enumerate().skip(place + 1) {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::consolidation::{Change, ConsolidationRun, StageReport};
+use reasoning_bank_domain::consolidation::{ConsolidationRun, RunChange, StageReport};
 
 use super::style::{bold, dim};
 use super::{clean_line, counted};
@@ -66,7 +66,7 @@ fn stage_report(stage: &StageReport) -> String {
     out
 }
 
-fn changed(change: &Change) -> String {
+fn changed(change: &RunChange) -> String {
     let title = if change.title.is_empty() { String::new() } else { format!("  {}", clean_line(&change.title)) };
     let why = if change.why.is_empty() { String::new() } else { format!(" ({})", clean_line(&change.why)) };
     format!("  {}  {}{title}{why}\n", dim(change.id), change.change.as_str())
