@@ -10,7 +10,7 @@ use crate::support::Place;
 
 fn place() -> Place {
     let place = Place::new();
-    let config = "mcp.toolsets = ['episodes', 'patterns']\nllm.provider = 'none'\nconsolidation.schedule = 'off'\n";
+    let config = "mcp.toolsets = ['episodes', 'patterns', 'context']\nllm.provider = 'none'\nconsolidation.schedule = 'off'\n";
     place.write("config/reasoning-bank/config.toml", config);
     place
 }
@@ -81,6 +81,9 @@ fn a_pattern_that_agents_followed_is_found_proven_doubted_refined_and_taken_back
     assert_eq!(stage(&place, id), ("validated".into(), 1), "nobody reported an application");
     let asked = json!({"task": {"task_type": "debugging", "domain": "cli"}});
     assert_eq!(process.call("find_patterns", asked)["patterns"][0]["pattern_id"], id);
+    let given = process.call("get_context_for_task", json!({"task": "Fix bug 900 of the cli pager", "domain": "cli"}));
+    assert_eq!(given["applicable_patterns"][0]["pattern_id"], id, "{given}");
+    assert!(given["rendered"].as_str().unwrap().contains("cargo test, rg for debugging"), "{given}");
     for number in 300..306 {
         tell(&mut process, number, "web", &["rg", "cargo test"], false);
     }

@@ -72,10 +72,10 @@ impl MinedPattern {
         part.applicability.problem_types = vec![short(task_type, LABEL_MAX_CHARS)];
         let successes = episodes.iter().filter(|episode| episode.succeeded == Some(true)).count();
         let description = format!("Use it for tasks of the type {task_type}.");
-        let (count, texts) = (episodes.len(), part.content.texts().join("\n"));
         let content = format!(
-            "{texts}\n{successes} of {count} episodes that did so succeeded (p = {p_value:.2e} against the episodes of \
-             this type that did not)."
+            "{successes} of {} episodes that did so succeeded (p = {p_value:.2e} against the episodes of this type that \
+             did not).",
+            episodes.len()
         );
         let key: Vec<String> = std::iter::once(label_key(task_type)).chain(key).collect();
         Self { p_value, ..Self::new(part, &key, title, description, content, episodes) }
