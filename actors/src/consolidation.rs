@@ -10,6 +10,7 @@ mod episodes;
 mod stages;
 mod undo;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use reasoning_bank_domain::consolidation::{
 use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::memory::ids::{MemoryId, RunId};
 use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::note::Note;
 use uuid::Uuid;
 
 use crate::conflict::retry_on_conflict;
@@ -29,7 +31,7 @@ use crate::memories::MemoriesHandle;
 use crate::ports::{Clock, HistoryFilter, HistoryOf, Lease, LeaseGuard, Page, Record};
 use crate::runtime::{ChildSpec, Deadline};
 use crate::store::StoreHandle;
-use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
+use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
 use self::actor::ConsolidationArgs;
 use self::book::RecordedEpisodes;
@@ -84,19 +86,21 @@ impl ConsolidationHandle {
     /// `Conflict` where another process of the bank runs, and the errors of the store. What the stages before did is done
     /// then, and can be undone.
     pub async fn run(&self, request: RunRequest, deadline: Deadline) -> Result<ConsolidationRun, Error> {
-        let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
+        let begun = self.workspaces.resolve(&request.workspace, deadline).await?;
+        let workspace = &begun.workspace;
         let _lease = if request.apply { Some(self.take_lease()?) } else { None };
         let id = Uuid::now_v7().into();
         let now = self.clock.now();
         let mut run = ConsolidationRun::begun(id, workspace.id.clone(), request.trigger, request.apply, now);
-        let recorded = self.recorded(&workspace, deadline).await?;
+        let recorded = self.recorded(workspace, deadline).await?;
         for stage in [StageName::Episodes, StageName::Mining, StageName::Validation, StageName::Refinement] {
-            run = retry_on_conflict(|_| self.stage(stage, run.clone(), &workspace, &recorded, deadline)).await?;
+            run = retry_on_conflict(|_| self.stage(stage, run.clone(), &begun, &recorded, deadline)).await?;
         }
-        if request.apply {
-            run.stages.push(self.upkeep(deadline).await?);
+        // A process that serves does upkeep all the time.
+        if request.apply && request.trigger == RunTrigger::Person {
+            run.stages.push(self.upkeep(deadline).await);
         }
-        run.after = Some(self.after(&workspace, &recorded, deadline).await?);
+        run.after = Some(self.after(workspace, &recorded, deadline).await?);
         run.ended_at = Some(self.clock.now());
         if request.apply {
             self.store.commit(vec![record_of(&run)], deadline).await?;
@@ -118,14 +122,15 @@ impl ConsolidationHandle {
         if better == other {
             return Err(Error::invalid("other", "names the same pattern twice"));
         }
-        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let resolved = self.workspaces.resolve(workspace, deadline).await?;
+        let workspace = &resolved.workspace;
         let _lease = self.take_lease()?;
         let now = self.clock.now();
         let begun = ConsolidationRun::begun(Uuid::now_v7().into(), workspace.id.clone(), RunTrigger::Person, true, now);
-        let recorded = self.recorded(&workspace, deadline).await?;
+        let recorded = self.recorded(workspace, deadline).await?;
         retry_on_conflict(async |_| {
             let mut run = begun.clone();
-            let book = self.book(&workspace, &recorded, deadline).await?;
+            let book = self.book(workspace, &recorded, deadline).await?;
             for id in [better, other] {
                 if !book.patterns.iter().any(|(memory, _)| memory.id == id) {
                     return Err(Error::NotFound(format!("pattern {id} of this workspace")));
@@ -133,7 +138,7 @@ impl ConsolidationHandle {
             }
             let mut staged = Staged::of(StageName::Refinement, book.patterns.len());
             let ids = [better, other];
-            if !self.merge(&mut staged, &run, &book, ids, String::new(), deadline).boxed().await? {
+            if !self.merge(&mut staged, &run, &book, ids, String::new(), |_| true, deadline).boxed().await? {
                 let why = "cannot be merged with it: they are of different categories or kinds of content, or the merged one was \
                            there before";
                 return Err(Error::invalid("other", why));
@@ -141,6 +146,7 @@ impl ConsolidationHandle {
             run.stages.push(staged.report);
             run.ended_at = Some(self.clock.now());
             staged.records.push(record_of(&run));
+            self.workspaces.still_there(&resolved, deadline).await?;
             self.store.commit(staged.records, deadline).await?;
             Ok(run)
         })
@@ -152,29 +158,38 @@ impl ConsolidationHandle {
         &self,
         stage: StageName,
         mut run: ConsolidationRun,
-        workspace: &Workspace,
+        begun: &Resolved,
         recorded: &RecordedEpisodes,
         deadline: Deadline,
     ) -> Result<ConsolidationRun, Error> {
-        let Staged { report, mut records } = self.staged(stage, &run, workspace, recorded, deadline).await?;
+        let Staged { report, mut records } = self.staged(stage, &run, &begun.workspace, recorded, deadline).await?;
         run.stages.push(report);
         if run.applied {
+            self.workspaces.still_there(begun, deadline).await?;
             records.push(record_of(&run));
             self.store.commit(records, deadline).await?;
         }
         Ok(run)
     }
 
-    async fn upkeep(&self, deadline: Deadline) -> Result<StageReport, Error> {
+    /// Does upkeep as far as it goes. What it does not come to is no failure of the run.
+    async fn upkeep(&self, deadline: Deadline) -> StageReport {
         let mut report = StageReport::of(StageName::Upkeep, 0);
         for _ in 0..UPKEEP_SLICES {
-            let slice = self.store.maintain(deadline.at_most(UPKEEP_SLICE_LIMIT)).await?;
-            report.looked_at += 1;
-            if slice.busy || !slice.more {
-                break;
+            match self.store.maintain(deadline.at_most(UPKEEP_SLICE_LIMIT)).await {
+                Ok(slice) => {
+                    report.looked_at += 1;
+                    if slice.busy || !slice.more {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    report.notes.push(Note::new(error.code(), error.to_string()));
+                    break;
+                }
             }
         }
-        Ok(report)
+        report
     }
 
     async fn after(
@@ -198,7 +213,9 @@ impl ConsolidationHandle {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace.id;
         let filter = HistoryFilter { workspace, of: HistoryOf::Runs };
         let heads = self.store.history(filter, Page::newest(RUNS_MAX), deadline).await?;
-        let mut runs: Vec<ConsolidationRun> = heads.iter().filter_map(HistoryEntry::as_run).cloned().collect();
+        let is_kept = |run: &&ConsolidationRun| self.is_kept(run);
+        let mut runs: Vec<ConsolidationRun> =
+            heads.iter().filter_map(HistoryEntry::as_run).filter(is_kept).cloned().collect();
         runs.sort_by_key(|run| std::cmp::Reverse((run.started_at, run.run_id)));
         Ok(runs)
     }
@@ -230,10 +247,30 @@ impl ConsolidationHandle {
             page = asked.following(&found, |entry| entry.id.uuid());
             entries.extend(found);
         }
-        let record = entries.iter().find_map(HistoryEntry::as_run).cloned();
+        let record = entries.iter().find_map(HistoryEntry::as_run).filter(|run| self.is_kept(run)).cloned();
         let record = record.ok_or_else(|| Error::NotFound(format!("run of consolidation {id} here")))?;
         entries.retain(|entry| entry.as_run().is_none());
         Ok((record, entries))
+    }
+
+    /// Returns the things that a run which was undone made or changed. A run that begins by itself leaves them alone, because
+    /// somebody did not want that.
+    async fn rejected(
+        &self,
+        run: &ConsolidationRun,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<HashSet<Uuid>, Error> {
+        if run.trigger == RunTrigger::Person {
+            return Ok(HashSet::new());
+        }
+        let runs = self.runs(&WorkspaceRef::Id(workspace.id.clone()), deadline).await?;
+        let undone = runs.iter().filter(|run| run.undone.is_some());
+        Ok(undone.flat_map(ConsolidationRun::changes).map(|change| change.id).collect())
+    }
+
+    fn is_kept(&self, run: &ConsolidationRun) -> bool {
+        self.clock.now().duration_since(run.started_at) < HistoryEntry::KEPT
     }
 
     fn take_lease(&self) -> Result<Box<dyn LeaseGuard>, Error> {

@@ -10,7 +10,8 @@ use crate::support::Place;
 
 fn place() -> Place {
     let place = Place::new();
-    let config = "mcp.toolsets = ['episodes', 'patterns', 'context']\nllm.provider = 'none'\nconsolidation.schedule = 'off'\n";
+    let config =
+        "mcp.toolsets = ['episodes', 'patterns', 'context']\nllm.provider = 'none'\nconsolidation.schedule = 'off'\n";
     place.write("config/reasoning-bank/config.toml", config);
     place
 }

@@ -1,18 +1,17 @@
-//! ConsolidationActor looks from time to time whether a run is due in a workspace, and begins it while the process has
-//! nothing else to do. Several processes of a bank may do so; one of them runs.
+//! ConsolidationActor looks from time to time whether a run is due in a workspace, and begins it. Several processes of a bank
+//! may do so; one of them runs.
 
 use std::time::Duration;
 
 use futures::FutureExt;
 use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
-use reasoning_bank_domain::consolidation::{ConsolidationSchedule, HistoryEntry, RunTrigger};
-use reasoning_bank_domain::memory::workspace::WorkspaceRef;
+use reasoning_bank_domain::consolidation::{ConsolidationSchedule, RunTrigger};
+use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceRef};
 use reasoning_bank_domain::system::restart::Restart;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{ConsolidationHandle, RunRequest};
 use crate::error::Error;
-use crate::ports::EraseScope;
 use crate::runtime::{ChildSpec, Deadline, Panicked, Slot, Tasks};
 
 /// The first look is so long after the start, so that a process that serves one request is not kept busy.
@@ -106,32 +105,34 @@ fn look_after(
 }
 
 impl ConsolidationArgs {
-    /// Runs in every workspace where a run is due. Workspaces without an episode need none.
+    /// Runs in every workspace where a run is due. Workspaces without an episode need none, and one where it fails does not keep
+    /// the others from theirs.
     async fn look(&self) -> Result<(), Error> {
+        for workspace in self.handle.store.workspaces(Deadline::after(STORE_LIMIT)).await? {
+            match self.run_if_due(&workspace).boxed().await {
+                // Another process runs, or the workspace was deleted meanwhile.
+                Ok(()) | Err(Error::Conflict(_) | Error::WorkspaceUnknown(_)) => {}
+                Err(error) => {
+                    tracing::warn!(%error, workspace = %workspace.id, "a run of consolidation that is due waits");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn run_if_due(&self, workspace: &Workspace) -> Result<(), Error> {
         let within = || Deadline::after(STORE_LIMIT);
         let handle = &self.handle;
-        let mut ran = false;
-        for workspace in handle.store.workspaces(within()).await? {
-            let named = WorkspaceRef::Id(workspace.id.clone());
-            let last = handle.runs(&named, within()).await?.first().map(|run| run.started_at);
-            if !self.schedule.is_due(last, handle.clock.now()) || !handle.has_episodes(&workspace, within()).await? {
-                continue;
-            }
-            let request = RunRequest { workspace: named, trigger: RunTrigger::Schedule, apply: true };
-            match handle.run(request, Deadline::after(RUN_LIMIT)).boxed().await {
-                Ok(run) => {
-                    let changes = run.changes().count();
-                    tracing::info!(run = %run.run_id, workspace = %workspace.id, changes, "a run of consolidation ended");
-                    ran = true;
-                }
-                // Another process runs, or the workspace was deleted meanwhile.
-                Err(Error::Conflict(_) | Error::WorkspaceUnknown(_)) => {}
-                Err(error) => return Err(error),
-            }
+        let named = WorkspaceRef::Id(workspace.id.clone());
+        let runs = handle.runs(&named, within()).await?;
+        let last = runs.iter().find(|run| run.is_complete()).map(|run| run.started_at);
+        if !self.schedule.is_due(last, handle.clock.now()) || !handle.has_episodes(workspace, within()).await? {
+            return Ok(());
         }
-        if ran && let Ok(before) = handle.clock.now().checked_sub(HistoryEntry::KEPT) {
-            handle.store.erase(EraseScope::History { before }, Deadline::after(RUN_LIMIT)).await?;
-        }
+        let request = RunRequest { workspace: named, trigger: RunTrigger::Schedule, apply: true };
+        let run = handle.run(request, Deadline::after(RUN_LIMIT)).await?;
+        let changes = run.changes().count();
+        tracing::info!(run = %run.run_id, workspace = %workspace.id, changes, "a run of consolidation ended");
         Ok(())
     }
 }

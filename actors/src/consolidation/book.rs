@@ -27,7 +27,8 @@ const PAGE: usize = 500;
 /// The most episodes that a run looks at, the newest ones.
 const EPISODES_MOST: usize = 100_000;
 
-/// What was recorded in a workspace, as far as a run looks at it. It is read once, because nothing in it changes in a run.
+/// What was recorded in a workspace, as far as a run looks at it. It is read once a run; what changes meanwhile counts in the
+/// next one.
 pub(super) struct RecordedEpisodes {
     /// The episodes of the last 180 days that nobody deleted, the newest first.
     pub(super) episodes: Arc<Vec<EpisodeFacts>>,
@@ -56,9 +57,14 @@ impl PatternBook {
 
     /// Returns the applications of a pattern with their episodes.
     pub(super) fn applied(&self, id: MemoryId) -> Vec<Applied<'_>> {
+        self.with_episodes(self.applications(id))
+    }
+
+    /// Returns applications with their episodes.
+    pub(super) fn with_episodes<'a>(&'a self, applications: &'a [PatternApplication]) -> Vec<Applied<'a>> {
         let episode = |id: &TraceId| self.places.get(id).and_then(|place| self.episodes.get(*place));
         let with = |application| Applied { application, episode: episode(&application.episode_id) };
-        self.applications(id).iter().map(with).collect()
+        applications.iter().map(with).collect()
     }
 }
 
@@ -109,6 +115,13 @@ impl ConsolidationHandle {
                 Some(last) => after = Some(last.trace.trace_id),
                 None => break,
             }
+            tokio::task::yield_now().await;
+        }
+        // Behind an episode that was purged while this read, nothing is found.
+        if let Some(last) = after
+            && self.store.trace(last, None, deadline).await?.is_none()
+        {
+            return Err(Error::Conflict("an episode".to_owned()));
         }
         Ok(RecordedEpisodes { episodes: Arc::new(episodes), mature })
     }
@@ -127,14 +140,18 @@ impl ConsolidationHandle {
     ) -> Result<ConsolidationRun, Error> {
         const TASK_CHARS: usize = 200;
         let ids: Vec<Uuid> = run.changes().map(|change| change.id).collect();
-        let memories = ids.iter().map(|id| MemoryId::from(*id)).collect();
-        let found = self.store.get(memories, deadline).await?;
+        let mut found = Vec::new();
+        for some in ids.chunks(PAGE) {
+            let memories = some.iter().map(|id| MemoryId::from(*id)).collect();
+            found.extend(self.store.get(memories, deadline).await?);
+        }
         let of_workspace = found.into_iter().filter(|row| row.memory.workspace_id == workspace.id);
         let mut titles: HashMap<Uuid, String> =
             of_workspace.map(|row| (row.memory.id.uuid(), row.memory.title)).collect();
         for id in ids.into_iter().filter(|id| !titles.contains_key(id)).collect::<Vec<_>>() {
-            if let Some(trace) = self.store.trace(id.into(), Some(workspace.id.clone()), deadline).await? {
-                titles.insert(id, trace.task.chars().take(TASK_CHARS).collect());
+            let row = self.store.episode(id.into(), Some(workspace.id.clone()), deadline).await?;
+            if let Some(row) = row.filter(|row| !row.state.is_deleted()) {
+                titles.insert(id, row.trace.task.chars().take(TASK_CHARS).collect());
             }
         }
         Ok(run.with_titles(|id| titles.get(&id).cloned()))

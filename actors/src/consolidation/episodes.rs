@@ -1,27 +1,29 @@
 //! The first stage: episodes that tell the same become one, and the originals are archived.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use reasoning_bank_domain::consolidation::clusters::{
     ClusterCandidate, INSTANCES_MIN, clusters, consolidated, consolidated_id,
 };
 use reasoning_bank_domain::consolidation::{ChangeKind, ConsolidationRun, HistoryEntry, StageName};
-use reasoning_bank_domain::episode::QuantizedVector;
+use reasoning_bank_domain::episode::{EpisodePhase, EpisodeVectors, QuantizedVector};
 use reasoning_bank_domain::memory::ids::TraceId;
-use reasoning_bank_domain::memory::trace::{Outcome, Trace};
+use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::Workspace;
+use reasoning_bank_domain::pattern::facts::EpisodeFacts;
 
 use super::ConsolidationHandle;
 use super::book::RecordedEpisodes;
-use super::stages::Staged;
+use super::stages::{Staged, off_the_runtime};
 use crate::error::Error;
-use crate::ports::Record;
+use crate::ports::{EpisodeRow, Record};
 use crate::runtime::Deadline;
 
 /// So many episodes are read at once.
 const PAGE: usize = 500;
 /// The most clusters that a run merges. The next run does the rest.
-const CLUSTERS_MAX: usize = 100;
+const CLUSTERS_MAX: usize = 50;
 /// The most characters of a task in a report.
 const TASK_CHARS: usize = 200;
 
@@ -34,32 +36,56 @@ impl ConsolidationHandle {
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         let now = self.clock.now();
-        let candidates = &recorded.mature;
-        let vectors = self.whole_vectors(candidates, deadline).await?;
-        let mut staged = Staged::of(StageName::Episodes, candidates.len());
-        let found = clusters(candidates, &vectors);
+        let mut staged = Staged::of(StageName::Episodes, recorded.mature.len());
+        if self.rules.archive_after_days == 0 {
+            // Whoever archives none by age wants none archived for another one.
+            return Ok(staged);
+        }
+        let rejected = self.rejected(run, workspace, deadline).await?;
+        let vectors = Arc::new(self.whole_vectors(&recorded.mature, deadline).await?);
+        let (candidates, compared) = (recorded.mature.clone(), Arc::clone(&vectors));
+        let found = off_the_runtime(move || clusters(&candidates, &compared)).await?;
         staged.report.left = found.len().saturating_sub(CLUSTERS_MAX) as u64;
         for cluster in found.into_iter().take(CLUSTERS_MAX) {
             let (mut instances, mut states) = (Vec::new(), Vec::new());
+            let planned = consolidated_id(&cluster);
             for id in cluster {
                 let row = self.store.episode(id, Some(workspace.id.clone()), deadline).await?;
-                if let Some(row) = row {
+                let may_be_archived = |row: &EpisodeRow| {
+                    let is_mature = row.state.phase(self.rules, now) == EpisodePhase::Mature;
+                    is_mature && row.state.archived_for(planned, now).is_some()
+                };
+                if let Some(row) = row.filter(may_be_archived) {
                     instances.push(row.trace);
                     states.push(row.state);
                 }
             }
             let ids: Vec<TraceId> = instances.iter().map(|one| one.trace_id).collect();
             let made = consolidated_id(&ids);
-            if instances.len() < INSTANCES_MIN || self.store.trace(made, None, deadline).await?.is_some() {
+            let is_known = rejected.contains(&made.uuid()) || self.store.trace(made, None, deadline).await?.is_some();
+            if instances.len() < INSTANCES_MIN || is_known {
                 continue;
             }
-            let rate = success_rate(candidates, &instances[0]);
-            let Some(trace) = consolidated(&instances, rate, now) else { continue };
+            let Some(trace) = consolidated(&instances, success_rate(&recorded.episodes, &instances[0])) else {
+                continue;
+            };
             let title = |trace: &Trace| -> String { trace.task.chars().take(TASK_CHARS).collect() };
             let why = format!("stands for {} episodes", instances.len());
             staged.note(made.uuid(), ChangeKind::Consolidated, &title(&trace), why);
             staged.records.push(Record::History(HistoryEntry::made_episode(run, made, now)));
+            let middle = QuantizedVector::middle(ids.iter().filter_map(|id| vectors.get(id)));
+            let embedded = EpisodeVectors {
+                episode_id: made,
+                workspace_id: workspace.id.clone(),
+                created_at: trace.created_at,
+                revision: 0,
+                embedder: self.embedder.fingerprint().to_string(),
+                task: middle.clone(),
+                outcome: None,
+                whole: middle,
+            };
             staged.records.push(Record::Trace(trace));
+            staged.records.push(Record::EpisodeVectors(embedded));
             for (instance, state) in instances.iter().zip(states) {
                 let Some(state) = state.archived_for(made, now) else { continue };
                 staged.note(instance.trace_id.uuid(), ChangeKind::Archived, &title(instance), String::new());
@@ -87,12 +113,13 @@ impl ConsolidationHandle {
     }
 }
 
-/// Returns the share of successes among the episodes of the same domain and type. None where all are partial.
-fn success_rate(candidates: &[ClusterCandidate], like: &Trace) -> Option<f64> {
+/// Returns the share of successes among all episodes of the same domain and type that somebody told. None where all are
+/// partial.
+fn success_rate(episodes: &[EpisodeFacts], like: &Trace) -> Option<f64> {
     let like = ClusterCandidate::of(like);
-    let of_kind = candidates.iter().filter(|one| one.domain == like.domain && one.task_type == like.task_type);
+    let of_kind = episodes.iter().filter(|one| one.is_original && one.domain == like.domain);
     let decided: Vec<bool> =
-        of_kind.filter(|one| one.outcome != Outcome::Partial).map(|one| one.outcome == Outcome::Success).collect();
+        of_kind.filter(|one| one.task_type == like.task_type).filter_map(|one| one.succeeded).collect();
     let successes = decided.iter().filter(|succeeded| **succeeded).count();
     (!decided.is_empty()).then(|| successes as f64 / decided.len() as f64)
 }

@@ -2,6 +2,7 @@
 //! together with what takes it back.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -12,7 +13,8 @@ use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::pattern::{PatternPart, PatternStage};
 use reasoning_bank_domain::memory::workspace::Workspace;
-use reasoning_bank_domain::memory::{Memory, SourceType};
+use reasoning_bank_domain::memory::{Memory, Scope, SourceType, Status};
+use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::pattern::evidence::comparable;
 use reasoning_bank_domain::pattern::mining::mine;
 use reasoning_bank_domain::pattern::{merging, observation, pruning, refinement, stages};
@@ -25,8 +27,8 @@ use crate::memories::contradicting;
 use crate::ports::Record;
 use crate::runtime::Deadline;
 
-/// The most patterns that one stage of a run changes. The next run does the rest.
-const CHANGES_MAX: usize = 500;
+/// A stage of a run begins no further change when it has so many records to store. The next run does the rest.
+const RECORDS_MAX: usize = 5_000;
 
 /// What a stage comes to.
 pub(super) struct Staged {
@@ -73,10 +75,18 @@ impl ConsolidationHandle {
     ) -> Result<Staged, Error> {
         let now = self.clock.now();
         let known = self.memories.own_patterns(workspace, deadline).await?;
-        let known: HashSet<MemoryId> = known.iter().map(|(memory, _)| memory.id).collect();
+        let rejected = self.rejected(run, workspace, deadline).await?.into_iter().map(MemoryId::from);
+        let known: HashSet<MemoryId> = known.iter().map(|(memory, _)| memory.id).chain(rejected).collect();
         let mut staged = Staged::of(StageName::Mining, recorded.episodes.len());
-        for found in mine(&recorded.episodes, &known, now) {
-            let memory = self.memories.checked(found.memory(now))?;
+        let episodes = Arc::clone(&recorded.episodes);
+        for found in off_the_runtime(move || mine(&episodes, &known, now)).await? {
+            let memory = match self.memories.checked(found.memory(now)) {
+                Ok(memory) => memory,
+                Err(error) => {
+                    staged.report.notes.push(Note::new(error.code(), error.to_string()));
+                    continue;
+                }
+            };
             let (of, successes) = (found.supporting.len(), found.successes);
             let why = if found.p_value < 1.0 {
                 format!("{successes} of {of} episodes succeeded, p = {:.1e}", found.p_value)
@@ -101,9 +111,14 @@ impl ConsolidationHandle {
         let mut book = self.book(workspace, recorded, deadline).await?;
         let mut staged = Staged::of(StageName::Validation, book.patterns.len());
         for (memory, part) in std::mem::take(&mut book.patterns) {
-            if part.stage == PatternStage::Deprecated {
+            if part.stage == PatternStage::Deprecated || memory.status != Status::Active {
                 continue;
             }
+            if staged.records.len() >= RECORDS_MAX {
+                staged.report.left += 1;
+                continue;
+            }
+            tokio::task::yield_now().await;
             let known: HashSet<SignalId> = book.applications(memory.id).iter().map(|one| one.id).collect();
             let new = observation::newly_observed(memory.id, &part, memory.created_at, book.episodes.iter(), &known);
             staged.records.extend(new.iter().cloned().map(|application| Record::Signal(application.into())));
@@ -115,10 +130,6 @@ impl ConsolidationHandle {
             else {
                 continue;
             };
-            if staged.report.changes.len() >= CHANGES_MAX {
-                staged.report.left += 1;
-                continue;
-            }
             if let Some(change) = reviewed.change {
                 let kind = match change.to {
                     PatternStage::Candidate => ChangeKind::Demoted,
@@ -128,7 +139,7 @@ impl ConsolidationHandle {
                 };
                 staged.note(next.id.uuid(), kind, &next.title, change.reason);
             }
-            staged.records.push(Record::History(HistoryEntry::changed_memory(run, &memory, now)));
+            staged.records.push(Record::History(HistoryEntry::changed_memory(run, &memory, &next, now)));
             staged.records.push(record);
         }
         Ok(staged)
@@ -145,7 +156,19 @@ impl ConsolidationHandle {
         let book = self.book(workspace, recorded, deadline).await?;
         let mut staged = Staged::of(StageName::Refinement, book.patterns.len());
         let mut changed: HashSet<MemoryId> = HashSet::new();
-        for (memory, part) in book.patterns.iter().filter(|(_, part)| part.stage == PatternStage::UnderReview) {
+        let rejected = self.rejected(run, workspace, deadline).await?;
+        // What is quarantined or superseded counts for nothing, and what a team or an organisation reads is theirs.
+        let own: Vec<&(Memory, PatternPart)> = book
+            .patterns
+            .iter()
+            .filter(|(memory, _)| memory.status == Status::Active && memory.scope == Scope::Project)
+            .filter(|(memory, _)| !rejected.contains(&memory.id.uuid()))
+            .collect();
+        for (memory, part) in own.iter().filter(|(_, part)| part.stage == PatternStage::UnderReview) {
+            if staged.records.len() >= RECORDS_MAX {
+                staged.report.left += 1;
+                continue;
+            }
             let applied = book.applied(memory.id);
             let Some(found) = refinement::refinement(part, &applied, now) else { continue };
             let compared = comparable(part, &applied, &book.episodes, now);
@@ -160,16 +183,31 @@ impl ConsolidationHandle {
             part.stage != PatternStage::Deprecated && !changed.contains(&memory.id)
         };
         let parts: Vec<(MemoryId, &PatternPart)> =
-            book.patterns.iter().filter(mergeable).map(|(memory, part)| (memory.id, part)).collect();
+            own.iter().copied().filter(mergeable).map(|(memory, part)| (memory.id, part)).collect();
         for pair in merging::similar_pairs(&parts) {
+            if staged.records.len() >= RECORDS_MAX {
+                staged.report.left += 1;
+                continue;
+            }
             let ids = [pair.better.0, pair.other.0];
             let why = format!("likeness {:.2}", pair.likeness);
-            if self.merge(&mut staged, run, &book, ids, why, deadline).await? {
+            let is_worth_it = |merged: &PatternPart| {
+                let both = [pair.better.1, pair.other.1];
+                let was_accepted = both.iter().any(|part| {
+                    part.lifecycle.validation.as_ref().is_some_and(|validation| validation.accepted_because.is_some())
+                });
+                merged.is_validated() || !was_accepted && !both.iter().any(|part| part.is_validated())
+            };
+            if self.merge(&mut staged, run, &book, ids, why, is_worth_it, deadline).await? {
                 changed.extend(ids);
             }
         }
-        for (memory, part) in book.patterns.iter().filter(|(memory, _)| !changed.contains(&memory.id)) {
-            let contradicting = contradicting(memory.id, part, &book.patterns);
+        for (memory, part) in own.iter().filter(|(memory, _)| !changed.contains(&memory.id)) {
+            if staged.records.len() >= RECORDS_MAX {
+                staged.report.left += 1;
+                continue;
+            }
+            let contradicting = contradicting(memory.id, part, own.iter().copied());
             let Some(reason) = pruning::obsolete_because(part, memory.created_at, &contradicting, now) else {
                 continue;
             };
@@ -182,7 +220,7 @@ impl ConsolidationHandle {
     }
 
     /// Adds the merge of two patterns to a stage: one that stands for both, and both deprecated for it. Returns false where
-    /// there can be none, or where there was one and somebody took it out of use.
+    /// there can be none, where there was one and somebody took it out of use, or where it is not worth it.
     pub(super) async fn merge(
         &self,
         staged: &mut Staged,
@@ -190,19 +228,29 @@ impl ConsolidationHandle {
         book: &PatternBook,
         ids: [MemoryId; 2],
         why: String,
+        is_worth_it: impl Fn(&PatternPart) -> bool,
         deadline: Deadline,
     ) -> Result<bool, Error> {
         let now = self.clock.now();
         let of = |id: MemoryId| book.patterns.iter().find(|(memory, _)| memory.id == id);
         let (Some((better, part)), Some((other, theirs))) = (of(ids[0]), of(ids[1])) else { return Ok(false) };
         let Some(merged) = merging::merged(part, theirs) else { return Ok(false) };
-        let memory = self.memories.checked(merged_memory(better, other, merged, now))?;
-        if of(memory.id).is_some() {
+        let id = merging::merged_id(better.id, other.id);
+        if of(id).is_some() {
             return Ok(false);
         }
         let applications = ids.iter().flat_map(|id| book.applications(*id).iter().cloned());
-        let version = memory.pattern.as_ref().map_or(1, |part| part.version);
-        let applications = merging::merged_applications(memory.id, version, applications);
+        let applications = merging::merged_applications(id, merged.version, applications);
+        let applied = book.with_episodes(&applications);
+        let reviewed = stages::review(&merged, &applied, &comparable(&merged, &applied, &book.episodes, now), now);
+        if !is_worth_it(&reviewed.part) {
+            return Ok(false);
+        }
+        let mut memory = self.memories.checked(merged_memory(better, other, reviewed.part, now))?;
+        let mut passages = Vec::new();
+        if !memory.is_unproven() {
+            (memory, passages) = self.memories.with_new_passages(memory, deadline).await;
+        }
         staged.records.extend(applications.into_iter().map(|application| Record::Signal(application.into())));
         staged.note(memory.id.uuid(), ChangeKind::Merged, &memory.title, why);
         for (before, part) in [(better, part), (other, theirs)] {
@@ -212,7 +260,7 @@ impl ConsolidationHandle {
             }
         }
         staged.records.push(Record::History(HistoryEntry::made_memory(run, &memory, now)));
-        staged.records.push(Record::Memory { memory, passages: Vec::new(), confirm: None });
+        staged.records.push(Record::Memory { memory, passages, confirm: None });
         Ok(true)
     }
 
@@ -226,17 +274,18 @@ impl ConsolidationHandle {
         now: Timestamp,
         deadline: Deadline,
     ) -> Result<bool, Error> {
-        if staged.report.changes.len() >= CHANGES_MAX {
-            staged.report.left += 1;
-            return Ok(false);
-        }
-        let Some((_, record)) = self.memories.with_part(before, memory, part, deadline).await? else {
+        let Some((next, record)) = self.memories.with_part(before, memory, part, deadline).await? else {
             return Ok(false);
         };
-        staged.records.push(Record::History(HistoryEntry::changed_memory(run, before, now)));
+        staged.records.push(Record::History(HistoryEntry::changed_memory(run, before, &next, now)));
         staged.records.push(record);
         Ok(true)
     }
+}
+
+/// Computes something that takes long beside the threads that serve requests.
+pub(super) async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    tokio::task::spawn_blocking(work).await.map_err(Error::internal)
 }
 
 /// Makes the memory of a pattern that stands for two. It names both as what it came from, and is trusted no more than the

@@ -1,11 +1,11 @@
-//! Taking a run back. What it made is erased and what it changed becomes what it was, as far as nobody has changed it since.
+//! Taking a run back, by the rules of `domain::consolidation::undo`.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use reasoning_bank_domain::consolidation::{ConsolidationRun, HistoryEntry, Skipped, SkippedBecause, Undo, Undone};
+use reasoning_bank_domain::consolidation::undo::{StoredNow, UndoPlan, UndoStep, undo_plan};
+use reasoning_bank_domain::consolidation::{ConsolidationRun, HistoryEntry, Undone};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, RunId, TraceId};
-use reasoning_bank_domain::memory::workspace::Workspace;
 use uuid::Uuid;
 
 use super::{ConsolidationHandle, record_of};
@@ -13,17 +13,10 @@ use crate::conflict::retry_on_conflict;
 use crate::error::Error;
 use crate::ports::{EraseScope, Record};
 use crate::runtime::Deadline;
-use crate::workspaces::WorkspaceRef;
+use crate::workspaces::{Resolved, WorkspaceRef};
 
-/// What is done to take a run back.
-#[derive(Default)]
-struct Plan {
-    erased_memories: Vec<MemoryId>,
-    purged_episodes: Vec<TraceId>,
-    records: Vec<Record>,
-    skipped: Vec<Skipped>,
-    taken_back: u64,
-}
+/// So many memories are read at once.
+const PAGE: usize = 500;
 
 impl ConsolidationHandle {
     /// Takes a run back, and says what was left as it is. A run that was undone stays so.
@@ -40,103 +33,63 @@ impl ConsolidationHandle {
         workspace: &WorkspaceRef,
         deadline: Deadline,
     ) -> Result<ConsolidationRun, Error> {
-        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        let begun = self.workspaces.resolve(workspace, deadline).await?;
         let _lease = self.take_lease()?;
-        retry_on_conflict(|_| self.try_to_undo(id, &workspace, deadline)).await
+        retry_on_conflict(|_| self.try_to_undo(id, &begun, deadline)).await
     }
 
-    async fn try_to_undo(
-        &self,
-        id: RunId,
-        workspace: &Workspace,
-        deadline: Deadline,
-    ) -> Result<ConsolidationRun, Error> {
+    async fn try_to_undo(&self, id: RunId, begun: &Resolved, deadline: Deadline) -> Result<ConsolidationRun, Error> {
+        let workspace = &begun.workspace;
         let (mut run, entries) = self.record(id, workspace, deadline).await?;
         if run.undone.is_some() {
             return self.titled(run, workspace, deadline).await;
         }
-        let mut by_object: BTreeMap<Uuid, Vec<HistoryEntry>> = BTreeMap::new();
-        for entry in entries {
-            by_object.entry(entry.object).or_default().push(entry);
-        }
-        let mut plan = Plan::default();
-        for (object, entries) in &by_object {
-            self.take_back(&mut plan, *object, entries, workspace, deadline).await?;
+        let stored = self.stored_now(&entries, deadline).await?;
+        let UndoPlan { steps, skipped } = undo_plan(&entries, &stored);
+        let taken_back = steps.len() as u64;
+        let (mut memories, mut episodes, mut records) = (Vec::new(), Vec::new(), Vec::new());
+        for step in steps {
+            match step {
+                UndoStep::EraseMemory(id) => memories.push(id),
+                UndoStep::PurgeEpisode(id) => episodes.push(id),
+                UndoStep::Unarchive(state) => records.push(Record::EpisodeState(state)),
+                UndoStep::RestoreMemory { current, before } => {
+                    let before = Memory { revision: current.revision, ..*before };
+                    records.extend(self.memories.restored(&current, before, deadline).await?);
+                }
+                UndoStep::Nothing => {}
+            }
         }
         run = self.titled(run, workspace, deadline).await?;
-        for memory in std::mem::take(&mut plan.erased_memories) {
-            self.store.erase(EraseScope::Memory(memory), deadline).await?;
+        self.workspaces.still_there(begun, deadline).await?;
+        if !memories.is_empty() {
+            self.store.erase(EraseScope::Memories(memories), deadline).await?;
         }
-        if !plan.purged_episodes.is_empty() {
-            self.store.erase(EraseScope::Episodes(plan.purged_episodes), deadline).await?;
+        if !episodes.is_empty() {
+            self.store.erase(EraseScope::Episodes(episodes), deadline).await?;
         }
-        run.undone = Some(Undone { at: self.clock.now(), taken_back: plan.taken_back, skipped: plan.skipped });
-        plan.records.push(record_of(&run));
-        self.store.commit(plan.records, deadline).await?;
+        run.undone = Some(Undone { at: self.clock.now(), taken_back, skipped });
+        records.push(record_of(&run));
+        self.store.commit(records, deadline).await?;
         Ok(run)
     }
 
-    /// Plans what is done about one memory or episode, of which a run may have several entries.
-    async fn take_back(
-        &self,
-        plan: &mut Plan,
-        object: Uuid,
-        entries: &[HistoryEntry],
-        workspace: &Workspace,
-        deadline: Deadline,
-    ) -> Result<(), Error> {
-        let revision = entries.iter().filter_map(revision_of).max();
-        let first = entries.iter().min_by_key(|entry| revision_of(entry));
-        match (first.map(|entry| &entry.undo), revision) {
-            (Some(Undo::EraseMemory { .. } | Undo::RestoreMemory { .. }), Some(revision)) => {
-                let id = MemoryId::from(object);
-                let before = first.and_then(HistoryEntry::before);
-                let current = self.store.get(vec![id], deadline).await?.pop().map(|row| row.memory);
-                match (current, before) {
-                    // A try that was cut off may have erased it.
-                    (None, None) => plan.taken_back += 1,
-                    (None, Some(_)) => plan.skipped.push(Skipped { id: object, because: SkippedBecause::Erased }),
-                    (Some(current), Some(before)) if current.is_same_but_for_revision(before) => plan.taken_back += 1,
-                    (Some(current), _) if current.revision != revision => {
-                        plan.skipped.push(Skipped { id: object, because: SkippedBecause::Changed });
-                    }
-                    (Some(_), None) => {
-                        plan.erased_memories.push(id);
-                        plan.taken_back += 1;
-                    }
-                    (Some(current), Some(before)) => {
-                        let restored = Memory { revision: current.revision, ..before.clone() };
-                        plan.records.extend(self.memories.restored(&current, restored, deadline).await?);
-                        plan.taken_back += 1;
-                    }
-                }
-            }
-            (Some(Undo::PurgeEpisode), _) => {
-                plan.purged_episodes.push(object.into());
-                plan.taken_back += 1;
-            }
-            (Some(Undo::UnarchiveEpisode { for_episode }), _) => {
-                let row = self.store.episode(object.into(), Some(workspace.id.clone()), deadline).await?;
-                let skipped = |because| Skipped { id: object, because };
-                match row.map(|row| row.state.unarchived_from(*for_episode)) {
-                    None => plan.skipped.push(skipped(SkippedBecause::Erased)),
-                    Some(None) => plan.skipped.push(skipped(SkippedBecause::Changed)),
-                    Some(Some(state)) => {
-                        plan.records.push(Record::EpisodeState(state));
-                        plan.taken_back += 1;
-                    }
-                }
-            }
-            _ => {}
+    /// Reads what is stored now of the things that entries are about.
+    async fn stored_now(&self, entries: &[HistoryEntry], deadline: Deadline) -> Result<StoredNow, Error> {
+        let (of_memories, of_episodes): (Vec<&HistoryEntry>, Vec<&HistoryEntry>) =
+            entries.iter().partition(|entry| entry.after().is_some());
+        let ids = |entries: &[&HistoryEntry]| -> BTreeSet<Uuid> { entries.iter().map(|entry| entry.object).collect() };
+        let mut stored = StoredNow::default();
+        let memories: Vec<MemoryId> = ids(&of_memories).into_iter().map(MemoryId::from).collect();
+        for some in memories.chunks(PAGE) {
+            let rows = self.store.get(some.to_vec(), deadline).await?;
+            stored.memories.extend(rows.into_iter().map(|row| (row.memory.id, row.memory)));
         }
-        Ok(())
-    }
-}
-
-/// Returns the revision that a run gave to a memory.
-fn revision_of(entry: &HistoryEntry) -> Option<u64> {
-    match &entry.undo {
-        Undo::EraseMemory { revision } | Undo::RestoreMemory { revision, .. } => Some(*revision),
-        Undo::Run(_) | Undo::PurgeEpisode | Undo::UnarchiveEpisode { .. } => None,
+        for id in ids(&of_episodes).into_iter().map(TraceId::from) {
+            if let Some(row) = self.store.episode(id, None, deadline).await? {
+                stored.episodes.insert(id, (row.trace.revision, row.state));
+            }
+        }
+        Ok(stored)
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_domain::access::KeyedRequest;
+use reasoning_bank_domain::consolidation::HistoryEntry;
 use reasoning_bank_domain::learning::distill::{self, LessonQuestion};
 use reasoning_bank_domain::learning::job::{Job, JobResult, JobState, Method, Work, day_of};
 use reasoning_bank_domain::learning::lesson::Lesson;
@@ -165,7 +166,8 @@ impl DistillerArgs {
         let (jobs, requests) = (now.checked_sub(KEPT), now.checked_sub(KeyedRequest::KEPT));
         let jobs = jobs.map(|over_before| EraseScope::Jobs { over_before });
         let requests = requests.map(|before| EraseScope::Requests { before });
-        for old in [jobs, requests].into_iter().flatten() {
+        let history = now.checked_sub(HistoryEntry::KEPT).map(|before| EraseScope::History { before });
+        for old in [jobs, requests, history].into_iter().flatten() {
             if let Err(error) = self.store.erase(old, within()).await {
                 tracing::warn!(%error, "what is long over was not erased");
             }

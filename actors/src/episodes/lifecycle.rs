@@ -1,7 +1,8 @@
 //! An episode that was stored is archived, deleted or restored, and in the end purged.
 
+use std::collections::BTreeSet;
+
 use jiff::SignedDuration;
-use reasoning_bank_domain::consolidation::clusters::without_instance;
 use reasoning_bank_domain::episode::{
     ArchivedEpisode, DeletedEpisode, EpisodeFilter, EpisodeState, LifecycleProblem, PurgedEpisodes, RestoredEpisode,
     Visibility,
@@ -59,8 +60,8 @@ impl EpisodesHandle {
     ) -> Result<DeletedEpisode, Error> {
         let workspace = self.workspace_of(workspace, deadline).await?;
         let row = self.own(id, &workspace, deadline).await?;
-        self.forget_instances(&[row], deadline).await?;
-        self.store.erase(EraseScope::Episodes(vec![id]), deadline).await?;
+        let ids = self.with_consolidated(&[row], deadline).await?;
+        self.store.erase(EraseScope::Episodes(ids), deadline).await?;
         Ok(DeletedEpisode { episode_id: id, restorable_until: None })
     }
 
@@ -108,8 +109,7 @@ impl EpisodesHandle {
             // The place of an episode that is erased is not known any more.
             after = left.last().map(|row| row.trace.trace_id).or(after);
             if !due.is_empty() {
-                self.forget_instances(&due, deadline).await?;
-                let ids = due.iter().map(|row| row.trace.trace_id).collect();
+                let ids = self.with_consolidated(&due, deadline).await?;
                 outcome.purged += self.store.erase(EraseScope::Episodes(ids), deadline).await?.traces;
             }
             if is_last {
@@ -118,23 +118,29 @@ impl EpisodesHandle {
         }
     }
 
-    /// Takes episodes that are about to be erased out of those that stand for them and others.
-    async fn forget_instances(&self, doomed: &[EpisodeRow], deadline: Deadline) -> Result<(), Error> {
+    /// Returns these episodes and those that stand for them, which tell what they told. The others that a consolidated episode
+    /// stands for come back into search.
+    async fn with_consolidated(&self, doomed: &[EpisodeRow], deadline: Deadline) -> Result<Vec<TraceId>, Error> {
+        let mut ids: BTreeSet<TraceId> = doomed.iter().map(|row| row.trace.trace_id).collect();
         for row in doomed {
-            let instance = row.trace.trace_id;
-            for consolidated in &row.state.referenced_by {
-                retry_on_conflict(async |_tries| {
-                    let workspace = Some(row.trace.metadata.workspace_id.clone());
-                    let trace = self.store.trace(*consolidated, workspace, deadline).await?;
-                    if let Some(next) = trace.and_then(|trace| without_instance(&trace, instance)) {
-                        self.store.commit(vec![Record::Verdict(next)], deadline).await?;
-                    }
-                    Ok(())
-                })
-                .await?;
+            let workspace = Some(row.trace.metadata.workspace_id.clone());
+            for other in &row.state.referenced_by {
+                let trace = self.store.trace(*other, workspace.clone(), deadline).await?;
+                let told = trace.and_then(|trace| trace.episode).and_then(|parts| parts.consolidated);
+                let Some(told) = told.filter(|_| ids.insert(*other)) else { continue };
+                for instance in told.variations.iter().map(|variation| variation.episode_id) {
+                    retry_on_conflict(async |_tries| {
+                        let row = self.store.episode(instance, workspace.clone(), deadline).await?;
+                        if let Some(state) = row.and_then(|row| row.state.unarchived_from(*other)) {
+                            self.store.commit(vec![Record::EpisodeState(state)], deadline).await?;
+                        }
+                        Ok(())
+                    })
+                    .await?;
+                }
             }
         }
-        Ok(())
+        Ok(ids.into_iter().collect())
     }
 
     /// Stores the state as `change` makes it. Returns the state that is stored then, and whether it was changed.

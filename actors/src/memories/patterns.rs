@@ -22,7 +22,7 @@ pub(crate) use self::kept::contradicting;
 use super::{MemoriesHandle, WorkspaceRef};
 use crate::conflict::retry_on_conflict;
 use crate::error::Error;
-use crate::ports::{MemoryCommit, Record};
+use crate::ports::{MemoryCommit, Passage, Record};
 use crate::runtime::Deadline;
 
 /// A pattern to add.
@@ -239,6 +239,11 @@ impl MemoriesHandle {
         memory.scrub();
         memory.validate()?;
         Ok(memory)
+    }
+
+    /// Makes the passages of a pattern that search may find.
+    pub(crate) async fn with_new_passages(&self, memory: Memory, deadline: Deadline) -> (Memory, Vec<Passage>) {
+        self.with_these_or_new(memory, Vec::new(), deadline).await
     }
 
     /// Makes the record that turns a memory, as it is now, back into what it was. None where it is that already.

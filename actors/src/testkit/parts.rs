@@ -41,7 +41,6 @@ impl Default for RetrievalSettings {
     }
 }
 
-#[expect(clippy::derivable_impls, reason = "only tests have default settings, and the type is not theirs")]
 impl Default for SystemSettings {
     fn default() -> Self {
         Self {

@@ -19,7 +19,7 @@ const WITHIN: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The fewest episodes that become one.
 pub const INSTANCES_MIN: usize = 3;
 /// The most episodes that become one.
-const INSTANCES_MAX: usize = 1_000;
+const INSTANCES_MAX: usize = 100;
 /// So many texts and labels of the instances are kept.
 const KEPT_MAX: usize = 20;
 
@@ -81,8 +81,9 @@ pub fn consolidated_id(instances: &[TraceId]) -> TraceId {
 }
 
 /// Makes the episode that stands for these, which are not empty: it tells what the first one tells, with what all have in
-/// common, what each did otherwise, and their means. `success_rate` is that of all episodes of the type.
-pub fn consolidated(instances: &[Trace], success_rate: Option<f64>, now: Timestamp) -> Option<Trace> {
+/// common, what each did otherwise, and their means. `success_rate` is that of all episodes of the type. It is as old as the
+/// first one, so that it is never kept longer than what it was made of.
+pub fn consolidated(instances: &[Trace], success_rate: Option<f64>) -> Option<Trace> {
     let first = instances.first()?;
     let told = first.episode.as_deref().cloned().unwrap_or_default();
     let tools: Vec<BTreeSet<&str>> = instances.iter().map(tools_of).collect();
@@ -122,21 +123,8 @@ pub fn consolidated(instances: &[Trace], success_rate: Option<f64>, now: Timesta
         verdict_source: VerdictSource::None,
         memories_used: in_all(|trace| &trace.memories_used),
         episode: Some(Box::new(parts)),
-        ..Trace::new(consolidated_id(&ids), TraceSource::Consolidated, metadata, now)
+        ..Trace::new(consolidated_id(&ids), TraceSource::Consolidated, metadata, first.created_at)
     })
-}
-
-/// Returns a consolidated episode without one of its instances, which is purged. None where it does not name it.
-pub fn without_instance(consolidated: &Trace, instance: TraceId) -> Option<Trace> {
-    let mut next = consolidated.clone();
-    let told = next.episode.as_deref_mut()?.consolidated.as_mut()?;
-    let before = told.variations.len();
-    told.variations.retain(|variation| variation.episode_id != instance);
-    if told.variations.len() == before {
-        return None;
-    }
-    next.revision = next.revision.saturating_add(1);
-    Some(next)
 }
 
 fn tools_of(trace: &Trace) -> BTreeSet<&str> {
@@ -152,7 +140,7 @@ fn mean(sample: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::samples::{days_ago, now, strategy, trace as id};
+    use crate::memory::samples::{days_ago, strategy, trace as id};
     use crate::memory::trace::TraceEntry;
 
     fn episode(n: u128, days: f64, tools: &[&str]) -> Trace {
@@ -193,19 +181,15 @@ mod tests {
     }
 
     #[test]
-    fn one_episode_stands_for_several_and_forgets_what_is_purged() {
+    fn one_episode_stands_for_several() {
         let instances = [episode(1, 60.0, &["rg", "edit"]), episode(2, 50.0, &["rg", "edit", "cargo test"])];
-        let one = consolidated(&instances, Some(0.75), now()).unwrap();
+        let one = consolidated(&instances, Some(0.75)).unwrap();
         let told = one.episode.as_ref().unwrap().consolidated.clone().unwrap();
         assert_eq!((told.num_instances, told.mean_duration_s, told.success_rate), (2, Some(1.5), Some(0.75)));
         assert_eq!(told.common_structure, ["edit", "rg"]);
         assert_eq!(told.variations[1].further_tools, ["cargo test"]);
         assert_eq!(one.episode.as_ref().unwrap().reflection.insights, ["read the log"]);
         assert_eq!(one.trace_id, consolidated_id(&[id(2), id(1)]));
-        let left = without_instance(&one, id(1)).unwrap();
-        assert!(left.follows(&one));
-        let told = left.episode.as_ref().unwrap().consolidated.clone().unwrap();
-        assert_eq!((told.num_instances, told.variations.len()), (2, 1), "counts stay");
-        assert_eq!(without_instance(&left, id(1)), None);
+        assert_eq!(one.created_at, instances[0].created_at);
     }
 }

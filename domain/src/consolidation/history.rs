@@ -33,10 +33,10 @@ pub struct HistoryEntry {
 pub enum Undo {
     /// The entry is the record of a run. There is nothing to take back.
     Run(Box<ConsolidationRun>),
-    /// The memory is erased, where it still has this revision.
-    EraseMemory { revision: u64 },
-    /// The memory becomes what it was, where it still has this revision.
-    RestoreMemory { before: Box<Memory>, revision: u64 },
+    /// The memory is erased, where it is still what was made.
+    EraseMemory { made: Box<Memory> },
+    /// The memory becomes what it was before, where it is still what it became.
+    RestoreMemory { before: Box<Memory>, after: Box<Memory> },
     /// The episode is purged.
     PurgeEpisode,
     /// The episode is no longer archived for the one that stands for it.
@@ -57,39 +57,41 @@ impl HistoryEntry {
     /// Makes the record of a run, as it stands now. A later one takes the place of an earlier one.
     pub fn of_run(run: &ConsolidationRun, revision: u64) -> Self {
         let undo = Undo::Run(Box::new(run.without_titles()));
-        Self { revision, ..Self::new(run, run.run_id.uuid(), 0, run.started_at, undo) }
+        // Its id holds the time, so that the newest runs are found first.
+        let id = run.run_id.uuid().into();
+        Self { id, revision, ..Self::new(run, run.run_id.uuid(), 0, run.started_at, undo) }
     }
 
     /// Makes the entry for a memory that a run made.
     pub fn made_memory(run: &ConsolidationRun, made: &Memory, at: Timestamp) -> Self {
-        Self::new(run, made.id.uuid(), 0, at, Undo::EraseMemory { revision: made.revision })
+        Self::new(run, made.id.uuid(), 0, at, Undo::EraseMemory { made: Box::new(made.clone()) })
     }
 
-    /// Makes the entry for a memory that a run changed from what it was `before` to its next revision. A run that changes
-    /// a memory twice has two entries.
-    pub fn changed_memory(run: &ConsolidationRun, before: &Memory, at: Timestamp) -> Self {
-        let revision = before.revision.saturating_add(1);
-        Self::new(
-            run,
-            before.id.uuid(),
-            revision,
-            at,
-            Undo::RestoreMemory { before: Box::new(before.clone()), revision },
-        )
+    /// Makes the entry for a memory that a run changed. A run that changes a memory twice has two entries.
+    pub fn changed_memory(run: &ConsolidationRun, before: &Memory, after: &Memory, at: Timestamp) -> Self {
+        let undo = Undo::RestoreMemory { before: Box::new(before.clone()), after: Box::new(after.clone()) };
+        Self::new(run, before.id.uuid(), after.revision, at, undo)
     }
 
-    /// Makes the entry for a memory that a person changed from what it was `before`.
-    pub fn earlier_version(before: &Memory, at: Timestamp) -> Self {
-        let revision = before.revision.saturating_add(1);
+    /// Makes the entry for a memory that a person changed.
+    pub fn earlier_version(before: &Memory, after: &Memory, at: Timestamp) -> Self {
         let object = before.id.uuid();
-        let id = derived(&[b"earlier version", object.as_bytes(), &revision.to_be_bytes()]).into();
-        let undo = Undo::RestoreMemory { before: Box::new(before.clone()), revision };
+        let id = derived(&[b"earlier version", object.as_bytes(), &after.revision.to_be_bytes()]).into();
+        let undo = Undo::RestoreMemory { before: Box::new(before.clone()), after: Box::new(after.clone()) };
         Self { id, workspace_id: before.workspace_id.clone(), run_id: None, object, at, revision: 0, undo }
     }
 
     /// Returns what the memory was before the change. None for any other entry.
     pub fn before(&self) -> Option<&Memory> {
         if let Undo::RestoreMemory { before, .. } = &self.undo { Some(before) } else { None }
+    }
+
+    /// Returns what the memory was when the run had made or changed it. None for any other entry.
+    pub fn after(&self) -> Option<&Memory> {
+        match &self.undo {
+            Undo::EraseMemory { made: after } | Undo::RestoreMemory { after, .. } => Some(after),
+            Undo::Run(_) | Undo::PurgeEpisode | Undo::UnarchiveEpisode { .. } => None,
+        }
     }
 
     /// Makes the entry for an episode that a run made.

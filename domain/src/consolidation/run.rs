@@ -37,7 +37,7 @@ pub struct ConsolidationRun {
 pub struct AfterRun {
     /// The number of the workspace's patterns in each stage.
     pub patterns: BTreeMap<PatternStage, u64>,
-    /// The episodes that searches find, of the last 180 days.
+    /// The episodes of the last 180 days, those that are archived among them.
     pub episodes: u64,
     /// The bytes of all tables of the bank on disk.
     pub bytes: u64,
@@ -204,6 +204,11 @@ impl ConsolidationRun {
             after: None,
             undone: None,
         }
+    }
+
+    /// Tells whether the run did all of its stages. One that only merged two patterns did not.
+    pub fn is_complete(&self) -> bool {
+        self.ended_at.is_some() && self.stages.iter().any(|stage| stage.stage == StageName::Mining)
     }
 
     pub fn changes(&self) -> impl Iterator<Item = &RunChange> {

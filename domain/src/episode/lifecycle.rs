@@ -219,10 +219,10 @@ impl EpisodeState {
     }
 
     /// Returns the state of an episode that another one stands for from now on: archived, and named by that one. None where
-    /// it is archived or deleted already.
+    /// it is archived or deleted already, or named by too many.
     pub fn archived_for(&self, other: TraceId, now: Timestamp) -> Option<Self> {
         let archived = self.archived(now).ok().flatten()?;
-        let named = archived.referenced(other).unwrap_or_else(|| archived.clone());
+        let named = archived.referenced(other)?;
         Some(Self { revision: archived.revision, ..named })
     }
 

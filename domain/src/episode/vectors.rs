@@ -33,6 +33,20 @@ impl QuantizedVector {
         self.0.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
+    /// Returns the direction in the middle of several. None where they have no common direction or length.
+    pub fn middle<'a>(vectors: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
+        let mut sum: Vec<f32> = Vec::new();
+        for vector in vectors {
+            let norm = vector.0.iter().map(|number| f32::from(*number).powi(2)).sum::<f32>().sqrt();
+            if norm <= 0.0 || !sum.is_empty() && sum.len() != vector.0.len() {
+                return None;
+            }
+            sum.resize(vector.0.len(), 0.0);
+            sum.iter_mut().zip(&vector.0).for_each(|(sum, number)| *sum += f32::from(*number) / norm);
+        }
+        Self::of(&sum)
+    }
+
     /// Returns the cosine of the angle between two vectors; 0 where they cannot be compared.
     pub fn cosine(&self, other: &Self) -> f64 {
         if self.0.len() != other.0.len() {
@@ -88,6 +102,16 @@ mod tests {
         for vector in [&[][..], &[0.0, 0.0], &[f32::NAN, 1.0], &[f32::INFINITY, 1.0]] {
             assert_eq!(QuantizedVector::of(vector), None, "{vector:?}");
         }
+    }
+
+    #[test]
+    fn the_middle_is_as_near_to_each_and_needs_vectors_of_one_length() {
+        let vector = |numbers: &[f32]| QuantizedVector::of(numbers).unwrap();
+        let (x, y) = (vector(&[1.0, 0.0]), vector(&[0.0, 9.0]));
+        let middle = QuantizedVector::middle([&x, &y]).unwrap();
+        assert!((middle.cosine(&x) - middle.cosine(&y)).abs() < 1e-9 && middle.cosine(&x) > 0.7);
+        assert_eq!(QuantizedVector::middle([&x, &vector(&[1.0, 0.0, 0.0])]), None);
+        assert_eq!(QuantizedVector::middle([]), None);
     }
 
     proptest! {

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::field::{FieldProblem, LABEL_MAX_CHARS, check_count, check_length, check_text};
 use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
-use super::pattern::PatternPart;
+use super::pattern::{PatternPart, PatternStatistics};
 use super::search_texts::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
 use super::signal::{Signal, SignalKind, id_within_trace};
 use super::succession::Succession;
@@ -210,10 +210,18 @@ impl Memory {
         Self { revision: self.revision.saturating_add(1), updated_at: now, ..self }
     }
 
-    /// Tells whether two revisions of a memory say and are the same.
-    pub fn is_same_but_for_revision(&self, other: &Self) -> bool {
-        let Self { revision, updated_at, ref embedder, .. } = *other;
-        Self { revision, updated_at, embedder: embedder.clone(), ..self.clone() } == *other
+    /// Tells whether two revisions of a memory are the same but for what is added up by itself: the applications of a
+    /// pattern, and which embedder made the vectors.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let said = |memory: &Self| {
+            let mut memory = Self { revision: 0, updated_at: memory.created_at, embedder: None, ..memory.clone() };
+            if let Some(part) = &mut memory.pattern {
+                part.statistics = PatternStatistics::default();
+                part.lifecycle.tested_at = 0;
+            }
+            memory
+        };
+        said(self) == said(other)
     }
 
     /// Tells whether this memory is the copy of another one for a wider scope.

@@ -1,4 +1,4 @@
-//! Proposals to deprecate patterns that are worth little. Nothing is deprecated by itself.
+//! Patterns that are worth little: which are proposed to be deprecated, and which are so obsolete that consolidation does it.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::evidence::{Applied, SIGNIFICANCE, window_start};
 use super::facts::EpisodeFacts;
 use super::significance::{ContingencyTable, fisher_greater, holm};
-use super::stages::next_version;
+use super::stages::{counts_for, next_version};
 use crate::memory::label::label_key;
 use crate::memory::pattern::{CONDITIONS_MAX, ConditionOp, PatternCondition, PatternPart};
 
@@ -27,7 +27,7 @@ pub struct Refinement {
 /// Finds the condition that best separates the successes of the last 90 days from the failures.
 pub fn refinement(part: &PatternPart, applied: &[Applied<'_>], now: Timestamp) -> Option<Refinement> {
     let since = window_start(now);
-    let of_version = |one: &&Applied<'_>| one.application.version == part.version && one.application.at >= since;
+    let of_version = |one: &&Applied<'_>| counts_for(part, one.application) && one.application.at >= since;
     let judged: Vec<(&EpisodeFacts, bool)> =
         applied.iter().filter(of_version).filter_map(|one| one.episode.zip(one.succeeded())).collect();
     let successes = judged.iter().filter(|(_, succeeded)| *succeeded).count() as u64;

@@ -47,9 +47,16 @@ pub fn may_be_due<'a>(part: &PatternPart, applications: impl IntoIterator<Item =
         PatternStage::UnderReview => lifecycle.under_review_since,
         PatternStage::Deprecated => return false,
     };
-    let counts = |one: &&PatternApplication| one.version == part.version && since.is_none_or(|since| one.at > since);
+    let counts = |one: &&PatternApplication| counts_for(part, one) && since.is_none_or(|since| one.at > since);
     let count = applications.into_iter().filter(counts).count() as u64;
     look(count) > lifecycle.tested_at
+}
+
+/// Tells whether an application is one of the current version: it names it, and was made since it is there. A version that
+/// was taken back may have had the same number.
+pub(super) fn counts_for(part: &PatternPart, application: &PatternApplication) -> bool {
+    let is_since = part.lifecycle.version_since.is_none_or(|since| application.at >= since);
+    application.version == part.version && is_since
 }
 
 /// Looks at the applications of a pattern and moves it on where they say so.
@@ -60,9 +67,13 @@ pub fn review(
     now: Timestamp,
 ) -> PatternReview {
     let of_version: Vec<Applied<'_>> =
-        applied.iter().copied().filter(|one| one.application.version == part.version).collect();
+        applied.iter().copied().filter(|one| counts_for(part, one.application)).collect();
     let evidence = PatternEvidence::of(&of_version, comparable, now);
-    let mut next = PatternPart { statistics: evidence.statistics(applied), ..part.clone() };
+    let mut next = part.clone();
+    // A version that was validated by the applications of the one before keeps those numbers until it has its own.
+    if !of_version.is_empty() || part.lifecycle.validation.is_none() {
+        next.statistics = evidence.statistics(applied);
+    }
     let lifecycle = &part.lifecycle;
     let reason = match part.stage {
         PatternStage::Candidate => {

@@ -37,8 +37,8 @@ async fn the_history_is_listed_by_run_and_goes_with_what_it_is_about(
     let here = workspace("/here");
     let [kept, erased] = [memory(&here, "Kept", "1"), memory(&here, "Erased", "2")];
     let (first, second, other) = (run(&here), run(&here), run(&workspace("/there")));
-    let changed = HistoryEntry::changed_memory(&first, &kept, now());
-    let doomed = HistoryEntry::changed_memory(&first, &erased, now());
+    let changed = HistoryEntry::changed_memory(&first, &kept, &next(&kept, |_| ()), now());
+    let doomed = HistoryEntry::changed_memory(&first, &erased, &next(&erased, |_| ()), now());
     let head = HistoryEntry::of_run(&first, 0);
     let all = [&changed, &doomed, &head, &HistoryEntry::of_run(&second, 0), &HistoryEntry::of_run(&other, 0)];
     commit(store, all.map(entry).to_vec()).await;
@@ -55,14 +55,16 @@ async fn the_history_is_listed_by_run_and_goes_with_what_it_is_about(
     commit(store, vec![entry(&ended), entry(&HistoryEntry::of_run(&first, 0))]).await;
     assert_eq!(listed(store, None).await[0], ended, "the latest record of a run stays");
 
-    store.erase(EraseScope::Memory(erased.id), soon()).await.unwrap();
+    add(store, &[erased.clone(), memory(&here, "Other", "3")]).await;
+    store.erase(EraseScope::Memories(vec![erased.id]), soon()).await.unwrap();
+    assert_eq!(all_memories(store).await.len(), 1);
     let mut left = [changed, ended];
     left.sort_by_key(|entry| entry.object);
     assert_eq!(listed(store, Some(&first)).await, left);
     store.erase(EraseScope::History { before: now() }, soon()).await.unwrap();
     assert_eq!(listed(store, None).await.len(), 2);
     let later = now().checked_add(SignedDuration::from_secs(1)).unwrap();
-    let version = HistoryEntry::earlier_version(&kept, now());
+    let version = HistoryEntry::earlier_version(&kept, &next(&kept, |_| ()), now());
     commit(store, vec![entry(&version)]).await;
     store.erase(EraseScope::History { before: later }, soon()).await.unwrap();
     assert_eq!(listed(store, None).await, []);

@@ -20,8 +20,8 @@ use crate::runtime::Deadline;
 
 /// So many signals or traces are read at once.
 const PAGE: usize = 500;
-/// The most applications of a pattern that are looked at, the newest ones.
-const APPLICATIONS_MOST: usize = 5_000;
+/// The most applications of a pattern that are looked at.
+const APPLICATIONS_MOST: usize = 20_000;
 /// The most traces that a pattern is compared with, the newest ones.
 const COMPARED_MOST: usize = 5_000;
 
@@ -63,17 +63,28 @@ impl MemoriesHandle {
     }
 
     /// Reads the applications of a pattern.
-    pub(super) async fn judged(&self, id: MemoryId, deadline: Deadline) -> Result<JudgedApplications, Error> {
+    pub(super) async fn applications(
+        &self,
+        id: MemoryId,
+        deadline: Deadline,
+    ) -> Result<Vec<PatternApplication>, Error> {
         let (mut applications, mut page) = (Vec::new(), Some(Page::newest(PAGE)));
         while let Some(asked) = page.filter(|_| applications.len() < APPLICATIONS_MOST) {
             let signals = self.store.signals_about(vec![id], asked.clone(), deadline).await?;
             page = asked.following(&signals, |signal| signal.id.uuid());
             applications.extend(signals.iter().filter_map(|signal| signal.as_application()));
         }
+        Ok(applications)
+    }
+
+    /// Reads the applications of a pattern with their episodes. Of an episode that was deleted nothing is known.
+    pub(super) async fn judged(&self, id: MemoryId, deadline: Deadline) -> Result<JudgedApplications, Error> {
+        let applications = self.applications(id, deadline).await?;
         let mut episodes = BTreeMap::new();
         for application in &applications {
             let of = Some(application.workspace_id.clone());
-            if let Some(trace) = self.store.trace(application.episode_id, of, deadline).await? {
+            let row = self.store.episode(application.episode_id, of, deadline).await?;
+            if let Some(trace) = row.filter(|row| !row.state.is_deleted()).map(|row| row.trace) {
                 // The session that reported the application is the one that it counts for.
                 episodes.insert(
                     trace.trace_id,

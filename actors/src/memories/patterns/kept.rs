@@ -24,8 +24,8 @@ use crate::runtime::Deadline;
 const SIMILAR_MAX: usize = 20;
 /// Patterns are similar from this likeness on.
 const SIMILAR_LIKENESS: f64 = 0.5;
-/// The most earlier versions that are read, the latest ones.
-const VERSIONS_MAX: usize = 200;
+/// The most earlier versions that are read.
+const VERSIONS_MAX: usize = 1_000;
 
 impl MemoriesHandle {
     /// Changes what a pattern says and when it applies. That is its next version, which is validated only if the
@@ -76,8 +76,10 @@ impl MemoriesHandle {
             let others = self.compared_with(&workspace, now, deadline).await?;
             let comparable = comparable(&changed, &applied, &others, now);
             let next = stages::next_version(changed, &applied, &comparable, now);
-            let history = vec![Record::History(HistoryEntry::earlier_version(&before, now))];
-            let (memory, next) = self.store_part(&before, memory, next, history, deadline).await?;
+            let revised = self.with_part(&before, memory, next.clone(), deadline).await?;
+            let Some((memory, record)) = revised else { return Err(Error::internal("a change of a pattern is none")) };
+            let history = Record::History(HistoryEntry::earlier_version(&before, &memory, now));
+            self.store.commit(vec![record, history], deadline).await?;
             let pattern = PatternDocument::new(&memory, &next, &applied);
             let why = format!("version {}", next.version);
             Ok(PatternChanged { pattern, application_id: None, stage_before: part.stage, why })
@@ -157,14 +159,14 @@ impl MemoriesHandle {
     }
 }
 
-/// Returns the patterns that contradict one, whichever of the two says so.
+/// Returns those of these patterns that contradict one, whichever of the two says so.
 pub(crate) fn contradicting<'a>(
     id: MemoryId,
     part: &PatternPart,
-    patterns: &'a [(Memory, PatternPart)],
+    patterns: impl IntoIterator<Item = &'a (Memory, PatternPart)>,
 ) -> Vec<&'a PatternPart> {
     let contradicts = |(other, theirs): &&(Memory, PatternPart)| {
         theirs.relationships.contradicts.contains(&id) || part.relationships.contradicts.contains(&other.id)
     };
-    patterns.iter().filter(contradicts).map(|(_, theirs)| theirs).collect()
+    patterns.into_iter().filter(contradicts).map(|(_, theirs)| theirs).collect()
 }

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use futures::FutureExt;
-use reasoning_bank_domain::memory::ids::SignalId;
-use reasoning_bank_domain::memory::pattern::{PatternApplication, PatternStage};
+use reasoning_bank_domain::memory::pattern::PatternStage;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceRef};
 use reasoning_bank_domain::pattern::facts::EpisodeFacts;
@@ -12,11 +11,8 @@ use reasoning_bank_domain::pattern::{observation, stages};
 
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
-use crate::ports::{Page, Record};
+use crate::ports::Record;
 use crate::runtime::Deadline;
-
-/// So many applications of a pattern are read to decide whether they are tested now.
-const COUNTED_MOST: usize = 1_000;
 
 impl MemoriesHandle {
     /// Notes which patterns of the workspace these new episodes followed, and looks at the patterns whose applications are
@@ -50,12 +46,8 @@ impl MemoriesHandle {
         }
         self.store.commit(signals, deadline).await?;
         let of_workspace = WorkspaceRef::Id(workspace.id.clone());
-        for (id, part, new) in followed {
-            let known = self.store.signals_about(vec![id], Page::newest(COUNTED_MOST), deadline).await?;
-            let known: Vec<PatternApplication> =
-                known.iter().filter_map(|signal| signal.as_application()).chain(new).collect();
-            let mut seen: HashSet<SignalId> = HashSet::new();
-            if stages::may_be_due(&part, known.iter().filter(|one| seen.insert(one.id))) {
+        for (id, part, _) in followed {
+            if stages::may_be_due(&part, &self.applications(id, deadline).await?) {
                 self.review_pattern(id, &of_workspace, deadline).await?;
             }
         }

@@ -25,6 +25,8 @@ pub enum EraseScope {
     Workspace(WorkspaceId),
     /// One memory goes, with its passages and signals, and with the answers to requests that name it.
     Memory(MemoryId),
+    /// The same for several memories.
+    Memories(Vec<MemoryId>),
     /// The traces that were made before this time go, those of one workspace or of all. Memories that were learned from
     /// them stay. Times are compared in microseconds.
     Traces { workspace: Option<WorkspaceId>, before: Timestamp },
@@ -65,6 +67,7 @@ impl EraseScope {
         match self {
             Self::Workspace(id) => memory.workspace_id == *id && memory.scope == Scope::Project,
             Self::Memory(id) => memory.id == *id,
+            Self::Memories(ids) => ids.contains(&memory.id),
             Self::Traces { .. }
             | Self::Episodes(_)
             | Self::Jobs { .. }
@@ -77,6 +80,7 @@ impl EraseScope {
         match self {
             Self::Workspace(id) => signal.workspace_id == *id,
             Self::Memory(id) => signal.memory_id == *id,
+            Self::Memories(ids) => ids.contains(&signal.memory_id),
             Self::Traces { .. }
             | Self::Episodes(_)
             | Self::Jobs { .. }
@@ -93,7 +97,9 @@ impl EraseScope {
             Self::Traces { workspace, before } => {
                 workspace.as_ref().is_none_or(|id| id == of) && created_at.as_microsecond() < before.as_microsecond()
             }
-            Self::Memory(_) | Self::Jobs { .. } | Self::Requests { .. } | Self::History { .. } => false,
+            Self::Memory(_) | Self::Memories(_) | Self::Jobs { .. } | Self::Requests { .. } | Self::History { .. } => {
+                false
+            }
         }
     }
 
@@ -104,6 +110,7 @@ impl EraseScope {
                 job.is_over() && job.updated_at.as_microsecond() < over_before.as_microsecond()
             }
             Self::Memory(_)
+            | Self::Memories(_)
             | Self::Traces { .. }
             | Self::Episodes(_)
             | Self::Requests { .. }
@@ -116,6 +123,7 @@ impl EraseScope {
         match self {
             Self::Workspace(id) => entry.workspace_id == *id,
             Self::Memory(id) => entry.is_about(*id),
+            Self::Memories(ids) => ids.iter().any(|id| entry.is_about(*id)),
             Self::Episodes(ids) => ids.iter().any(|id| entry.object == id.uuid()),
             Self::History { before } => entry.run_id.is_some() && entry.at.as_microsecond() < before.as_microsecond(),
             Self::Traces { .. } | Self::Jobs { .. } | Self::Requests { .. } => false,
@@ -127,6 +135,7 @@ impl EraseScope {
         match self {
             Self::Workspace(id) => request.workspace_id == *id,
             Self::Memory(id) => request.names(*id),
+            Self::Memories(ids) => ids.iter().any(|id| request.names(*id)),
             Self::Requests { before } => request.at.as_microsecond() < before.as_microsecond(),
             Self::Traces { .. } | Self::Episodes(_) | Self::Jobs { .. } | Self::History { .. } => false,
         }

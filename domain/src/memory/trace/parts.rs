@@ -41,7 +41,7 @@ pub struct ConsolidatedParts {
     pub num_instances: u64,
     /// The tools that all of them called.
     pub common_structure: Vec<String>,
-    /// The instances, each with what it did beside that. Those that were purged are left out.
+    /// The instances, each with what it did beside that.
     pub variations: Vec<Variation>,
     /// Seconds, on average over those that know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

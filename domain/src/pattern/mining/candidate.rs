@@ -117,7 +117,8 @@ impl MinedPattern {
         Self::new(part, &key, title, description, said, episodes)
     }
 
-    /// Makes the memory that the candidate is. No model and no client has said it, so it is trusted as a tool is.
+    /// Makes the memory that the candidate is. Rules made it of what agents told, so it is trusted as a
+    /// tool is.
     pub fn memory(&self, at: Timestamp) -> Memory {
         let is_warning = self.part.category == PatternCategory::Failure;
         let memory = Memory::new(NewMemory {

@@ -38,7 +38,8 @@ fn by_age(scope: &EraseScope) -> Option<(TableName, Timestamp)> {
         EraseScope::Traces { workspace: Some(_), .. }
         | EraseScope::Episodes(_)
         | EraseScope::Workspace(_)
-        | EraseScope::Memory(_) => None,
+        | EraseScope::Memory(_)
+        | EraseScope::Memories(_) => None,
     }
 }
 
@@ -111,17 +112,8 @@ pub(in crate::lance) async fn finish(
 /// Returns the condition for the rows of a table that go; `None` where none do.
 fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
     match scope {
-        EraseScope::Memory(id) => match table {
-            TableName::Memories => Some(filter::equals("id", id.to_string())),
-            TableName::Passages | TableName::Signals => Some(filter::equals("memory_id", id.to_string())),
-            TableName::Requests => Some(filter::mentions("body", id.to_string())),
-            TableName::History => Some(filter::equals("object", id.to_string())),
-            TableName::Traces
-            | TableName::Workspaces
-            | TableName::Jobs
-            | TableName::EpisodeState
-            | TableName::EpisodeVectors => None,
-        },
+        EraseScope::Memory(id) => of_memories(std::slice::from_ref(id), table),
+        EraseScope::Memories(ids) => of_memories(ids, table),
         EraseScope::Workspace(id) => Some(match table {
             TableName::Memories | TableName::Passages => {
                 filter::equals("workspace", id.as_str()).and(filter::equals("scope", Scope::Project.as_str()))
@@ -164,6 +156,21 @@ fn condition(scope: &EraseScope, table: TableName) -> Option<DfExpr> {
             }
             _ => None,
         },
+    }
+}
+
+fn of_memories(ids: &[MemoryId], table: TableName) -> Option<DfExpr> {
+    let named = |column: &str| Some(filter::one_of(column, ids.iter().map(MemoryId::to_string)));
+    match table {
+        TableName::Memories => named("id"),
+        TableName::Passages | TableName::Signals => named("memory_id"),
+        TableName::Requests => ids.iter().map(|id| filter::mentions("body", id.to_string())).reduce(DfExpr::or),
+        TableName::History => named("object"),
+        TableName::Traces
+        | TableName::Workspaces
+        | TableName::Jobs
+        | TableName::EpisodeState
+        | TableName::EpisodeVectors => None,
     }
 }
 
