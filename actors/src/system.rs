@@ -228,7 +228,7 @@ impl System {
         let with_model = (settings.learner.llm && may_spend).then(|| distiller.clone());
         let learner = LearnerHandle::new(workspaces.clone(), settings.learner, with_model);
         let agents = AgentsHandle::new(&dependencies, workspaces.clone(), events.clone(), meters.clone());
-        let working = WorkingHandle::new(working, clock.clone());
+        let working = WorkingHandle::new(working, episodes.clone(), clock.clone());
         let mut children = vec![
             store.child(opener),
             cache.child(),
@@ -238,7 +238,7 @@ impl System {
             agents.child(dependencies.clone()),
             learner.child(memories.clone(), clock.clone()),
             usage.child(store.clone(), workspaces.clone(), clock),
-            working.child(),
+            working.child(background.is_some()),
         ];
         children.extend(background.map(|lease| {
             distiller.child(DistillerArgs {

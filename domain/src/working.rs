@@ -1,13 +1,16 @@
 //! Working memory: what one running task needs at hand, within a budget of tokens. It is a state machine. An operation
 //! changes it, and the same operations in the same order make the same state again, so that a log of them is all that has
 //! to be stored. `entry` says what is held, `task` what the task is and how far it is, `prune` what gives way when the
-//! budget is used up, and `render` what is shown.
+//! budget is used up, `render` what is shown, `found` what earlier tasks say about it, and `ending` what
+//! episode is kept of a task that is closed.
 //!
 //! Nothing that was set is lost before the task is closed: what gives way is shown as one line with a reference, and the
 //! reference still leads to the whole.
 
 mod budget;
+mod ending;
 mod entry;
+mod found;
 mod operation;
 mod prune;
 mod render;
@@ -16,10 +19,12 @@ mod task;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub use budget::Section;
+pub use ending::{MAX_INSIGHTS, TaskEnd, TaskEpisode};
 pub use entry::{Entry, EntryForm, EntryKind, NoReference, Reference, ValueScope, WorkingValueKind};
+pub use found::{episode_text, memory_text};
 pub use operation::{Operation, SetValue, WorkingInvalid, WorkingWarning};
 pub use render::{RenderedContext, RenderedSection};
 pub use task::{Constraint, ExecutionState, FailedSubtask, PlannedSubtask, TaskContext};
@@ -32,6 +37,8 @@ pub const MAX_ENTRIES: usize = 2_000;
 pub const MAX_BYTES: usize = 16 << 20;
 /// One value or result has at most this many bytes.
 pub const VALUE_MAX_BYTES: usize = 64 << 10;
+/// A task that nobody touched for so many days is over.
+pub const UNTOUCHED_DAYS: i64 = 14;
 /// A task keeps its newest snapshots.
 pub const MAX_SNAPSHOTS: usize = 8;
 
@@ -41,7 +48,10 @@ pub struct WorkingMemory {
     state: TaskState,
     snapshots: VecDeque<TaskSnapshot>,
     next_snapshot: u32,
+    begun_at: Timestamp,
     touched_at: Timestamp,
+    /// How the task ended. Nothing changes any more once it has.
+    end: Option<TaskEnd>,
 }
 
 /// What an operation did.
@@ -70,6 +80,8 @@ struct TaskState {
     next_entry: u32,
     /// What the agent can do, as the client describes it.
     system: Arc<str>,
+    /// The tokens of what is always shown: the agent, the task, and how far it is.
+    fixed_tokens: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -82,14 +94,16 @@ struct TaskSnapshot {
 impl WorkingMemory {
     /// Begins the working memory of a task, with what is always true of the agent.
     pub fn new(system: &str, at: Timestamp) -> Self {
-        let state = TaskState {
+        let mut state = TaskState {
             task: TaskContext::default(),
             execution: ExecutionState::default(),
             entries: Vec::new(),
             next_entry: 1,
             system: system.into(),
+            fixed_tokens: 0,
         };
-        Self { state, snapshots: VecDeque::new(), next_snapshot: 1, touched_at: at }
+        state.count_fixed();
+        Self { state, snapshots: VecDeque::new(), next_snapshot: 1, begun_at: at, touched_at: at, end: None }
     }
 
     pub fn task(&self) -> &TaskContext {
@@ -105,9 +119,24 @@ impl WorkingMemory {
         &self.state.entries
     }
 
-    /// Returns the time of the last operation.
+    /// Returns the time of the last operation before the task was closed.
     pub fn touched_at(&self) -> Timestamp {
         self.touched_at
+    }
+
+    /// Says whether nobody touched the task for so long that it is over.
+    pub fn is_untouched(&self, now: Timestamp) -> bool {
+        Self::untouched_since(now).is_some_and(|since| self.touched_at <= since)
+    }
+
+    /// Returns the time since which a task that is over was not touched.
+    pub fn untouched_since(now: Timestamp) -> Option<Timestamp> {
+        now.checked_sub(SignedDuration::from_hours(24 * UNTOUCHED_DAYS)).ok()
+    }
+
+    /// Returns how the task ended; none where it is open.
+    pub fn end(&self) -> Option<&TaskEnd> {
+        self.end.as_ref()
     }
 
     /// Lists the snapshots that can be restored, oldest first.
@@ -136,15 +165,22 @@ impl WorkingMemory {
     /// The operation is not possible, and nothing has changed.
     pub fn apply(&mut self, operation: &Operation, at: Timestamp) -> Result<WorkingChange, WorkingInvalid> {
         operation.check(self)?;
+        if let Operation::Close(end) = operation {
+            self.end = Some(end.clone());
+            return Ok(WorkingChange::default());
+        }
         let first = self.state.next_entry;
         match operation {
-            Operation::LoadTask(task) => self.state.task = task.clone(),
+            Operation::LoadTask(task) => {
+                self.state.task = task.clone();
+                self.state.count_fixed();
+            }
             Operation::Set(set) => self.state.set(set, at),
             Operation::PushState { state, note } => self.state.push_state(state.as_ref(), note.as_deref(), at),
             Operation::AddIntermediate { subtask, output } => self.state.add_result(subtask, output, at),
             Operation::Retrieve(items) => {
                 for (source, text) in items {
-                    self.state.add(EntryKind::Retrieved { source: source.clone() }, text.as_str().into(), at);
+                    self.state.add_retrieved(source, text, at);
                 }
             }
             Operation::Read(reference) => {
@@ -165,6 +201,7 @@ impl WorkingMemory {
                     self.state = snapshot.state.clone();
                 }
             }
+            Operation::Close(_) => {}
         }
         self.touched_at = at;
         let is_new = |entry: &&Entry| entry.id >= first && !matches!(operation, Operation::Restore(_));

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::{Erased, Maintained};
 use reasoning_bank_domain::consolidation::ConsolidationRun;
+use reasoning_bank_domain::episode::EpisodeStatus;
 use reasoning_bank_domain::evidence::stability::Stability;
 use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
 use reasoning_bank_domain::learning::transcript::{Format, Unreadable};
-use reasoning_bank_domain::memory::ids::{MemoryId, WorkingId};
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId, WorkingId};
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId, WorkspaceKey};
 use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::retrieval::responses::OpenLink;
@@ -327,4 +328,6 @@ pub(super) struct ShownTask {
 #[derive(Debug, Serialize)]
 pub(super) struct ClearedTask {
     pub(super) cleared: WorkingId,
+    pub(super) episode_id: TraceId,
+    pub(super) status: EpisodeStatus,
 }

@@ -35,6 +35,7 @@ pub(super) use memory::{
 pub(super) use pattern::{FindPatternArgs, PatternCommand};
 pub(super) use shared::{PageArgs, Sure};
 pub(super) use token::{TokenArgs, TokenCommand};
+use words::EpisodeStatusArg;
 pub(super) use words::ModeArg;
 pub(super) use workspace::WorkspaceCommand;
 
@@ -360,11 +361,22 @@ pub(super) enum WorkingCommand {
         /// The task's id [default: the one touched last]
         id: Option<WorkingId>,
     },
-    /// End a task; its values and results are gone
-    #[command(after_help = "Example:\n  reasoning-bank working clear 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11")]
+    /// End a task, and keep it as an episode under the same id
+    #[command(
+        after_help = "Example:\n  reasoning-bank working clear 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --status success"
+    )]
     Clear {
         /// The task's id
         id: WorkingId,
+        /// How it ended [default: partial]
+        #[arg(long)]
+        status: Option<EpisodeStatusArg>,
+        /// What came of it
+        #[arg(long, value_name = "TEXT")]
+        output: Option<String>,
+        /// What is worth knowing next time; may be given several times
+        #[arg(long = "insight", value_name = "TEXT")]
+        insights: Vec<String>,
         #[command(flatten)]
         sure: Sure,
     },

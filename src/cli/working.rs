@@ -3,8 +3,9 @@
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::working::{LOCAL_OWNER, ListedTask, WorkingTask};
+use reasoning_bank_domain::episode::{EpisodeStatus, RecordedEpisode};
 use reasoning_bank_domain::memory::ids::WorkingId;
-use reasoning_bank_domain::working::{RenderedContext, TOTAL_TOKENS};
+use reasoning_bank_domain::working::{RenderedContext, TOTAL_TOKENS, TaskEnd};
 
 use super::answers::{ClearedTask, OpenTask, OpenTasks, ShownTask};
 use super::args::WorkingCommand;
@@ -12,7 +13,7 @@ use super::confirm::confirm;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
-use super::session::{request_deadline, with_bank};
+use super::session::{request_deadline, with_bank, with_searching_bank};
 use crate::settings::Loaded;
 
 pub(super) fn command(command: WorkingCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
@@ -36,11 +37,15 @@ pub(super) fn command(command: WorkingCommand, loaded: &Loaded, output: Output) 
             })?;
             output.answer(&shown, render::open_task)
         }
-        WorkingCommand::Clear { id, sure } => {
-            confirm(&format!("End the task {id}, with its values and results"), sure)?;
-            let cleared = with_bank(loaded, async |bank| {
+        WorkingCommand::Clear { id, status, output: came, insights, sure } => {
+            confirm(&format!("End the task {id}, and keep it as an episode"), sure)?;
+            let status = status.map_or(EpisodeStatus::Partial, Into::into);
+            let end = TaskEnd { status, output: came, insights, session: None };
+            let cleared = with_searching_bank(loaded, async |bank| {
                 let task = task(&bank, id, loaded).await?;
-                Ok(bank.working.close(&task, async |_| Ok(ClearedTask { cleared: id }), request_deadline()).await?)
+                let ended = bank.working.close(&task, end, request_deadline()).await?;
+                let RecordedEpisode { episode_id, status, .. } = ended.recorded;
+                Ok(ClearedTask { cleared: id, episode_id, status })
             })?;
             output.answer(&cleared, render::cleared_task)
         }

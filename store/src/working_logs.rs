@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use jiff::Timestamp;
 use reasoning_bank_actors::ports::{OpenedLog, WorkingLog, WorkingLogs};
 use reasoning_bank_domain::memory::ids::WorkingId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -29,6 +30,20 @@ impl WorkingFiles {
 
     fn workspace(&self, workspace: &WorkspaceId) -> PathBuf {
         self.dir.join(workspace.as_str())
+    }
+
+    /// Lists the logs of a workspace, each with the time at which it was written to last.
+    fn logs_of(&self, workspace: &WorkspaceId) -> io::Result<Vec<(SystemTime, WorkingId)>> {
+        let mut logs = Vec::new();
+        for entry in unless_gone(fs::read_dir(self.workspace(workspace)))?.into_iter().flatten() {
+            let entry = entry?;
+            let name = entry.file_name();
+            let id = name.to_str().and_then(|name| name.strip_suffix(".log")?.parse().ok());
+            if let (Some(id), Some(metadata)) = (id, unless_gone(entry.metadata())?) {
+                logs.push((metadata.modified()?, id));
+            }
+        }
+        Ok(logs)
     }
 
     fn path(&self, workspace: &WorkspaceId, task: WorkingId) -> PathBuf {
@@ -68,17 +83,20 @@ impl WorkingLogs for WorkingFiles {
     }
 
     fn list(&self, workspace: &WorkspaceId) -> io::Result<Vec<WorkingId>> {
-        let mut listed: Vec<(SystemTime, WorkingId)> = Vec::new();
-        for entry in unless_gone(fs::read_dir(self.workspace(workspace)))?.into_iter().flatten() {
-            let entry = entry?;
-            let name = entry.file_name();
-            let id = name.to_str().and_then(|name| name.strip_suffix(".log")?.parse().ok());
-            if let (Some(id), Some(metadata)) = (id, unless_gone(entry.metadata())?) {
-                listed.push((metadata.modified()?, id));
-            }
-        }
+        let mut listed = self.logs_of(workspace)?;
         listed.sort_unstable_by(|one, other| other.cmp(one));
         Ok(listed.into_iter().map(|(_, id)| id).collect())
+    }
+
+    fn unwritten_since(&self, at: Timestamp) -> io::Result<Vec<(WorkspaceId, WorkingId)>> {
+        let at = SystemTime::from(at);
+        let mut unwritten = Vec::new();
+        for entry in unless_gone(fs::read_dir(&self.dir))?.into_iter().flatten() {
+            let Ok(workspace) = entry?.file_name().to_string_lossy().parse::<WorkspaceId>() else { continue };
+            let old = self.logs_of(&workspace)?.into_iter().filter(|(modified, _)| *modified <= at);
+            unwritten.extend(old.map(|(_, task)| (workspace.clone(), task)));
+        }
+        Ok(unwritten)
     }
 }
 
@@ -87,9 +105,15 @@ struct WorkingFile {
     path: PathBuf,
 }
 
+impl WorkingFile {
+    fn is_there(&self) -> io::Result<bool> {
+        Ok(self.file.metadata()?.nlink() > 0)
+    }
+}
+
 impl WorkingLog for WorkingFile {
     fn append(&mut self, line: &str, sync: bool) -> io::Result<bool> {
-        if self.file.metadata()?.nlink() == 0 {
+        if !self.is_there()? {
             return Ok(false);
         }
         let end = self.file.stream_position()?;
@@ -99,10 +123,12 @@ impl WorkingLog for WorkingFile {
             self.file.seek(SeekFrom::Start(end))?;
             return Err(error);
         }
-        if sync {
-            sync_data(&self.path, &self.file)?;
-        }
-        Ok(true)
+        if sync { self.sync() } else { Ok(true) }
+    }
+
+    fn sync(&mut self) -> io::Result<bool> {
+        sync_data(&self.path, &self.file)?;
+        self.is_there()
     }
 
     fn remove(&mut self) -> io::Result<()> {
@@ -139,8 +165,14 @@ mod tests {
         assert_eq!(read, ["one", "two"]);
         log.append("three", false).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\n");
+        let old = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_600_000_000);
+        log.append("four", true).unwrap();
+        File::options().append(true).open(&path).unwrap().set_modified(old).unwrap();
+        let since = |more: i64| Timestamp::from_second(1_600_000_000 + more).unwrap();
+        assert_eq!(logs.unwritten_since(since(0)).unwrap(), [(workspace.clone(), task)]);
+        assert_eq!(logs.unwritten_since(since(-1)).unwrap(), []);
         fs::remove_file(&path).unwrap();
-        assert!(!log.append("four", false).unwrap());
+        assert!(!log.append("five", false).unwrap() && !log.sync().unwrap());
         assert!(logs.list(&workspace).unwrap().is_empty());
     }
 }

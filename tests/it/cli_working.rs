@@ -7,7 +7,7 @@ use crate::support::Place;
 
 fn with_working() -> Place {
     let place = Place::new();
-    place.write("config/reasoning-bank/config.toml", "mcp.toolsets = ['working']\nllm.provider = 'none'\n");
+    place.write("config/reasoning-bank/config.toml", "mcp.toolsets = ['core', 'working']\nllm.provider = 'none'\n");
     place
 }
 
@@ -62,10 +62,83 @@ fn an_agent_that_was_killed_goes_on_where_it_was_in_a_new_process() {
 
     // Somebody on a terminal has to wait for the process that has the task.
     assert_eq!(place.document(&["working", "list"])["tasks"], json!([]));
-    let closed = process.call("working_close", json!({"task_id": task}));
+    let closed = process.call(
+        "working_close",
+        json!({"task_id": task, "status": "SUCCESS", "output": "ten times faster", "insights": ["Profile first"]}),
+    );
     assert_eq!((&closed["results"], &closed["completed"]), (&json!(1), &json!(["profile"])), "{closed}");
-    let gone = process.call_failing("working_context", json!({"task_id": task}));
+    assert_eq!((&closed["episode_id"], &closed["status"]), (task, &json!("SUCCESS")), "{closed}");
+    // Closed twice it is the same episode, and its references lead to the same texts.
+    let again = process.call("working_close", json!({"task_id": task}));
+    assert_eq!(again, closed);
+    let kept = process.call("working_context", json!({"task_id": task, "get": ["[result:2]", "value:1"]}));
+    assert_eq!((&kept["episode_id"], kept["entries"][0]["text"].as_str()), (task, Some(whole)), "{kept}");
+    assert_eq!(kept["entries"][1]["text"], "[\"src/import.rs\"]");
+    let wrong = process.call_failing("working_context", json!({"task_id": task, "get": ["result:9"]}));
+    assert_eq!(wrong["code"], "not_found", "{wrong}");
+    let gone = process.call_failing("working_update", json!({"task_id": task, "note": "more"}));
     assert_eq!(gone["code"], "not_found", "{gone}");
+    assert_eq!(
+        std::fs::read_dir(place.path("data/working"))
+            .unwrap()
+            .flat_map(|of| of.unwrap().path().read_dir().unwrap())
+            .count(),
+        0
+    );
+
+    let episode = place.document(&["episode", "get", task.as_str().unwrap()]);
+    assert_eq!(
+        (&episode["source"], &episode["outcome"]["status"]),
+        (&json!("reported"), &json!("SUCCESS")),
+        "{episode}"
+    );
+    assert_eq!(episode["execution"]["plan"][1]["depends_on"], json!(["profile"]));
+    assert_eq!(episode["reflection"]["insights"], json!(["Profile first"]));
+    assert_eq!(episode["execution"]["trace"][1]["succeeded"], true);
+
+    // The next task is told what this one was.
+    let next = process.call("working_open", json!({"task": {"description": "Make the exporter faster"}}));
+    let found = process.call("working_context", json!({"task_id": next["task_id"], "retrieve": true}));
+    assert_eq!(found["added"], json!(["retrieved:1"]), "{found}");
+    let rendered = found["rendered"].as_str().unwrap();
+    let named = format!("episode {}", task.as_str().unwrap());
+    assert!(rendered.contains(&named) && rendered.contains("Profile first"), "{rendered}");
+    let again = process.call("working_context", json!({"task_id": next["task_id"], "query": "the slow importer"}));
+    assert_eq!(again.get("added"), None, "what is there is not added again: {again}");
+    process.call("record_memory", json!({"title": "Profile before you change", "description": "When something is slow.", "content": "Measure, then change one thing."}));
+    let found = process.call(
+        "working_context",
+        json!({"task_id": next["task_id"], "query": "something is slow, profile before a change"}),
+    );
+    assert!(found["rendered"].as_str().unwrap().contains("Measure, then change one thing."), "{found}");
+}
+
+#[test]
+fn a_close_that_is_killed_at_any_time_leaves_one_whole_episode() {
+    let place = with_working();
+    for round in 0..12_u64 {
+        let mut process = McpProcess::initialized(&place, &[]);
+        let task = open(&mut process)["task_id"].clone();
+        let output = format!("what round {round} found");
+        process.call("working_update", json!({"task_id": task, "results": [{"subtask": "profile", "output": output}]}));
+        let arguments = json!({"task_id": task, "status": "FAILURE"});
+        process.send(
+            &json!({"id": 99, "method": "tools/call", "params": {"name": "working_close", "arguments": arguments}}),
+        );
+        std::thread::sleep(std::time::Duration::from_millis(round * 3));
+        process.kill();
+
+        let mut next = McpProcess::initialized(&place, &[]);
+        // Whoever looks at the open tasks ends one that was being closed. One that was not is open as it was.
+        place.document(&["working", "list"]);
+        let closed = next.call("working_close", json!({"task_id": task, "status": "FAILURE"}));
+        assert_eq!((&closed["episode_id"], &closed["status"]), (&task, &json!("FAILURE")), "{closed}");
+        let kept = next.call("working_context", json!({"task_id": task, "get": ["result:1"]}));
+        assert_eq!(kept["entries"][0]["text"], output, "round {round}: {kept}");
+        let listed = place.document(&["episode", "list", "--limit", "100"]);
+        assert_eq!(listed["episodes"].as_array().map(Vec::len), Some(round as usize + 1), "{listed}");
+        assert_eq!(place.document(&["working", "list"])["tasks"], json!([]));
+    }
 }
 
 #[test]
@@ -80,7 +153,10 @@ fn a_person_sees_the_open_tasks_and_ends_one() {
     let shown = place.run(&["working", "resume"]).ok().stdout;
     assert!(shown.contains("- step mend: Mend it (needs profile)"), "{shown}");
     place.run(&["working", "clear", &task]).exits(2);
-    assert!(place.run(&["working", "clear", &task, "--yes"]).ok().stdout.contains("is ended"));
+    let cleared = place.document(&["working", "clear", &task, "--yes", "--insight", "It was the disk"]);
+    assert_eq!((&cleared["episode_id"], &cleared["status"]), (&json!(task), &json!("PARTIAL")), "{cleared}");
+    let shown = place.run(&["episode", "get", &task]).ok().stdout;
+    assert!(shown.contains("It was the disk") && shown.contains("Mend it"), "{shown}");
     assert_eq!(place.document(&["working", "list"])["tasks"], json!([]));
     assert!(place.run(&["working", "show"]).exits(1).stderr.contains("there is no open task in this workspace"));
 }

@@ -17,6 +17,7 @@ mod operating;
 mod together;
 mod token_routes;
 mod tokens;
+mod working;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

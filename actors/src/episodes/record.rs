@@ -28,12 +28,31 @@ pub struct RecordEpisode {
 }
 
 impl EpisodesHandle {
-    /// Stores an episode.
+    /// Stores an episode. The same said again is the same episode.
     pub async fn record(&self, request: RecordEpisode, deadline: Deadline) -> Result<RecordedEpisode, Error> {
+        self.store_episode(None, request, deadline).await
+    }
+
+    /// Stores an episode under an id. The same id again is the same episode, and nothing else is.
+    pub(crate) async fn record_as(
+        &self,
+        id: TraceId,
+        request: RecordEpisode,
+        deadline: Deadline,
+    ) -> Result<RecordedEpisode, Error> {
+        self.store_episode(Some(id), request, deadline).await
+    }
+
+    async fn store_episode(
+        &self,
+        given: Option<TraceId>,
+        request: RecordEpisode,
+        deadline: Deadline,
+    ) -> Result<RecordedEpisode, Error> {
         let RecordEpisode { episode, workspace, session } = request;
         episode.check_counts()?;
         let workspace = self.workspaces.resolve(&workspace, deadline).await?.workspace;
-        let id = Uuid::now_v7().into();
+        let id = given.unwrap_or_else(|| Uuid::now_v7().into());
         let now = self.clock.now();
         let (trace, removed) =
             episode.into_trace(id, TraceSource::Reported, workspace.id.clone(), session.as_deref(), now)?;
@@ -45,7 +64,13 @@ impl EpisodesHandle {
             redactions: removed.redactions,
             dropped_characters: removed.dropped_characters,
         };
-        if let Some(same) = self.same_as(&trace, &workspace.id, deadline).await? {
+        let same = match given {
+            Some(id) => {
+                self.store.episode(id, Some(workspace.id.clone()), deadline).await?.map(|row| row.trace.trace_id)
+            }
+            None => self.same_as(&trace, &workspace.id, deadline).await?,
+        };
+        if let Some(same) = same {
             return Ok(recorded(same, false));
         }
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace)), Record::Trace(trace.clone())];

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use jiff::Timestamp;
 use reasoning_bank_domain::memory::ids::WorkingId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
@@ -13,24 +15,41 @@ type Key = (WorkspaceId, WorkingId);
 
 /// Logs in memory. Clones share them, as processes share a data directory.
 #[derive(Clone, Default)]
-pub struct MemLogs(Arc<Mutex<BTreeMap<Key, MemLogLines>>>);
+pub struct MemLogs {
+    logs: Arc<Mutex<BTreeMap<Key, MemLogLines>>>,
+    keeps_removed: Arc<AtomicBool>,
+}
 
 #[derive(Default)]
 struct MemLogLines {
     lines: Vec<String>,
+    /// So many of the lines would outlive a loss of power.
+    synced: usize,
     is_in_use: bool,
 }
 
 impl MemLogs {
+    /// Counts the lines of all logs, and those of them that would outlive a loss of power.
+    pub fn lines(&self) -> (usize, usize) {
+        self.with(|logs| {
+            logs.values().fold((0, 0), |(lines, synced), log| (lines + log.lines.len(), synced + log.synced))
+        })
+    }
+
+    /// Lets every removal of a log fail from now on, or no longer.
+    pub fn keep_removed(&self, keeps: bool) {
+        self.keeps_removed.store(keeps, Ordering::SeqCst);
+    }
+
     fn with<T>(&self, work: impl FnOnce(&mut BTreeMap<Key, MemLogLines>) -> T) -> T {
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.logs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl WorkingLogs for MemLogs {
     fn create(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<Box<dyn WorkingLog>> {
         let key = (workspace.clone(), task);
-        self.with(|logs| logs.insert(key.clone(), MemLogLines { lines: Vec::new(), is_in_use: true }));
+        self.with(|logs| logs.insert(key.clone(), MemLogLines { is_in_use: true, ..MemLogLines::default() }));
         Ok(Box::new(MemLog { logs: self.clone(), key }))
     }
 
@@ -49,6 +68,10 @@ impl WorkingLogs for MemLogs {
     fn list(&self, workspace: &WorkspaceId) -> io::Result<Vec<WorkingId>> {
         Ok(self.with(|logs| logs.keys().filter(|(of, _)| of == workspace).map(|(_, task)| *task).rev().collect()))
     }
+
+    fn unwritten_since(&self, _: Timestamp) -> io::Result<Vec<Key>> {
+        Ok(self.with(|logs| logs.keys().cloned().collect()))
+    }
 }
 
 struct MemLog {
@@ -57,13 +80,21 @@ struct MemLog {
 }
 
 impl WorkingLog for MemLog {
-    fn append(&mut self, line: &str, _sync: bool) -> io::Result<bool> {
-        let log =
-            |logs: &mut BTreeMap<Key, MemLogLines>| logs.get_mut(&self.key).map(|log| log.lines.push(line.to_owned()));
-        Ok(self.logs.with(log).is_some())
+    fn append(&mut self, line: &str, sync: bool) -> io::Result<bool> {
+        let append = |log: &mut MemLogLines| log.lines.push(line.to_owned());
+        let is_there = self.logs.with(|logs| logs.get_mut(&self.key).map(append).is_some());
+        if sync { self.sync() } else { Ok(is_there) }
+    }
+
+    fn sync(&mut self) -> io::Result<bool> {
+        let sync = |log: &mut MemLogLines| log.synced = log.lines.len();
+        Ok(self.logs.with(|logs| logs.get_mut(&self.key).map(sync).is_some()))
     }
 
     fn remove(&mut self) -> io::Result<()> {
+        if self.logs.keeps_removed.load(Ordering::SeqCst) {
+            return Err(io::Error::other("the log is kept"));
+        }
         self.logs.with(|logs| logs.remove(&self.key));
         Ok(())
     }

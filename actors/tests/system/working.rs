@@ -1,22 +1,89 @@
 //! Working memories: they outlive the actor and the process, and belong to one owner and to one process at a time.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use jiff::SignedDuration;
+use reasoning_bank_actors::episodes::EpisodeListRequest;
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::model::NoModel;
+use reasoning_bank_actors::ports::{Lease, LeaseGuard, StoreError};
 use reasoning_bank_actors::system::{System, SystemParts};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_actors::testkit::{MemLogs, parts};
+use reasoning_bank_actors::testkit::{ManualClock, MemLogs, parts};
 use reasoning_bank_actors::working::WorkingTask;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_domain::episode::{EpisodeStatus, EpisodeSummary};
+use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_domain::working::{Operation, SetValue, TOTAL_TOKENS, TaskContext, ValueScope, WorkingValueKind};
+use reasoning_bank_domain::working::{
+    Operation, SetValue, TOTAL_TOKENS, TaskContext, TaskEnd, ValueScope, WorkingValueKind,
+};
 use serde_json::json;
 
 use super::support::soon;
 
 async fn process(logs: &MemLogs) -> System {
-    let parts = parts(Arc::new(MemStore::new()), NoModel);
-    System::start(SystemParts { working: Arc::new(logs.clone()), ..parts }).await.unwrap()
+    Bank { logs: logs.clone(), ..Bank::default() }.open(false).await
+}
+
+/// What processes share.
+#[derive(Clone, Default)]
+struct Bank {
+    logs: MemLogs,
+    store: Arc<MemStore>,
+    clock: ManualClock,
+}
+
+impl Bank {
+    /// Starts a process, which serves or not.
+    async fn open(&self, serves: bool) -> System {
+        let parts = SystemParts {
+            working: Arc::new(self.logs.clone()),
+            clock: self.clock.clock(),
+            background: serves.then(|| Arc::new(NeverFree) as Arc<_>),
+            ..parts(Arc::clone(&self.store) as Arc<_>, NoModel)
+        };
+        // A test that starts several has a small stack.
+        Box::pin(System::start(parts)).await.unwrap()
+    }
+
+    /// Registers the workspace of the tasks, as opening one does.
+    async fn register(&self) {
+        let system = self.open(false).await;
+        let workspace = system.handle().workspaces.resolve(&shop(), soon()).await.unwrap().workspace.registered();
+        system.handle().memories.restore(vec![Restorable::Workspace(workspace)], soon()).await.unwrap();
+        system.stop(Duration::from_secs(5)).await;
+    }
+}
+
+async fn episodes(system: &System) -> Vec<EpisodeSummary> {
+    system.handle().episodes.list(EpisodeListRequest::new(shop(), 100), soon()).await.unwrap().episodes
+}
+
+/// The lease of background jobs, which another process has.
+struct NeverFree;
+
+impl Lease for NeverFree {
+    fn try_take(&self) -> Option<Box<dyn LeaseGuard>> {
+        None
+    }
+}
+
+fn shop() -> WorkspaceRef {
+    WorkspaceRef::Root("/shop".into())
+}
+
+/// Lets what runs in the background go on until the condition holds.
+async fn until(mut condition: impl AsyncFnMut() -> bool) {
+    for _ in 0..10_000 {
+        if condition().await {
+            return;
+        }
+        tokio::task::spawn_blocking(std::thread::yield_now).await.unwrap();
+    }
+    panic!("the condition never holds");
 }
 
 fn set(key: &str, value: &str) -> Operation {
@@ -40,8 +107,10 @@ async fn shown(system: &System, task: &WorkingTask, operations: Vec<Operation>) 
 
 #[tokio::test]
 async fn a_task_outlives_a_crash_of_the_actor_and_its_process() {
-    let logs = MemLogs::default();
-    let system = process(&logs).await;
+    let bank = Bank::default();
+    bank.register().await;
+    let logs = bank.logs.clone();
+    let system = bank.open(false).await;
     let task = begun(&system, "ann").await;
     let load = Operation::LoadTask(TaskContext { description: "Ship it".into(), ..TaskContext::default() });
     let before = shown(&system, &task, vec![load, set("branch", "main")]).await.unwrap();
@@ -50,10 +119,10 @@ async fn a_task_outlives_a_crash_of_the_actor_and_its_process() {
     assert_eq!(shown(&system, &task, Vec::new()).await.unwrap(), before);
 
     // Another process has to wait until this one has ended.
-    let other = process(&logs).await;
+    let other = bank.open(false).await;
     assert!(matches!(shown(&other, &task, Vec::new()).await, Err(Error::Conflict(_))));
     assert!(other.handle().working.list(&task.workspace, "ann", soon()).await.unwrap().is_empty());
-    system.stop(std::time::Duration::from_secs(5)).await;
+    system.stop(Duration::from_secs(5)).await;
     assert_eq!(shown(&other, &task, Vec::new()).await.unwrap(), before);
     let listed = other.handle().working.list(&task.workspace, "ann", soon()).await.unwrap();
     assert_eq!(listed.iter().map(|task| task.id).collect::<Vec<_>>(), [task.id]);
@@ -62,7 +131,7 @@ async fn a_task_outlives_a_crash_of_the_actor_and_its_process() {
     let third = process(&logs).await;
     let listed = third.handle().working.list(&task.workspace, "ann", soon()).await.unwrap();
     assert!(listed.is_empty(), "the other process works on it");
-    other.handle().working.close(&task, async |_| Ok(()), soon()).await.unwrap();
+    other.handle().working.close(&task, TaskEnd::unknown(), soon()).await.unwrap();
     assert!(matches!(shown(&other, &task, Vec::new()).await, Err(Error::NotFound(_))));
 }
 
@@ -71,7 +140,7 @@ async fn who_lists_tasks_takes_none_from_other_processes() {
     let logs = MemLogs::default();
     let system = process(&logs).await;
     let task = begun(&system, "ann").await;
-    system.stop(std::time::Duration::from_secs(5)).await;
+    system.stop(Duration::from_secs(5)).await;
     let (first, second) = (process(&logs).await, process(&logs).await);
     for owner in ["ann", "bob"] {
         let listed = first.handle().working.list(&task.workspace, owner, soon()).await.unwrap();
@@ -117,4 +186,113 @@ async fn a_task_that_was_not_used_for_long_comes_back_from_its_log() {
         begun(&system, "ann").await;
     }
     assert_eq!(shown(&system, &first, Vec::new()).await.unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_task_is_closed_once_wherever_that_is_cut_off() {
+    let bank = Bank::default();
+    bank.register().await;
+    let failed = TaskEnd { status: EpisodeStatus::Failure, ..TaskEnd::unknown() };
+    // Before its episode is stored, and before its log is removed.
+    for cut_off in ["store", "log"] {
+        let system = bank.open(false).await;
+        let task = begun(&system, "ann").await;
+        shown(&system, &task, vec![set("branch", cut_off)]).await.unwrap();
+        if cut_off == "store" {
+            bank.store.fail_with(Some(StoreError::Unusable("the disk is full".into())));
+        }
+        bank.logs.keep_removed(cut_off == "log");
+        system.handle().working.close(&task, failed.clone(), soon()).await.unwrap_err();
+        // Nothing is added to a task that is being closed.
+        shown(&system, &task, vec![set("branch", "other")]).await.unwrap_err();
+        system.stop(Duration::from_secs(5)).await;
+        bank.store.fail_with(None);
+        bank.logs.keep_removed(false);
+        assert!(bank.logs.lines().0 > 0);
+
+        let next = bank.open(false).await;
+        assert!(next.handle().working.list(&task.workspace, "ann", soon()).await.unwrap().is_empty());
+        assert_eq!(bank.logs.lines(), (0, 0));
+        let again = next.handle().working.close(&task, TaskEnd::unknown(), soon()).await;
+        assert!(matches!(again, Err(Error::NotFound(_))));
+        let episode = next.handle().episodes.get(TraceId::from(task.id.uuid()), &shop(), soon()).await.unwrap();
+        assert_eq!(episode.outcome.status, EpisodeStatus::Failure);
+        assert_eq!(episode.execution.trace[0].output.as_deref(), Some(cut_off));
+        assert_eq!(episodes(&next).await.len(), if cut_off == "store" { 1 } else { 2 });
+        next.stop(Duration::from_secs(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn two_tasks_of_the_same_words_are_two_episodes() {
+    let bank = Bank::default();
+    bank.register().await;
+    let system = bank.open(false).await;
+    for branch in ["main", "next"] {
+        let task = begun(&system, "ann").await;
+        shown(&system, &task, vec![set("branch", branch)]).await.unwrap();
+        let end = TaskEnd { session: Some("s".into()), ..TaskEnd::unknown() };
+        system.handle().working.close(&task, end, soon()).await.unwrap();
+    }
+    assert_eq!(episodes(&system).await.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_nobody_touches_for_two_weeks_is_closed_by_a_process_that_serves() {
+    let bank = Bank::default();
+    bank.register().await;
+    let (first, owner) = (bank.open(false).await, bank.open(false).await);
+    let (old, held) = (begun(&first, "ann").await, begun(&owner, "ann").await);
+    let touched = begun(&first, "bob").await;
+    shown(&first, &old, vec![set("branch", "main")]).await.unwrap();
+    bank.clock.advance(SignedDuration::from_hours(24 * 13));
+    shown(&first, &touched, vec![set("branch", "main")]).await.unwrap();
+    first.stop(Duration::from_secs(5)).await;
+
+    let serving = bank.open(true).await;
+    let mut minutes = 0;
+    until(async || {
+        tokio::time::advance(Duration::from_secs(60)).await;
+        minutes += 1;
+        minutes == 130
+    })
+    .await;
+    assert_eq!(episodes(&serving).await.len(), 0, "after 13 days");
+    bank.clock.advance(SignedDuration::from_hours(24));
+    until(async || {
+        tokio::time::advance(Duration::from_secs(60)).await;
+        episodes(&serving).await.len() == 1
+    })
+    .await;
+    let episode = &episodes(&serving).await[0];
+    assert_eq!((episode.episode_id.uuid(), episode.status), (old.id.uuid(), EpisodeStatus::Partial));
+    assert!(matches!(shown(&serving, &old, Vec::new()).await, Err(Error::NotFound(_))));
+    assert!(matches!(shown(&serving, &held, Vec::new()).await, Err(Error::Conflict(_))), "another process has it");
+    assert!(shown(&serving, &touched, Vec::new()).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_answered_is_on_the_disk_within_five_seconds_and_when_the_process_ends() {
+    let logs = MemLogs::default();
+    let system = process(&logs).await;
+    let task = begun(&system, "ann").await;
+    let begun = tokio::time::Instant::now();
+    shown(&system, &task, vec![set("a", "1"), set("b", "2")]).await.unwrap();
+    assert_eq!(logs.lines(), (3, 1));
+    // The actor has heard of it when it answers the next request.
+    shown(&system, &task, Vec::new()).await.unwrap();
+    tokio::time::advance(Duration::from_secs(2)).await;
+    shown(&system, &task, vec![set("c", "3")]).await.unwrap();
+    tokio::time::advance(Duration::from_millis(2_001)).await;
+    until(async || logs.lines() == (4, 4)).await;
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    // The next operation starts the time anew.
+    shown(&system, &task, vec![set("d", "4")]).await.unwrap();
+    shown(&system, &task, Vec::new()).await.unwrap();
+    tokio::time::advance(Duration::from_millis(4_001)).await;
+    until(async || logs.lines() == (5, 5)).await;
+    shown(&system, &task, vec![set("e", "5")]).await.unwrap();
+    assert_eq!(logs.lines(), (6, 5));
+    system.stop(Duration::from_secs(5)).await;
+    until(async || logs.lines() == (6, 6)).await;
 }

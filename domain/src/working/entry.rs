@@ -116,6 +116,12 @@ impl fmt::Display for Reference {
     }
 }
 
+impl Reference {
+    pub(super) fn is_of_result(self) -> bool {
+        self.kind == ReferenceKind::Result
+    }
+}
+
 /// A text is no reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a reference has the form result:7, and {0:?} has not")]

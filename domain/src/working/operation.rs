@@ -6,8 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::ending::{MAX_INSIGHTS, TaskEnd};
 use super::entry::{Reference, ValueScope, WorkingValueKind};
 use super::task::{ExecutionState, TaskContext};
+
 use super::{MAX_BYTES, MAX_ENTRIES, VALUE_MAX_BYTES, WorkingMemory};
 use crate::safety::secrets::{Removed, Scrub};
 
@@ -32,7 +34,7 @@ pub enum Operation {
         subtask: String,
         output: Value,
     },
-    /// Adds copies of what is stored elsewhere: where each comes from, and its text.
+    /// Adds copies of what is stored elsewhere: where each comes from, and its text. One that is there is not added again.
     Retrieve(Vec<(String, String)>),
     /// Notes that somebody asked for an entry.
     Read(Reference),
@@ -41,6 +43,8 @@ pub enum Operation {
     Snapshot,
     /// Goes back to a snapshot. Later ones stay.
     Restore(u32),
+    /// Ends the task. No operation is possible afterwards.
+    Close(TaskEnd),
 }
 
 /// A value under a key. It replaces the one that was there.
@@ -71,6 +75,8 @@ pub enum WorkingInvalid {
     NoReference(Reference),
     #[error("there is no snapshot {0}")]
     NoSnapshot(u32),
+    #[error("the task is closed")]
+    Closed,
 }
 
 /// What an operation did beside what was asked.
@@ -106,6 +112,7 @@ impl Scrub for Operation {
             Self::PushState { state, note } => all(state.iter_mut().flat_map(ExecutionState::texts_mut).chain(note)),
             Self::AddIntermediate { subtask, output } => subtask.scrub() + output.scrub(),
             Self::Retrieve(items) => all(items.iter_mut().flat_map(|(source, text)| [source, text])),
+            Self::Close(end) => end.scrub(),
             Self::Read(_) | Self::Prune | Self::Snapshot | Self::Restore(_) => Removed::default(),
         }
     }
@@ -115,19 +122,25 @@ impl Operation {
     /// Says whether the state of the task is safe on the disk only when this is: what a client relies on after a crash of
     /// the machine.
     pub fn is_synced(&self) -> bool {
-        matches!(self, Self::LoadTask(_) | Self::PushState { .. } | Self::Snapshot | Self::Restore(_))
+        match self {
+            Self::LoadTask(_) | Self::PushState { .. } | Self::Snapshot | Self::Restore(_) | Self::Close(_) => true,
+            Self::Set(_) | Self::AddIntermediate { .. } | Self::Retrieve(_) | Self::Read(_) | Self::Prune => false,
+        }
     }
 
     pub(super) fn check(&self, memory: &WorkingMemory) -> Result<(), WorkingInvalid> {
+        if memory.end().is_some() {
+            return Err(WorkingInvalid::Closed);
+        }
         let (entries, bytes) = match self {
             Self::LoadTask(task) => {
-                check_items("goals", task.goals.len())?;
-                check_items("success_criteria", task.success_criteria.len())?;
-                check_items("constraints", task.constraints.len())?;
-                check_items("plan", task.plan.len())?;
+                check_items("goals", task.goals.len(), MAX_ITEMS)?;
+                check_items("success_criteria", task.success_criteria.len(), MAX_ITEMS)?;
+                check_items("constraints", task.constraints.len(), MAX_ITEMS)?;
+                check_items("plan", task.plan.len(), MAX_ITEMS)?;
                 for step in &task.plan {
                     check_name("plan[].id", &step.id)?;
-                    check_items("plan[].depends_on", step.depends_on.len())?;
+                    check_items("plan[].depends_on", step.depends_on.len(), MAX_ITEMS)?;
                 }
                 (0, check_bytes("task", task.bytes(), 4 * VALUE_MAX_BYTES)?)
             }
@@ -137,8 +150,8 @@ impl Operation {
             }
             Self::PushState { state, note } => {
                 if let Some(state) = state {
-                    check_items("failed", state.failed.len())?;
-                    check_items("completed", state.completed.len())?;
+                    check_items("failed", state.failed.len(), MAX_ITEMS)?;
+                    check_items("completed", state.completed.len(), MAX_ITEMS)?;
                     check_bytes("state", state.bytes(), VALUE_MAX_BYTES)?;
                 }
                 (1, check_bytes("note", note.as_deref().unwrap_or_default().len(), VALUE_MAX_BYTES)?)
@@ -148,7 +161,7 @@ impl Operation {
                 (1, check_bytes("output", text_of(output).len(), VALUE_MAX_BYTES)?)
             }
             Self::Retrieve(items) => {
-                check_items("retrieved", items.len())?;
+                check_items("retrieved", items.len(), MAX_ITEMS)?;
                 for (source, text) in items {
                     check_name("source", source)?;
                     check_bytes("text", text.len(), VALUE_MAX_BYTES)?;
@@ -162,6 +175,12 @@ impl Operation {
                 let known = memory.snapshots().any(|(known, _)| known == *id);
                 return if known { Ok(()) } else { Err(WorkingInvalid::NoSnapshot(*id)) };
             }
+            Self::Close(end) => {
+                check_items("insights", end.insights.len(), MAX_INSIGHTS)?;
+                check_bytes("insights", end.insights.iter().map(String::len).sum(), VALUE_MAX_BYTES)?;
+                check_bytes("output", end.output.as_deref().unwrap_or_default().len(), VALUE_MAX_BYTES)?;
+                return Ok(());
+            }
             Self::Prune | Self::Snapshot => return Ok(()),
         };
         let held: usize = memory.entries().iter().map(|entry| entry.text.len()).sum();
@@ -170,9 +189,9 @@ impl Operation {
     }
 }
 
-fn check_items(field: &'static str, items: usize) -> Result<(), WorkingInvalid> {
-    let problem = || format!("has {items} items; at most {MAX_ITEMS} are allowed");
-    if items > MAX_ITEMS { Err(WorkingInvalid::Field { field, problem: problem() }) } else { Ok(()) }
+fn check_items(field: &'static str, items: usize, max: usize) -> Result<(), WorkingInvalid> {
+    let problem = || format!("has {items} items; at most {max} are allowed");
+    if items > max { Err(WorkingInvalid::Field { field, problem: problem() }) } else { Ok(()) }
 }
 
 fn check_name(field: &'static str, name: &str) -> Result<(), WorkingInvalid> {

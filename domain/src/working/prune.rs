@@ -40,6 +40,7 @@ impl TaskState {
                 self.entries.retain(|entry| !steers(entry));
             }
             self.execution = state.clone();
+            self.count_fixed();
         }
         if let Some(note) = note {
             self.add(EntryKind::State { phase: self.execution.phase.clone() }, note.into(), at);
@@ -48,6 +49,16 @@ impl TaskState {
 
     pub(super) fn add_result(&mut self, subtask: &str, output: &serde_json::Value, at: Timestamp) {
         self.add(EntryKind::Result { subtask: subtask.to_owned() }, text_of(output).into(), at);
+    }
+
+    pub(super) fn add_retrieved(&mut self, source: &str, text: &str, at: Timestamp) {
+        let is_there = |entry: &Entry| match &entry.kind {
+            EntryKind::Retrieved { source: of } => of == source && *entry.text == *text,
+            _ => false,
+        };
+        if !self.entries.iter().any(is_there) {
+            self.add(EntryKind::Retrieved { source: source.to_owned() }, text.into(), at);
+        }
     }
 
     /// Says which entry is the newest result, which is always shown.
@@ -139,12 +150,12 @@ impl TaskState {
 
     /// About how many tokens are in the foreground: never less than what is shown of it.
     pub(super) fn foreground(&self) -> usize {
-        FRAME_TOKENS + self.fixed_tokens() + self.entry_tokens()
+        FRAME_TOKENS + self.fixed_tokens + self.entry_tokens()
     }
 
     /// Returns the tokens that entries may take where the foreground has at most `limit`.
     fn room(&self, limit: usize) -> usize {
-        limit.saturating_sub(FRAME_TOKENS + self.fixed_tokens())
+        limit.saturating_sub(FRAME_TOKENS + self.fixed_tokens)
     }
 
     fn entry_tokens(&self) -> usize {
@@ -152,12 +163,12 @@ impl TaskState {
         self.entries.iter().map(|entry| cost(entry, hot)).sum()
     }
 
-    /// Counts the texts of the task, which takes longer than all else here: nobody does so for each entry.
-    fn fixed_tokens(&self) -> usize {
+    /// Counts what is always shown. It takes longer than all else here, and is done only where that changes.
+    pub(super) fn count_fixed(&mut self) {
         let of = |section: Section, text: &str| estimate(text).min(section.budget());
-        of(Section::System, &self.system)
+        self.fixed_tokens = of(Section::System, &self.system)
             + of(Section::Task, &self.task.text())
-            + of(Section::Execution, &self.execution.text(&self.task))
+            + of(Section::Execution, &self.execution.text(&self.task));
     }
 }
 

@@ -22,5 +22,5 @@ pub(in crate::cli) fn open_task(shown: &ShownTask) -> String {
 }
 
 pub(in crate::cli) fn cleared_task(cleared: &ClearedTask) -> String {
-    format!("the task {} is ended\n", cleared.cleared)
+    format!("the task is ended, and kept as the {} episode {}\n", cleared.status.as_str(), cleared.episode_id)
 }

@@ -297,6 +297,12 @@ async fn plant(place: &Place, other: &str, own: &str) -> Vec<String> {
         "applicability": {"problem_types": ["debugging"], "domains": [CANARY]},
     });
     let pattern = id(&post(&theirs, "/patterns", pattern).await, "pattern_id");
+    // One task that is open, and one that was closed.
+    let task = json!({"task": {"description": format!("Drain the {CANARY}")}, "system": CANARY});
+    let open = id(&post(&theirs, "/working", task.clone()).await, "task_id");
+    let closed = id(&post(&theirs, "/working", task).await, "task_id");
+    let how = json!({"status": "SUCCESS", "output": CANARY, "insights": [CANARY]});
+    post(&theirs, &format!("/working/{closed}/close"), how).await;
     let solved = json!({"task": format!("Sort the {CANARY} list.")});
     let solved = id(&post(&theirs, "/solve", solved).await, "trace_id");
     let said =
@@ -314,5 +320,5 @@ async fn plant(place: &Place, other: &str, own: &str) -> Vec<String> {
     }
     let run = id(&post(&theirs, "/consolidations", json!({"apply": true})).await, "run_id");
     assert_eq!(daemon.terminate(), Some(0));
-    vec![own_id, first, child, shared, trace, solved, episode, pattern, job, run]
+    vec![own_id, first, child, shared, trace, solved, episode, pattern, open, closed, job, run]
 }

@@ -1,0 +1,220 @@
+//! The actor of working memory: it has the tasks at hand, opens logs one after the other, and sees to it that what was
+//! appended gets to the disk.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr, RpcReplyPort};
+use reasoning_bank_domain::memory::ids::WorkingId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::held::HeldTask;
+use super::{WorkingHandle, unusable};
+use crate::error::Error;
+use crate::ports::{OpenedLog, WorkingLogs};
+use crate::runtime::{Deadline, Panicked, Tasks};
+
+/// This process has at most so many tasks at hand. The one that was not used for longest goes first.
+const AT_HAND: usize = 1_024;
+/// What was appended is synced after this time, and so is on the disk within five seconds.
+const SYNC_AFTER: Duration = Duration::from_secs(4);
+/// Tasks that nobody touches any more are looked for this often.
+const LOOK_EVERY: Duration = Duration::from_secs(3_600);
+/// A task that is being closed in the background is closed within this time when the process ends, or by the next one.
+const FINISH_LIMIT: Duration = Duration::from_secs(3);
+
+pub(super) type TaskKey = (WorkspaceId, WorkingId);
+pub(super) type SharedTask = Arc<Mutex<HeldTask>>;
+type WorkingTimer = AbortOnDropHandle<Result<(), MessagingErr<WorkingMsg>>>;
+
+pub(crate) enum WorkingMsg {
+    Begun {
+        key: TaskKey,
+        held: SharedTask,
+        reply: RpcReplyPort<()>,
+    },
+    /// The answer also says whether the task came from its log just now.
+    Get {
+        key: TaskKey,
+        reply: RpcReplyPort<Result<Option<(SharedTask, bool)>, Error>>,
+    },
+    /// Nobody here works on the task: other processes may have it.
+    Release {
+        key: TaskKey,
+        reply: RpcReplyPort<()>,
+    },
+    Closed {
+        key: TaskKey,
+        reply: RpcReplyPort<()>,
+    },
+    /// Something was appended to the log of a task, and is not on the disk.
+    Unsynced(SharedTask),
+    Sync,
+    /// The logs of these tasks could not be synced.
+    Synced(Result<Vec<SharedTask>, Panicked>),
+    /// There may be tasks that nobody touches any more.
+    Look,
+    Looked,
+}
+
+pub(crate) struct WorkingArgs {
+    pub(super) logs: Arc<dyn WorkingLogs>,
+    /// None where this process leaves the tasks that nobody touches any more to others.
+    pub(super) closes_untouched: Option<WorkingHandle>,
+}
+
+pub(crate) struct WorkingState {
+    args: WorkingArgs,
+    /// The tasks at hand, each with the number of its last use.
+    at_hand: HashMap<TaskKey, (SharedTask, u64)>,
+    uses: u64,
+    unsynced: Vec<SharedTask>,
+    stop: CancellationToken,
+    tasks: Tasks,
+    /// The timers end with the state.
+    next_sync: Option<WorkingTimer>,
+    next_look: Option<WorkingTimer>,
+}
+
+pub(crate) struct WorkingActor;
+
+impl Actor for WorkingActor {
+    type Msg = WorkingMsg;
+    type State = WorkingState;
+    type Arguments = WorkingArgs;
+
+    async fn pre_start(
+        &self,
+        myself: ActorRef<WorkingMsg>,
+        args: WorkingArgs,
+    ) -> Result<WorkingState, ActorProcessingErr> {
+        if args.closes_untouched.is_some() {
+            myself.send_message(WorkingMsg::Look)?;
+        }
+        Ok(WorkingState {
+            args,
+            at_hand: HashMap::new(),
+            uses: 0,
+            unsynced: Vec::new(),
+            stop: CancellationToken::new(),
+            tasks: Tasks::new("working"),
+            next_sync: None,
+            next_look: None,
+        })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<WorkingMsg>,
+        message: WorkingMsg,
+        state: &mut WorkingState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            WorkingMsg::Begun { key, held, reply } => {
+                state.keep(key, held);
+                let _ = reply.send(());
+            }
+            WorkingMsg::Get { key, reply } => {
+                let held = state.get(key).await;
+                let _ = reply.send(held);
+            }
+            WorkingMsg::Release { key, reply } => {
+                if state.at_hand.get(&key).is_some_and(|(held, _)| Arc::strong_count(held) == 1) {
+                    state.at_hand.remove(&key);
+                }
+                let _ = reply.send(());
+            }
+            WorkingMsg::Closed { key, reply } => {
+                state.at_hand.remove(&key);
+                let _ = reply.send(());
+            }
+            WorkingMsg::Unsynced(held) => state.sync_soon(&myself, [held]),
+            WorkingMsg::Sync => {
+                state.next_sync = None;
+                let unsynced = std::mem::take(&mut state.unsynced);
+                state.tasks.pipe(&myself, synced(unsynced), WorkingMsg::Synced);
+            }
+            WorkingMsg::Synced(failed) => state.sync_soon(&myself, failed.unwrap_or_default()),
+            WorkingMsg::Look => {
+                state.next_look = None;
+                if let Some(handle) = state.args.closes_untouched.clone() {
+                    let stop = state.stop.clone();
+                    // In a box, because it is large.
+                    let work = Box::pin(async move {
+                        stop.run_until_cancelled(handle.close_untouched()).await;
+                    });
+                    state.tasks.pipe(&myself, work, |_ended| WorkingMsg::Looked);
+                }
+            }
+            WorkingMsg::Looked => {
+                let timer = myself.send_after(LOOK_EVERY, || WorkingMsg::Look);
+                state.next_look = Some(AbortOnDropHandle::new(timer));
+            }
+        }
+        Ok(())
+    }
+
+    async fn post_stop(&self, _: ActorRef<WorkingMsg>, state: &mut WorkingState) -> Result<(), ActorProcessingErr> {
+        state.stop.cancel();
+        state.tasks.finish(Deadline::after(FINISH_LIMIT)).await;
+        Ok(())
+    }
+}
+
+/// Syncs the logs of tasks, and returns the tasks for which that failed.
+async fn synced(tasks: Vec<SharedTask>) -> Vec<SharedTask> {
+    let sync = move || {
+        let failed = |held: &SharedTask| {
+            let synced = held.blocking_lock().sync();
+            synced.inspect_err(|error| tracing::warn!(%error, "the log of a task could not be synced")).is_err()
+        };
+        tasks.into_iter().filter(failed).collect()
+    };
+    tokio::task::spawn_blocking(sync).await.unwrap_or_default()
+}
+
+impl WorkingState {
+    fn sync_soon(&mut self, myself: &ActorRef<WorkingMsg>, tasks: impl IntoIterator<Item = SharedTask>) {
+        self.unsynced.extend(tasks);
+        if self.next_sync.is_none() && !self.unsynced.is_empty() {
+            let timer = myself.send_after(SYNC_AFTER, || WorkingMsg::Sync);
+            self.next_sync = Some(AbortOnDropHandle::new(timer));
+        }
+    }
+
+    /// Returns a task, from its log where it is not at hand. The lock of its log is taken in turn with all others, so that
+    /// nobody meets a lock of this process.
+    async fn get(&mut self, key: TaskKey) -> Result<Option<(SharedTask, bool)>, Error> {
+        self.uses += 1;
+        if let Some((held, used)) = self.at_hand.get_mut(&key) {
+            *used = self.uses;
+            return Ok(Some((Arc::clone(held), false)));
+        }
+        let (logs, (workspace, id)) = (Arc::clone(&self.args.logs), key.clone());
+        let reading = tokio::task::spawn_blocking(move || match logs.open(&workspace, id).map_err(unusable)? {
+            OpenedLog::Opened(log, lines) => HeldTask::read(log, &lines),
+            OpenedLog::InUse => Err(Error::Conflict(format!("task {id}"))),
+            OpenedLog::Missing => Ok(None),
+        });
+        let Some(held) = reading.await.map_err(Error::internal)?? else { return Ok(None) };
+        let held = Arc::new(Mutex::new(held));
+        self.keep(key, Arc::clone(&held));
+        Ok(Some((held, true)))
+    }
+
+    fn keep(&mut self, key: TaskKey, held: SharedTask) {
+        if self.at_hand.len() >= AT_HAND {
+            let idle = self.at_hand.iter().filter(|(_, (held, _))| Arc::strong_count(held) == 1);
+            let oldest = idle.min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
+            oldest.into_iter().for_each(|key| {
+                self.at_hand.remove(&key);
+            });
+        }
+        self.uses += 1;
+        self.at_hand.insert(key, (held, self.uses));
+    }
+}

@@ -1,0 +1,132 @@
+//! A task that this process has: its working memory and its log, which is locked.
+
+use jiff::Timestamp;
+use reasoning_bank_domain::working::{Operation, TaskEnd, WorkingChange, WorkingMemory};
+use serde::{Deserialize, Serialize};
+
+use super::unusable;
+use crate::error::Error;
+use crate::ports::WorkingLog;
+
+/// The first line of a log.
+#[derive(Debug, Serialize, Deserialize)]
+struct TaskLogHead {
+    owner: String,
+    system: String,
+    at: Timestamp,
+}
+
+/// Every other line.
+#[derive(Debug, Serialize, Deserialize)]
+struct LogLine {
+    at: Timestamp,
+    #[serde(flatten)]
+    operation: Operation,
+}
+
+/// A task that this process has at hand.
+pub(crate) struct HeldTask {
+    owner: String,
+    memory: WorkingMemory,
+    log: Box<dyn WorkingLog>,
+    is_synced: bool,
+}
+
+impl HeldTask {
+    pub(super) fn begin(log: Box<dyn WorkingLog>, owner: String, system: String, at: Timestamp) -> Result<Self, Error> {
+        let memory = WorkingMemory::new(&system, at);
+        let head = TaskLogHead { owner: owner.clone(), system, at };
+        let mut begun = Self { owner, memory, log, is_synced: true };
+        begun.append(&head, true)?;
+        Ok(begun)
+    }
+
+    /// Makes the memory again from the lines of its log. None where there is no line, since the task was never answered.
+    pub(super) fn read(log: Box<dyn WorkingLog>, lines: &[String]) -> Result<Option<Self>, Error> {
+        let Some((head, operations)) = lines.split_first() else { return Ok(None) };
+        let head: TaskLogHead = serde_json::from_str(head).map_err(Error::internal)?;
+        let mut memory = WorkingMemory::new(&head.system, head.at);
+        for line in operations {
+            let LogLine { at, operation } = serde_json::from_str(line).map_err(Error::internal)?;
+            memory.apply(&operation, at).map_err(Error::internal)?;
+        }
+        Ok(Some(Self { owner: head.owner, memory, log, is_synced: true }))
+    }
+
+    pub(super) fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    pub(super) fn memory(&self) -> &WorkingMemory {
+        &self.memory
+    }
+
+    /// Says whether everything that was appended here is on the disk.
+    pub(super) fn is_synced(&self) -> bool {
+        self.is_synced
+    }
+
+    /// Carries out operations up to the first that is not possible.
+    pub(super) fn apply_all(&mut self, operations: Vec<Operation>, at: Timestamp) -> Result<WorkingChange, Error> {
+        let mut applied = WorkingChange::default();
+        for operation in operations {
+            self.memory.check(&operation)?;
+            let sync = operation.is_synced();
+            let line = LogLine { at, operation };
+            self.append(&line, sync)?;
+            applied.extend(self.memory.apply(&line.operation, at)?);
+        }
+        Ok(applied)
+    }
+
+    /// Ends the task, unless it has ended, and returns how it did. Nothing is added to the log afterwards.
+    pub(super) fn close(&mut self, end: TaskEnd, at: Timestamp) -> Result<TaskEnd, Error> {
+        match self.memory.end().cloned() {
+            Some(earlier) if self.sync()? => Ok(earlier),
+            Some(_) => Err(gone()),
+            None => {
+                self.apply_all(vec![Operation::Close(end.clone())], at)?;
+                Ok(end)
+            }
+        }
+    }
+
+    /// Returns when everything that was appended is on the disk. False where the log was removed.
+    pub(super) fn sync(&mut self) -> Result<bool, Error> {
+        let is_there = self.log.sync().map_err(unusable)?;
+        self.is_synced = true;
+        Ok(is_there)
+    }
+
+    pub(super) fn remove_log(&mut self) -> Result<(), Error> {
+        self.is_synced = true;
+        self.log.remove().map_err(unusable)
+    }
+
+    fn append(&mut self, line: &impl Serialize, sync: bool) -> Result<(), Error> {
+        let line = serde_json::to_string(line).map_err(Error::internal)?;
+        match self.log.append(&line, sync).map_err(unusable)? {
+            true => {
+                self.is_synced = sync;
+                Ok(())
+            }
+            false => Err(gone()),
+        }
+    }
+}
+
+impl Drop for HeldTask {
+    /// A task is dropped when it was not used for long, and when its process ends.
+    fn drop(&mut self) {
+        if !self.is_synced
+            && let Err(error) = self.sync()
+        {
+            tracing::warn!(%error, "the log of a task could not be synced");
+        }
+    }
+}
+
+/// The log was removed: the task is closed, or its workspace deleted.
+fn gone() -> Error {
+    Error::NotFound("task with this id".into())
+}
