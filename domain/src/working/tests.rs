@@ -159,7 +159,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Some sequences of operations, or as many as the environment asks for: 10,000 take a minute in a release build.
+/// Some sequences of operations, or as many as the environment asks for.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(256)
 }

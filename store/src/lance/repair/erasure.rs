@@ -10,7 +10,7 @@ use lancedb::expr::{DfExpr, col, lit};
 use reasoning_bank_actors::ports::{EraseScope, Erased, Record, StoreError};
 use reasoning_bank_domain::learning::job::JobState;
 use reasoning_bank_domain::memory::Scope;
-use reasoning_bank_domain::memory::ids::TraceId;
+use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 
 use super::orphans::replay_orphans;
 use crate::files::unless_gone;
