@@ -35,7 +35,7 @@ use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
 use self::actor::ConsolidationArgs;
 use self::book::RecordedEpisodes;
-use self::stages::Staged;
+use self::stages::{Staged, WantedMerge};
 
 /// The most runs in a list.
 pub const RUNS_MAX: usize = 100;
@@ -137,8 +137,8 @@ impl ConsolidationHandle {
                 }
             }
             let mut staged = Staged::of(StageName::Refinement, book.patterns.len());
-            let ids = [better, other];
-            if !self.merge(&mut staged, &run, &book, ids, String::new(), |_| true, deadline).boxed().await? {
+            let wanted = WantedMerge { ids: [better, other], why: String::new(), is_asked_for: true };
+            if !self.merge(&mut staged, &run, &book, wanted, deadline).boxed().await? {
                 let why = "cannot be merged with it: they are of different categories or kinds of content, or the merged one was \
                            there before";
                 return Err(Error::invalid("other", why));

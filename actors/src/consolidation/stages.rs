@@ -37,6 +37,15 @@ pub(super) struct Staged {
     pub(super) records: Vec<Record>,
 }
 
+/// Two patterns that are to become one.
+pub(super) struct WantedMerge {
+    /// The one whose words are kept comes first.
+    pub(super) ids: [MemoryId; 2],
+    pub(super) why: String,
+    /// True where a person asks for it: then a validated pattern may give way to a candidate.
+    pub(super) is_asked_for: bool,
+}
+
 impl Staged {
     pub(super) fn of(stage: StageName, looked_at: usize) -> Self {
         Self { report: StageReport::of(stage, looked_at), records: Vec::new() }
@@ -190,15 +199,8 @@ impl ConsolidationHandle {
                 continue;
             }
             let ids = [pair.better.0, pair.other.0];
-            let why = format!("likeness {:.2}", pair.likeness);
-            let is_worth_it = |merged: &PatternPart| {
-                let both = [pair.better.1, pair.other.1];
-                let was_accepted = both.iter().any(|part| {
-                    part.lifecycle.validation.as_ref().is_some_and(|validation| validation.accepted_because.is_some())
-                });
-                merged.is_validated() || !was_accepted && !both.iter().any(|part| part.is_validated())
-            };
-            if self.merge(&mut staged, run, &book, ids, why, is_worth_it, deadline).await? {
+            let wanted = WantedMerge { ids, why: format!("likeness {:.2}", pair.likeness), is_asked_for: false };
+            if self.merge(&mut staged, run, &book, wanted, deadline).await? {
                 changed.extend(ids);
             }
         }
@@ -220,17 +222,16 @@ impl ConsolidationHandle {
     }
 
     /// Adds the merge of two patterns to a stage: one that stands for both, and both deprecated for it. Returns false where
-    /// there can be none, where there was one and somebody took it out of use, or where it is not worth it.
+    /// there can be none, where there was one and somebody took it out of use, or where a validated pattern would be lost by it.
     pub(super) async fn merge(
         &self,
         staged: &mut Staged,
         run: &ConsolidationRun,
         book: &PatternBook,
-        ids: [MemoryId; 2],
-        why: String,
-        is_worth_it: impl Fn(&PatternPart) -> bool,
+        wanted: WantedMerge,
         deadline: Deadline,
     ) -> Result<bool, Error> {
+        let WantedMerge { ids, why, is_asked_for } = wanted;
         let now = self.clock.now();
         let of = |id: MemoryId| book.patterns.iter().find(|(memory, _)| memory.id == id);
         let (Some((better, part)), Some((other, theirs))) = (of(ids[0]), of(ids[1])) else { return Ok(false) };
@@ -243,7 +244,8 @@ impl ConsolidationHandle {
         let applications = merging::merged_applications(id, merged.version, applications);
         let applied = book.with_episodes(&applications);
         let reviewed = stages::review(&merged, &applied, &comparable(&merged, &applied, &book.episodes, now), now);
-        if !is_worth_it(&reviewed.part) {
+        let is_lost = [part, theirs].iter().any(|part| part.is_validated()) && !reviewed.part.is_validated();
+        if is_lost && !is_asked_for {
             return Ok(false);
         }
         let mut memory = self.memories.checked(merged_memory(better, other, reviewed.part, now))?;
