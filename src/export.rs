@@ -1,18 +1,20 @@
 //! An export is JSON Lines, one line for each thing, in the order of ids over all kinds. What is written is what is
 //! stored, so that `import` restores it exactly. A signal's own kind is called `signal`, because
 //! `kind` says what a line is. The first line of a workspace also has the `workspace` itself: its root, its name, its
-//! team and organisation, which `import` takes of a trusted backup alone. Jobs hold whole sessions, so they are written
-//! only where that is asked for.
+//! team and organisation, which `import` takes of a trusted backup alone. The line of a trace also has what happened to it
+//! as an episode (`episode_state`): accesses, archiving, and which others name it. Deleted episodes are left out, although
+//! they can still be restored here: a file outlives their deletion. Jobs hold whole sessions, so they are written only
+//! where that is asked for.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{JobFilter, MemoryFilter, MemoryRow, Page, Passage};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreHandle;
-use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules, Visibility};
+use reasoning_bank_domain::episode::EpisodeState;
+use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::safety::invisible::escaped_in_json;
@@ -43,8 +45,6 @@ pub(crate) struct Export {
     streams: Vec<Stream>,
     /// The workspaces that no line has named yet.
     unnamed: HashMap<WorkspaceId, Workspace>,
-    /// The episodes that were deleted and can still be restored. Their traces are left out.
-    deleted: HashSet<Uuid>,
     store: StoreHandle,
 }
 
@@ -65,15 +65,14 @@ impl Export {
         }
         let workspaces = store.workspaces(Deadline::after(REQUEST_TIMEOUT)).await?;
         let unnamed = workspaces.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect();
-        let deleted = deleted_episodes(workspace, &store).await?;
-        Ok(Self { streams, unnamed, deleted, store })
+        Ok(Self { streams, unnamed, store })
     }
 
     /// Returns the next line, without its end. None at the end.
     pub(crate) async fn next_line(&mut self) -> Result<Option<String>, Error> {
         let mut line = loop {
             let Some(line) = next(&mut self.streams, &self.store).await? else { return Ok(None) };
-            if !self.deleted.contains(&line.id) {
+            if !line.is_deleted {
                 break line;
             }
         };
@@ -86,27 +85,15 @@ impl Export {
     }
 }
 
-/// Reads which episodes of a workspace, or of all, were deleted.
-async fn deleted_episodes(workspace: Option<WorkspaceId>, store: &StoreHandle) -> Result<HashSet<Uuid>, Error> {
-    let filter = EpisodeFilter::of_all(LifecycleRules::default(), Timestamp::now());
-    let filter = EpisodeFilter { workspace, visible: vec![Visibility::Deleted], ..filter };
-    let (mut deleted, mut after) = (HashSet::new(), None);
-    loop {
-        let rows = store.episodes(filter.clone(), after, PAGE, Deadline::after(REQUEST_TIMEOUT)).await?;
-        deleted.extend(rows.iter().map(|row| row.trace.trace_id.uuid()));
-        after = rows.last().map(|row| row.trace.trace_id);
-        if rows.len() < PAGE {
-            return Ok(deleted);
-        }
-    }
-}
-
 #[derive(Serialize)]
 struct ExportLine {
     #[serde(skip)]
     id: Uuid,
     #[serde(skip)]
     workspace: WorkspaceId,
+    /// The line is about an episode that was deleted. It is not written.
+    #[serde(skip)]
+    is_deleted: bool,
     #[serde(flatten)]
     fields: Map<String, Value>,
     /// The passages of a memory that is written with its vectors.
@@ -147,8 +134,7 @@ impl ExportedKind {
             }
             Self::Traces => {
                 let traces = store.traces(workspace, page, deadline).await?;
-                let of = |trace: &Trace| line("trace", trace.trace_id.uuid(), &trace.metadata.workspace_id, trace);
-                traces.iter().map(of).collect()
+                trace_lines(&traces, store).await
             }
             Self::Signals => {
                 let signals = store.signals(workspace, page, deadline).await?;
@@ -176,6 +162,30 @@ async fn memory_lines(rows: Vec<MemoryRow>, vectors: bool, store: &StoreHandle) 
         Ok(line)
     };
     rows.into_iter().map(with_passages).collect()
+}
+
+async fn trace_lines(traces: &[Trace], store: &StoreHandle) -> Result<VecDeque<ExportLine>, Error> {
+    let ids = traces.iter().map(|trace| trace.trace_id).collect();
+    let states = store.episode_states(ids, Deadline::after(REQUEST_TIMEOUT)).await?;
+    let states: HashMap<TraceId, EpisodeState> = states.into_iter().map(|state| (state.episode_id, state)).collect();
+    let with_state = |trace: &Trace| {
+        let mut line = line("trace", trace.trace_id.uuid(), &trace.metadata.workspace_id, trace)?;
+        if let Some(state) = states.get(&trace.trace_id) {
+            line.is_deleted = state.is_deleted();
+            line.fields.insert("episode_state".into(), portable(state)?);
+        }
+        Ok(line)
+    };
+    traces.iter().map(with_state).collect()
+}
+
+/// Writes the state of an episode without what its trace says, and without its revision, which counts from 1 elsewhere.
+fn portable(state: &EpisodeState) -> Result<Value, Error> {
+    let mut portable = value(state)?;
+    if let Some(fields) = portable.as_object_mut() {
+        ["episode_id", "workspace_id", "created_at", "revision"].iter().for_each(|name| drop(fields.remove(*name)));
+    }
+    Ok(portable)
 }
 
 /// A stream of things of one kind, which are read a page at a time.
@@ -220,7 +230,7 @@ fn line(kind: &str, id: Uuid, workspace: &WorkspaceId, thing: &impl Serialize) -
         fields
             .extend(own.into_iter().map(|(name, value)| (if name == "kind" { kind.to_owned() } else { name }, value)));
     }
-    Ok(ExportLine { id, workspace: workspace.clone(), fields, passages: None })
+    Ok(ExportLine { id, workspace: workspace.clone(), is_deleted: false, fields, passages: None })
 }
 
 fn value(thing: &impl Serialize) -> Result<Value, Error> {

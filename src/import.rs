@@ -225,7 +225,7 @@ impl CheckedLine {
                 let from = memory.derived_from.iter().copied().chain(memory.parent_memory_id).collect();
                 (Some((memory.id, from)), None)
             }
-            Restorable::Trace(trace) => (None, Some(trace.trace_id)),
+            Restorable::Trace { trace, .. } => (None, Some(trace.trace_id)),
             _ => (None, None),
         };
         let registered = workspace.iter().map(|workspace| (workspace.id.clone(), ImportCounts::default()));

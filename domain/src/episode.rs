@@ -24,7 +24,9 @@ pub use duplicate::{DUPLICATE_MINUTES, content_key};
 pub use failures::{FailureMatch, FailureTier, matched_failure};
 pub use filter::EpisodeFilter;
 pub use labels::{EpisodeLabels, EpisodeTexts, WHOLE_MAX_CHARS};
-pub use lifecycle::{EpisodePhase, EpisodeState, EpisodeTimes, LifecycleProblem, LifecycleRules, Visibility};
+pub use lifecycle::{
+    EpisodePhase, EpisodeState, EpisodeTimes, LifecycleProblem, LifecycleRules, REFERENCES_MAX, Visibility,
+};
 pub use recording::{BODY_MAX_BYTES, EntryBounds, NewEpisode, NewOutcome};
 pub use relevance::{EpisodeRelevance, RECENT_DAYS, ScoredEpisode, relevance};
 pub use search::{

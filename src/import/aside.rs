@@ -58,7 +58,7 @@ impl AsideEntry {
 fn passages(thing: &mut Restorable) -> &mut [Passage] {
     match thing {
         Restorable::Memory { passages, .. } => passages,
-        Restorable::Workspace(_) | Restorable::Trace(_) | Restorable::Signal(_) | Restorable::Job(_) => &mut [],
+        Restorable::Workspace(_) | Restorable::Trace { .. } | Restorable::Signal(_) | Restorable::Job(_) => &mut [],
     }
 }
 

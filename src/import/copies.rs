@@ -48,7 +48,7 @@ impl CopyIds {
         if self.own.contains(&id) { id } else { copied(id, &self.workspace) }
     }
 
-    /// Gives a thing, and the memories that it came from, the ids that they have in the workspace.
+    /// Gives a thing, and the memories and episodes that it names, the ids that they have in the workspace.
     pub(super) fn rename(&self, thing: &mut Restorable) {
         match thing {
             Restorable::Memory { memory, .. } => {
@@ -57,10 +57,20 @@ impl CopyIds {
                 memory.derived_from.iter_mut().for_each(id);
                 memory.parent_memory_id.iter_mut().for_each(id);
             }
-            Restorable::Trace(trace) => {
+            Restorable::Trace { trace, state } => {
                 let id = |id: &mut TraceId| *id = self.id(id.uuid()).into();
                 id(&mut trace.trace_id);
                 trace.parent_trace_id.iter_mut().for_each(id);
+                if let Some(parts) = trace.episode.as_deref_mut() {
+                    let failures = parts.reflection.failures_analyzed.iter_mut();
+                    failures.filter_map(|failure| failure.resolved_by.as_mut()).for_each(id);
+                    let variations = parts.consolidated.iter_mut().flat_map(|told| &mut told.variations);
+                    variations.for_each(|variation| id(&mut variation.episode_id));
+                }
+                if let Some(state) = state {
+                    id(&mut state.episode_id);
+                    state.referenced_by.iter_mut().for_each(id);
+                }
             }
             Restorable::Workspace(_) | Restorable::Signal(_) | Restorable::Job(_) => {}
         }

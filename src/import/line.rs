@@ -8,10 +8,11 @@ use std::fmt;
 use jiff::Timestamp;
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::Passage;
+use reasoning_bank_domain::episode::EpisodeState;
 use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::learning::imported::{
-    PASSAGES_MAX, Source, UntrustedReaders, problems_of_job, problems_of_memory, problems_of_trace,
-    problems_of_workspace, untrusted, untrusted_trace, untrusted_workspace,
+    PASSAGES_MAX, Source, UntrustedReaders, problem_of_episode_state, problems_of_job, problems_of_memory,
+    problems_of_trace, problems_of_workspace, untrusted, untrusted_episode_state, untrusted_trace, untrusted_workspace,
 };
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::signal::Signal;
@@ -28,6 +29,8 @@ use crate::jsonl::{ItemProblem, Values, parsed};
 
 /// The JSON values of a line without its passages: several times what the longest trace has.
 const VALUES_MAX: usize = 100_000;
+/// The field of a trace's line that says what happened to the episode since it was made.
+const EPISODE_STATE: &str = "episode_state";
 
 /// How far a file is believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -254,14 +257,32 @@ fn complete(fields: &mut Fields, bank: &ImportTarget) {
     }
 }
 
-fn trace(fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProblem>> {
+fn trace(mut fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProblem>> {
     require_id(&fields, "trace_id")?;
+    let state = fields.remove(EPISODE_STATE);
     let mut trace: Trace = whole(fields)?;
-    refuse(problems_of_trace(&trace, bank.source()).into_iter().map(field_problem).collect())?;
+    let mut state = state.map(|state| episode_state(state, &trace)).transpose()?;
+    let problems = problems_of_trace(&trace, bank.source()).into_iter();
+    let problems = problems.chain(state.as_ref().and_then(problem_of_episode_state));
+    refuse(problems.map(field_problem).collect())?;
     let removed = trace.scrub();
-    let trace = if bank.mode.is_backup() { trace } else { untrusted_trace(trace) };
+    if !bank.mode.is_backup() {
+        trace = untrusted_trace(trace);
+        state = state.map(|state| untrusted_episode_state(state, bank.now));
+    }
     let of = Some(trace.metadata.workspace_id.clone());
-    Ok(ImportLine { taken: Taken::Thing(Restorable::Trace(trace)), of, workspace: None, removed })
+    Ok(ImportLine { taken: Taken::Thing(Restorable::Trace { trace, state }), of, workspace: None, removed })
+}
+
+/// Reads what a line says that happened to an episode. What its trace says as well is taken from there.
+fn episode_state(mut told: Value, trace: &Trace) -> Result<EpisodeState, Vec<ItemProblem>> {
+    if let Some(fields) = told.as_object_mut() {
+        fields.insert("episode_id".into(), json!(trace.trace_id));
+        fields.insert("workspace_id".into(), json!(trace.metadata.workspace_id));
+        fields.insert("created_at".into(), json!(trace.created_at));
+        fields.insert("revision".into(), json!(1));
+    }
+    part(EPISODE_STATE, told)
 }
 
 /// Reads a signal. Its own kind is called `signal` in a line.

@@ -53,7 +53,7 @@ impl ImportCounts {
         match thing {
             Restorable::Workspace(_) => none,
             Restorable::Memory { .. } => Self { memories: 1, ..none },
-            Restorable::Trace(_) => Self { traces: 1, ..none },
+            Restorable::Trace { .. } => Self { traces: 1, ..none },
             Restorable::Signal(_) => Self { signals: 1, ..none },
             Restorable::Job(_) => Self { jobs: 1, ..none },
         }

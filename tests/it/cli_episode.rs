@@ -255,3 +255,32 @@ fn agents_record_search_and_read_episodes_where_the_tools_are_on() {
     let refused = process.call_failing("search_episodes", json!({"strategy": "hybrid"}));
     assert!(refused["message"].to_string().contains("query"), "{refused}");
 }
+
+#[test]
+fn what_happened_to_episodes_is_exported_and_deleted_ones_are_not() {
+    let old = Place::new();
+    let archived = record(&old, "Fix the pager", &["--status", "success"]);
+    let read = record(&old, "Write the manual", &["--status", "success"]);
+    let deleted = record(&old, "Tune the cache", &["--status", "failure"]);
+    run(&old, &["archive", &archived]);
+    run(&old, &["get", &read]);
+    run(&old, &["delete", &deleted]);
+    let exported = old.run(&["memory", "export"]).ok().stdout;
+    assert!(!exported.contains(&deleted) && !exported.contains("Tune the cache"), "{exported}");
+
+    let new = Place::new();
+    let import = |place: &Place, more: &[&str]| {
+        place.run_with_stdin(&[&["memory", "import"][..], more, &["-"]].concat(), &exported).ok();
+        place.run(&["memory", "export", "--all"]).ok().stdout
+    };
+    assert_eq!(import(&new, &["--trusted-backup"]), exported);
+    assert_eq!(import(&new, &["--trusted-backup"]), exported, "the same again changes nothing");
+    let stranger = import(&Place::new(), &["--yes"]);
+    let state = |id: &str| {
+        let lines = stranger.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let line = lines.into_iter().find(|line| line["trace_id"] == id).unwrap_or_else(|| panic!("{stranger}"));
+        line["episode_state"].clone()
+    };
+    assert!(state(&archived)["archived_at"].is_string(), "{stranger}");
+    assert_eq!(state(&read)["access_count"], 0, "{stranger}");
+}

@@ -2,6 +2,7 @@
 //! compared with what the bank says. This is for imports and for measuring. What is learned goes through `record` and
 //! `learn`.
 
+use reasoning_bank_domain::episode::EpisodeState;
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::signal::Signal;
@@ -23,7 +24,11 @@ use crate::runtime::Deadline;
 pub enum Restorable {
     /// A workspace. It is registered where its id is unknown, and at its root where nothing else is.
     Workspace(Workspace),
-    Trace(Trace),
+    /// A trace, and what happened to it as an episode since it was made. None: nothing.
+    Trace {
+        trace: Trace,
+        state: Option<EpisodeState>,
+    },
     /// A memory. Its passages count where they are this memory's texts with vectors of the embedder in use. Otherwise
     /// it is embedded anew.
     Memory {
@@ -41,7 +46,7 @@ impl Restorable {
         match self {
             Self::Workspace(_) => None,
             Self::Job(job) => Some(job.id.uuid()),
-            Self::Trace(trace) => Some(trace.trace_id.uuid()),
+            Self::Trace { trace, .. } => Some(trace.trace_id.uuid()),
             Self::Memory { memory, .. } => Some(memory.id.uuid()),
             Self::Signal(signal) => Some(signal.id.uuid()),
         }
@@ -59,12 +64,15 @@ impl MemoriesHandle {
         let new = things.into_iter().zip(&is_new).filter_map(|(thing, is_new)| is_new.then_some(thing));
         let (mut batch, mut unembedded, mut workspaces) = (Batch::new(), Vec::new(), Vec::new());
         for thing in new {
-            batch.push(match thing {
+            let record = match thing {
                 Restorable::Workspace(workspace) => {
                     workspaces.push(workspace);
                     continue;
                 }
-                Restorable::Trace(trace) => Record::Trace(trace),
+                Restorable::Trace { trace, state } => {
+                    batch.extend(state.map(Record::EpisodeState));
+                    Record::Trace(trace)
+                }
                 Restorable::Signal(signal) => Record::Signal(signal),
                 Restorable::Job(job) => Record::Job(job.restored()),
                 Restorable::Memory { memory, passages } => {
@@ -74,7 +82,8 @@ impl MemoriesHandle {
                     }
                     Record::Memory { memory, passages, confirm: None }
                 }
-            });
+            };
+            batch.push(record);
         }
         let workspaces = self.workspaces.to_restore(workspaces, deadline).await?;
         batch.extend(workspaces.iter().cloned().map(Record::Workspace));

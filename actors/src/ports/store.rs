@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeVectors};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -157,6 +157,9 @@ pub trait StoreReads: Send + Sync {
         limit: usize,
         deadline: Deadline,
     ) -> StoreFuture<'_, Vec<(Trace, u64)>>;
+
+    /// Reads the states of these episodes. Episodes to which nothing has happened since they were made are left out.
+    fn episode_states(&self, ids: Vec<TraceId>, deadline: Deadline) -> StoreFuture<'_, Vec<EpisodeState>>;
 
     /// Reads the vectors of these episodes that this embedder made. Episodes without any are left out.
     fn episode_vectors(

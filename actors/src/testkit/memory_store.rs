@@ -12,7 +12,7 @@ use futures::future::ready;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeVectors};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
@@ -225,6 +225,12 @@ impl StoreReads for MemStore {
                 }
             });
             lacking.take(limit).collect()
+        })
+    }
+
+    fn episode_states(&self, ids: Vec<TraceId>, deadline: Deadline) -> StoreFuture<'_, Vec<EpisodeState>> {
+        self.answer("episode_states", deadline, |data| {
+            ids.iter().filter_map(|id| data.episode_states.get(id)).cloned().collect()
         })
     }
 

@@ -16,7 +16,7 @@ const MATURE_DAYS: i64 = 30;
 /// The age from which an episode is aged, in days.
 const AGED_DAYS: i64 = 180;
 /// The most episodes that are named as referring to one.
-const REFERENCES_MAX: usize = 100;
+pub const REFERENCES_MAX: usize = 100;
 
 /// How old an episode is to those who search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::episode::{EpisodeState, REFERENCES_MAX};
 use crate::evidence::confidence::prior;
 use crate::evidence::stability::names_commit;
 use crate::learning::job::{Job, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work};
@@ -90,6 +91,11 @@ pub fn problems_of_trace(trace: &Trace, source: Source) -> Vec<FieldProblem> {
         problems.extend(bad_time("created_at", trace.created_at, now));
     }
     problems
+}
+
+/// Finds what is wrong with the state of an episode of a file.
+pub fn problem_of_episode_state(state: &EpisodeState) -> Option<FieldProblem> {
+    too_many("episode_state.referenced_by", state.referenced_by.len(), REFERENCES_MAX)
 }
 
 /// Finds what is wrong with a job of a file.
@@ -186,7 +192,12 @@ pub fn untrusted_workspace(workspace: Workspace) -> Workspace {
 
 /// Returns a trace of a file that nobody vouches for, as it may be stored: it says what was tried, and is evidence
 /// about no memory.
-pub fn untrusted_trace(trace: Trace) -> Trace {
+pub fn untrusted_trace(mut trace: Trace) -> Trace {
+    if let Some(parts) = trace.episode.as_deref_mut() {
+        parts.metadata.strategies_applied.clear();
+        parts.reflection.patterns_discovered.clear();
+        parts.consolidated.iter_mut().for_each(|told| told.common_patterns.clear());
+    }
     Trace {
         revision: 0,
         verdict_source: match trace.verdict_source {
@@ -200,6 +211,18 @@ pub fn untrusted_trace(trace: Trace) -> Trace {
         commit: None,
         metadata: TraceMetadata { source_session: None, ..trace.metadata },
         ..trace
+    }
+}
+
+/// Returns the state of an episode of a file that nobody vouches for, as it may be stored. What hides the episode stays.
+/// Its accesses are not taken, because they would rank it higher and keep it young.
+pub fn untrusted_episode_state(state: EpisodeState, now: Timestamp) -> EpisodeState {
+    EpisodeState {
+        access_count: 0,
+        last_accessed: None,
+        archived_at: state.archived_at.map(|at| at.min(now)),
+        deleted_at: state.deleted_at.map(|at| at.min(now)),
+        ..state
     }
 }
 

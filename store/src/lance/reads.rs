@@ -12,7 +12,7 @@ use reasoning_bank_actors::ports::{
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeVectors};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -172,6 +172,10 @@ impl StoreReads for LanceStore {
             episodes::without_vectors(tables, &filter, &embedder, limit).await
         })
         .boxed()
+    }
+
+    fn episode_states(&self, ids: Vec<TraceId>, deadline: Deadline) -> StoreFuture<'_, Vec<EpisodeState>> {
+        self.of_own_vectors(deadline, async move |_, tables| episodes::states(tables, &ids).await).boxed()
     }
 
     fn episode_vectors(

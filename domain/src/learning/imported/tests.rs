@@ -162,6 +162,25 @@ fn a_trace_of_a_file_is_evidence_about_nothing() {
 }
 
 #[test]
+fn an_episode_of_a_file_stays_hidden_and_claims_no_accesses() {
+    let ahead = now() + SignedDuration::from_hours(48);
+    let made = Trace::reported(trace(1), WorkspaceId::of_root("/p"), "session", None, now());
+    let claimed = EpisodeState {
+        access_count: 1_000,
+        last_accessed: Some(ahead),
+        archived_at: Some(ahead),
+        referenced_by: vec![trace(2)],
+        ..EpisodeState::of(&made)
+    };
+    assert_eq!(problem_of_episode_state(&claimed), None);
+    let taken = untrusted_episode_state(claimed.clone(), now());
+    let expected = EpisodeState { access_count: 0, last_accessed: None, archived_at: Some(now()), ..claimed.clone() };
+    assert_eq!(taken, expected);
+    let many = EpisodeState { referenced_by: vec![trace(2); REFERENCES_MAX + 1], ..claimed };
+    assert_eq!(problem_of_episode_state(&many).unwrap().field, "episode_state.referenced_by");
+}
+
+#[test]
 fn a_workspace_of_a_file_keeps_a_key_that_its_id_follows_from_and_loses_the_key_of_a_team() {
     let of = |team: Option<&str>| {
         let shared = SharedWorkspace { key: "shop".parse().unwrap(), team: team.map(Into::into), org: None };

@@ -84,6 +84,12 @@ pub(in crate::lance) async fn nearest(
     Ok(rows.into_iter().map(with_cosine).collect())
 }
 
+/// Reads the states of these episodes.
+pub(in crate::lance) async fn states(tables: &Tables, ids: &[TraceId]) -> Result<Vec<EpisodeState>, StoreError> {
+    let ids = ids.iter().map(TraceId::to_string).collect();
+    decode_bodies(&select_these(&tables.episode_state, "id", ids, &["body"]).await?)
+}
+
 /// Reads the vectors of these episodes that this embedder made.
 pub(in crate::lance) async fn vectors(
     tables: &Tables,
