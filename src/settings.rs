@@ -256,6 +256,14 @@ pub struct BackupSection {
     pub keep: usize,
 }
 
+impl TraceSection {
+    /// Says what the retention erases. None where traces are kept for good.
+    pub fn erases(&self) -> Option<String> {
+        let days = self.retention_days;
+        (days > 0).then(|| format!("traces.retention_days = {days} erases older traces and the episodes that they are"))
+    }
+}
+
 impl BackupSection {
     /// Returns the directory of the backups; none where none are made.
     pub fn directory(&self) -> Option<&Path> {

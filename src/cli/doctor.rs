@@ -96,7 +96,8 @@ fn configuration(loaded: &Loaded) -> Check {
         [] => {
             let is_own = |key: &str| key != "data_dir" && !loaded.is_default(key);
             let own = loaded.effective.iter().filter(|entry| is_own(&entry.key)).count();
-            Check::new("configuration", Grade::Ok, format!("read, values that are not built in: {own}"))
+            let erased = loaded.settings.traces.erases().map(|erases| format!("; {erases}")).unwrap_or_default();
+            Check::new("configuration", Grade::Ok, format!("read, values that are not built in: {own}{erased}"))
         }
         warnings => Check::new("configuration", Grade::Warn, warnings.join("; "))
             .hint("`config show` prints what is in force and from where"),

@@ -118,7 +118,7 @@ pub(super) fn score(score: Option<f64>) -> String {
     score.map_or_else(|| "none".into(), |score| format!("{score:.2}"))
 }
 
-fn counted<N: Display + Copy + PartialEq + From<u8>>(n: N, one: &str, many: &str) -> String {
+pub(in crate::cli) fn counted<N: Display + Copy + PartialEq + From<u8>>(n: N, one: &str, many: &str) -> String {
     format!("{n} {}", if n == N::from(1) { one } else { many })
 }
 

@@ -79,6 +79,9 @@ pub(super) fn with_serving_bank<T>(
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
     loaded.check_provider(true)?;
+    if let Some(erases) = loaded.settings.traces.erases() {
+        tracing::info!("{erases}");
+    }
     let embedder = Arc::new(embedder(loaded, Workload::Serving)?);
     let work = async move |bank: &Bank| work(bank.handle()).await;
     run_with(loaded, ChosenModel::of(loaded)?, embedder, Duration::ZERO, true, work)

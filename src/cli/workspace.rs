@@ -194,18 +194,18 @@ impl Here<'_> {
         bank: &SystemHandle,
     ) -> Result<WorkspaceRemoval, CommandFailure> {
         let workspace = bank.workspaces.resolve(&self.loaded.workspace, request_deadline()).await?.workspace;
+        let now = Timestamp::now();
         let (before, which) = match older_than {
             Some(days) => {
                 let age = SignedDuration::from_hours(24 * i64::from(days));
-                let before = Timestamp::now().checked_sub(age);
-                (
-                    before.map_err(|error| CommandFailure::usage(error.to_string()))?,
-                    format!("traces older than {days} days, which are episodes as well,"),
-                )
+                let before = now.checked_sub(age).map_err(|error| CommandFailure::usage(error.to_string()))?;
+                (before, format!("the traces older than {days} days"))
             }
-            None => (Timestamp::now(), "all traces, which are episodes as well,".to_owned()),
+            None => (now, "all traces".to_owned()),
         };
-        confirm(&format!("Remove {which} of {} ({}) for good", workspace.name, workspace.root), sure)?;
+        let count = bank.workspaces.traces_before(&self.loaded.workspace, before, request_deadline()).await?;
+        let count = render::counted(count, "trace, which is an episode as well", "traces, which are episodes as well");
+        confirm(&format!("Remove {which} of {} ({}) for good: {count}", workspace.name, workspace.root), sure)?;
         let removed = bank.workspaces.purge_traces(&self.loaded.workspace, before, rewrite_deadline()).await?;
         Ok(WorkspaceRemoval {
             id: workspace.id,

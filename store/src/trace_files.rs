@@ -107,7 +107,7 @@ impl TraceFiles {
         }
         let erased = self.erase_and_remove(EraseScope::Traces { workspace: None, before }, deadline).await?;
         if erased.traces > 0 {
-            tracing::info!(traces = erased.traces, %before, "traces that were kept long enough were removed");
+            tracing::info!(traces = erased.traces, %before, "traces that were kept long enough were removed, with their episodes");
         }
         *self.removed_before.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
         Ok(())

@@ -194,7 +194,7 @@ fn what_destroys_asks_and_without_a_terminal_needs_to_be_told() {
     }
     assert_eq!(place.document(&["workspace", "purge-traces", "--older-than", "1", "--yes"])["removed"]["traces"], 0);
     let (code, shown) = on_terminal(place.command(&["workspace", "purge-traces"]), "yes\n");
-    assert!(code == Some(0) && shown.contains("1 trace"), "{shown}");
+    assert!(code == Some(0) && shown.contains("1 trace, which is an episode as well"), "{shown}");
     assert_ne!(place.document(&["workspace", "show"])["memories"], 0);
 
     let deleted = place.document(&["workspace", "delete", ".", "--yes"]);

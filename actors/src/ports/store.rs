@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, Visibility};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -139,6 +139,9 @@ pub trait StoreReads: Send + Sync {
         limit: usize,
         deadline: Deadline,
     ) -> StoreFuture<'_, Vec<EpisodeRow>>;
+
+    /// Counts the episodes that the filter lets through, by who is shown them.
+    fn count_episodes(&self, filter: EpisodeFilter, deadline: Deadline) -> StoreFuture<'_, BTreeMap<Visibility, u64>>;
 
     /// Reads one episode, of one workspace or of any, whether it is shown or not. None where it is unknown or of another
     /// workspace, which take the same time.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, Visibility};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -52,6 +52,7 @@ reads! {
     episode(id: TraceId, of: Option<WorkspaceId>) -> Option<EpisodeRow>;
     nearest_episodes(search: EpisodeSearch) -> Vec<(EpisodeRow, f64)>;
     episodes_without_vectors(filter: EpisodeFilter, embedder: String, limit: usize) -> Vec<(Trace, u64)>;
+    count_episodes(filter: EpisodeFilter) -> BTreeMap<Visibility, u64>;
     episode_states(ids: Vec<TraceId>) -> Vec<EpisodeState>;
     episode_vectors(ids: Vec<TraceId>, embedder: String) -> Vec<EpisodeVectors>;
     history(filter: HistoryFilter, page: Page) -> Vec<HistoryEntry>;

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use reasoning_bank_domain::learning::job::JobState;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::retrieval::candidates::Candidates;
 
@@ -48,8 +47,8 @@ impl Rows for BTreeMap<MemoryId, Vec<Passage>> {
     }
 }
 
-/// A count is one row, however many states it has.
-impl Rows for BTreeMap<JobState, u64> {
+/// Counts are one row, however many kinds are counted.
+impl<K> Rows for BTreeMap<K, u64> {
     fn rows(&self) -> usize {
         1
     }

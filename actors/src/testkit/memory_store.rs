@@ -12,7 +12,7 @@ use futures::future::ready;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, Visibility};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
@@ -225,6 +225,12 @@ impl StoreReads for MemStore {
                 }
             });
             lacking.take(limit).collect()
+        })
+    }
+
+    fn count_episodes(&self, filter: EpisodeFilter, deadline: Deadline) -> StoreFuture<'_, BTreeMap<Visibility, u64>> {
+        self.answer("count_episodes", deadline, |data| {
+            counted(data.episodes(&filter).iter().map(|row| row.state.visibility(filter.rules, filter.now)))
         })
     }
 

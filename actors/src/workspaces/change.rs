@@ -1,6 +1,7 @@
 //! What can be done with a workspace as a whole: list, look, name, trust, move, empty, delete.
 
 use jiff::Timestamp;
+use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules, Visibility};
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, check_name};
 use reasoning_bank_domain::safety::secrets::Scrub;
 
@@ -98,6 +99,22 @@ impl WorkspacesHandle {
         // It is gone, whatever becomes of this; what is known now is believed for moments only.
         let _ = self.reread(deadline).await;
         Ok(erased)
+    }
+
+    /// Counts what [`Self::purge_traces`] would erase.
+    pub async fn traces_before(
+        &self,
+        named: &WorkspaceRef,
+        before: Timestamp,
+        deadline: Deadline,
+    ) -> Result<u64, Error> {
+        let workspace = self.resolve(named, deadline).await?.workspace.id;
+        let filter = EpisodeFilter {
+            until: Some(before),
+            visible: Visibility::ALL.into(),
+            ..EpisodeFilter::of(workspace, LifecycleRules::default(), before)
+        };
+        Ok(self.store.count_episodes(filter, deadline).await?.values().sum())
     }
 
     /// Erases the traces of a workspace that were made before this time. Memories learned from them stay.

@@ -59,12 +59,16 @@ impl Default for LifecycleRules {
 }
 
 /// Whether an episode is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Visibility {
     Active,
     Archived,
     Deleted,
+}
+
+impl Visibility {
+    pub const ALL: [Self; 3] = [Self::Active, Self::Archived, Self::Deleted];
 }
 
 /// The reason why a change of an episode's state is refused.

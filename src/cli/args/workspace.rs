@@ -75,7 +75,7 @@ pub(in crate::cli) enum WorkspaceCommand {
         #[command(flatten)]
         sure: Sure,
     },
-    /// Remove traces of this workspace; what was learned from them stays
+    /// Remove traces of this workspace, which are its episodes; what was learned from them stays
     #[command(after_help = "Examples:\n  \
         reasoning-bank workspace purge-traces --older-than 90\n  \
         reasoning-bank workspace purge-traces --yes")]

@@ -12,7 +12,7 @@ use reasoning_bank_actors::ports::{
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, Visibility};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -172,6 +172,10 @@ impl StoreReads for LanceStore {
             episodes::without_vectors(tables, &filter, &embedder, limit).await
         })
         .boxed()
+    }
+
+    fn count_episodes(&self, filter: EpisodeFilter, deadline: Deadline) -> StoreFuture<'_, BTreeMap<Visibility, u64>> {
+        self.of_own_vectors(deadline, async move |_, tables| episodes::count(tables, &filter).await).boxed()
     }
 
     fn episode_states(&self, ids: Vec<TraceId>, deadline: Deadline) -> StoreFuture<'_, Vec<EpisodeState>> {

@@ -1,5 +1,7 @@
 //! Episodes: found by their labels, times and meanings, changed beside their bodies, and erased with all that is theirs.
 
+use std::slice::from_ref;
+
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::ports::{EpisodeRow, EpisodeSearch};
 use reasoning_bank_domain::episode::{
@@ -58,7 +60,9 @@ fn stored_vectors(trace: &Trace, task: [f32; 4], outcome: [f32; 4]) -> EpisodeVe
 }
 
 async fn listed(store: &Arc<dyn MemoryStore>, filter: EpisodeFilter) -> Vec<TraceId> {
+    let count = store.reads().count_episodes(filter.clone(), soon()).await.unwrap();
     let rows = store.reads().episodes(filter, None, 100, soon()).await.unwrap();
+    assert_eq!(rows.len() as u64, count.values().sum::<u64>());
     rows.into_iter().map(|row| row.trace.trace_id).collect()
 }
 
@@ -151,6 +155,8 @@ async fn the_state_of_an_episode_changes_beside_its_body(#[values(InMemory, Lanc
     let deleted = seen.deleted(now()).unwrap();
     commit(store, vec![Record::EpisodeState(deleted.clone())]).await;
     assert_eq!(row(store, one.trace_id).await.unwrap().state, deleted);
+    let states = store.reads().episode_states(vec![one.trace_id, other.trace_id], soon()).await.unwrap();
+    assert_eq!(states, from_ref(&deleted), "nothing has happened to the other one");
     assert_eq!(listed(store, all_of(&here)).await, [other.trace_id], "a deleted episode is hidden at once");
     let only_deleted = EpisodeFilter { visible: vec![Visibility::Deleted], ..all_of(&here) };
     assert_eq!(listed(store, only_deleted).await, [one.trace_id]);

@@ -1,11 +1,13 @@
 //! Episodes: lists by their labels and times, and the search by meaning. Which episodes there are is told by short columns,
 //! and only the bodies of those that are asked for are read.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::{EpisodeRow, EpisodeSearch, StoreError};
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeTimes, EpisodeVectors, QuantizedVector};
+use reasoning_bank_domain::episode::{
+    EpisodeFilter, EpisodeState, EpisodeTimes, EpisodeVectors, QuantizedVector, Visibility,
+};
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -35,6 +37,18 @@ pub(in crate::lance) async fn episodes(
     places.retain(|place| after.as_ref().is_none_or(|after| place < after));
     let ids = newest(places, limit);
     read_rows(tables, &ids).await
+}
+
+/// Counts the episodes that the filter lets through, by who is shown them.
+pub(in crate::lance) async fn count(
+    tables: &Tables,
+    filter: &EpisodeFilter,
+) -> Result<BTreeMap<Visibility, u64>, StoreError> {
+    let mut counts = BTreeMap::new();
+    for (visibility, _) in visible_places(tables, filter).await? {
+        *counts.entry(visibility).or_default() += 1;
+    }
+    Ok(counts)
 }
 
 /// Reads one episode, of one workspace or of any.
@@ -137,6 +151,14 @@ pub(in crate::lance) async fn without_vectors(
 
 /// Returns the places of all episodes that the filter lets through, in no order.
 async fn places(tables: &Tables, filter: &EpisodeFilter) -> Result<Vec<EpisodePlace>, StoreError> {
+    Ok(visible_places(tables, filter).await?.into_iter().map(|(_, place)| place).collect())
+}
+
+/// Returns the places of all episodes that the filter lets through, in no order, and who is shown each.
+async fn visible_places(
+    tables: &Tables,
+    filter: &EpisodeFilter,
+) -> Result<Vec<(Visibility, EpisodePlace)>, StoreError> {
     let of = filter.workspace.as_ref().map(|workspace| filter::equals("workspace", workspace.as_str()));
     let (traces, states) = tokio::try_join!(
         select(&tables.traces, filter::episodes(filter), &["id", "created"]),
@@ -150,7 +172,8 @@ async fn places(tables: &Tables, filter: &EpisodeFilter) -> Result<Vec<EpisodePl
         let [last_accessed, archived_at, deleted_at] = times.get(id).copied().unwrap_or_default();
         let created_at = Timestamp::from_microsecond(created).ok()?;
         let times = EpisodeTimes { created_at, last_accessed, archived_at, deleted_at };
-        filter.shows(times).then(|| (created, id.to_owned()))
+        let visibility = times.visibility(filter.rules, filter.now);
+        filter.visible.contains(&visibility).then(|| (visibility, (created, id.to_owned())))
     });
     Ok(shown.collect())
 }
