@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::ports::{Embedder, JobFilter, MemoryStore, Page, StoreError, StoreReads};
+use reasoning_bank_actors::ports::{Embedder, JobFilter, MemoryStore, Page, StoreError, StoreReads, Summary};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::learning::job::{Job, JobState, Work};
 use serde::Serialize;
@@ -127,6 +127,7 @@ async fn store(dir: &Path, embedder: &LocalEmbedder) -> (Check, Check) {
         let failed = JobFilter { state: Some(JobState::Failed), ..JobFilter::default() };
         let workspaces = store.workspaces(limit).await;
         let failed = store.jobs(failed, Page::first(MAX_GIVEN_UP), limit).await;
+        let summary = store.summary(limit).await;
         if store.limitation().is_none()
             && let Err(error) = store.try_writing(Deadline::after(OPEN_LIMIT)).await
             && !matches!(error, StoreError::ReadOnly(_))
@@ -134,17 +135,17 @@ async fn store(dir: &Path, embedder: &LocalEmbedder) -> (Check, Check) {
             return Err(error);
         }
         store.close(Deadline::after(OPEN_LIMIT)).await?;
-        Ok::<_, StoreError>((workspaces?, failed?, store.limitation()))
+        Ok::<_, StoreError>((workspaces?, failed?, summary?, store.limitation()))
     };
     match tokio::time::timeout(STORE_LIMIT, opened).await {
-        Ok(Ok((_, failed, Some(limitation)))) => {
+        Ok(Ok((_, failed, _, Some(limitation)))) => {
             let found = format!("{shown}: {}", limitation.note());
             let store = Check::new("store", Grade::Warn, found).hint(remedies::of_cause(limitation.cause));
             (store, given_up(&failed))
         }
-        Ok(Ok((workspaces, failed, None))) => {
+        Ok(Ok((workspaces, failed, summary, None))) => {
             let count = workspaces.len();
-            let found = format!("{shown} opens and can be written to, workspaces: {count}");
+            let found = format!("{shown} opens and can be written to, workspaces: {count}, {}", holdings(&summary));
             let store = set_aside(dir).unwrap_or_else(|| Check::new("store", Grade::Ok, found));
             (store, given_up(&failed))
         }
@@ -175,6 +176,15 @@ fn given_up(failed: &[Job]) -> Check {
     let more = if failed.len() == MAX_GIVEN_UP { " or more" } else { "" };
     let detail = format!("{}{more} given up: {}", failed.len(), each.collect::<Vec<_>>().join("; "));
     Check::new("jobs", Grade::Warn, detail).hint("see to the reason, then hand the same in again: it begins anew")
+}
+
+/// Says how many episodes and patterns there are, and when consolidation last ran.
+fn holdings(summary: &Summary) -> String {
+    let episodes: u64 = summary.traces.values().sum();
+    let patterns: u64 = summary.patterns.values().sum();
+    let vectors = summary.episodes_with_vectors;
+    let last = summary.last_consolidation.map(|at| format!(", last consolidation: {at}")).unwrap_or_default();
+    format!("episodes: {episodes}, with vectors: {vectors}, patterns: {patterns}{last}")
 }
 
 fn failed_store(error: &StoreError) -> Check {

@@ -1,5 +1,7 @@
 //! Showing one episode, and listing them page by page, the newest first.
 
+use std::collections::BTreeMap;
+
 use reasoning_bank_domain::episode::{Episode, EpisodeFilter, EpisodeList, EpisodeSummary, Visibility};
 use reasoning_bank_domain::memory::check_range;
 use reasoning_bank_domain::memory::ids::TraceId;
@@ -46,6 +48,12 @@ impl EpisodeListRequest {
 }
 
 impl EpisodesHandle {
+    /// Counts the episodes of all workspaces, by who is shown them.
+    pub(crate) async fn counts(&self, deadline: Deadline) -> Result<BTreeMap<Visibility, u64>, Error> {
+        let all = EpisodeFilter::of_all(self.rules, self.clock.now());
+        self.store.count_episodes(EpisodeFilter { visible: Visibility::ALL.into(), ..all }, deadline).await
+    }
+
     /// Reads an episode of the workspace as a whole, and counts it as an access. Any other, and a deleted one, is not
     /// found.
     pub async fn get(&self, id: TraceId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Episode, Error> {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::system::statistics::{
-    ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, LlmStatistics, MemoryStatistics, Statistics,
-    StoreStatistics, TraceStatistics,
+    ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, EpisodeStatistics, LlmStatistics,
+    MemoryStatistics, Statistics, StoreStatistics, TraceStatistics,
 };
 
 use super::SystemHandle;
@@ -33,9 +33,17 @@ impl SystemHandle {
     /// Makes the statistics document. It is the error of the store where that does not answer.
     pub async fn statistics(&self, deadline: Deadline) -> Result<Statistics, Error> {
         let summary = self.store.summary(deadline).await?;
+        let by_visibility = self.episodes.counts(deadline).await?;
         let actors = self.actors(deadline).await?;
         Ok(Statistics {
             traces: traces(&summary),
+            episodes: EpisodeStatistics {
+                without_vectors: by_visibility.values().sum::<u64>().saturating_sub(summary.episodes_with_vectors),
+                by_visibility,
+                with_vectors: summary.episodes_with_vectors,
+            },
+            patterns: summary.patterns,
+            last_consolidation: summary.last_consolidation,
             store: StoreStatistics {
                 rows: summary.rows,
                 fragments: summary.fragments,

@@ -331,6 +331,9 @@ fn summary(data: &Data) -> Summary {
         memories_by_outcome: counted(memories().map(|memory| memory.outcome)),
         memories_by_scope: counted(memories().map(|memory| memory.scope)),
         memories_by_status: counted(memories().map(|memory| memory.status)),
+        patterns: counted(memories().filter_map(|memory| memory.pattern.as_ref()).map(|part| part.stage)),
+        episodes_with_vectors: data.episode_vectors.len() as u64,
+        last_consolidation: data.history.values().filter_map(HistoryEntry::as_run).map(|run| run.started_at).max(),
         jobs: backlog(data),
         rows: rows as u64,
         ..Summary::default()

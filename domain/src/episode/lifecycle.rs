@@ -69,6 +69,14 @@ pub enum Visibility {
 
 impl Visibility {
     pub const ALL: [Self; 3] = [Self::Active, Self::Archived, Self::Deleted];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Archived => "archived",
+            Self::Deleted => "deleted",
+        }
+    }
 }
 
 /// The reason why a change of an episode's state is refused.

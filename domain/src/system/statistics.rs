@@ -7,16 +7,24 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::episode::Visibility;
+use crate::memory::pattern::PatternStage;
 use crate::memory::{MemoryOutcome, Scope, Status};
 use crate::prompt::Purpose;
 use crate::solve::task::add_cost;
 
-/// `traces`, `memories` and `store` are read from the store and cover everything in it. The rest belongs to this
+/// `traces`, `episodes`, `memories`, `patterns`, `last_consolidation` and `store` are read from the store and cover everything in it. The rest belongs to this
 /// process and counts from `since`, `resident` from when the process opened the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Statistics {
     pub traces: TraceStatistics,
+    pub episodes: EpisodeStatistics,
     pub memories: MemoryStatistics,
+    /// The memories that are patterns, by their stage.
+    pub patterns: BTreeMap<PatternStage, u64>,
+    /// The start of the last run of consolidation. It is absent where none ran in the last 30 days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_consolidation: Option<Timestamp>,
     pub cache: CacheStatistics,
     pub llm: LlmStatistics,
     pub latency_ms: Latencies,
@@ -38,6 +46,17 @@ pub struct TraceStatistics {
     pub partial: u64,
     /// The share of successes in all traces, in 0..1. It is 0 without traces.
     pub success_rate: f64,
+}
+
+/// The traces as episodes.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct EpisodeStatistics {
+    /// Searches find active ones, archived ones where they are asked for, and no deleted ones.
+    pub by_visibility: BTreeMap<Visibility, u64>,
+    /// The episodes with vectors of the embedder in use.
+    pub with_vectors: u64,
+    /// The others, which are found by labels and words until they have vectors.
+    pub without_vectors: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

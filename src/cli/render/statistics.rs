@@ -3,12 +3,27 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
-use reasoning_bank_domain::system::statistics::{ActorStatus, Percentiles, ResidentStatistics, Statistics};
+use reasoning_bank_domain::system::statistics::{
+    ActorStatus, EpisodeStatistics, Percentiles, ResidentStatistics, Statistics,
+};
 
 use super::{bytes, clean, counted};
 
 pub(in crate::cli) fn statistics(statistics: &Statistics) -> String {
-    let Statistics { traces, memories, cache, llm, latency_ms, store, resident, embedder, .. } = statistics;
+    let Statistics {
+        traces,
+        episodes,
+        memories,
+        patterns,
+        last_consolidation,
+        cache,
+        llm,
+        latency_ms,
+        store,
+        resident,
+        embedder,
+        ..
+    } = statistics;
     let mut out = String::new();
     let mut field = |name: &str, text: String| {
         let _ = writeln!(out, "{name:<10} {}", clean(&text));
@@ -23,10 +38,21 @@ pub(in crate::cli) fn statistics(statistics: &Statistics) -> String {
     );
     let by =
         |outcomes: Vec<String>| if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
+    if traces.total > 0 {
+        let EpisodeStatistics { by_visibility, with_vectors, without_vectors } = episodes;
+        let shown = counts(by_visibility, |visibility| visibility.as_str()).join(", ");
+        field("episodes", format!("{shown}; {with_vectors} with vectors, {without_vectors} without"));
+    }
     field("memories", format!("{}{}", memories.total, by(counts(&memories.by_outcome, |outcome| outcome.as_str()))));
     if memories.total > 0 {
         field("", counts(&memories.by_scope, |scope| scope.as_str()).join(", "));
         field("", counts(&memories.by_status, |status| status.as_str()).join(", "));
+    }
+    if !patterns.is_empty() {
+        field("patterns", counts(patterns, |stage| stage.as_str()).join(", "));
+    }
+    if let Some(last) = last_consolidation {
+        field("runs", format!("the last consolidation began {last}"));
     }
     field(
         "store",

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use jiff::SignedDuration;
 use reasoning_bank_actors::ports::Summary;
+use reasoning_bank_domain::consolidation::{ConsolidationRun, HistoryEntry, RunTrigger};
 use reasoning_bank_domain::memory::MemoryOutcome;
+use reasoning_bank_domain::memory::pattern::PatternStage;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
+use uuid::Uuid;
 
 use super::*;
 
@@ -40,4 +44,14 @@ async fn everything_is_counted_over_all_workspaces_as_it_is_now(#[values(InMemor
     assert_eq!(counted.memories_by_scope, BTreeMap::from([(Scope::Project, 2), (Scope::Team, 1)]));
     assert_eq!(counted.memories_by_status, BTreeMap::from([(Status::Active, 2), (Status::Archived, 1)]));
     assert_eq!(counted.rows, 3 + 3 + 3 + 1 + 1, "memories, passages, traces, a signal, a workspace");
+
+    add(store, &[pattern(&here, "Pattern")]).await;
+    let begun =
+        |started_at| ConsolidationRun::begun(Uuid::now_v7().into(), here.clone(), RunTrigger::Person, true, started_at);
+    let runs = [now(), now() - SignedDuration::from_hours(1)].map(|at| HistoryEntry::of_run(&begun(at), 0));
+    let change = HistoryEntry::changed_memory(&begun(now()), &plain, &plain, now() + SignedDuration::from_hours(1));
+    commit(store, runs.into_iter().chain([change]).map(Record::History).collect()).await;
+    let counted = summary(store).await;
+    assert_eq!(counted.patterns, BTreeMap::from([(PatternStage::Candidate, 1)]));
+    assert_eq!(counted.last_consolidation, Some(now()), "a change is no run");
 }

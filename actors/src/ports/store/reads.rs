@@ -8,6 +8,7 @@ use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, QuantizedVecto
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::JobState;
 use reasoning_bank_domain::memory::ids::{MemoryId, RunId};
+use reasoning_bank_domain::memory::pattern::PatternStage;
 use reasoning_bank_domain::memory::signature::Signature;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -195,6 +196,12 @@ pub struct Summary {
     pub memories_by_outcome: BTreeMap<MemoryOutcome, u64>,
     pub memories_by_scope: BTreeMap<Scope, u64>,
     pub memories_by_status: BTreeMap<Status, u64>,
+    /// The memories that are patterns.
+    pub patterns: BTreeMap<PatternStage, u64>,
+    /// The episodes that have vectors of the embedder in use.
+    pub episodes_with_vectors: u64,
+    /// The start of the last run of consolidation that is still recorded.
+    pub last_consolidation: Option<Timestamp>,
     pub jobs: BTreeMap<JobState, u64>,
     /// The rows of all tables.
     pub rows: u64,

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::Erased;
+use reasoning_bank_domain::episode::Visibility;
 use reasoning_bank_domain::evidence::feedback::{Moved, Reported};
 use reasoning_bank_domain::evidence::promotion::{Promoted, Proposal, Proposals};
 use reasoning_bank_domain::evidence::stability::{CommitName, JudgedMemory, JudgedWork, Stability, WorkStanding};
+use reasoning_bank_domain::memory::pattern::PatternStage;
 use reasoning_bank_domain::memory::trace::{
     Action, MattsMode, Outcome, Step, Trace, TraceMetadata, TraceSource, TraceSummary, Traces, VerdictSource,
 };
@@ -15,8 +17,8 @@ use reasoning_bank_domain::memory::{MemoryOutcome, Scope, Status};
 use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::retrieval::responses::{MemoryPage, MemoryView, OpenLink, Quarantined};
 use reasoning_bank_domain::system::statistics::{
-    ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, Latencies, LlmCounts, LlmStatistics,
-    MemoryStatistics, Percentiles, ResidentStatistics, Statistics, StoreStatistics, TraceStatistics,
+    ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, EpisodeStatistics, Latencies, LlmCounts,
+    LlmStatistics, MemoryStatistics, Percentiles, ResidentStatistics, Statistics, StoreStatistics, TraceStatistics,
 };
 use uuid::Uuid;
 
@@ -181,6 +183,13 @@ fn statistics_have_a_line_a_subject() {
         |name: &str, restarts| ActorStatistics { name: name.into(), status: ActorStatus::Running, restarts, queue: 0 };
     let document = Statistics {
         traces: TraceStatistics { total: 4, success: 3, failure: 1, partial: 0, success_rate: 0.75 },
+        episodes: EpisodeStatistics {
+            by_visibility: BTreeMap::from([(Visibility::Active, 3), (Visibility::Deleted, 1)]),
+            with_vectors: 3,
+            without_vectors: 1,
+        },
+        patterns: BTreeMap::from([(PatternStage::Candidate, 1)]),
+        last_consolidation: Some(Timestamp::UNIX_EPOCH),
         memories: MemoryStatistics {
             total: 3,
             by_outcome: BTreeMap::from([(MemoryOutcome::Success, 2), (MemoryOutcome::Failure, 1)]),

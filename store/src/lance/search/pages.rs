@@ -86,7 +86,7 @@ pub(in crate::lance) async fn history(
 ) -> Result<Vec<HistoryEntry>, StoreError> {
     let of = match filter.of {
         // the record of a run is about the run
-        HistoryOf::Runs => col("object").eq(col("run")),
+        HistoryOf::Runs => filter::of_runs(),
         HistoryOf::Run(run) => filter::equals("run", run.to_string()),
         HistoryOf::Memory(memory) => filter::equals("object", memory.to_string()),
     };

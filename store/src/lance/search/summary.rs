@@ -16,15 +16,18 @@ use crate::files::unless_gone;
 use crate::lance::errors::failed;
 use crate::lance::resident::ResidentUse;
 use crate::lance::shared::SharedStore;
-use crate::lance::tables::{TableName, Tables, indexes, read, rows};
+use crate::lance::tables::{TableName, Tables, filter, indexes, read, rows};
 use crate::lance::threads::blocking;
 
 pub(in crate::lance) async fn summary(shared: &SharedStore, tables: &Tables) -> Result<Summary, StoreError> {
     let dir = shared.layout.tables();
     let ResidentUse { indexes: kept, bytes, answered, .. } = shared.resident.in_use();
-    let (traces, memories, jobs) = tokio::try_join!(
+    let own_vectors = filter::equals("embedder", shared.fingerprint.to_string());
+    let (traces, memories, vectors, runs, jobs) = tokio::try_join!(
         read::select(&tables.traces, None, &["outcome"]),
-        read::select(&tables.memories, None, &["outcome", "scope", "status"]),
+        read::select(&tables.memories, None, &["outcome", "scope", "status", "stage"]),
+        read::select(&tables.episode_vectors, Some(own_vectors), &["id"]),
+        read::select(&tables.history, Some(filter::of_runs()), &["at"]),
         backlog(tables),
     )?;
     let mut summary = Summary {
@@ -32,6 +35,9 @@ pub(in crate::lance) async fn summary(shared: &SharedStore, tables: &Tables) -> 
         memories_by_outcome: counts(&memories, "outcome")?,
         memories_by_scope: counts(&memories, "scope")?,
         memories_by_status: counts(&memories, "status")?,
+        patterns: counts(&memories, "stage")?,
+        episodes_with_vectors: rows::text_column(&vectors, "id").count() as u64,
+        last_consolidation: rows::optional_times(&runs, "at").flatten().max(),
         jobs,
         index_lag_rows: indexes::lag(TableName::Passages, &tables.passages).await?,
         bytes: blocking(move || size_of(&dir)).await?.map_err(failed)?,
@@ -52,13 +58,13 @@ pub(in crate::lance) async fn backlog(tables: &Tables) -> Result<BTreeMap<JobSta
     counts(&read::select(&tables.jobs, None, &["state"]).await?, "state")
 }
 
-/// Counts how often each word stands in a column.
+/// Counts how often each word stands in a column. Rows without one are left out.
 fn counts<T: for<'de> Deserialize<'de> + Ord>(
     batches: &[RecordBatch],
     column: &'static str,
 ) -> Result<BTreeMap<T, u64>, StoreError> {
     let mut counts: HashMap<&str, u64> = HashMap::new();
-    for word in rows::text_column(batches, column) {
+    for word in rows::text_column(batches, column).filter(|word| !word.is_empty()) {
         *counts.entry(word).or_default() += 1;
     }
     let parsed = |(word, count)| Ok((T::deserialize(StrDeserializer::<ParseError>::new(word)).map_err(failed)?, count));

@@ -18,6 +18,11 @@ pub(in crate::lance) fn one_of(column: &str, values: impl IntoIterator<Item = St
     is_in(col(column), values.into_iter().map(lit).collect())
 }
 
+/// Returns the condition for entries of the history that are the records of runs.
+pub(in crate::lance) fn of_runs() -> DfExpr {
+    col("object").eq(col("run"))
+}
+
 /// Returns the condition that a list column ([`list_text`]) has this entry.
 pub(super) fn has(column: &str, entry: impl Serialize) -> DfExpr {
     mentions(column, list_text([entry]))
