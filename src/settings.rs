@@ -38,7 +38,7 @@ mod workspace;
 pub use api_key::{ApiKey, BOOTSTRAP_TOKEN_FILE, SECRET_VARIABLES};
 pub use checkout::{CheckoutRanking, agree, agreed};
 pub use consolidation::ConsolidationSection;
-pub use episodes::EpisodeSection;
+pub use episodes::{EpisodeSection, TraceSection};
 pub use layers::{Flags, SettingSources};
 pub use links::{link, linked};
 pub use problem::{SettingProblem, SettingsError};
@@ -240,28 +240,11 @@ pub struct RedactionSection {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TraceSection {
-    pub files: bool,
-    /// An empty path stands for the data directory.
-    pub dir: PathBuf,
-    pub retention_days: u32,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct BackupSection {
     /// An empty path stands for no backups.
     pub dir: PathBuf,
     pub every: SignedDuration,
     pub keep: usize,
-}
-
-impl TraceSection {
-    /// Says what the retention erases. None where traces are kept for good.
-    pub fn erases(&self) -> Option<String> {
-        let days = self.retention_days;
-        (days > 0).then(|| format!("traces.retention_days = {days} erases older traces and the episodes that they are"))
-    }
 }
 
 impl BackupSection {

@@ -1,7 +1,26 @@
-//! The section of the lifecycle of episodes.
+//! The sections of traces and of the lifecycle of episodes, which are the same records.
+
+use std::path::PathBuf;
 
 use reasoning_bank_domain::episode::LifecycleRules;
 use serde::Deserialize;
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceSection {
+    pub files: bool,
+    /// An empty path stands for the data directory.
+    pub dir: PathBuf,
+    pub retention_days: u32,
+}
+
+impl TraceSection {
+    /// Says what the retention erases. None where traces are kept for good.
+    pub fn erases(&self) -> Option<String> {
+        let days = self.retention_days;
+        (days > 0).then(|| format!("traces.retention_days = {days} erases older traces and the episodes that they are"))
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
