@@ -230,7 +230,7 @@ fn agents_record_search_and_read_episodes_where_the_tools_are_on() {
     let place = Place::new();
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);
     let tools = process.request("tools/list", json!({}))["result"]["tools"].to_string();
-    assert!(!tools.contains("episode"), "the tools are off by default");
+    assert!(!tools.contains("record_episode"), "the tools are off by default");
     drop(process);
     place.write("config/reasoning-bank/config.toml", "[mcp]\ntoolsets = ['core', 'episodes']\n");
     let mut process = McpProcess::initialized(&place, &["--llm", "none"]);

@@ -13,8 +13,8 @@ use crate::memory::{MemoryOutcome, Scope, Status};
 use crate::prompt::Purpose;
 use crate::solve::task::add_cost;
 
-/// `traces`, `episodes`, `memories`, `patterns`, `last_consolidation` and `store` are read from the store and cover everything in it. The rest belongs to this
-/// process and counts from `since`, `resident` from when the process opened the store.
+/// `traces`, `episodes`, `memories`, `patterns`, `last_consolidation` and `store` are read from the store and cover everything
+/// in it. The rest belongs to this process and counts from `since`, `resident` from when the process opened the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Statistics {
     pub traces: TraceStatistics,
