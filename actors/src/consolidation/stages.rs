@@ -134,22 +134,16 @@ impl ConsolidationHandle {
             book.add(memory.id, new);
             let applied = book.applied(memory.id);
             let reviewed = stages::review(&part, &applied, &comparable(&part, &applied, &book.episodes, now), now);
-            let Some((next, record)) =
-                self.memories.with_part(&memory, memory.clone(), reviewed.part, deadline).await?
-            else {
-                continue;
-            };
-            if let Some(change) = reviewed.change {
+            let is_changed = self.change(&mut staged, run, &memory, reviewed.part, deadline).await?;
+            if let Some(change) = reviewed.change.filter(|_| is_changed) {
                 let kind = match change.to {
                     PatternStage::Candidate => ChangeKind::Demoted,
                     PatternStage::Validated => ChangeKind::Validated,
                     PatternStage::UnderReview => ChangeKind::PutUnderReview,
                     PatternStage::Deprecated => ChangeKind::Deprecated,
                 };
-                staged.note(next.id.uuid(), kind, &next.title, change.reason);
+                staged.note(memory.id.uuid(), kind, &memory.title, change.reason);
             }
-            staged.records.push(Record::History(HistoryEntry::changed_memory(run, &memory, &next, now)));
-            staged.records.push(record);
         }
         Ok(staged)
     }
@@ -183,7 +177,7 @@ impl ConsolidationHandle {
             let compared = comparable(part, &applied, &book.episodes, now);
             let Some(next) = refinement::refined(part, &found, &applied, &compared, now) else { continue };
             let why = format!("version {}, p = {:.1e}", next.version, found.p_value);
-            if self.change(&mut staged, run, (memory, memory.clone()), next, now, deadline).await? {
+            if self.change(&mut staged, run, memory, next, deadline).await? {
                 staged.note(memory.id.uuid(), ChangeKind::Refined, &memory.title, why);
                 changed.insert(memory.id);
             }
@@ -214,7 +208,7 @@ impl ConsolidationHandle {
                 continue;
             };
             let next = stages::deprecated(part, &reason.to_string(), None);
-            if self.change(&mut staged, run, (memory, memory.clone()), next, now, deadline).await? {
+            if self.change(&mut staged, run, memory, next, deadline).await? {
                 staged.note(memory.id.uuid(), ChangeKind::Deprecated, &memory.title, reason.to_string());
             }
         }
@@ -257,7 +251,7 @@ impl ConsolidationHandle {
         staged.note(memory.id.uuid(), ChangeKind::Merged, &memory.title, why);
         for (before, part) in [(better, part), (other, theirs)] {
             let next = stages::deprecated(part, "it was merged with a similar one", Some(memory.id));
-            if self.change(staged, run, (before, before.clone()), next, now, deadline).await? {
+            if self.change(staged, run, before, next, deadline).await? {
                 staged.note(before.id.uuid(), ChangeKind::Deprecated, &before.title, "merged".into());
             }
         }
@@ -271,15 +265,14 @@ impl ConsolidationHandle {
         &self,
         staged: &mut Staged,
         run: &ConsolidationRun,
-        (before, memory): (&Memory, Memory),
+        before: &Memory,
         part: PatternPart,
-        now: Timestamp,
         deadline: Deadline,
     ) -> Result<bool, Error> {
-        let Some((next, record)) = self.memories.with_part(before, memory, part, deadline).await? else {
+        let Some((after, record)) = self.memories.with_part(before, before.clone(), part, deadline).await? else {
             return Ok(false);
         };
-        staged.records.push(Record::History(HistoryEntry::changed_memory(run, before, &next, now)));
+        staged.records.push(Record::History(HistoryEntry::changed_memory(run, before, &after, self.clock.now())));
         staged.records.push(record);
         Ok(true)
     }

@@ -103,7 +103,7 @@ fn step(object: Uuid, entries: &[&HistoryEntry], now: &StoredNow) -> Result<Undo
                 // A try that was cut off may have erased it.
                 (None, None) => Ok(UndoStep::Nothing),
                 (None, Some(_)) => Err(SkippedBecause::Erased),
-                (Some(current), Some(before)) if current.says_the_same(before) => Ok(UndoStep::Nothing),
+                (Some(current), Some(before)) if is_again(current, before) => Ok(UndoStep::Nothing),
                 (Some(current), before) => {
                     let was_left = last.after().is_some_and(|after| current.says_the_same(after));
                     let is_unbroken = entries.windows(2).all(|pair| match (pair[0].after(), pair[1].before()) {
@@ -139,6 +139,12 @@ fn step(object: Uuid, entries: &[&HistoryEntry], now: &StoredNow) -> Result<Undo
             }
         },
     }
+}
+
+/// Tells whether a memory is exactly what it was, but for what every write changes.
+fn is_again(current: &Memory, before: &Memory) -> bool {
+    let Memory { revision, updated_at, ref embedder, .. } = *before;
+    Memory { revision, updated_at, embedder: embedder.clone(), ..current.clone() } == *before
 }
 
 #[cfg(test)]
