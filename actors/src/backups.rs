@@ -4,13 +4,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
+use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::system::restart::Restart;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
 
 use crate::ports::{Backups, Clock};
-use crate::runtime::{ChildSpec, Deadline, Panicked, Slot, Tasks};
+use crate::runtime::{ChildSpec, Deadline, MessageTimer, Panicked, Slot, Tasks};
 
 /// A backup is cancelled after this time.
 const LIMIT: Duration = Duration::from_secs(3_600);
@@ -59,7 +58,7 @@ pub(crate) struct BackupsState {
     stop: CancellationToken,
     tasks: Tasks,
     /// The timer ends with the state.
-    next_look: Option<AbortOnDropHandle<Result<(), MessagingErr<BackupsMsg>>>>,
+    next_look: Option<MessageTimer<BackupsMsg>>,
 }
 
 pub(crate) struct BackupsActor;
@@ -107,7 +106,7 @@ impl Actor for BackupsActor {
                 let every = state.args.backups.look_every();
                 let wait = if looked.is_ok() { every } else { every * LOOKS_AFTER_A_FAILURE };
                 state.args.note(looked);
-                state.next_look = Some(AbortOnDropHandle::new(myself.send_after(wait, || BackupsMsg::Look)));
+                state.next_look = Some(MessageTimer::after(wait, &myself, || BackupsMsg::Look));
             }
         }
         Ok(())

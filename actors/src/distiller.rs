@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pace::Pace;
-use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
+use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::learning::job::{
     Job, JobState, JobView, Queued, SESSION_MAX_CHARS, TRANSCRIPT_MAX_CHARS, Work,
 };
@@ -23,14 +23,13 @@ use reasoning_bank_domain::prompt::Prompts;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::system::restart::Restart;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
 use worker::{WorkerState, run_once};
 
 use crate::episodes::EpisodesHandle;
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
 use crate::ports::{Clock, LanguageModel, Lease, Record};
-use crate::runtime::{ChildSpec, Deadline, Events, Panicked, Slot, Tasks};
+use crate::runtime::{ChildSpec, Deadline, Events, MessageTimer, Panicked, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
@@ -174,7 +173,7 @@ pub(crate) struct DistillerState {
     stop: CancellationToken,
     tasks: Tasks,
     /// The timer ends with the state.
-    next_look: Option<AbortOnDropHandle<Result<(), MessagingErr<DistillerMsg>>>>,
+    next_look: Option<MessageTimer<DistillerMsg>>,
 }
 
 pub(crate) struct DistillerActor;
@@ -222,8 +221,7 @@ impl Actor for DistillerActor {
                 if worked || state.look_again {
                     myself.send_message(DistillerMsg::Look)?;
                 } else {
-                    let timer = myself.send_after(LOOK_EVERY, || DistillerMsg::Look);
-                    state.next_look = Some(AbortOnDropHandle::new(timer));
+                    state.next_look = Some(MessageTimer::after(LOOK_EVERY, &myself, || DistillerMsg::Look));
                 }
             }
         }

@@ -22,6 +22,7 @@ mod gate;
 mod slot;
 mod supervise;
 mod tasks;
+mod timer;
 
 pub use call::CallError;
 pub(crate) use call::ask_again_if_dropped;
@@ -34,3 +35,4 @@ pub use supervise::{
     SupervisorHandle, SupervisorMsg,
 };
 pub use tasks::{Panicked, Tasks};
+pub use timer::MessageTimer;

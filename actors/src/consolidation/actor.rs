@@ -4,15 +4,14 @@
 use std::time::Duration;
 
 use futures::FutureExt;
-use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
+use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::consolidation::{ConsolidationSchedule, RunTrigger};
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceRef};
 use reasoning_bank_domain::system::restart::Restart;
-use tokio_util::task::AbortOnDropHandle;
 
 use super::{ConsolidationHandle, RunRequest};
 use crate::error::Error;
-use crate::runtime::{ChildSpec, Deadline, Panicked, Slot, Tasks};
+use crate::runtime::{ChildSpec, Deadline, MessageTimer, Panicked, Slot, Tasks};
 
 /// The first look is so long after the start, so that a process that serves one request is not kept busy.
 const FIRST_LOOK: Duration = Duration::from_secs(120);
@@ -43,7 +42,7 @@ pub(super) struct ConsolidationState {
     args: ConsolidationArgs,
     tasks: Tasks,
     /// The timer ends with the state.
-    next_look: Option<AbortOnDropHandle<Result<(), MessagingErr<ConsolidationMsg>>>>,
+    next_look: Option<MessageTimer<ConsolidationMsg>>,
 }
 
 pub(super) struct ConsolidationActor;
@@ -58,7 +57,7 @@ impl Actor for ConsolidationActor {
         myself: ActorRef<ConsolidationMsg>,
         args: ConsolidationArgs,
     ) -> Result<ConsolidationState, ActorProcessingErr> {
-        let next_look = Some(look_after(&myself, FIRST_LOOK));
+        let next_look = Some(MessageTimer::after(FIRST_LOOK, &myself, || ConsolidationMsg::Look));
         Ok(ConsolidationState { args, tasks: Tasks::new("consolidation"), next_look })
     }
 
@@ -81,7 +80,7 @@ impl Actor for ConsolidationActor {
                     Ok(Err(error)) => tracing::warn!(%error, "a run of consolidation that is due waits"),
                     Err(panicked) => tracing::error!(%panicked, "a run of consolidation failed"),
                 }
-                state.next_look = Some(look_after(&myself, LOOK_EVERY));
+                state.next_look = Some(MessageTimer::after(LOOK_EVERY, &myself, || ConsolidationMsg::Look));
             }
         }
         Ok(())
@@ -95,13 +94,6 @@ impl Actor for ConsolidationActor {
         state.tasks.finish(Deadline::after(FINISH_LIMIT)).await;
         Ok(())
     }
-}
-
-fn look_after(
-    myself: &ActorRef<ConsolidationMsg>,
-    wait: Duration,
-) -> AbortOnDropHandle<Result<(), MessagingErr<ConsolidationMsg>>> {
-    AbortOnDropHandle::new(myself.send_after(wait, || ConsolidationMsg::Look))
 }
 
 impl ConsolidationArgs {

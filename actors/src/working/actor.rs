@@ -5,18 +5,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr, RpcReplyPort};
+use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use reasoning_bank_domain::memory::ids::WorkingId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
 
 use super::held::HeldTask;
 use super::{WorkingHandle, unusable};
 use crate::error::Error;
 use crate::ports::{OpenedLog, WorkingLogs};
-use crate::runtime::{Deadline, Panicked, Tasks};
+use crate::runtime::{Deadline, MessageTimer, Panicked, Tasks};
 
 /// This process has at most so many tasks at hand. The one that was not used for longest goes first.
 const AT_HAND: usize = 1_024;
@@ -29,7 +28,6 @@ const FINISH_LIMIT: Duration = Duration::from_secs(3);
 
 pub(super) type TaskKey = (WorkspaceId, WorkingId);
 pub(super) type SharedTask = Arc<Mutex<HeldTask>>;
-type WorkingTimer = AbortOnDropHandle<Result<(), MessagingErr<WorkingMsg>>>;
 
 pub(crate) enum WorkingMsg {
     Begun {
@@ -76,8 +74,8 @@ pub(crate) struct WorkingState {
     stop: CancellationToken,
     tasks: Tasks,
     /// The timers end with the state.
-    next_sync: Option<WorkingTimer>,
-    next_look: Option<WorkingTimer>,
+    next_sync: Option<MessageTimer<WorkingMsg>>,
+    next_look: Option<MessageTimer<WorkingMsg>>,
 }
 
 pub(crate) struct WorkingActor;
@@ -143,16 +141,14 @@ impl Actor for WorkingActor {
                 state.next_look = None;
                 if let Some(handle) = state.args.closes_untouched.clone() {
                     let stop = state.stop.clone();
-                    // In a box, because it is large.
-                    let work = Box::pin(async move {
+                    let work = async move {
                         stop.run_until_cancelled(handle.close_untouched()).await;
-                    });
+                    };
                     state.tasks.pipe(&myself, work, |_ended| WorkingMsg::Looked);
                 }
             }
             WorkingMsg::Looked => {
-                let timer = myself.send_after(LOOK_EVERY, || WorkingMsg::Look);
-                state.next_look = Some(AbortOnDropHandle::new(timer));
+                state.next_look = Some(MessageTimer::after(LOOK_EVERY, &myself, || WorkingMsg::Look));
             }
         }
         Ok(())
@@ -181,8 +177,7 @@ impl WorkingState {
     fn sync_soon(&mut self, myself: &ActorRef<WorkingMsg>, tasks: impl IntoIterator<Item = SharedTask>) {
         self.unsynced.extend(tasks);
         if self.next_sync.is_none() && !self.unsynced.is_empty() {
-            let timer = myself.send_after(SYNC_AFTER, || WorkingMsg::Sync);
-            self.next_sync = Some(AbortOnDropHandle::new(timer));
+            self.next_sync = Some(MessageTimer::after(SYNC_AFTER, myself, || WorkingMsg::Sync));
         }
     }
 
