@@ -65,7 +65,6 @@ pub struct EpisodeSummary {
 
 impl EpisodeSummary {
     pub fn new(trace: &Trace, state: &EpisodeState, rules: LifecycleRules, now: Timestamp) -> Self {
-        const TASK_CHARS: usize = 200;
         const INSIGHT_CHARS: usize = 300;
         const INSIGHTS: usize = 3;
         const LABELS: usize = 20;
@@ -75,7 +74,7 @@ impl EpisodeSummary {
             episode_id: trace.trace_id,
             timestamp: trace.created_at,
             source: trace.source,
-            task: trace.task.chars().take(TASK_CHARS).collect(),
+            task: trace.short_task(),
             status: trace.outcome.into(),
             verdict_source: EpisodeVerdict::of(trace),
             domain: parts.metadata.domain,

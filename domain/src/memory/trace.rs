@@ -236,6 +236,12 @@ impl Trace {
         Some(Self { revision: self.revision.saturating_add(1), memory_items, ..self.clone() })
     }
 
+    /// Returns the first 200 characters of the task, as lists show it.
+    pub fn short_task(&self) -> String {
+        const CHARS: usize = 200;
+        self.task.chars().take(CHARS).collect()
+    }
+
     /// Tells whether evidence was reported for the trace and its outcome is a failure.
     pub fn is_refuted(&self) -> bool {
         self.evidence_reported && self.outcome == Outcome::Failure
@@ -280,11 +286,10 @@ pub struct TraceSummary {
 
 impl TraceSummary {
     pub fn of(trace: &Trace) -> Self {
-        const TASK_CHARS: usize = 200;
         Self {
             trace_id: trace.trace_id,
             source: trace.source,
-            task: trace.task.chars().take(TASK_CHARS).collect(),
+            task: trace.short_task(),
             outcome: trace.outcome,
             final_score: trace.final_score,
             verdict_source: trace.verdict_source,
