@@ -10,9 +10,7 @@ mod episodes;
 mod stages;
 mod undo;
 
-use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::FutureExt;
 use reasoning_bank_domain::consolidation::{
@@ -34,16 +32,12 @@ use crate::store::StoreHandle;
 use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
 use self::actor::ConsolidationArgs;
-use self::book::RecordedEpisodes;
+use self::book::RunInputs;
 use self::stages::{Staged, WantedMerge};
 
 /// The most runs in a list.
 pub const RUNS_MAX: usize = 100;
-/// So many slices of upkeep are done in one run, each within the second limit. The store does the rest by itself.
-const UPKEEP_SLICES: usize = 100;
-const UPKEEP_SLICE_LIMIT: Duration = Duration::from_secs(60);
-
-/// What a run is asked for.
+/// A run is asked for this.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRequest {
     pub workspace: WorkspaceRef,
@@ -92,15 +86,15 @@ impl ConsolidationHandle {
         let id = Uuid::now_v7().into();
         let now = self.clock.now();
         let mut run = ConsolidationRun::begun(id, workspace.id.clone(), request.trigger, request.apply, now);
-        let recorded = self.recorded(workspace, deadline).await?;
+        let inputs = self.inputs(request.trigger, workspace, deadline).await?;
         for stage in [StageName::Episodes, StageName::Mining, StageName::Validation, StageName::Refinement] {
-            run = retry_on_conflict(|_| self.stage(stage, run.clone(), &begun, &recorded, deadline)).await?;
+            run = retry_on_conflict(|_| self.stage(stage, run.clone(), &begun, &inputs, deadline)).await?;
         }
         // A process that serves does upkeep all the time.
         if request.apply && request.trigger == RunTrigger::Person {
             run.stages.push(self.upkeep(deadline).await);
         }
-        run.after = Some(self.after(workspace, &recorded, deadline).await?);
+        run.after = Some(self.after(workspace, &inputs, deadline).await?);
         run.ended_at = Some(self.clock.now());
         if request.apply {
             self.store.commit(vec![record_of(&run)], deadline).await?;
@@ -127,10 +121,10 @@ impl ConsolidationHandle {
         let _lease = self.take_lease()?;
         let now = self.clock.now();
         let begun = ConsolidationRun::begun(Uuid::now_v7().into(), workspace.id.clone(), RunTrigger::Person, true, now);
-        let recorded = self.recorded(workspace, deadline).await?;
+        let inputs = self.inputs(RunTrigger::Person, workspace, deadline).await?;
         retry_on_conflict(async |_| {
             let mut run = begun.clone();
-            let book = self.book(workspace, &recorded, deadline).await?;
+            let book = self.book(workspace, &inputs, deadline).await?;
             for id in [better, other] {
                 if !book.patterns.iter().any(|(memory, _)| memory.id == id) {
                     return Err(Error::NotFound(format!("pattern {id} of this workspace")));
@@ -159,10 +153,10 @@ impl ConsolidationHandle {
         stage: StageName,
         mut run: ConsolidationRun,
         begun: &Resolved,
-        recorded: &RecordedEpisodes,
+        inputs: &RunInputs,
         deadline: Deadline,
     ) -> Result<ConsolidationRun, Error> {
-        let Staged { report, mut records } = self.staged(stage, &run, &begun.workspace, recorded, deadline).await?;
+        let Staged { report, mut records } = self.staged(stage, &run, &begun.workspace, inputs, deadline).await?;
         run.stages.push(report);
         if run.applied {
             self.workspaces.still_there(begun, deadline).await?;
@@ -175,36 +169,19 @@ impl ConsolidationHandle {
     /// Does upkeep as far as it goes. What it does not come to is no failure of the run.
     async fn upkeep(&self, deadline: Deadline) -> StageReport {
         let mut report = StageReport::of(StageName::Upkeep, 0);
-        for _ in 0..UPKEEP_SLICES {
-            match self.store.maintain(deadline.at_most(UPKEEP_SLICE_LIMIT)).await {
-                Ok(slice) => {
-                    report.looked_at += 1;
-                    if slice.busy || !slice.more {
-                        break;
-                    }
-                }
-                Err(error) => {
-                    report.notes.push(Note::new(error.code(), error.to_string()));
-                    break;
-                }
-            }
-        }
+        let done = self.store.maintain_fully(deadline, |_| report.looked_at += 1).await;
+        report.notes.extend(done.err().map(|error| Note::new(error.code(), error.to_string())));
         report
     }
 
-    async fn after(
-        &self,
-        workspace: &Workspace,
-        recorded: &RecordedEpisodes,
-        deadline: Deadline,
-    ) -> Result<AfterRun, Error> {
+    async fn after(&self, workspace: &Workspace, inputs: &RunInputs, deadline: Deadline) -> Result<AfterRun, Error> {
         let summary = self.store.summary(deadline).await?;
         let mut after =
             AfterRun { bytes: summary.bytes, index_lag_rows: summary.index_lag_rows, ..AfterRun::default() };
         for (_, part) in self.memories.own_patterns(workspace, deadline).await? {
             *after.patterns.entry(part.stage).or_default() += 1;
         }
-        after.episodes = recorded.episodes.len() as u64;
+        after.episodes = inputs.episodes.len() as u64;
         Ok(after)
     }
 
@@ -251,22 +228,6 @@ impl ConsolidationHandle {
         let record = record.ok_or_else(|| Error::NotFound(format!("run of consolidation {id} here")))?;
         entries.retain(|entry| entry.as_run().is_none());
         Ok((record, entries))
-    }
-
-    /// Returns the things that a run which was undone made or changed. A run that begins by itself leaves them alone, because
-    /// somebody did not want that.
-    async fn rejected(
-        &self,
-        run: &ConsolidationRun,
-        workspace: &Workspace,
-        deadline: Deadline,
-    ) -> Result<HashSet<Uuid>, Error> {
-        if run.trigger == RunTrigger::Person {
-            return Ok(HashSet::new());
-        }
-        let runs = self.runs(&WorkspaceRef::Id(workspace.id.clone()), deadline).await?;
-        let undone = runs.iter().filter(|run| run.undone.is_some());
-        Ok(undone.flat_map(ConsolidationRun::changes).map(|change| change.id).collect())
     }
 
     fn is_kept(&self, run: &ConsolidationRun) -> bool {

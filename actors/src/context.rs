@@ -1,4 +1,4 @@
-//! What helps with a task, in one call: the patterns that apply, the memories and the episodes that are about it, in one
+//! One call finds what helps with a task: the patterns that apply, the memories and the episodes that are about it, in one
 //! text. `recovery` does the same for an error, and `learn` takes what came of the task. This is no actor: it combines
 //! memories and episodes. The only state that it holds is what this process has shown lately.
 
@@ -52,7 +52,7 @@ pub struct ContextRequest {
     pub workspace: WorkspaceRef,
     pub domain: Option<String>,
     pub task_type: Option<String>,
-    /// What else is known of the task, by name.
+    /// The other features that are known of the task, by name.
     pub context: ContextMap,
     /// The most tokens of the text, in 100..=20,000.
     pub budget_tokens: usize,

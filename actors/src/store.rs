@@ -5,6 +5,7 @@
 //! Every request is idempotent (writes by id), so one that was lost with an actor is asked once more. The reads of the
 //! handle are in `reads`.
 
+mod pages;
 mod reads;
 mod rows;
 
@@ -14,11 +15,10 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
+use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::system::restart::Restart;
 use tokio::time::Instant;
-use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
 use self::rows::Rows;
@@ -27,9 +27,12 @@ use crate::error::Error;
 use crate::ports::{
     Batch, Committed, EraseScope, Erased, Limitation, Maintained, MemoryStore, Record, StoreError, StoreFuture,
 };
-use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Panicked, Slot, Tasks, ask_again_if_dropped};
+use crate::runtime::{CallError, ChildSpec, Deadline, Gate, MessageTimer, Panicked, Slot, Tasks, ask_again_if_dropped};
 use crate::spans;
 
+/// So many slices of upkeep are done one after another, each within the second limit.
+const SLICES_MAX: usize = 100;
+const SLICE_LIMIT: Duration = Duration::from_secs(60);
 /// The most requests inside at once. Further ones are refused as overload.
 const GATE: usize = 256;
 const UPKEEP_EVERY: Duration = Duration::from_secs(60);
@@ -137,6 +140,22 @@ impl StoreHandle {
         self.ask("maintain", deadline, move |store| store.maintain(deadline)).await
     }
 
+    /// Does upkeep slice by slice, until nothing is left to do, another process is writing, or the deadline has passed, and
+    /// tells of each slice. A limited number is done, and the store does the rest by itself.
+    pub async fn maintain_fully(&self, deadline: Deadline, mut did: impl FnMut(&Maintained)) -> Result<(), Error> {
+        for _ in 0..SLICES_MAX {
+            if deadline.passed() {
+                break;
+            }
+            let slice = self.maintain(deadline.at_most(SLICE_LIMIT)).await?;
+            did(&slice);
+            if slice.busy || !slice.more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Runs `work` on the store, and once more where the actor ended before it answered. Both tries share `work` and
     /// all that it holds, because a batch may have thousands of vectors.
     async fn ask<T: Rows + Send + 'static>(
@@ -208,7 +227,7 @@ pub(crate) struct StoreState {
     waiting: VecDeque<Request>,
     tasks: Tasks,
     /// The timer ends with the state.
-    next_upkeep: Option<AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>>>,
+    next_upkeep: Option<MessageTimer<StoreMsg>>,
 }
 
 pub(crate) struct StoreActor;
@@ -293,6 +312,6 @@ impl StoreState {
     }
 }
 
-fn upkeep_timer(myself: &ActorRef<StoreMsg>) -> AbortOnDropHandle<Result<(), MessagingErr<StoreMsg>>> {
-    AbortOnDropHandle::new(myself.send_after(UPKEEP_EVERY, || StoreMsg::UpkeepDue))
+fn upkeep_timer(myself: &ActorRef<StoreMsg>) -> MessageTimer<StoreMsg> {
+    MessageTimer::after(UPKEEP_EVERY, myself, || StoreMsg::UpkeepDue)
 }

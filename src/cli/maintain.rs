@@ -20,11 +20,8 @@ use crate::settings::Loaded;
 
 /// The largest number of links between an older and a newer memory that are listed.
 const LINKS_SHOWN: usize = 20;
-/// The largest number of slices of upkeep in one run, which leaves the others to the next run.
-const SLICES_MAX: u32 = 100;
-/// The first limit is for all slices, the second for one.
+/// All slices of upkeep together may take so long.
 const UPKEEP_LIMIT: std::time::Duration = std::time::Duration::from_secs(300);
-const SLICE_LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
 
 pub(super) fn command(apply: bool, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let done = with_bank(loaded, async |bank| maintain(apply, loaded, &bank).await)?;
@@ -65,12 +62,7 @@ async fn history(root: &str) -> Result<CommitHistory, String> {
 pub(super) async fn upkeep(bank: &SystemHandle) -> Result<UpkeepSummary, CommandFailure> {
     let mut done = UpkeepSummary::default();
     let all = Deadline::after(UPKEEP_LIMIT);
-    while done.slices < SLICES_MAX && !all.passed() {
-        done.add(&bank.store.maintain(all.at_most(SLICE_LIMIT)).await?);
-        if done.busy || !done.more {
-            break;
-        }
-    }
+    bank.store.maintain_fully(all, |slice| done.add(slice)).await?;
     done.vectors_made = fill_vectors(bank, all).await;
     Ok(done)
 }

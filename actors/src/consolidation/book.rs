@@ -1,11 +1,11 @@
-//! What a run reads: the patterns of a workspace with their applications, and what is known of its episodes.
+//! A run reads the patterns of a workspace with their applications, and what is known of its episodes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use reasoning_bank_domain::consolidation::ConsolidationRun;
 use reasoning_bank_domain::consolidation::clusters::ClusterCandidate;
+use reasoning_bank_domain::consolidation::{ConsolidationRun, RunTrigger};
 use reasoning_bank_domain::episode::{EpisodeFilter, EpisodePhase, Visibility};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
@@ -19,21 +19,23 @@ use uuid::Uuid;
 
 use super::ConsolidationHandle;
 use crate::error::Error;
-use crate::ports::Page;
+use crate::ports::{EpisodeRow, Page};
 use crate::runtime::Deadline;
+use crate::workspaces::WorkspaceRef;
 
-/// So many episodes or signals are read at once.
+/// So many signals or memories are read at once.
 const PAGE: usize = 500;
 /// The most episodes that a run looks at, the newest ones.
 const EPISODES_MOST: usize = 100_000;
 
-/// What was recorded in a workspace, as far as a run looks at it. It is read once a run; what changes meanwhile counts in the
-/// next one.
-pub(super) struct RecordedEpisodes {
+/// A run reads this once. What changes meanwhile counts in the next one.
+pub(super) struct RunInputs {
     /// The episodes of the last 180 days that nobody deleted, the newest first.
     pub(super) episodes: Arc<Vec<EpisodeFacts>>,
     /// Those of them that may become one: they are mature, and stand for no others.
-    pub(super) mature: Vec<ClusterCandidate>,
+    pub(super) mature: Arc<Vec<ClusterCandidate>>,
+    /// The patterns and episodes that the run leaves alone.
+    pub(super) rejected: HashSet<Uuid>,
 }
 
 /// The patterns of a workspace and what they are judged by.
@@ -73,7 +75,7 @@ impl ConsolidationHandle {
     pub(super) async fn book(
         &self,
         workspace: &Workspace,
-        recorded: &RecordedEpisodes,
+        inputs: &RunInputs,
         deadline: Deadline,
     ) -> Result<PatternBook, Error> {
         let patterns = self.memories.own_patterns(workspace, deadline).await?;
@@ -89,41 +91,52 @@ impl ConsolidationHandle {
                 }
             }
         }
-        let episodes = Arc::clone(&recorded.episodes);
+        let episodes = Arc::clone(&inputs.episodes);
         let places = episodes.iter().enumerate().map(|(place, episode)| (episode.id, place)).collect();
         Ok(PatternBook { patterns, applications, episodes, places })
     }
 
-    /// Reads what was recorded in a workspace in the last 180 days. Bodies are not kept, because there may be many.
-    pub(super) async fn recorded(&self, workspace: &Workspace, deadline: Deadline) -> Result<RecordedEpisodes, Error> {
+    /// Reads what a run needs of a workspace. The bodies of episodes are not kept, because there may be many.
+    pub(super) async fn inputs(
+        &self,
+        trigger: RunTrigger,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<RunInputs, Error> {
         let now = self.clock.now();
         let filter = EpisodeFilter {
             visible: vec![Visibility::Active, Visibility::Archived],
             since: now.checked_sub(SignedDuration::from_hours(24 * MINED_DAYS)).ok(),
             ..EpisodeFilter::of(workspace.id.clone(), self.rules, now)
         };
-        let (mut episodes, mut mature, mut after) = (Vec::new(), Vec::new(), None);
-        while episodes.len() < EPISODES_MOST {
-            let rows = self.store.episodes(filter.clone(), after, PAGE, deadline).await?;
+        let (mut episodes, mut mature) = (Vec::new(), Vec::new());
+        let take = |rows: Vec<EpisodeRow>| {
             episodes.extend(rows.iter().map(|row| EpisodeFacts::of_trace(&row.trace)));
             let may_become_one = rows.iter().filter(|row| {
                 let is_original = row.trace.source != TraceSource::Consolidated;
                 is_original && row.state.phase(self.rules, now) == EpisodePhase::Mature
             });
             mature.extend(may_become_one.map(|row| ClusterCandidate::of(&row.trace)));
-            match rows.last().filter(|_| rows.len() == PAGE) {
-                Some(last) => after = Some(last.trace.trace_id),
-                None => break,
-            }
-            tokio::task::yield_now().await;
+        };
+        self.store.each_episode(&filter, EPISODES_MOST, deadline, take).await?;
+        let rejected = self.rejected(trigger, workspace, deadline).await?;
+        Ok(RunInputs { episodes: Arc::new(episodes), mature: Arc::new(mature), rejected })
+    }
+
+    /// Returns the things that a run which was undone made or changed. A run that begins by itself leaves them alone, because
+    /// somebody did not want that.
+    async fn rejected(
+        &self,
+        trigger: RunTrigger,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<HashSet<Uuid>, Error> {
+        if trigger == RunTrigger::Person {
+            return Ok(HashSet::new());
         }
-        // Behind an episode that was purged while this read, nothing is found.
-        if let Some(last) = after
-            && self.store.trace(last, None, deadline).await?.is_none()
-        {
-            return Err(Error::Conflict("an episode".to_owned()));
-        }
-        Ok(RecordedEpisodes { episodes: Arc::new(episodes), mature })
+        let runs = self.runs(&WorkspaceRef::Id(workspace.id.clone()), deadline).await?;
+        let undone = runs.iter().filter(|run| run.undone.is_some());
+        Ok(undone.flat_map(ConsolidationRun::changes).map(|change| change.id).collect())
     }
 
     pub(super) async fn has_episodes(&self, workspace: &Workspace, deadline: Deadline) -> Result<bool, Error> {
@@ -138,7 +151,6 @@ impl ConsolidationHandle {
         workspace: &Workspace,
         deadline: Deadline,
     ) -> Result<ConsolidationRun, Error> {
-        const TASK_CHARS: usize = 200;
         let ids: Vec<Uuid> = run.changes().map(|change| change.id).collect();
         let mut found = Vec::new();
         for some in ids.chunks(PAGE) {
@@ -151,7 +163,7 @@ impl ConsolidationHandle {
         for id in ids.into_iter().filter(|id| !titles.contains_key(id)).collect::<Vec<_>>() {
             let row = self.store.episode(id.into(), Some(workspace.id.clone()), deadline).await?;
             if let Some(row) = row.filter(|row| !row.state.is_deleted()) {
-                titles.insert(id, row.trace.task.chars().take(TASK_CHARS).collect());
+                titles.insert(id, row.trace.short_task());
             }
         }
         Ok(run.with_titles(|id| titles.get(&id).cloned()))

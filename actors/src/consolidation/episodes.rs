@@ -14,7 +14,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::pattern::facts::EpisodeFacts;
 
 use super::ConsolidationHandle;
-use super::book::RecordedEpisodes;
+use super::book::RunInputs;
 use super::stages::{Staged, off_the_runtime};
 use crate::error::Error;
 use crate::ports::{EpisodeRow, Record};
@@ -24,26 +24,23 @@ use crate::runtime::Deadline;
 const PAGE: usize = 500;
 /// The most clusters that a run merges. The next run does the rest.
 const CLUSTERS_MAX: usize = 50;
-/// The most characters of a task in a report.
-const TASK_CHARS: usize = 200;
 
 impl ConsolidationHandle {
     pub(super) async fn merged_episodes(
         &self,
         run: &ConsolidationRun,
         workspace: &Workspace,
-        recorded: &RecordedEpisodes,
+        inputs: &RunInputs,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         let now = self.clock.now();
-        let mut staged = Staged::of(StageName::Episodes, recorded.mature.len());
+        let mut staged = Staged::of(StageName::Episodes, inputs.mature.len());
         if self.rules.archive_after_days == 0 {
             // Whoever archives none by age wants none archived for another one.
             return Ok(staged);
         }
-        let rejected = self.rejected(run, workspace, deadline).await?;
-        let vectors = Arc::new(self.whole_vectors(&recorded.mature, deadline).await?);
-        let (candidates, compared) = (recorded.mature.clone(), Arc::clone(&vectors));
+        let vectors = Arc::new(self.whole_vectors(&inputs.mature, deadline).await?);
+        let (candidates, compared) = (Arc::clone(&inputs.mature), Arc::clone(&vectors));
         let found = off_the_runtime(move || clusters(&candidates, &compared)).await?;
         staged.report.left = found.len().saturating_sub(CLUSTERS_MAX) as u64;
         for cluster in found.into_iter().take(CLUSTERS_MAX) {
@@ -62,16 +59,16 @@ impl ConsolidationHandle {
             }
             let ids: Vec<TraceId> = instances.iter().map(|one| one.trace_id).collect();
             let made = consolidated_id(&ids);
-            let is_known = rejected.contains(&made.uuid()) || self.store.trace(made, None, deadline).await?.is_some();
+            let is_known =
+                inputs.rejected.contains(&made.uuid()) || self.store.trace(made, None, deadline).await?.is_some();
             if instances.len() < INSTANCES_MIN || is_known {
                 continue;
             }
-            let Some(trace) = consolidated(&instances, success_rate(&recorded.episodes, &instances[0])) else {
+            let Some(trace) = consolidated(&instances, success_rate(&inputs.episodes, &instances[0])) else {
                 continue;
             };
-            let title = |trace: &Trace| -> String { trace.task.chars().take(TASK_CHARS).collect() };
             let why = format!("stands for {} episodes", instances.len());
-            staged.note(made.uuid(), ChangeKind::Consolidated, &title(&trace), why);
+            staged.note(made.uuid(), ChangeKind::Consolidated, &trace.short_task(), why);
             staged.records.push(Record::History(HistoryEntry::made_episode(run, made, now)));
             let middle = QuantizedVector::middle(ids.iter().filter_map(|id| vectors.get(id)));
             let embedded = EpisodeVectors {
@@ -88,7 +85,7 @@ impl ConsolidationHandle {
             staged.records.push(Record::EpisodeVectors(embedded));
             for (instance, state) in instances.iter().zip(states) {
                 let Some(state) = state.archived_for(made, now) else { continue };
-                staged.note(instance.trace_id.uuid(), ChangeKind::Archived, &title(instance), String::new());
+                staged.note(instance.trace_id.uuid(), ChangeKind::Archived, &instance.short_task(), String::new());
                 staged.records.push(Record::History(HistoryEntry::archived_episode(run, instance.trace_id, made, now)));
                 staged.records.push(Record::EpisodeState(state));
             }

@@ -21,16 +21,16 @@ use reasoning_bank_domain::pattern::{merging, observation, pruning, refinement, 
 use uuid::Uuid;
 
 use super::ConsolidationHandle;
-use super::book::{PatternBook, RecordedEpisodes};
+use super::book::{PatternBook, RunInputs};
 use crate::error::Error;
-use crate::memories::contradicting;
+use crate::memories::{checked, contradicting};
 use crate::ports::Record;
 use crate::runtime::Deadline;
 
 /// A stage of a run begins no further change when it has so many records to store. The next run does the rest.
 const RECORDS_MAX: usize = 5_000;
 
-/// What a stage comes to.
+/// A stage comes to this.
 pub(super) struct Staged {
     pub(super) report: StageReport,
     /// The records to store, those of the history among them.
@@ -62,15 +62,15 @@ impl ConsolidationHandle {
         stage: StageName,
         run: &ConsolidationRun,
         workspace: &Workspace,
-        recorded: &RecordedEpisodes,
+        inputs: &RunInputs,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         // The futures of all stages together would be too large for a stack.
         match stage {
-            StageName::Episodes => self.merged_episodes(run, workspace, recorded, deadline).boxed().await,
-            StageName::Mining => self.mined(run, workspace, recorded, deadline).boxed().await,
-            StageName::Validation => self.validated(run, workspace, recorded, deadline).boxed().await,
-            StageName::Refinement => self.refined(run, workspace, recorded, deadline).boxed().await,
+            StageName::Episodes => self.merged_episodes(run, workspace, inputs, deadline).boxed().await,
+            StageName::Mining => self.mined(run, workspace, inputs, deadline).boxed().await,
+            StageName::Validation => self.validated(run, workspace, inputs, deadline).boxed().await,
+            StageName::Refinement => self.refined(run, workspace, inputs, deadline).boxed().await,
             StageName::Upkeep => Ok(Staged::of(stage, 0)),
         }
     }
@@ -79,17 +79,17 @@ impl ConsolidationHandle {
         &self,
         run: &ConsolidationRun,
         workspace: &Workspace,
-        recorded: &RecordedEpisodes,
+        inputs: &RunInputs,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         let now = self.clock.now();
         let known = self.memories.own_patterns(workspace, deadline).await?;
-        let rejected = self.rejected(run, workspace, deadline).await?.into_iter().map(MemoryId::from);
+        let rejected = inputs.rejected.iter().copied().map(MemoryId::from);
         let known: HashSet<MemoryId> = known.iter().map(|(memory, _)| memory.id).chain(rejected).collect();
-        let mut staged = Staged::of(StageName::Mining, recorded.episodes.len());
-        let episodes = Arc::clone(&recorded.episodes);
+        let mut staged = Staged::of(StageName::Mining, inputs.episodes.len());
+        let episodes = Arc::clone(&inputs.episodes);
         for found in off_the_runtime(move || mine(&episodes, &known, now)).await? {
-            let memory = match self.memories.checked(found.memory(now)) {
+            let memory = match checked(found.memory(now)) {
                 Ok(memory) => memory,
                 Err(error) => {
                     staged.report.notes.push(Note::new(error.code(), error.to_string()));
@@ -113,11 +113,11 @@ impl ConsolidationHandle {
         &self,
         run: &ConsolidationRun,
         workspace: &Workspace,
-        recorded: &RecordedEpisodes,
+        inputs: &RunInputs,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         let now = self.clock.now();
-        let mut book = self.book(workspace, recorded, deadline).await?;
+        let mut book = self.book(workspace, inputs, deadline).await?;
         let mut staged = Staged::of(StageName::Validation, book.patterns.len());
         for (memory, part) in std::mem::take(&mut book.patterns) {
             if part.stage == PatternStage::Deprecated || memory.status != Status::Active {
@@ -152,20 +152,19 @@ impl ConsolidationHandle {
         &self,
         run: &ConsolidationRun,
         workspace: &Workspace,
-        recorded: &RecordedEpisodes,
+        inputs: &RunInputs,
         deadline: Deadline,
     ) -> Result<Staged, Error> {
         let now = self.clock.now();
-        let book = self.book(workspace, recorded, deadline).await?;
+        let book = self.book(workspace, inputs, deadline).await?;
         let mut staged = Staged::of(StageName::Refinement, book.patterns.len());
         let mut changed: HashSet<MemoryId> = HashSet::new();
-        let rejected = self.rejected(run, workspace, deadline).await?;
         // What is quarantined or superseded counts for nothing, and what a team or an organisation reads is theirs.
         let own: Vec<&(Memory, PatternPart)> = book
             .patterns
             .iter()
             .filter(|(memory, _)| memory.status == Status::Active && memory.scope == Scope::Project)
-            .filter(|(memory, _)| !rejected.contains(&memory.id.uuid()))
+            .filter(|(memory, _)| !inputs.rejected.contains(&memory.id.uuid()))
             .collect();
         for (memory, part) in own.iter().filter(|(_, part)| part.stage == PatternStage::UnderReview) {
             if staged.records.len() >= RECORDS_MAX {
@@ -242,10 +241,10 @@ impl ConsolidationHandle {
         if is_lost && !is_asked_for {
             return Ok(false);
         }
-        let mut memory = self.memories.checked(merged_memory(better, other, reviewed.part, now))?;
+        let mut memory = checked(merged_memory(better, other, reviewed.part, now))?;
         let mut passages = Vec::new();
         if !memory.is_unproven() {
-            (memory, passages) = self.memories.with_new_passages(memory, deadline).await;
+            (memory, passages) = self.memories.with_these_or_new(memory, Vec::new(), deadline).await;
         }
         staged.records.extend(applications.into_iter().map(|application| Record::Signal(application.into())));
         staged.note(memory.id.uuid(), ChangeKind::Merged, &memory.title, why);

@@ -21,7 +21,7 @@ const PAGE: usize = 500;
 impl ConsolidationHandle {
     /// Takes a run back, and says what was left as it is. A run that was undone stays so.
     ///
-    /// What the run made is erased before anything else, and the rest is one commit with the record. Where a kill comes
+    /// It erases what the run made before anything else, and the rest is one commit with the record. Where a kill comes
     /// between the two, undoing again finishes it.
     ///
     /// # Errors

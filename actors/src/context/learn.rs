@@ -22,7 +22,7 @@ use crate::memories::FeedbackRequest;
 use crate::runtime::Deadline;
 use crate::workspaces::WorkspaceRef;
 
-/// What an agent was shown before its task, as it is named at the end.
+/// A caller names in this way what it was shown before its task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GivenContext {
     /// This process showed it.

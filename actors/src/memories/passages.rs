@@ -38,7 +38,7 @@ impl MemoriesHandle {
 
     /// Returns the memory with these passages where they are those of its texts, or else with new ones. A memory and
     /// its passages are not read as of one moment, so stored passages are believed only where they hold these texts.
-    pub(super) async fn with_these_or_new(
+    pub(crate) async fn with_these_or_new(
         &self,
         memory: Memory,
         stored: Vec<Passage>,

@@ -22,7 +22,7 @@ pub(crate) use self::kept::contradicting;
 use super::{MemoriesHandle, WorkspaceRef};
 use crate::conflict::retry_on_conflict;
 use crate::error::Error;
-use crate::ports::{MemoryCommit, Passage, Record};
+use crate::ports::{MemoryCommit, Record};
 use crate::runtime::Deadline;
 
 /// A pattern to add.
@@ -213,9 +213,7 @@ impl MemoriesHandle {
         part: PatternPart,
         deadline: Deadline,
     ) -> Result<Option<(Memory, Record)>, Error> {
-        let mut memory = Memory { pattern: Some(Box::new(part)), ..memory };
-        memory.scrub();
-        memory.validate()?;
+        let memory = checked(Memory { pattern: Some(Box::new(part)), ..memory })?;
         if memory == *before {
             return Ok(None);
         }
@@ -230,21 +228,6 @@ impl MemoriesHandle {
         let record = Record::Revision { memory: memory.clone(), passages };
         Ok(Some((memory, record)))
     }
-}
-
-/// What consolidation needs of patterns.
-impl MemoriesHandle {
-    /// Removes secrets from a memory that rules made, and checks it.
-    pub(crate) fn checked(&self, mut memory: Memory) -> Result<Memory, Error> {
-        memory.scrub();
-        memory.validate()?;
-        Ok(memory)
-    }
-
-    /// Makes the passages of a pattern that search may find.
-    pub(crate) async fn with_new_passages(&self, memory: Memory, deadline: Deadline) -> (Memory, Vec<Passage>) {
-        self.with_these_or_new(memory, Vec::new(), deadline).await
-    }
 
     /// Makes the record that turns a memory, as it is now, back into what it was. None where it is that already.
     pub(crate) async fn restored(
@@ -256,6 +239,13 @@ impl MemoriesHandle {
         let Some(part) = before.pattern.as_deref().cloned() else { return Ok(None) };
         Ok(self.with_part(current, before, part, deadline).await?.map(|(_, record)| record))
     }
+}
+
+/// Removes secrets from a memory, and checks it.
+pub(crate) fn checked(mut memory: Memory) -> Result<Memory, Error> {
+    memory.scrub();
+    memory.validate()?;
+    Ok(memory)
 }
 
 fn reason_is_given(argument: &'static str, reason: &str) -> Result<(), Error> {

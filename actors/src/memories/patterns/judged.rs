@@ -15,10 +15,10 @@ use reasoning_bank_domain::pattern::stages;
 
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
-use crate::ports::{MemoryRow, Page, Record};
+use crate::ports::{EpisodeRow, MemoryRow, Page, Record};
 use crate::runtime::Deadline;
 
-/// So many signals or traces are read at once.
+/// So many signals are read at once.
 const PAGE: usize = 500;
 /// The most applications of a pattern that are looked at.
 const APPLICATIONS_MOST: usize = 20_000;
@@ -107,15 +107,9 @@ impl MemoriesHandle {
             since: Some(window_start(now)),
             ..EpisodeFilter::of(workspace.id.clone(), LifecycleRules::default(), now)
         };
-        let (mut others, mut after): (Vec<EpisodeFacts>, _) = (Vec::new(), None);
-        while others.len() < COMPARED_MOST {
-            let rows = self.store.episodes(filter.clone(), after, PAGE, deadline).await?;
-            others.extend(rows.iter().map(|row| EpisodeFacts::of_trace(&row.trace)));
-            match rows.last().filter(|_| rows.len() == PAGE) {
-                Some(last) => after = Some(last.trace.trace_id),
-                None => break,
-            }
-        }
+        let mut others: Vec<EpisodeFacts> = Vec::new();
+        let take = |rows: Vec<EpisodeRow>| others.extend(rows.iter().map(|row| EpisodeFacts::of_trace(&row.trace)));
+        self.store.each_episode(&filter, COMPARED_MOST, deadline, take).await?;
         Ok(others)
     }
 
