@@ -30,7 +30,7 @@ use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Mode
 use crate::settings::{self, LlmSection, Loaded, Provider, Settings};
 use reasoning_bank_store::data_dir;
 use reasoning_bank_store::{
-    BackgroundLock, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles, WorkingFiles,
+    ArtefactFiles, BackgroundLock, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles, WorkingFiles,
 };
 
 /// The store has this long for its last checkpoint.
@@ -66,6 +66,7 @@ impl Bank {
             settings: SystemSettings { root_name, consolidation, ..system_settings(settings) },
             clock: Clock::system(),
             working: Arc::new(WorkingFiles::of(&settings.data_dir)),
+            artefacts: Arc::new(ArtefactFiles::of(&settings.data_dir)),
             consolidation: Arc::new(BackgroundLock::of_consolidation(&settings.data_dir)),
             background: in_background.then(|| Arc::new(BackgroundLock::of(&settings.data_dir)) as Arc<_>),
             backups: settings
@@ -123,7 +124,11 @@ fn opener(opened: Opened, settings: &Settings, fingerprint: Fingerprint) -> Stor
                 None => Arc::new(LanceStore::open(&dir, &fingerprint, options).await?),
             };
             *opened = Some(Arc::clone(&store));
-            Ok::<Arc<dyn MemoryStore>, StoreError>(Arc::new(TraceFiles::new(store, trace_files)))
+            Ok::<Arc<dyn MemoryStore>, StoreError>(Arc::new(TraceFiles::new(
+                store,
+                trace_files,
+                ArtefactFiles::of(&dir),
+            )))
         }
         .boxed()
     })

@@ -1,13 +1,16 @@
 //! Episodes as clients use them: `record` stores what a client tells, `search` finds, `read` lists and shows, `lifecycle`
-//! archives, deletes, restores and purges, `transcript` stores what transcripts tell, and `vectors` makes what meanings are
+//! archives, deletes, restores and purges, `artefacts` keeps files and long texts beside it, `transcript` stores what transcripts tell, and `vectors` makes what meanings are
 //! compared by. This is no actor: it combines the store, the embedder and the rules.
 
+mod artefacts;
 mod lifecycle;
 mod read;
 mod record;
 mod search;
 mod transcript;
 mod vectors;
+
+use std::sync::Arc;
 
 use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules};
 use reasoning_bank_domain::memory::ids::TraceId;
@@ -16,7 +19,7 @@ use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use crate::embedding_cache::CachedEmbedder;
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
-use crate::ports::{Clock, EpisodeRow};
+use crate::ports::{Artefacts, Clock, EpisodeRow};
 use crate::runtime::Deadline;
 use crate::store::{KeyedWrite, StoreHandle};
 use crate::usage::UsageHandle;
@@ -34,6 +37,7 @@ pub struct EpisodesHandle {
     embedder: CachedEmbedder,
     usage: UsageHandle,
     memories: MemoriesHandle,
+    artefacts: Arc<dyn Artefacts>,
     rules: LifecycleRules,
     clock: Clock,
 }
@@ -45,10 +49,11 @@ impl EpisodesHandle {
         embedder: CachedEmbedder,
         usage: UsageHandle,
         memories: MemoriesHandle,
+        artefacts: Arc<dyn Artefacts>,
         rules: LifecycleRules,
         clock: Clock,
     ) -> Self {
-        Self { store, workspaces, embedder, usage, memories, rules, clock }
+        Self { store, workspaces, embedder, usage, memories, artefacts, rules, clock }
     }
 
     /// Makes a handle that carries out this request of a client: its first commit stores the request as well.

@@ -10,6 +10,7 @@
 
 pub mod agents;
 pub mod backups;
+mod beside;
 pub mod cache;
 mod conflict;
 pub mod consolidation;

@@ -1,7 +1,8 @@
 //! What the system needs from outside: a store, an embedder, a language model, the time, the lease of the background work,
-//! the making of backups, the logs of working memories, and where a caller has one a check of solutions.
+//! the making of backups, the logs of working memories, the artefacts of episodes, and where a caller has one a check of solutions.
 //! Adapters are in the root package, fakes in `testkit`.
 
+mod artefacts;
 mod backups;
 mod clock;
 mod embedder;
@@ -11,6 +12,7 @@ mod store;
 mod verifier;
 mod working;
 
+pub use artefacts::Artefacts;
 pub use backups::Backups;
 pub use clock::Clock;
 pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, EmbeddingQueue, Fingerprint};

@@ -31,7 +31,7 @@ use crate::memories::{MemoriesHandle, RetrievalSettings};
 use crate::model::{
     Breaker, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel,
 };
-use crate::ports::{Backups, Clock, Embedder, Fingerprint, LanguageModel, Lease, WorkingLogs};
+use crate::ports::{Artefacts, Backups, Clock, Embedder, Fingerprint, LanguageModel, Lease, WorkingLogs};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
 use crate::store::{StoreHandle, StoreOpener};
@@ -93,6 +93,7 @@ pub struct SystemParts {
     /// The making of backups. None: this process makes none by itself.
     pub backups: Option<Arc<dyn Backups>>,
     pub working: Arc<dyn WorkingLogs>,
+    pub artefacts: Arc<dyn Artefacts>,
     /// The lease of consolidation, which one process of the bank has at a time.
     pub consolidation: Arc<dyn Lease>,
 }
@@ -169,6 +170,7 @@ impl System {
             background,
             backups,
             working,
+            artefacts,
             consolidation,
         } = parts;
         let events = Events::default();
@@ -201,6 +203,7 @@ impl System {
             embedder.clone(),
             usage.clone(),
             memories.clone(),
+            artefacts,
             settings.episodes,
             clock.clone(),
         );

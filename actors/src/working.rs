@@ -9,7 +9,6 @@ mod actor;
 mod closing;
 mod held;
 
-use std::io;
 use std::sync::Arc;
 
 use ractor::RpcReplyPort;
@@ -23,9 +22,10 @@ use uuid::Uuid;
 
 use self::actor::{SharedTask, TaskKey, WorkingActor, WorkingArgs, WorkingMsg};
 use self::held::HeldTask;
+use crate::beside::{blocking, unusable};
 use crate::episodes::EpisodesHandle;
 use crate::error::Error;
-use crate::ports::{Clock, StoreError, WorkingLogs};
+use crate::ports::{Clock, WorkingLogs};
 use crate::runtime::{ChildSpec, Deadline, Gate, Slot};
 
 pub use closing::EndedTask;
@@ -212,22 +212,6 @@ impl WorkingTask {
 
 fn missing(id: WorkingId) -> Error {
     Error::NotFound(format!("task {id}"))
-}
-
-/// Runs what reads and writes files before the deadline.
-async fn blocking<T: Send + 'static>(
-    deadline: Deadline,
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    let working = tokio::task::spawn_blocking(work);
-    match tokio::time::timeout_at(deadline.instant(), working).await {
-        Ok(done) => done.map_err(Error::internal)?,
-        Err(_) => Err(Error::DeadlineExceeded),
-    }
-}
-
-fn unusable(error: io::Error) -> Error {
-    StoreError::Unusable(error.to_string()).into()
 }
 
 impl From<WorkingInvalid> for Error {

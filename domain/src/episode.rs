@@ -3,9 +3,10 @@
 //! `document` is the document and how it is made of a trace and its state. `recording` checks what a caller reports and
 //! makes a trace of it. `labels` is what an episode is found by. `task_type` and `tool_name` are rules that label tasks and
 //! tools. `lifecycle` is what changes of an episode after it was stored: phase, deletion, access. `filter` says which
-//! episodes a question is about, `relevance` and `failures` rank them, `vectors` compares their meanings, and `duplicate`
-//! says when two are the same.
+//! episodes a question is about, `relevance` and `failures` rank them, `vectors` compares their meanings, `duplicate` says
+//! when two are the same, and `artefact` is what is kept beside the body.
 
+mod artefact;
 mod document;
 mod duplicate;
 mod failures;
@@ -19,6 +20,10 @@ mod task_type;
 mod tool_name;
 mod vectors;
 
+pub use artefact::{
+    ARTEFACT_MAX_BYTES, ARTEFACT_PAGE_MAX_BYTES, ARTEFACTS_MAX, ARTEFACTS_MAX_BYTES, Artefact, ArtefactText,
+    INLINE_MAX_BYTES, NewArtefact,
+};
 pub use document::{Episode, EpisodeOutcome, EpisodeStatus, EpisodeTask, EpisodeVerdict, LifecycleView};
 pub use duplicate::{DUPLICATE_MINUTES, content_key};
 pub use failures::{FailureMatch, FailureTier, matched_failure};
@@ -27,7 +32,7 @@ pub use labels::{EpisodeLabels, EpisodeTexts, WHOLE_MAX_CHARS};
 pub use lifecycle::{
     EpisodePhase, EpisodeState, EpisodeTimes, LifecycleProblem, LifecycleRules, REFERENCES_MAX, Visibility,
 };
-pub use recording::{BODY_MAX_BYTES, EntryBounds, NewEpisode, NewOutcome};
+pub use recording::{BODY_MAX_BYTES, EntryBounds, MadeEpisode, NewEpisode, NewOutcome};
 pub use relevance::{EpisodeRelevance, RECENT_DAYS, ScoredEpisode, relevance};
 pub use search::{
     ArchivedEpisode, DeletedEpisode, EpisodeFound, EpisodeHits, EpisodeList, EpisodeSummary, FoundBecause,

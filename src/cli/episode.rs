@@ -1,9 +1,12 @@
 //! The commands of `episode`: what happened in tasks is kept, found, shown, archived, deleted and restored.
 
+use std::path::Path;
+
 use reasoning_bank_actors::context::{GivenContext, LearnEpisode};
 use reasoning_bank_actors::episodes::{EpisodeListRequest, EpisodeQuery, RecordEpisode, Shown};
+use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::context::{ContextForTask, ShownContext};
-use reasoning_bank_domain::episode::{EpisodeStatus, NewEpisode, Strategy};
+use reasoning_bank_domain::episode::{ARTEFACT_MAX_BYTES, EpisodeStatus, NewArtefact, NewEpisode, Strategy};
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::FailureAnalysis;
@@ -45,6 +48,7 @@ pub(super) fn command(command: EpisodeCommand, loaded: &Loaded, output: Output) 
                 with_bank(loaded, async |bank| Ok(bank.episodes.get(id, workspace, request_deadline()).await?))?;
             output.answer(&episode, render::episode)
         }
+        EpisodeCommand::Artefact { id, name, out } => artefact(id, &name, out.as_deref(), loaded, output),
         EpisodeCommand::List(args) => {
             let request = list_of(args, loaded);
             let listed = with_bank(loaded, async |bank| Ok(bank.episodes.list(request, request_deadline()).await?))?;
@@ -122,22 +126,63 @@ fn erase(id: TraceId, sure: Sure, loaded: &Loaded, output: Output) -> Result<Com
     output.answer(&erased, render::episode_deleted)
 }
 
-fn episode_of(args: RecordEpisodeArgs) -> Result<NewEpisode, CommandFailure> {
-    if let Some(path) = &args.file {
-        return input::document(&input::read(path)?);
+fn artefact(
+    id: TraceId,
+    name: &str,
+    out: Option<&Path>,
+    loaded: &Loaded,
+    output: Output,
+) -> Result<CommandExit, CommandFailure> {
+    let workspace = &loaded.workspace;
+    let artefact =
+        with_bank(loaded, async |bank| Ok(bank.episodes.artefact(id, workspace, name, request_deadline()).await?))?;
+    if let Some(path) = out {
+        input::write_new(path, &artefact.content)?;
+        return output.answer(&artefact.reference, |reference| render::artefact_written(reference, path));
     }
-    let status = args.status.map_or(EpisodeStatus::Partial, Into::into);
-    let mut episode = NewEpisode::new(args.task.unwrap_or_default(), status);
-    episode.outcome.parts.primary_output = args.output;
-    episode.task.parts.parsed_goals = args.goals;
-    episode.reflection.insights = args.insights;
-    episode.reflection.failures_analyzed = args.failures.iter().map(|text| failure_of(text)).collect();
-    episode.metadata.tools_used = args.tools;
-    episode.metadata.tags = args.tags;
-    episode.metadata.domain = args.domain;
-    episode.metadata.task_type = args.task_type;
-    episode.session_id = args.session;
+    let text = artefact.whole_text().map_err(Error::from)?;
+    output.answer(&text, render::artefact_text)
+}
+
+fn episode_of(args: RecordEpisodeArgs) -> Result<NewEpisode, CommandFailure> {
+    let mut episode = match &args.file {
+        Some(path) => input::document(&input::read(path)?)?,
+        None => told_in(&args),
+    };
+    for path in &args.artefacts {
+        episode.artefacts.push(artefact_of(path, args.binary)?);
+    }
     Ok(episode)
+}
+
+/// Reads a file that is kept with an episode, under the file's name.
+fn artefact_of(path: &Path, may_be_binary: bool) -> Result<NewArtefact, CommandFailure> {
+    let content = input::read_bytes(path, ARTEFACT_MAX_BYTES as u64)?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let new = NewArtefact { name, text: String::new(), media_type: None, binary: None };
+    match String::from_utf8(content) {
+        Ok(text) => Ok(NewArtefact { text, ..new }),
+        Err(error) if may_be_binary => Ok(NewArtefact { binary: Some(error.into_bytes()), ..new }),
+        Err(_) => {
+            let problem = "is no text in UTF-8, so secrets cannot be taken out of it; --binary keeps it as it is";
+            Err(CommandFailure::usage(format!("--artefact: {} {problem}", path.display())))
+        }
+    }
+}
+
+fn told_in(args: &RecordEpisodeArgs) -> NewEpisode {
+    let status = args.status.map_or(EpisodeStatus::Partial, Into::into);
+    let mut episode = NewEpisode::new(args.task.clone().unwrap_or_default(), status);
+    episode.outcome.parts.primary_output = args.output.clone();
+    episode.task.parts.parsed_goals = args.goals.clone();
+    episode.reflection.insights = args.insights.clone();
+    episode.reflection.failures_analyzed = args.failures.iter().map(|text| failure_of(text)).collect();
+    episode.metadata.tools_used = args.tools.clone();
+    episode.metadata.tags = args.tags.clone();
+    episode.metadata.domain = args.domain.clone();
+    episode.metadata.task_type = args.task_type.clone();
+    episode.session_id = args.session.clone();
+    episode
 }
 
 fn failure_of(text: &str) -> FailureAnalysis {

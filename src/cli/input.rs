@@ -1,7 +1,7 @@
 //! The input of commands besides their arguments: a file or stdin, within bounds.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use reasoning_bank_domain::text::json;
@@ -39,6 +39,24 @@ pub(super) fn document<T: DeserializeOwned>(text: &str) -> Result<T, CommandFail
     })?;
     json.end().map_err(|error| CommandFailure::usage(format!("the file: {error}")))?;
     Ok(parsed)
+}
+
+/// Reads a file of at most `max` bytes, whatever it holds.
+pub(super) fn read_bytes(path: &Path, max: u64) -> Result<Vec<u8>, CommandFailure> {
+    let name = path.display();
+    let mut content = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(max + 1).read_to_end(&mut content));
+    match read.map(|bytes| bytes as u64 > max) {
+        Ok(false) => Ok(content),
+        Ok(true) => Err(CommandFailure::usage(format!("{name} has more than {max} bytes"))),
+        Err(error) => Err(CommandFailure::usage(format!("{name} cannot be read")).caused_by(error)),
+    }
+}
+
+/// Writes a file that was not there.
+pub(super) fn write_new(path: &Path, content: &[u8]) -> Result<(), CommandFailure> {
+    let written = File::create_new(path).and_then(|mut file| file.write_all(content));
+    written.map_err(|error| CommandFailure::usage(format!("{} cannot be written", path.display())).caused_by(error))
 }
 
 fn bounded(source: impl Read, name: &str) -> Result<String, CommandFailure> {

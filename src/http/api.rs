@@ -89,6 +89,7 @@ const ROUTES: &[Route] = &[
     route(Method::POST, "/episodes/learn", "learn_from_episode", RouteAnswer::Document),
     route(Method::POST, "/episodes/purge", "purge_episodes", RouteAnswer::Document),
     route(Method::GET, "/episodes/{episode_id}", "get_episode", RouteAnswer::Document),
+    route(Method::GET, "/episodes/{episode_id}/artefacts/{artefact}", "get_artefact", RouteAnswer::Document),
     route(Method::DELETE, "/episodes/{episode_id}", "delete_episode", RouteAnswer::Document),
     route(Method::POST, "/episodes/{episode_id}/archive", "archive_episode", RouteAnswer::Document),
     route(Method::POST, "/episodes/{episode_id}/restore", "restore_episode", RouteAnswer::Document),

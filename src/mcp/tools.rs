@@ -9,6 +9,7 @@ mod delete_memory;
 mod delete_workspace;
 mod distill_session;
 mod find_patterns;
+mod get_artefact;
 mod get_consolidation;
 mod get_context_for_task;
 mod get_episode;
@@ -110,7 +111,7 @@ pub(super) struct ToolSpec {
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: [&ToolSpec; 43] = [
+pub(super) const ALL: [&ToolSpec; 44] = [
     &solve_coding_task::TOOL,
     &retrieve_memories::TOOL,
     &record_memory::TOOL,
@@ -139,6 +140,7 @@ pub(super) const ALL: [&ToolSpec; 43] = [
     &record_episode::TOOL,
     &search_episodes::TOOL,
     &get_episode::TOOL,
+    &get_artefact::TOOL,
     &list_traces::TOOL,
     &get_trace::TOOL,
     &list_episodes::TOOL,

@@ -19,3 +19,5 @@ pub const TRACES: &str = "traces";
 pub const WORKING: &str = "working";
 /// The file that says what background work has spent today, replaced whole.
 pub const BACKGROUND_SPENT: &str = ".background.spent";
+/// The directory of the artefacts of episodes, which `artefact_files` has the map of.
+pub const ARTEFACTS: &str = "artefacts";

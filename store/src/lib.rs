@@ -9,6 +9,7 @@
 #![recursion_limit = "256"]
 
 pub mod allocator;
+mod artefact_files;
 mod background;
 pub mod backup;
 pub mod data_dir;
@@ -17,6 +18,7 @@ mod lance;
 mod trace_files;
 mod working_logs;
 
+pub use self::artefact_files::ArtefactFiles;
 pub use self::background::BackgroundLock;
 pub use self::lance::{LanceStore, Options, ResidentUse, use_all_cores};
 pub use self::trace_files::{TraceFileOptions, TraceFiles};

@@ -1,11 +1,13 @@
-//! Trace files: each is a copy of one trace, for people and other programs to read. They are kept whatever store is
+//! The files that belong to traces. Trace files are copies of traces, for people and other programs to read. They are kept whatever store is
 //! below. The store's own rows are what counts: a file that cannot be written fails no commit. Files are removed when
-//! their traces are erased, and when they are older than traces are kept.
+//! their traces are erased, and when they are older than traces are kept. Artefacts, which `artefact_files` keeps, go with
+//! the episodes that name them.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use jiff::{SignedDuration, Timestamp};
@@ -19,9 +21,12 @@ use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use serde::Deserialize;
 
+use super::artefact_files::{ArtefactFiles, NamedBy};
 use super::files::{create_dir, remove_if_there, unless_gone, write_synced};
 
 const EXTENSION: &str = "json";
+/// Artefacts of episodes that were never stored are looked for this often. A crash leaves them.
+const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// The settings of the trace files: where they are, whether they are written, and how long traces are kept.
@@ -40,13 +45,16 @@ pub struct TraceFileOptions {
 pub struct TraceFiles {
     store: Arc<dyn MemoryStore>,
     options: TraceFileOptions,
+    artefacts: ArtefactFiles,
     /// The time before which this process has removed all traces; `None` while it has removed none.
     removed_before: Mutex<Option<Timestamp>>,
+    /// When this process looked last for artefacts of episodes that were never stored.
+    looked_at: Mutex<Option<Instant>>,
 }
 
 impl TraceFiles {
-    pub fn new(store: Arc<dyn MemoryStore>, options: TraceFileOptions) -> Self {
-        Self { store, options, removed_before: Mutex::default() }
+    pub fn new(store: Arc<dyn MemoryStore>, options: TraceFileOptions, artefacts: ArtefactFiles) -> Self {
+        Self { store, options, artefacts, removed_before: Mutex::default(), looked_at: Mutex::default() }
     }
 
     async fn commit_and_write(&self, batch: Batch, deadline: Deadline) -> Result<Committed, StoreError> {
@@ -91,12 +99,36 @@ impl TraceFiles {
         if matches!(scope, EraseScope::Memory(_) | EraseScope::Jobs { .. }) {
             return Ok(());
         }
+        if matches!(scope, EraseScope::Traces { .. } | EraseScope::Episodes(_)) {
+            let of = scope.clone();
+            self.release_artefacts(move |name| may_be_in(name.episode, &of), deadline).await?;
+        }
         let dir = self.options.dir.clone();
         let removing = tokio::task::spawn_blocking(move || remove(&dir, &scope));
         let removed = tokio::time::timeout_at(deadline.instant(), removing).await.map_err(|_| StoreError::TimedOut)?;
         let dir = self.options.dir.display();
         let failed = |error: String| StoreError::Failed(format!("not all trace files in {dir} were removed: {error}"));
         removed.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))
+    }
+
+    /// Removes the artefacts that only episodes name which are not in the store. It looks at these names alone.
+    async fn release_artefacts(
+        &self,
+        looks_at: impl Fn(&NamedBy) -> bool + Send + 'static,
+        deadline: Deadline,
+    ) -> Result<(), StoreError> {
+        let listing = self.artefacts.clone();
+        let named = beside(deadline, move || {
+            listing.named().map(|named| named.into_iter().filter(looks_at).collect::<Vec<_>>())
+        });
+        let mut gone = Vec::new();
+        for name in named.await? {
+            if self.reads().trace(name.episode, Some(name.workspace.clone()), deadline).await?.is_none() {
+                gone.push(name);
+            }
+        }
+        let releasing = self.artefacts.clone();
+        beside(deadline, move || releasing.release(&gone)).await
     }
 
     /// Removes the traces that were kept long enough. This is done once a day, because the limit moves at midnight UTC.
@@ -116,6 +148,17 @@ impl TraceFiles {
     async fn maintain_both(&self, deadline: Deadline) -> Result<Maintained, StoreError> {
         if let Err(error) = self.remove_old(deadline).await {
             tracing::warn!(%error, "old traces could not be removed");
+        }
+        let is_due = {
+            let mut looked_at = self.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_due = looked_at.is_none_or(|at| at.elapsed() > LOOK_EVERY);
+            if is_due {
+                *looked_at = Some(Instant::now());
+            }
+            is_due
+        };
+        if is_due && let Err(error) = self.release_artefacts(NamedBy::is_settled, deadline).await {
+            tracing::warn!(%error, "artefacts of episodes that are gone could not be removed");
         }
         self.store.maintain(deadline).await
     }
@@ -141,6 +184,17 @@ impl MemoryStore for TraceFiles {
     fn limitation(&self) -> Option<Limitation> {
         self.store.limitation()
     }
+}
+
+/// Does work with artefacts before the deadline. It goes on by itself after it.
+async fn beside<T: Send + 'static>(
+    deadline: Deadline,
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, StoreError> {
+    let working = tokio::time::timeout_at(deadline.instant(), tokio::task::spawn_blocking(work));
+    let done = working.await.map_err(|_| StoreError::TimedOut)?;
+    let failed = |error: String| StoreError::Failed(format!("artefacts of episodes: {error}"));
+    done.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))
 }
 
 /// Returns the time before which traces are removed; `None` where they are kept for good.

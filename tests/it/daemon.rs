@@ -317,8 +317,15 @@ async fn permissions_say_which_tools_are_listed_and_may_be_called() {
     let reads = daemon.session(Some(&reads)).await.on("shop");
     let listed = reads.tools().await;
     let reading = ["retrieve_memories", "get_memory_genealogy", "get_job", "list_workspaces", "get_memory"];
-    let more =
-        ["get_context_for_task", "get_recovery", "find_patterns", "get_pattern", "search_episodes", "get_episode"];
+    let more = [
+        "get_context_for_task",
+        "get_recovery",
+        "find_patterns",
+        "get_pattern",
+        "search_episodes",
+        "get_episode",
+        "get_artefact",
+    ];
     assert_eq!(listed, [reading.as_slice(), &more].concat());
     for tool in daemon.session(Some(&all)).await.tools().await {
         let answer = reads.call(&tool, json!({})).await;

@@ -10,7 +10,7 @@ use reasoning_bank_actors::ports::{EraseScope, MemoryStore, Record};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_store::{TraceFileOptions, TraceFiles};
+use reasoning_bank_store::{ArtefactFiles, TraceFileOptions, TraceFiles};
 use serde_json::Value;
 
 use crate::store_fixtures::*;
@@ -31,7 +31,8 @@ impl Kept {
     }
 
     fn store(&self, write: bool, retention_days: u32) -> TraceFiles {
-        TraceFiles::new(self.inner.clone(), TraceFileOptions { dir: self.dir(), write, retention_days })
+        let options = TraceFileOptions { dir: self.dir(), write, retention_days };
+        TraceFiles::new(self.inner.clone(), options, ArtefactFiles::of(self.top.path()))
     }
 
     fn files(&self) -> Vec<String> {

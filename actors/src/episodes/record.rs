@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use reasoning_bank_domain::episode::{
-    DUPLICATE_MINUTES, EpisodeFilter, NewEpisode, RecordedEpisode, Visibility, content_key,
+    DUPLICATE_MINUTES, EpisodeFilter, MadeEpisode, NewEpisode, RecordedEpisode, Visibility, content_key,
 };
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::{Trace, TraceSource};
@@ -54,7 +54,7 @@ impl EpisodesHandle {
         let workspace = self.workspaces.resolve(&workspace, deadline).await?.workspace;
         let id = given.unwrap_or_else(|| Uuid::now_v7().into());
         let now = self.clock.now();
-        let (trace, removed) =
+        let MadeEpisode { trace, artefacts, removed } =
             episode.into_trace(id, TraceSource::Reported, workspace.id.clone(), session.as_deref(), now)?;
         let recorded = |episode_id, created| RecordedEpisode {
             episode_id,
@@ -73,6 +73,7 @@ impl EpisodesHandle {
         if let Some(same) = same {
             return Ok(recorded(same, false));
         }
+        self.keep(artefacts, id, &workspace.id, deadline).await?;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace)), Record::Trace(trace.clone())];
         batch.extend(self.vectors_of(&trace, 0, deadline.halfway()).await.map(Record::EpisodeVectors));
         self.store.commit(batch, deadline).await?;

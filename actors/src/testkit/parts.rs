@@ -7,7 +7,7 @@ use reasoning_bank_domain::consolidation::ConsolidationSchedule;
 use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
 
-use super::{HashEmbedder, MemLease, MemLogs};
+use super::{HashEmbedder, MemArtefacts, MemLease, MemLogs};
 use crate::agents::SolveSettings;
 use crate::cache::CacheLimits;
 use crate::distiller::DistillerSettings;
@@ -73,6 +73,7 @@ pub fn parts(store: Arc<dyn MemoryStore>, model: impl LanguageModel) -> SystemPa
         background: None,
         backups: None,
         working: Arc::new(MemLogs::default()),
+        artefacts: Arc::new(MemArtefacts::default()),
         consolidation: Arc::new(MemLease::default()),
     }
 }

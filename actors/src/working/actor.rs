@@ -11,8 +11,9 @@ use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use super::WorkingHandle;
 use super::held::HeldTask;
-use super::{WorkingHandle, unusable};
+use crate::beside::unusable;
 use crate::error::Error;
 use crate::ports::{OpenedLog, WorkingLogs};
 use crate::runtime::{Deadline, MessageTimer, Panicked, Tasks};

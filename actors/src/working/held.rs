@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use reasoning_bank_domain::working::{Operation, TaskEnd, WorkingChange, WorkingMemory};
 use serde::{Deserialize, Serialize};
 
-use super::unusable;
+use crate::beside::unusable;
 use crate::error::Error;
 use crate::ports::WorkingLog;
 

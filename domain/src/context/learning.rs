@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{ContextForTask, KNOWLEDGE_MAX, PATTERNS_MAX, WARNINGS_MAX};
-use crate::episode::{EpisodeStatus, EpisodeTask, NewEpisode, NewOutcome, RecordedEpisode};
+use crate::episode::{EpisodeStatus, EpisodeTask, NewArtefact, NewEpisode, NewOutcome, RecordedEpisode};
 use crate::evidence::feedback::{LEARNINGS_MAX, Learning, Moved};
 use crate::memory::ids::{ContextId, MemoryId};
 use crate::memory::observation::Feedback;
@@ -87,6 +87,9 @@ pub struct ToldEpisode {
     /// RFC 3339, if not now.
     #[serde(default)]
     pub timestamp: Option<Timestamp>,
+    /// Files and long texts to keep.
+    #[serde(default)]
+    pub artefacts: Vec<NewArtefact>,
 }
 
 /// What came of a task.
@@ -102,9 +105,9 @@ pub struct ToldOutcome {
 impl ToldEpisode {
     /// Returns the episode with its status.
     pub fn with_status(self, status: EpisodeStatus) -> NewEpisode {
-        let Self { task, outcome, execution, reflection, metadata, session_id, timestamp } = self;
+        let Self { task, outcome, execution, reflection, metadata, session_id, timestamp, artefacts } = self;
         let outcome = NewOutcome { status, parts: outcome.parts };
-        NewEpisode { task, outcome, execution, reflection, metadata, session_id, timestamp }
+        NewEpisode { task, outcome, execution, reflection, metadata, session_id, timestamp, artefacts }
     }
 }
 

@@ -30,7 +30,7 @@ fn summary(n: u128) -> EpisodeSummary {
     told.reflection.insights = vec!["The upper bound is exclusive.".into()];
     told.metadata.tools_used = vec!["cargo test".into()];
     let workspace = strategy(1).workspace_id;
-    let (episode, _) = told.into_trace(trace(n), TraceSource::Reported, workspace, None, now()).unwrap();
+    let episode = told.into_trace(trace(n), TraceSource::Reported, workspace, None, now()).unwrap().trace;
     EpisodeSummary::new(&episode, &EpisodeState::of(&episode), LifecycleRules::default(), now())
 }
 

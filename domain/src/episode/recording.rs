@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::artefact::{Artefact, NewArtefact, handed_in, refer, take_long_texts};
 use super::document::{EpisodeStatus, EpisodeTask};
 use super::tool_name;
 use crate::memory::ids::TraceId;
@@ -53,6 +54,19 @@ pub struct NewEpisode {
     /// The time of the work, where that was before now.
     #[serde(default)]
     pub timestamp: Option<Timestamp>,
+    /// Files and long texts to keep beside it, 100 at most.
+    #[serde(default)]
+    pub artefacts: Vec<NewArtefact>,
+}
+
+/// What becomes of an episode that was told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MadeEpisode {
+    pub trace: Trace,
+    /// What is to be kept beside the trace, each once.
+    pub artefacts: Vec<Artefact>,
+    /// What was taken out of the texts.
+    pub removed: Removed,
 }
 
 /// How the task ended.
@@ -75,6 +89,7 @@ impl NewEpisode {
             metadata: EpisodeMetadata::default(),
             session_id: None,
             timestamp: None,
+            artefacts: Vec::new(),
         }
     }
 
@@ -114,7 +129,7 @@ impl NewEpisode {
 
     /// Checks texts and numbers.
     fn check(&self, now: Timestamp) -> Result<(), FieldProblem> {
-        let Self { task, outcome, execution, reflection, metadata, session_id, timestamp } = self;
+        let Self { task, outcome, execution, reflection, metadata, session_id, timestamp, artefacts: _ } = self;
         check_text("task.original_input", &task.original_input, TASK_MAX_CHARS)?;
         each("task.parsed_goals", &task.parts.parsed_goals, SHORT_MAX_CHARS)?;
         each("task.constraints", &task.parts.constraints, SHORT_MAX_CHARS)?;
@@ -162,8 +177,7 @@ impl NewEpisode {
         Ok(())
     }
 
-    /// Makes the trace of the episode. `session` is the source of the evidence. Returns also what was taken out of the
-    /// texts.
+    /// Makes the trace of the episode. `session` is the source of the evidence.
     ///
     /// # Errors
     ///
@@ -175,13 +189,14 @@ impl NewEpisode {
         workspace_id: WorkspaceId,
         session: Option<&str>,
         now: Timestamp,
-    ) -> Result<(Trace, Removed), FieldProblem> {
+    ) -> Result<MadeEpisode, FieldProblem> {
         self.check_counts()?;
         drop_blank(&mut self.metadata.domain);
         drop_blank(&mut self.metadata.task_type);
         drop_blank(&mut self.session_id);
         drop_blank(&mut self.task.parts.context);
         self.check(now)?;
+        let (mut artefacts, removed_there) = handed_in(std::mem::take(&mut self.artefacts))?;
         let made = self.timestamp.unwrap_or(now);
         let mut tools: Vec<String> = self.metadata.tools_used.iter().map(|tool| tool_name(tool, None)).collect();
         for entry in &mut self.execution.trace {
@@ -214,15 +229,17 @@ impl NewEpisode {
             ..Trace::reported(trace_id, workspace_id, session.unwrap_or_default(), None, made)
         };
         trace.metadata.source_session = session.map(str::to_owned);
-        let removed = trace.scrub();
+        let removed = removed_there + trace.scrub();
         if let Some(parts) = &mut trace.episode {
             for failure in &mut parts.reflection.failures_analyzed {
                 failure.signature = failure.read_signature().to_string();
             }
+            artefacts.extend(take_long_texts(parts));
+            refer(parts, &mut artefacts)?;
         }
         let bytes = serde_json::to_vec(&trace).map_or(0, |body| body.len());
         check_count("episode", bytes, "bytes as JSON", BODY_MAX_BYTES)?;
-        Ok((trace, removed))
+        Ok(MadeEpisode { trace, artefacts, removed })
     }
 }
 
@@ -255,7 +272,7 @@ mod tests {
     use crate::memory::samples::{now, strategy, trace};
     use crate::memory::trace::{FailureAnalysis, PlanStep, TraceEntry};
 
-    fn made(episode: NewEpisode) -> Result<(Trace, Removed), FieldProblem> {
+    fn made(episode: NewEpisode) -> Result<MadeEpisode, FieldProblem> {
         episode.into_trace(trace(1), TraceSource::Reported, strategy(1).workspace_id, Some("s"), now())
     }
 
@@ -269,7 +286,7 @@ mod tests {
             serde_json::from_str(r#"{"task": {"original_input": "Fix the pager"}, "outcome": {"status": "SUCCESS"}}"#)
                 .unwrap();
         assert_eq!(read, least());
-        let (trace, removed) = made(read).unwrap();
+        let MadeEpisode { trace, removed, .. } = made(read).unwrap();
         assert_eq!((trace.task.as_str(), removed.is_nothing()), ("Fix the pager", true));
         assert_eq!(trace.session(), Some("s"));
     }
@@ -288,7 +305,8 @@ mod tests {
     #[case("metadata.tags", |e: &mut NewEpisode| e.metadata.tags = vec!["t".into(); 21])]
     #[case("metadata.domain", |e: &mut NewEpisode| e.metadata.domain = Some("d".repeat(121)))]
     #[case("timestamp", |e: &mut NewEpisode| e.timestamp = Some(now() + jiff::SignedDuration::from_secs(1)))]
-    #[case("episode", |e: &mut NewEpisode| e.reflection.insights = vec!["x".repeat(190_000); 6])]
+    #[case("episode", |e: &mut NewEpisode| e.execution.plan = (0..200).map(|n| PlanStep { id: n.to_string(), title: "é".repeat(3_900), depends_on: Vec::new() }).collect())]
+    #[case("artefacts", |e: &mut NewEpisode| e.execution.trace = (0..101).map(|n| TraceEntry { action: "call".into(), output: Some(format!("{n}{}", "x".repeat(17_000))), ..TraceEntry::default() }).collect())]
     fn what_is_out_of_bounds_is_named(#[case] field: &str, #[case] change: fn(&mut NewEpisode)) {
         let mut episode = least();
         change(&mut episode);
@@ -304,7 +322,7 @@ mod tests {
         episode.execution.trace =
             vec![TraceEntry { action: "call".into(), output: Some(secret.into()), ..TraceEntry::default() }];
         episode.outcome.parts.quality_metrics.insert(secret.into(), 1.0);
-        let (trace, removed) = made(episode).unwrap();
+        let MadeEpisode { trace, removed, .. } = made(episode).unwrap();
         assert_eq!(removed.redactions, 4);
         assert!(!serde_json::to_string(&trace).unwrap().contains(secret));
     }
@@ -322,7 +340,7 @@ mod tests {
         episode.execution.trace = vec![call("Bash", "cargo test -p x"), call("Edit", "src/lib.rs")];
         episode.reflection.failures_analyzed =
             vec![FailureAnalysis { error: "KeyError: 'x'".into(), ..FailureAnalysis::default() }];
-        let parts = made(episode).unwrap().0.episode.unwrap();
+        let parts = made(episode).unwrap().trace.episode.unwrap();
         assert_eq!(parts.metadata.tools_used, ["github.create_issue", "Edit", "cargo test"]);
         assert_eq!(parts.reflection.failures_analyzed[0].signature, "keyerror|");
     }

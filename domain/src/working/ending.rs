@@ -18,6 +18,7 @@ use crate::episode::{BODY_MAX_BYTES, EntryBounds, EpisodeStatus, NewEpisode};
 use crate::memory::LABEL_MAX_CHARS;
 use crate::memory::trace::{Execution, FailureAnalysis, PlanStep, ResourceUsage, TaskParts, TraceEntry};
 use crate::safety::secrets::{Removed, Scrub, all};
+use crate::text;
 
 /// A task ends with at most this many insights.
 pub const MAX_INSIGHTS: usize = 20;
@@ -264,14 +265,7 @@ impl<'a> TaskEpisode<'a> {
 
 /// Cuts a text to its head and its tail where it has more than `most` bytes.
 fn head_and_tail(text: &str, most: usize) -> Cow<'_, str> {
-    const MARKER: &str = " … [shortened] … ";
-    if text.len() <= most {
-        return Cow::Borrowed(text);
-    }
-    let half = most.saturating_sub(MARKER.len()) / 2;
-    let head = &text[..text.floor_char_boundary(half)];
-    let tail = &text[text.ceil_char_boundary(text.len() - half)..];
-    Cow::Owned(format!("{head}{MARKER}{tail}"))
+    text::head_and_tail(text, most, " … [shortened] … ")
 }
 
 #[cfg(test)]

@@ -40,6 +40,19 @@ pub(in crate::cli) enum EpisodeCommand {
         /// The episode's id, which is that of its trace
         id: TraceId,
     },
+    /// Print a file or a long text that is kept with an episode
+    #[command(after_help = "Examples:\n  \
+        reasoning-bank episode artefact 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 build.log\n  \
+        reasoning-bank episode artefact 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 core.bin --out core.bin")]
+    Artefact {
+        /// The episode's id
+        id: TraceId,
+        /// Its name, or its sha256
+        name: String,
+        /// Write it to this file, which must not be there yet
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
     /// List the episodes of the workspace, newest first
     #[command(after_help = "Examples:\n  \
         reasoning-bank episode list --task-type debugging\n  \
@@ -137,6 +150,12 @@ pub(in crate::cli) struct RecordEpisodeArgs {
     /// Such as debugging or feature [default: told from the task]
     #[arg(long, value_name = "TYPE")]
     pub(in crate::cli) task_type: Option<String>,
+    /// A file to keep with it, with secrets taken out; may be given several times
+    #[arg(long = "artefact", value_name = "FILE")]
+    pub(in crate::cli) artefacts: Vec<PathBuf>,
+    /// Keep artefacts that are no text, as they are
+    #[arg(long, requires = "artefacts")]
+    pub(in crate::cli) binary: bool,
     /// The session that it belongs to: the same said again in it within ten minutes is kept once
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) session: Option<String>,

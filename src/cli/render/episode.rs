@@ -1,12 +1,13 @@
 //! The text of episodes: what happened in tasks, and what became of them.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use reasoning_bank_domain::episode::{
-    ArchivedEpisode, DeletedEpisode, Episode, EpisodeFound, EpisodeHits, EpisodeList, EpisodePhase, EpisodeStatus,
-    EpisodeSummary, PurgedEpisodes, RecordedEpisode, RestoredEpisode,
+    ArchivedEpisode, ArtefactText, DeletedEpisode, Episode, EpisodeFound, EpisodeHits, EpisodeList, EpisodePhase,
+    EpisodeStatus, EpisodeSummary, PurgedEpisodes, RecordedEpisode, RestoredEpisode,
 };
-use reasoning_bank_domain::memory::trace::{FailureAnalysis, TraceEntry};
+use reasoning_bank_domain::memory::trace::{ArtefactReference, FailureAnalysis, TraceEntry};
 
 use super::style::{bad, bold, dim, doubtful, good};
 use super::{clean, clean_line, counted, next_page};
@@ -93,6 +94,14 @@ fn failure_text(failure: &FailureAnalysis) -> String {
     out
 }
 
+pub(in crate::cli) fn artefact_text(artefact: &ArtefactText) -> String {
+    clean(&artefact.text)
+}
+
+pub(in crate::cli) fn artefact_written(artefact: &ArtefactReference, to: &Path) -> String {
+    format!("{} bytes of {} written to {}\n", artefact.bytes, clean_line(&artefact.name), to.display())
+}
+
 pub(in crate::cli) fn episode(episode: &Episode) -> String {
     let mut out = format!("{}\n\n", bold(clean(episode.task.original_input.trim_end())));
     let mut field = |name: &str, text: String| {
@@ -130,6 +139,9 @@ pub(in crate::cli) fn episode(episode: &Episode) -> String {
         field("metric", format!("{} {value}", clean_line(name)));
     }
     episode.reflection.insights.iter().for_each(|insight| field("insight", clean(insight)));
+    for artefact in &episode.artefacts {
+        field("artefact", format!("{} ({} bytes, {})", clean_line(&artefact.name), artefact.bytes, artefact.sha256));
+    }
     lifecycle.referenced_by.iter().for_each(|id| field("named by", id.to_string()));
     out.extend(episode.reflection.failures_analyzed.iter().map(failure_text));
     out.extend(episode.execution.trace.iter().enumerate().map(|(n, entry)| entry_text(n + 1, entry)));

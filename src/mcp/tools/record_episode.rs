@@ -3,7 +3,7 @@
 use futures::FutureExt;
 use jiff::Timestamp;
 use reasoning_bank_actors::episodes::RecordEpisode;
-use reasoning_bank_domain::episode::{EpisodeTask, NewEpisode, NewOutcome, RecordedEpisode};
+use reasoning_bank_domain::episode::{EpisodeTask, NewArtefact, NewEpisode, NewOutcome, RecordedEpisode};
 use reasoning_bank_domain::memory::trace::{EpisodeMetadata, Execution, Reflection};
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use schemars::JsonSchema;
@@ -33,8 +33,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
-    let Arguments { task, outcome, execution, reflection, metadata, session_id, timestamp, .. } = arguments;
-    let episode = NewEpisode { task, outcome, execution, reflection, metadata, session_id, timestamp };
+    let Arguments { task, outcome, execution, reflection, metadata, session_id, timestamp, artefacts, .. } = arguments;
+    let episode = NewEpisode { task, outcome, execution, reflection, metadata, session_id, timestamp, artefacts };
     let request = RecordEpisode { episode, workspace, session: Some(calling.caller.source().to_owned()) };
     document(&calling.episodes().record(request, calling.deadline).await?)
 }
@@ -54,6 +54,9 @@ struct Arguments {
     session_id: Option<String>,
     /// RFC 3339, if not now.
     timestamp: Option<Timestamp>,
+    /// Files and long texts to keep with it.
+    #[serde(default)]
+    artefacts: Vec<NewArtefact>,
     /// Path or id.
     #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,

@@ -133,7 +133,7 @@ pub(super) async fn closed(
         return Err(missing.into());
     }
     let workspace = calling.workspace(named).await?;
-    match calling.system.episodes.get(id.into(), &workspace, calling.deadline).await {
+    match calling.system.episodes.get_whole(id.into(), &workspace, calling.deadline).await {
         Ok(episode) if TaskEpisode::of(&episode.execution).is_some() => Ok(episode),
         Ok(_) | Err(Error::NotFound(_)) => Err(missing.into()),
         Err(error) => Err(error.into()),

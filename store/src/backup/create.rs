@@ -171,6 +171,20 @@ fn gather_beside(data_dir: &Path, to: &Path) -> io::Result<()> {
             })?;
         }
     }
+    copy_tree(&data_dir.join(data_dir::ARTEFACTS), &to.join(data_dir::ARTEFACTS))
+}
+
+/// Copies a directory of files that are written once.
+fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in unless_gone(fs::read_dir(from))?.into_iter().flatten() {
+        let entry = entry?;
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        match entry.file_type()? {
+            kind if kind.is_dir() => copy_tree(&path, &to)?,
+            kind if kind.is_file() => copy_file(&path, &to, |_| true)?,
+            _ => {}
+        }
+    }
     Ok(())
 }
 

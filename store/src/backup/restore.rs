@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::manifest::{BackupFile, BackupManifest};
 use super::source::{self, BackupSource, Receiver};
 use super::{BackupError, Flaw, FlawedFile, blocking, known, partial};
+use crate::artefact_files::ArtefactFiles;
 use crate::data_dir;
 use crate::files::{create_dir, create_file, sync_dir};
 use crate::lance::{ErasureLog, FORMAT_VERSION, LanceStore, LoggedErasure, Options, RESTORING, sync_all};
@@ -180,7 +181,7 @@ async fn finish_bank(
     let own = ErasureLog::read(dir).map_err(BackupError::io(dir))?;
     let mut log = own.ok_or_else(|| no_backup("it has no log of erasures".into()))?;
     let traces = TraceFileOptions { dir: dir.join(data_dir::TRACES), write: false, retention_days: 0 };
-    let with_files = TraceFiles::new(Arc::clone(&store) as Arc<dyn MemoryStore>, traces);
+    let with_files = TraceFiles::new(Arc::clone(&store) as Arc<dyn MemoryStore>, traces, ArtefactFiles::of(dir));
     let mut erased = 0;
     for (_, later) in logs {
         let later: Vec<LoggedErasure> = later.without(&log).cloned().collect();

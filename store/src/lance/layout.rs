@@ -91,12 +91,12 @@ impl Layout {
         self.journals().join("bulk.json")
     }
 
-    /// The log of the erasures that there were.
-    /// The directory of the working memories of a workspace.
-    pub(super) fn working(&self, workspace: &WorkspaceId) -> PathBuf {
-        self.root.join(data_dir::WORKING).join(workspace.as_str())
+    /// The directories that hold what a workspace has beside the tables, and that go with it.
+    pub(super) fn beside(&self, workspace: &WorkspaceId) -> [PathBuf; 2] {
+        [data_dir::WORKING, data_dir::ARTEFACTS].map(|kind| self.root.join(kind).join(workspace.as_str()))
     }
 
+    /// The log of the erasures that there were.
     pub(super) fn erasure_log(&self) -> PathBuf {
         self.root.join("erasures.log")
     }

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::episode::{Artefact, Episode, EpisodeState, LifecycleRules, MadeEpisode};
 use crate::memory::samples::{now, strategy, trace};
 use crate::memory::trace::{Trace, TraceSource};
 use crate::working::{Constraint, FailedSubtask, Operation, SetValue, TaskContext, ValueScope, WorkingInvalid};
@@ -36,8 +37,22 @@ fn working(operations: &[Operation]) -> WorkingMemory {
 }
 
 fn kept(memory: &WorkingMemory, end: &TaskEnd) -> Trace {
+    made(memory, end).trace
+}
+
+fn made(memory: &WorkingMemory, end: &TaskEnd) -> MadeEpisode {
     let episode = memory.episode(end, now());
-    episode.into_trace(trace(1), TraceSource::Reported, strategy(1).workspace_id, None, now()).unwrap().0
+    episode.into_trace(trace(1), TraceSource::Reported, strategy(1).workspace_id, None, now()).unwrap()
+}
+
+/// Returns the execution as it is read again, with the long texts that are kept beside it.
+fn read_again(made: &MadeEpisode) -> Execution {
+    let state = EpisodeState::of(&made.trace);
+    let mut episode = Episode::new(&made.trace, &state, LifecycleRules::default(), now());
+    let text = |artefact: &Artefact| String::from_utf8(artefact.content.clone()).unwrap();
+    let contents = made.artefacts.iter().map(|artefact| (artefact.reference.sha256.clone(), text(artefact))).collect();
+    episode.restore_texts(&contents);
+    episode.execution
 }
 
 #[test]
@@ -112,8 +127,7 @@ fn what_is_too_large_is_shortened_to_one_length_and_says_so() {
     let operations: Vec<Operation> =
         (0..200).map(|n| result(&format!("s{n}"), if n % 2 == 0 { &large } else { "found" })).collect();
     let memory = working(&operations);
-    let stored = kept(&memory, &TaskEnd::unknown());
-    let execution = stored.episode.unwrap().execution;
+    let execution = read_again(&made(&memory, &TaskEnd::unknown()));
     let read = TaskEpisode::of(&execution).unwrap();
     assert_eq!((read.results(), read.left_out(), read.shortened()), (200, 0, 100));
     assert_eq!(read.resolve("result:2".parse().unwrap()).unwrap(), "found");
@@ -168,8 +182,7 @@ proptest! {
             let _ = memory.apply(operation, now());
         });
         let end = TaskEnd { output: Some(output.clone()), insights: vec![output; 1], ..TaskEnd::unknown() };
-        let stored = kept(&memory, &end);
-        let parts = stored.episode.unwrap();
-        prop_assert!(TaskEpisode::of(&parts.execution).is_some());
+        let execution = read_again(&made(&memory, &end));
+        prop_assert!(TaskEpisode::of(&execution).is_some());
     }
 }

@@ -58,7 +58,9 @@ fn remove_from_files(layout: &Layout, own: &JournalSlot, scope: &EraseScope, job
         None => {
             journal::scrub(layout, own)?;
             if let EraseScope::Workspace(workspace) = scope {
-                unless_gone(fs::remove_dir_all(layout.working(workspace)))?;
+                for dir in layout.beside(workspace) {
+                    unless_gone(fs::remove_dir_all(dir))?;
+                }
             }
             set_aside::remove_all(&layout.set_aside())
         }
