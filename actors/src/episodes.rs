@@ -11,6 +11,7 @@ mod transcript;
 mod vectors;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules};
 use reasoning_bank_domain::memory::ids::TraceId;
@@ -40,6 +41,8 @@ pub struct EpisodesHandle {
     artefacts: Arc<dyn Artefacts>,
     rules: LifecycleRules,
     clock: Clock,
+    /// Whether this process has looked for episodes without vectors before a search.
+    filled: Arc<AtomicBool>,
 }
 
 impl EpisodesHandle {
@@ -53,7 +56,7 @@ impl EpisodesHandle {
         rules: LifecycleRules,
         clock: Clock,
     ) -> Self {
-        Self { store, workspaces, embedder, usage, memories, artefacts, rules, clock }
+        Self { store, workspaces, embedder, usage, memories, artefacts, rules, clock, filled: Arc::default() }
     }
 
     /// Makes a handle that carries out this request of a client: its first commit stores the request as well.

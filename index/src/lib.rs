@@ -5,8 +5,10 @@
 //! In reading order: `owner_index` is what the store fills and asks. `columns` has what scoring and filters need of each
 //! memory, `inverted_index` searches words by BM25, and `quantized_vectors` searches vectors, whose arithmetic is in
 //! `kernels`. `hits` takes the best memories of the passages that either found.
+//! `episodes` is the same for episodes: one table of all of them.
 
 mod columns;
+mod episodes;
 mod hits;
 mod inverted_index;
 mod kernels;
@@ -16,6 +18,7 @@ mod quantized_vectors;
 mod samples;
 
 pub use columns::{IndexedMemory, RowLocation};
+pub use episodes::{ByteVectors, EpisodeColumns, EpisodeTable, StateColumns, VectorColumns};
 pub use hits::Full;
 pub use inverted_index::{Collection, TermQuery};
 pub use owner_index::{FoundByWords, OwnerIndex, merge};

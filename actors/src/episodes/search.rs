@@ -1,6 +1,7 @@
 //! Finding episodes: one function for all strategies, and one form of answer.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use jiff::SignedDuration;
@@ -263,8 +264,11 @@ impl EpisodesHandle {
         let Some(vector) = QuantizedVector::of(&vector) else {
             return Ok((self.by_words(filter, query, limit, deadline).await?, Vec::new()));
         };
-        // What cannot get its vectors now does so in the background.
-        if let Err(error) = self.fill(filter.clone(), deadline.halfway()).await {
+        // A process that answers once and ends has no background work that makes vectors, so it makes some before its
+        // first search.
+        if !self.filled.swap(true, Ordering::Relaxed)
+            && let Err(error) = self.fill(filter.clone(), deadline.halfway()).await
+        {
             tracing::debug!(code = error.code().as_str(), "episodes without vectors wait for the next try");
         }
         let embedder = self.embedder.fingerprint().to_string();

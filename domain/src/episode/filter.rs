@@ -72,6 +72,18 @@ impl EpisodeFilter {
         self
     }
 
+    /// Tells whether it asks for more than a workspace, a time and who is shown an episode.
+    pub fn has_labels(&self) -> bool {
+        let Self { domain, task_type, status, tools, tags, session, signature, with_failures, .. } = self;
+        let texts = [domain, task_type, session];
+        texts.into_iter().any(Option::is_some)
+            || status.is_some()
+            || !tools.is_empty()
+            || !tags.is_empty()
+            || signature.is_some()
+            || *with_failures
+    }
+
     /// Tells whether an episode with these times is shown.
     pub fn shows(&self, times: EpisodeTimes) -> bool {
         self.visible.contains(&times.visibility(self.rules, self.now))

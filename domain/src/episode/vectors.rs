@@ -29,6 +29,10 @@ impl QuantizedVector {
         Self(bytes.iter().map(|byte| i8::from_le_bytes([*byte])).collect())
     }
 
+    pub fn numbers(&self) -> &[i8] {
+        &self.0
+    }
+
     pub fn bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|number| number.to_le_bytes()).collect()
     }

@@ -149,8 +149,10 @@ impl StoreReads for LanceStore {
         limit: usize,
         deadline: Deadline,
     ) -> StoreFuture<'_, Vec<EpisodeRow>> {
-        self.of_own_vectors(deadline, async move |_, tables| episodes::episodes(tables, &filter, after, limit).await)
-            .boxed()
+        self.of_own_vectors(deadline, async move |shared, tables| {
+            episodes::episodes(shared, tables, &filter, after, limit).await
+        })
+        .boxed()
     }
 
     fn episode(&self, id: TraceId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<EpisodeRow>> {
@@ -158,7 +160,8 @@ impl StoreReads for LanceStore {
     }
 
     fn nearest_episodes(&self, search: EpisodeSearch, deadline: Deadline) -> StoreFuture<'_, Vec<(EpisodeRow, f64)>> {
-        self.of_own_vectors(deadline, async move |_, tables| episodes::nearest(tables, &search).await).boxed()
+        self.of_own_vectors(deadline, async move |shared, tables| episodes::nearest(shared, tables, &search).await)
+            .boxed()
     }
 
     fn episodes_without_vectors(
@@ -168,14 +171,15 @@ impl StoreReads for LanceStore {
         limit: usize,
         deadline: Deadline,
     ) -> StoreFuture<'_, Vec<(Trace, u64)>> {
-        self.of_own_vectors(deadline, async move |_, tables| {
-            episodes::without_vectors(tables, &filter, &embedder, limit).await
+        self.of_own_vectors(deadline, async move |shared, tables| {
+            episodes::without_vectors(shared, tables, &filter, &embedder, limit).await
         })
         .boxed()
     }
 
     fn count_episodes(&self, filter: EpisodeFilter, deadline: Deadline) -> StoreFuture<'_, BTreeMap<Visibility, u64>> {
-        self.of_own_vectors(deadline, async move |_, tables| episodes::count(tables, &filter).await).boxed()
+        self.of_own_vectors(deadline, async move |shared, tables| episodes::count(shared, tables, &filter).await)
+            .boxed()
     }
 
     fn episode_states(&self, ids: Vec<TraceId>, deadline: Deadline) -> StoreFuture<'_, Vec<EpisodeState>> {

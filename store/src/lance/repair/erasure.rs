@@ -79,6 +79,9 @@ pub(in crate::lance) async fn finish(
     if condition(scope, TableName::Memories).is_some() {
         shared.resident.forget();
     }
+    if condition(scope, TableName::Traces).is_some() {
+        shared.resident.episodes.forget().await;
+    }
     let concerned = || shared.tables.each().filter(|(name, _)| condition(scope, *name).is_some());
     for (name, table) in concerned() {
         compaction::drop_deleted_rows(table).await?;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use reasoning_bank_index::OwnerIndex;
 
+use super::episodes::EpisodeCache;
 use super::owner::Owner;
 use super::table_deltas::TableVersions;
 use super::versions::{CommittedVersions, NewestVersions};
@@ -32,6 +33,8 @@ pub(in crate::lance) struct Resident {
     /// The bytes that all owner indexes may take; none are kept when it is 0.
     budget: usize,
     pub(super) newest: NewestVersions,
+    /// The table of episodes may take half of the budget. Owner indexes have what it leaves.
+    pub(in crate::lance) episodes: EpisodeCache,
     /// Whoever reads a large owner index holds the first lock, so that no more than one at a time is beyond the budget.
     /// Whoever reads an owner index that takes little holds the second.
     pub(super) reading: tokio::sync::Mutex<()>,
@@ -148,6 +151,7 @@ impl Resident {
             dims,
             budget,
             newest: NewestVersions::of(layout),
+            episodes: EpisodeCache::new(budget / 2),
             reading: tokio::sync::Mutex::default(),
             reading_little: tokio::sync::Mutex::default(),
             adding: Arc::default(),
@@ -169,7 +173,8 @@ impl Resident {
 
     pub(in crate::lance) fn in_use(&self) -> ResidentUse {
         let state = self.state();
-        let bytes = state.indexes().map(|cached| cached.bytes.load(Ordering::Relaxed)).sum();
+        let of_indexes: usize = state.indexes().map(|cached| cached.bytes.load(Ordering::Relaxed)).sum();
+        let bytes = of_indexes + self.episodes.bytes();
         let [answered, read] = [&self.answered, &self.read].map(|count| count.load(Ordering::Relaxed));
         ResidentUse { indexes: state.indexes().count(), bytes, answered, read }
     }
@@ -223,7 +228,8 @@ impl Resident {
     /// Makes room for an owner index of this many bytes. Others that were not used for `unused_for` go, and the one
     /// that was unused longest goes first.
     fn make_room(&self, owner: &Owner, bytes: usize, unused_for: Duration) -> Result<(), NotCached> {
-        if bytes > self.budget {
+        let budget = self.budget - self.episodes.bytes();
+        if bytes > budget {
             return Err(NotCached::TooLarge);
         }
         let now = self.now();
@@ -236,7 +242,7 @@ impl Resident {
         loop {
             let others = || state.indexes().filter(|cached| cached.owner != *owner);
             let taken: usize = others().map(|cached| cached.bytes.load(Ordering::Relaxed)).sum();
-            if taken + bytes <= self.budget {
+            if taken + bytes <= budget {
                 return Ok(());
             }
             let longest_unused =

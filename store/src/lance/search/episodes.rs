@@ -1,7 +1,9 @@
-//! Episodes: lists by their labels and times, and the search by meaning. Which episodes there are is told by short columns,
+//! Episodes: lists by their labels and times, and the search by meaning. Which episodes there are is told by a table in
+//! memory (`resident/episodes.rs`), or by short columns where it would be too large. Labels are looked for in the columns,
 //! and only the bodies of those that are asked for are read.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::{EpisodeRow, EpisodeSearch, StoreError};
@@ -11,16 +13,23 @@ use reasoning_bank_domain::episode::{
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_index::EpisodeTable;
+use uuid::Uuid;
 
+use crate::lance::shared::SharedStore;
 use crate::lance::tables::read::{record, select, select_these};
-use crate::lance::tables::rows::{decode_bodies, on_all_cores, optional_times, text_column, time_column, vector_bytes};
+use crate::lance::tables::rows::{
+    decode_bodies, id_column, on_all_cores, optional_times, text_column, time_column, vector_bytes,
+};
 use crate::lance::tables::{Tables, filter};
+use crate::lance::threads::blocking;
 
-/// An episode in the order of lists: its time in microseconds, and its id as text, which sorts as the id does.
-type EpisodePlace = (i64, String);
+/// An episode in the order of lists: its time in microseconds, and its id.
+type EpisodePlace = (i64, u128);
 
 /// Lists a page of the episodes that the filter lets through, the newest first.
 pub(in crate::lance) async fn episodes(
+    shared: &SharedStore,
     tables: &Tables,
     filter: &EpisodeFilter,
     after: Option<TraceId>,
@@ -29,11 +38,11 @@ pub(in crate::lance) async fn episodes(
     let after = match after {
         None => None,
         Some(id) => match record::<Trace>(&tables.traces, &id.to_string(), filter.workspace.as_ref()).await? {
-            Some(trace) => Some((trace.created_at.as_microsecond(), id.to_string())),
+            Some(trace) => Some((trace.created_at.as_microsecond(), id.uuid().as_u128())),
             None => return Ok(Vec::new()),
         },
     };
-    let mut places = places(tables, filter).await?;
+    let mut places = places(shared, tables, filter).await?;
     places.retain(|place| after.as_ref().is_none_or(|after| place < after));
     let ids = newest(places, limit);
     read_rows(tables, &ids).await
@@ -41,11 +50,12 @@ pub(in crate::lance) async fn episodes(
 
 /// Counts the episodes that the filter lets through, by who is shown them.
 pub(in crate::lance) async fn count(
+    shared: &SharedStore,
     tables: &Tables,
     filter: &EpisodeFilter,
 ) -> Result<BTreeMap<Visibility, u64>, StoreError> {
     let mut counts = BTreeMap::new();
-    for (visibility, _) in visible_places(tables, filter).await? {
+    for (visibility, _) in visible_places(shared, tables, filter).await? {
         *counts.entry(visibility).or_default() += 1;
     }
     Ok(counts)
@@ -67,35 +77,57 @@ pub(in crate::lance) async fn episode(
 
 /// Finds the episodes that are most like what is asked, by comparing the vectors of all that the filter lets through.
 pub(in crate::lance) async fn nearest(
+    shared: &SharedStore,
     tables: &Tables,
     search: &EpisodeSearch,
 ) -> Result<Vec<(EpisodeRow, f64)>, StoreError> {
-    let shown: HashSet<String> = places(tables, &search.filter).await?.into_iter().map(|(_, id)| id).collect();
-    let of = search.filter.workspace.as_ref().map(|workspace| filter::equals("workspace", workspace.as_str()));
-    let of_embedder = filter::equals("embedder", search.embedder.as_str());
-    let compared: &[&'static str] = if search.of_outcome { &["outcome"] } else { &["task", "whole"] };
-    let columns: Vec<&str> = std::iter::once("id").chain(compared.iter().copied()).collect();
-    let found = select(&tables.episode_vectors, filter::all([of, Some(of_embedder)]), &columns).await?;
-    let ids: Vec<&str> = text_column(&found, "id").collect();
-    let vectors: Vec<Vec<Option<&[u8]>>> = compared.iter().map(|name| vector_bytes(&found, name).collect()).collect();
-    let candidates: Vec<usize> = (0..ids.len()).filter(|row| shown.contains(ids[*row])).collect();
-    let cosines = on_all_cores(&candidates, |row| {
-        let of_row = vectors.iter().filter_map(|column| *column.get(*row)?);
-        let cosines = of_row.map(|bytes| QuantizedVector::from_bytes(bytes).cosine(&search.vector));
-        cosines.fold(0.0, f64::max)
-    });
-    let mut ranked: Vec<(f64, &str)> = cosines.into_iter().zip(candidates.iter().map(|row| ids[*row])).collect();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    ranked.truncate(search.limit);
-    let wanted: Vec<String> = ranked.iter().map(|(_, id)| (*id).to_owned()).collect();
-    let cosines: HashMap<&str, f64> = ranked.iter().map(|(cosine, id)| (*id, *cosine)).collect();
+    let ranked = match table(shared, tables).await? {
+        Some(table) => {
+            let labelled = labelled(tables, &search.filter).await?;
+            let search = search.clone();
+            let find = move || {
+                let EpisodeSearch { filter, vector, embedder, of_outcome, limit } = search;
+                table.nearest(&filter, labelled.as_ref(), vector.numbers(), &embedder, of_outcome, limit)
+            };
+            blocking(find).await?.into_iter().map(|(id, cosine)| (f64::from(cosine), id)).collect()
+        }
+        None => nearest_in_tables(shared, tables, search).await?,
+    };
+    let cosines: HashMap<u128, f64> = ranked.iter().map(|(cosine, id)| (*id, *cosine)).collect();
+    let wanted: Vec<String> = ranked.iter().map(|(_, id)| text_of(*id)).collect();
     let rows = read_rows(tables, &wanted).await?;
-    let cosine = |row: &EpisodeRow| cosines.get(row.trace.trace_id.to_string().as_str()).copied().unwrap_or_default();
+    let cosine = |row: &EpisodeRow| cosines.get(&row.trace.trace_id.uuid().as_u128()).copied().unwrap_or_default();
     let with_cosine = |row: EpisodeRow| {
         let cosine = cosine(&row);
         (row, cosine)
     };
     Ok(rows.into_iter().map(with_cosine).collect())
+}
+
+/// Compares the vectors as they lie in the tables.
+async fn nearest_in_tables(
+    shared: &SharedStore,
+    tables: &Tables,
+    search: &EpisodeSearch,
+) -> Result<Vec<(f64, u128)>, StoreError> {
+    let shown: HashSet<u128> = places(shared, tables, &search.filter).await?.into_iter().map(|(_, id)| id).collect();
+    let of = search.filter.workspace.as_ref().map(|workspace| filter::equals("workspace", workspace.as_str()));
+    let of_embedder = filter::equals("embedder", search.embedder.as_str());
+    let compared: &[&'static str] = if search.of_outcome { &["outcome"] } else { &["task", "whole"] };
+    let columns: Vec<&str> = std::iter::once("id").chain(compared.iter().copied()).collect();
+    let found = select(&tables.episode_vectors, filter::all([of, Some(of_embedder)]), &columns).await?;
+    let ids: Vec<u128> = id_column(&found).collect();
+    let vectors: Vec<Vec<Option<&[u8]>>> = compared.iter().map(|name| vector_bytes(&found, name).collect()).collect();
+    let candidates: Vec<usize> = (0..ids.len()).filter(|row| shown.contains(&ids[*row])).collect();
+    let cosines = on_all_cores(&candidates, |row| {
+        let of_row = vectors.iter().filter_map(|column| *column.get(*row)?);
+        let cosines = of_row.map(|bytes| QuantizedVector::from_bytes(bytes).cosine(&search.vector));
+        cosines.fold(0.0, f64::max)
+    });
+    let mut ranked: Vec<(f64, u128)> = cosines.into_iter().zip(candidates.iter().map(|row| ids[*row])).collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    ranked.truncate(search.limit);
+    Ok(ranked)
 }
 
 /// Reads the states of these episodes.
@@ -126,17 +158,28 @@ pub(in crate::lance) async fn vectors(
 
 /// Lists the newest episodes that have no vectors of this embedder, each with the revision that its vectors get.
 pub(in crate::lance) async fn without_vectors(
+    shared: &SharedStore,
     tables: &Tables,
     filter: &EpisodeFilter,
     embedder: &str,
     limit: usize,
 ) -> Result<Vec<(Trace, u64)>, StoreError> {
-    let places = places(tables, filter).await?;
-    let of = filter.workspace.as_ref().map(|workspace| filter::equals("workspace", workspace.as_str()));
-    let known = select(&tables.episode_vectors, of, &["id", "embedder"]).await?;
-    let embedders = text_column(&known, "id").zip(text_column(&known, "embedder"));
-    let current: HashSet<&str> = embedders.filter(|(_, made_by)| *made_by == embedder).map(|(id, _)| id).collect();
-    let lacking = places.into_iter().filter(|(_, id)| !current.contains(id.as_str())).collect();
+    let lacking = match table(shared, tables).await? {
+        Some(table) => {
+            let labelled = labelled(tables, filter).await?;
+            let lacking = table.without_vectors(filter, embedder);
+            lacking.filter(|(_, id)| labelled.as_ref().is_none_or(|labelled| labelled.contains(id))).collect()
+        }
+        None => {
+            let places = places(shared, tables, filter).await?;
+            let of = filter.workspace.as_ref().map(|workspace| filter::equals("workspace", workspace.as_str()));
+            let known = select(&tables.episode_vectors, of, &["id", "embedder"]).await?;
+            let embedders = id_column(&known).zip(text_column(&known, "embedder"));
+            let current: HashSet<u128> =
+                embedders.filter(|(_, made_by)| *made_by == embedder).map(|(id, _)| id).collect();
+            places.into_iter().filter(|(_, id)| !current.contains(id)).collect()
+        }
+    };
     let ids = newest(lacking, limit);
     let others = select_these(&tables.episode_vectors, "id", ids.clone(), &["body"]).await?;
     let revisions = decode_bodies::<EpisodeVectors>(&others)?.into_iter().map(|of| (of.episode_id, of.revision + 1));
@@ -149,31 +192,56 @@ pub(in crate::lance) async fn without_vectors(
     Ok(rows.into_iter().map(with_revision).collect())
 }
 
+/// Returns the table of episodes in memory; none where it would be too large.
+async fn table(shared: &SharedStore, tables: &Tables) -> Result<Option<Arc<EpisodeTable>>, StoreError> {
+    shared.resident.episodes.table(tables, shared.dims).await
+}
+
+/// Returns the episodes that have the labels of the filter; none where it names no labels.
+async fn labelled(tables: &Tables, filter: &EpisodeFilter) -> Result<Option<HashSet<u128>>, StoreError> {
+    if !filter.has_labels() {
+        return Ok(None);
+    }
+    let found = select(&tables.traces, filter::episodes(filter), &["id"]).await?;
+    Ok(Some(id_column(&found).collect()))
+}
+
 /// Returns the places of all episodes that the filter lets through, in no order.
-async fn places(tables: &Tables, filter: &EpisodeFilter) -> Result<Vec<EpisodePlace>, StoreError> {
-    Ok(visible_places(tables, filter).await?.into_iter().map(|(_, place)| place).collect())
+async fn places(
+    shared: &SharedStore,
+    tables: &Tables,
+    filter: &EpisodeFilter,
+) -> Result<Vec<EpisodePlace>, StoreError> {
+    Ok(visible_places(shared, tables, filter).await?.into_iter().map(|(_, place)| place).collect())
 }
 
 /// Returns the places of all episodes that the filter lets through, in no order, and who is shown each.
 async fn visible_places(
+    shared: &SharedStore,
     tables: &Tables,
     filter: &EpisodeFilter,
 ) -> Result<Vec<(Visibility, EpisodePlace)>, StoreError> {
+    if let Some(table) = table(shared, tables).await? {
+        let labelled = labelled(tables, filter).await?;
+        let is_labelled = |id: &u128| labelled.as_ref().is_none_or(|labelled| labelled.contains(id));
+        let shown = table.shown(filter).filter(|(_, _, id)| is_labelled(id));
+        return Ok(shown.map(|(visibility, created, id)| (visibility, (created, id))).collect());
+    }
     let of = filter.workspace.as_ref().map(|workspace| filter::equals("workspace", workspace.as_str()));
     let (traces, states) = tokio::try_join!(
         select(&tables.traces, filter::episodes(filter), &["id", "created"]),
         select(&tables.episode_state, of, &["id", "accessed", "archived", "deleted"])
     )?;
-    let accessed = text_column(&states, "id").zip(optional_times(&states, "accessed"));
+    let accessed = id_column(&states).zip(optional_times(&states, "accessed"));
     let times = accessed.zip(optional_times(&states, "archived").zip(optional_times(&states, "deleted")));
-    let times: HashMap<&str, [Option<Timestamp>; 3]> =
+    let times: HashMap<u128, [Option<Timestamp>; 3]> =
         times.map(|((id, accessed), (archived, deleted))| (id, [accessed, archived, deleted])).collect();
-    let shown = text_column(&traces, "id").zip(time_column(&traces, "created")).filter_map(|(id, created)| {
-        let [last_accessed, archived_at, deleted_at] = times.get(id).copied().unwrap_or_default();
+    let shown = id_column(&traces).zip(time_column(&traces, "created")).filter_map(|(id, created)| {
+        let [last_accessed, archived_at, deleted_at] = times.get(&id).copied().unwrap_or_default();
         let created_at = Timestamp::from_microsecond(created).ok()?;
         let times = EpisodeTimes { created_at, last_accessed, archived_at, deleted_at };
         let visibility = times.visibility(filter.rules, filter.now);
-        filter.visible.contains(&visibility).then(|| (visibility, (created, id.to_owned())))
+        filter.visible.contains(&visibility).then_some((visibility, (created, id)))
     });
     Ok(shown.collect())
 }
@@ -185,7 +253,11 @@ fn newest(mut places: Vec<EpisodePlace>, limit: usize) -> Vec<String> {
         places.truncate(limit);
     }
     places.sort_unstable_by(|a, b| b.cmp(a));
-    places.into_iter().map(|(_, id)| id).collect()
+    places.into_iter().map(|(_, id)| text_of(id)).collect()
+}
+
+fn text_of(id: u128) -> String {
+    Uuid::from_u128(id).to_string()
 }
 
 /// Reads these episodes, in this order. Those that are gone meanwhile are left out.

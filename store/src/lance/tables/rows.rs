@@ -21,6 +21,7 @@ use reasoning_bank_domain::memory::{ErrorContext, Memory};
 use reasoning_bank_domain::text::terms;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use uuid::Uuid;
 
 use super::schema::TableName;
 use crate::lance::errors::failed;
@@ -399,6 +400,11 @@ pub(in crate::lance) fn text_column<'a>(
         .iter()
         .filter_map(move |batch| batch.column_by_name(name)?.as_string_opt::<i32>())
         .flat_map(|column| column.iter().map(Option::unwrap_or_default))
+}
+
+/// Returns the ids of every batch, one after another. What is no id, which no record has, is nobody's.
+pub(in crate::lance) fn id_column(batches: &[RecordBatch]) -> impl Iterator<Item = u128> + use<'_> {
+    text_column(batches, "id").map(|id| Uuid::parse_str(id).unwrap_or_default().as_u128())
 }
 
 /// Returns the values of a column of times, in microseconds, of every batch, one after another.
