@@ -9,7 +9,7 @@ problem() {
     failed=1
 }
 
-# Directly or not: the domain and the index have no runtime and no IO, the actors no database, no protocol, no command line.
+# Directly or not: the domain, the index and the clients have no runtime and no IO, the actors no database, no protocol, no command line.
 must_not_reach() {
     local package=$1 reached
     shift
@@ -23,6 +23,7 @@ must_not_reach() {
 edges=('lancedb|lance(-.*)?' 'arrow(-.*)?' 'datafusion(-.*)?' 'rmcp(-.*)?' reqwest hyper fastembed 'ort(-.*)?' 'tract(-.*)?' axum 'clap(_.*)?' config)
 must_not_reach reasoning-bank-domain "${edges[@]}" tokio ractor reasoning-bank-actors
 must_not_reach reasoning-bank-index "${edges[@]}" tokio ractor reasoning-bank-actors
+must_not_reach reasoning-bank-clients "${edges[@]}" tokio ractor 'reasoning-bank-(domain|actors|store)'
 must_not_reach reasoning-bank-actors "${edges[@]}"
 must_not_reach reasoning-bank-store 'rmcp(-.*)?' 'tract(-.*)?' axum 'clap(_.*)?'
 

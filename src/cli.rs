@@ -46,6 +46,7 @@ mod reembed;
 mod render;
 mod serve;
 mod session;
+mod setup;
 mod signals;
 mod solve;
 mod stats;
@@ -118,6 +119,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Working(command) => working::command(command, &loaded, output),
         Command::Genealogy(args) => genealogy::command(&args, &loaded, output),
         Command::Workspace(command) => workspace::command(command, &loaded, &sources, output),
+        Command::Setup(args) => setup::command(&args, &loaded, &sources, output),
         Command::Learn { files } => learn::command(&files, &loaded, output),
         Command::Consolidate(args) => consolidate::command(args, &loaded, output),
         Command::Maintain { apply } => maintain::command(apply, &loaded, output),

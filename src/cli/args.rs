@@ -16,6 +16,7 @@ mod episode;
 mod eval;
 mod memory;
 mod pattern;
+mod setup;
 mod shared;
 mod token;
 mod words;
@@ -33,6 +34,7 @@ pub(super) use memory::{
     UpdateArgs,
 };
 pub(super) use pattern::{FindPatternArgs, PatternCommand};
+pub(super) use setup::{ScopeArg, SetupArgs};
 pub(super) use shared::{PageArgs, Sure};
 pub(super) use token::{TokenArgs, TokenCommand};
 use words::EpisodeStatusArg;
@@ -133,6 +135,22 @@ pub(super) enum Command {
             \"git:github.com/acme/shop\"], \"env\": {\"REASONING_BANK_TOKEN\": \"rb_…\"}}"
     )]
     Mcp(McpArgs),
+    /// Put the memory into the clients that agents run in: Claude Code, Codex, Gemini CLI, OpenCode and others
+    #[command(
+        long_about = "Put the memory into the clients that agents run in. Without names, into all that are found here. \
+            Shows what it would write, asks, writes with a backup, and starts the server as the clients will. Comments, \
+            order and other servers stay as they are. Running it again changes nothing.\n\n\
+            The clients are claude-code, codex, gemini-cli and opencode, which every change of this program is tried with, \
+            and cursor, vscode, windsurf, cline, zed and goose, which are written by their documentation. Without a key \
+            of a provider, the server is started with `--llm none`. A key is never written into a file.",
+        after_help = "Examples:\n  \
+            reasoning-bank setup                                  every client that is found\n  \
+            reasoning-bank setup claude-code --dry-run            what it would write\n  \
+            reasoning-bank setup codex --yes --instructions       and tell the agent when to use the memory\n  \
+            reasoning-bank setup cursor --scope project --http https://bank.example.org/mcp\n  \
+            reasoning-bank setup --uninstall                      take everything back"
+    )]
+    Setup(SetupArgs),
     /// Serve one bank to a team: MCP over HTTP
     #[command(
         long_about = "Serve one bank to a team: MCP over HTTP at /mcp, for everyone who has a token. On this machine it \

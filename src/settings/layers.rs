@@ -65,7 +65,7 @@ impl SettingSources {
     }
 
     /// Finds an environment variable. An empty one counts as not set.
-    pub(super) fn variable(&self, name: &str) -> Option<&OsString> {
+    pub fn variable(&self, name: &str) -> Option<&OsString> {
         let found = self.environment.iter().find(|(own, _)| own == name);
         found.map(|(_, value)| value).filter(|value| !value.is_empty())
     }

@@ -18,6 +18,7 @@ mod cli_learn;
 mod cli_maintain;
 mod cli_memory;
 mod cli_patterns;
+mod cli_setup;
 mod cli_solve;
 mod cli_working;
 mod cli_workspace;

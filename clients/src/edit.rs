@@ -1,0 +1,75 @@
+//! Changes of configuration files that leave everything else in them as it is: comments, order, spaces, line ends.
+
+use crate::document::{ConfigChange, ConfigFormat};
+
+mod json;
+mod markdown;
+#[cfg(test)]
+mod tests;
+mod toml;
+mod yaml;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigEditError {
+    #[error("it is no {format}: {reason}")]
+    Syntax { format: &'static str, reason: String },
+    #[error("{0} is not what it should be, a map")]
+    NoMap(String),
+    #[error("{0} is written in a form that is not edited here; write the block form")]
+    Unsupported(String),
+}
+
+/// Returns the text with the changes. An empty text stands for a file that is new.
+///
+/// # Errors
+/// The text is not of its format, or has something else where a map has to be.
+pub fn apply(format: ConfigFormat, text: &str, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {
+    with_unix_lines(text, |text| match format {
+        ConfigFormat::Json => json::apply(text, changes),
+        ConfigFormat::Toml => toml::apply(text, changes),
+        ConfigFormat::Yaml => yaml::apply(text, changes),
+        ConfigFormat::Markdown => Ok(markdown::apply(text, changes)),
+    })
+}
+
+/// Returns the text without what the changes put into it. With the `original`, what the changes replaced is put back, and
+/// maps that they made go where they are empty.
+///
+/// # Errors
+/// The text is not of its format.
+pub fn remove(
+    format: ConfigFormat,
+    text: &str,
+    original: Option<&str>,
+    changes: &[ConfigChange],
+) -> Result<String, ConfigEditError> {
+    let original = original.map(unix_lines);
+    with_unix_lines(text, |text| match format {
+        ConfigFormat::Json => json::remove(text, original.as_deref(), changes),
+        ConfigFormat::Toml => toml::remove(text, original.as_deref(), changes),
+        ConfigFormat::Yaml => yaml::remove(text, original.as_deref(), changes),
+        ConfigFormat::Markdown => Ok(markdown::remove(text)),
+    })
+}
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Edits the text with the line ends of Unix, and gives it back with its own. A text that mixes them is edited as it is.
+fn with_unix_lines(
+    text: &str,
+    edit: impl FnOnce(&str) -> Result<String, ConfigEditError>,
+) -> Result<String, ConfigEditError> {
+    let marked = text.strip_prefix(BYTE_ORDER_MARK);
+    let body = marked.unwrap_or(text);
+    let windows = body.matches("\r\n").count();
+    let edited = if windows > 0 && windows == body.matches('\n').count() {
+        edit(&body.replace("\r\n", "\n"))?.replace('\n', "\r\n")
+    } else {
+        edit(body)?
+    };
+    Ok(if marked.is_some() { format!("{BYTE_ORDER_MARK}{edited}") } else { edited })
+}
+
+fn unix_lines(text: &str) -> String {
+    text.trim_start_matches(BYTE_ORDER_MARK).replace("\r\n", "\n")
+}

@@ -1,0 +1,150 @@
+//! JSON with comments: values are put in by the concrete syntax tree, and taken out by their place in the text.
+
+use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
+use jsonc_parser::errors::ParseError;
+use jsonc_parser::tokens::{Token, TokenAndRange};
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+
+use super::ConfigEditError;
+use crate::document::{ConfigChange, ConfigValue};
+
+pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {
+    let root = parse(text)?;
+    let top = root.object_value_or_create().ok_or_else(|| ConfigEditError::NoMap("the file".to_owned()))?;
+    let mut is_changed = false;
+    for change in changes {
+        let ConfigChange::Entry { section, name, value } = change else { continue };
+        let mut map = top.clone();
+        for part in section {
+            map = map.object_value_or_create(part).ok_or_else(|| ConfigEditError::NoMap(part.clone()))?;
+        }
+        match map.get(name) {
+            Some(property) if property.value().and_then(|value| read(&value)).is_some_and(|is| is.is_same(value)) => {}
+            Some(property) => {
+                property.set_value(input(value));
+                is_changed = true;
+            }
+            None => {
+                map.append(name, input(value));
+                is_changed = true;
+            }
+        }
+    }
+    Ok(if is_changed { root.to_string() } else { text.to_owned() })
+}
+
+pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {
+    let mut text = text.to_owned();
+    let before = original.map(parse).transpose()?;
+    for change in changes {
+        let ConfigChange::Entry { section, name, .. } = change else { continue };
+        let replaced = before.as_ref().and_then(|before| find(before, section)?.get(name)?.value());
+        match replaced.and_then(|value| read(&value)) {
+            Some(value) => {
+                let root = parse(&text)?;
+                if let Some(property) = find(&root, section).and_then(|map| map.get(name)) {
+                    property.set_value(input(&value));
+                    text = root.to_string();
+                }
+            }
+            None => text = without_property(&text, section, name)?,
+        }
+        let Some(before) = &before else { continue };
+        for depth in (1..=section.len()).rev() {
+            let path = &section[..depth];
+            let is_empty = find(&parse(&text)?, path).is_some_and(|map| map.properties().is_empty());
+            if is_empty && find(before, path).is_none() {
+                text = without_property(&text, &path[..depth - 1], &path[depth - 1])?;
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// Returns the text without a property, and without the comma and the line that were only its own. The removal of the
+/// syntax tree would take comments beside it along.
+fn without_property(text: &str, section: &[String], name: &str) -> Result<String, ConfigEditError> {
+    let collected = CollectOptions { comments: CommentCollectionStrategy::Separate, tokens: true };
+    let parsed = parse_to_ast(text, &collected, &options()).map_err(|error| no_json(&error))?;
+    let top = parsed.value.as_ref().and_then(|value| value.as_object());
+    let map = section.iter().try_fold(top, |map, part| Some(map?.get_object(part))).flatten();
+    let Some(range) = map.and_then(|map| map.get(name)).map(|property| property.range) else {
+        return Ok(text.to_owned());
+    };
+    let tokens: Vec<_> = parsed.tokens.iter().flatten().collect();
+    let comma_at =
+        |token: Option<&&TokenAndRange<'_>>| token.filter(|token| token.token == Token::Comma).map(|token| token.range);
+    let comma_before = comma_at(tokens.iter().rfind(|token| token.range.end <= range.start));
+    let comma_after = comma_at(tokens.iter().find(|token| token.range.start >= range.end));
+    let mut cut = range.start..comma_after.map_or(range.end, |comma| comma.end);
+    let line_start = text[..cut.start].trim_end_matches([' ', '\t', '\r']);
+    let line_end = text[cut.end..].trim_start_matches([' ', '\t', '\r']);
+    let has_own_lines = line_start.ends_with('\n') && line_end.starts_with('\n');
+    if has_own_lines {
+        cut.start = line_start.len() - 1;
+        cut.end = text.len() - line_end.len();
+    }
+    let before = &text[..cut.start];
+    let before = match comma_before {
+        Some(comma) if comma_after.is_none() => format!("{}{}", &before[..comma.start], &before[comma.end..]),
+        _ => before.to_owned(),
+    };
+    Ok(format!("{before}{}", &text[cut.end..]))
+}
+
+/// What JSON with comments may have beyond JSON: comments and trailing commas.
+fn options() -> ParseOptions {
+    ParseOptions {
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        ..ParseOptions::default()
+    }
+}
+
+fn parse(text: &str) -> Result<CstRootNode, ConfigEditError> {
+    CstRootNode::parse(text, &options()).map_err(|error| no_json(&error))
+}
+
+fn no_json(error: &ParseError) -> ConfigEditError {
+    ConfigEditError::Syntax { format: "JSON", reason: error.to_string() }
+}
+
+fn find(root: &CstRootNode, section: &[String]) -> Option<CstObject> {
+    section.iter().try_fold(root.object_value()?, |map, part| map.object_value(part))
+}
+
+fn input(value: &ConfigValue) -> CstInputValue {
+    match value {
+        ConfigValue::Text(text) => CstInputValue::String(text.clone()),
+        ConfigValue::Flag(flag) => CstInputValue::Bool(*flag),
+        ConfigValue::Number(number) => CstInputValue::Number(number.to_string()),
+        ConfigValue::List(values) => CstInputValue::Array(values.iter().map(input).collect()),
+        ConfigValue::Map(entries) => {
+            CstInputValue::Object(entries.iter().map(|(name, value)| (name.clone(), input(value))).collect())
+        }
+    }
+}
+
+/// Reads a value. One that has what we never write, such as null, is none.
+fn read(node: &CstNode) -> Option<ConfigValue> {
+    if let Some(text) = node.as_string_lit() {
+        return text.decoded_value().ok().map(ConfigValue::Text);
+    }
+    if let Some(flag) = node.as_boolean_lit() {
+        return Some(ConfigValue::Flag(flag.value()));
+    }
+    if let Some(number) = node.as_number_lit() {
+        return number.to_string().parse().ok().map(ConfigValue::Number);
+    }
+    if let Some(list) = node.as_array() {
+        return list.elements().iter().map(read).collect::<Option<_>>().map(ConfigValue::List);
+    }
+    let entries = node.as_object()?.properties().into_iter();
+    entries
+        .map(|property| Some((property.decoded_name()?, read(&property.value()?)?)))
+        .collect::<Option<_>>()
+        .map(ConfigValue::Map)
+}

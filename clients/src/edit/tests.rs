@@ -1,0 +1,73 @@
+use super::*;
+use crate::agent_client::AgentClient;
+use crate::server_entry::ServerCommand;
+
+fn change(client: AgentClient) -> [ConfigChange; 1] {
+    let arguments = ["--llm", "none", "mcp"].map(str::to_owned).to_vec();
+    [ServerCommand { program: "/bin/reasoning-bank".to_owned(), arguments, variables: Vec::new() }.change(client)]
+}
+
+#[test]
+fn a_new_file_has_the_entry_alone() {
+    let json = apply(ConfigFormat::Json, "", &change(AgentClient::ClaudeCode)).unwrap();
+    assert_eq!(
+        json,
+        r#"{
+  "mcpServers": {
+    "reasoning-bank": {
+      "type": "stdio",
+      "command": "/bin/reasoning-bank",
+      "args": ["--llm", "none", "mcp"]
+    }
+  }
+}
+"#
+    );
+    let toml = apply(ConfigFormat::Toml, "", &change(AgentClient::Codex)).unwrap();
+    assert_eq!(
+        toml,
+        "[mcp_servers.reasoning-bank]\ncommand = \"/bin/reasoning-bank\"\nargs = [\"--llm\", \"none\", \"mcp\"]\n"
+    );
+    let yaml = apply(ConfigFormat::Yaml, "", &change(AgentClient::Goose)).unwrap();
+    assert_eq!(
+        yaml,
+        "extensions:\n  reasoning-bank:\n    enabled: true\n    type: \"stdio\"\n    name: \"reasoning-bank\"\n    cmd: \
+         \"/bin/reasoning-bank\"\n    args: [\"--llm\", \"none\", \"mcp\"]\n    env_keys: []\n    timeout: 300\n"
+    );
+}
+
+#[test]
+fn comments_order_and_other_servers_stay() {
+    let before = "{\n    // mine\n    \"z\": 1, // last\n    \"mcpServers\": {\n        \"a\": {\"command\": \"x\"} // why\n    }\n}\n";
+    let after = apply(ConfigFormat::Json, before, &change(AgentClient::Cursor)).unwrap();
+    assert_eq!(
+        after,
+        "{\n    // mine\n    \"z\": 1, // last\n    \"mcpServers\": {\n        \"a\": {\"command\": \"x\"}, // why\n        \
+         \"reasoning-bank\": {\n            \"command\": \"/bin/reasoning-bank\",\n            \"args\": [\"--llm\", \
+         \"none\", \"mcp\"]\n        }\n    }\n}\n"
+    );
+    assert_eq!(remove(ConfigFormat::Json, &after, Some(before), &change(AgentClient::Cursor)).unwrap(), before);
+}
+
+#[test]
+fn what_the_owner_added_since_stays_and_what_he_had_under_our_name_comes_back() {
+    let before = "{\"mcpServers\": {\"reasoning-bank\": {\"command\": \"old\"}}}";
+    let after = apply(ConfigFormat::Json, before, &change(AgentClient::Cursor)).unwrap();
+    let since = after.replacen('{', "{\"added\": true,", 1);
+    let taken = remove(ConfigFormat::Json, &since, Some(before), &change(AgentClient::Cursor)).unwrap();
+    assert!(taken.contains("\"added\": true") && taken.contains("\"old\""), "{taken}");
+    assert!(!taken.contains("/bin/reasoning-bank"), "{taken}");
+}
+
+#[test]
+fn a_section_that_is_no_map_and_a_file_that_is_no_map_are_refused() {
+    for text in ["{\"mcpServers\": []}", "[]", "\"text\"", "{\"mcpServers\": {}", "{} {}"] {
+        assert!(apply(ConfigFormat::Json, text, &change(AgentClient::Cursor)).is_err(), "{text}");
+    }
+    for text in ["mcp_servers = 1", "a = ", "[mcp_servers", "[[mcp_servers]]"] {
+        assert!(apply(ConfigFormat::Toml, text, &change(AgentClient::Codex)).is_err(), "{text}");
+    }
+    for text in ["extensions: [a]\n", "{extensions: {}}\n", "extensions: &x\n  a: 1\n", "extensions:\nextensions:\n"] {
+        assert!(apply(ConfigFormat::Yaml, text, &change(AgentClient::Goose)).is_err(), "{text}");
+    }
+}

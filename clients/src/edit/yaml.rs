@@ -1,0 +1,173 @@
+//! YAML, as lines: a map of one level of sections, in block form, such as Goose writes. A section in another form is left
+//! alone, with an error.
+
+use super::ConfigEditError;
+use crate::document::{ConfigChange, ConfigValue};
+
+const INDENT: &str = "  ";
+
+/// Where a block stands in the lines: its first line and the one after its last.
+struct YamlBlock {
+    start: usize,
+    end: usize,
+}
+
+pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {
+    let mut lines = lines_of(text);
+    let mut is_changed = false;
+    for change in changes {
+        let ConfigChange::Entry { section, name, value } = change else { continue };
+        let section = section.join(".");
+        let made = format!("{section}:");
+        let at = match section_line(&lines, &section)? {
+            Some(at) => at,
+            None => {
+                if lines.last().is_some_and(|last| !last.ends_with('\n')) {
+                    lines.push("\n".to_owned());
+                }
+                lines.push(format!("{made}\n"));
+                is_changed = true;
+                lines.len() - 1
+            }
+        };
+        if lines[at].trim_end().ends_with("{}") {
+            lines[at] = format!("{made}\n");
+        }
+        let indent = child_indent(&lines, at).unwrap_or_else(|| INDENT.to_owned());
+        let block = block(name, value, &indent);
+        match entry(&lines, at, name, &indent) {
+            Some(own) if lines[own.start..own.end].concat() == block => continue,
+            Some(own) => drop(lines.splice(own.start..own.end, [block])),
+            None => lines.insert(at + 1, block),
+        }
+        if !lines[at].ends_with('\n') {
+            lines[at].push('\n');
+        }
+        is_changed = true;
+    }
+    Ok(if is_changed { lines.concat() } else { text.to_owned() })
+}
+
+pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {
+    let mut lines = lines_of(text);
+    let before = original.map(lines_of);
+    for change in changes {
+        let ConfigChange::Entry { section, name, .. } = change else { continue };
+        let section = section.join(".");
+        let Some(at) = section_line(&lines, &section)? else { continue };
+        let indent = child_indent(&lines, at).unwrap_or_else(|| INDENT.to_owned());
+        if let Some(own) = entry(&lines, at, name, &indent) {
+            let replaced = match &before {
+                Some(before) => section_line(before, &section)?.and_then(|at| {
+                    let own = entry(before, at, name, &child_indent(before, at)?)?;
+                    Some(before[own.start..own.end].to_vec())
+                }),
+                None => None,
+            };
+            lines.splice(own.start..own.end, replaced.unwrap_or_default());
+        }
+        let Some(before) = &before else { continue };
+        if child_indent(&lines, at).is_none() {
+            match section_line(before, &section)? {
+                None => drop(lines.remove(at)),
+                Some(was) => lines[at].clone_from(&before[was]),
+            }
+        }
+    }
+    Ok(lines.concat())
+}
+
+fn lines_of(text: &str) -> Vec<String> {
+    text.split_inclusive('\n').map(str::to_owned).collect()
+}
+
+/// Finds the line of a section, and refuses one whose value stands on that line.
+fn section_line(lines: &[String], section: &str) -> Result<Option<usize>, ConfigEditError> {
+    let is_start = |line: &&String| line.split('#').next().is_some_and(|line| !line.trim().is_empty());
+    let first = lines.iter().find(is_start).map_or("", |line| line.trim());
+    if first.starts_with(['{', '[', '-', '%']) && first != "---" {
+        return Err(ConfigEditError::Unsupported("the file".to_owned()));
+    }
+    let found: Vec<usize> = (0..lines.len()).filter(|&at| value_after(&lines[at], section).is_some()).collect();
+    let [at] = found[..] else {
+        return if found.is_empty() { Ok(None) } else { Err(ConfigEditError::Unsupported(section.to_owned())) };
+    };
+    match value_after(&lines[at], section) {
+        Some("" | "{}") => Ok(Some(at)),
+        _ => Err(ConfigEditError::Unsupported(section.to_owned())),
+    }
+}
+
+/// Returns what stands behind the key at the left edge, without a comment.
+fn value_after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    let quoted = [format!("\"{key}\""), format!("'{key}'"), key.to_owned()];
+    let rest = quoted.iter().find_map(|key| line.strip_prefix(key.as_str()))?.trim_start().strip_prefix(':')?;
+    let value = if rest.trim_start().starts_with('#') { "" } else { rest.split(" #").next().unwrap_or(rest) };
+    Some(value.trim())
+}
+
+fn indent_of(line: &str) -> &str {
+    &line[..line.len() - line.trim_start_matches(' ').len()]
+}
+
+fn is_content(line: &str) -> bool {
+    let text = line.trim();
+    !text.is_empty() && !text.starts_with('#')
+}
+
+/// Returns the indent of the entries below a section, where it has some.
+fn child_indent(lines: &[String], section: usize) -> Option<String> {
+    let first = lines[section + 1..].iter().find(|line| is_content(line))?;
+    Some(indent_of(first).to_owned()).filter(|indent| !indent.is_empty())
+}
+
+/// Finds an entry of a section: its line, and those below it that are indented more.
+fn entry(lines: &[String], section: usize, name: &str, indent: &str) -> Option<YamlBlock> {
+    let ends = |line: &String| is_content(line) && indent_of(line).len() < indent.len();
+    let end_of_section =
+        lines[section + 1..].iter().position(ends).map_or(lines.len(), |position| section + 1 + position);
+    let is_own = |line: &String| line.strip_prefix(indent).is_some_and(|rest| value_after(rest, name).is_some());
+    let start = section + 1 + lines[section + 1..end_of_section].iter().position(is_own)?;
+    let below = |line: &&String| is_content(line) && indent_of(line).len() > indent.len();
+    let end = start + 1 + lines[start + 1..end_of_section].iter().take_while(below).count();
+    Some(YamlBlock { start, end })
+}
+
+fn block(name: &str, value: &ConfigValue, indent: &str) -> String {
+    let ConfigValue::Map(entries) = value else { return format!("{indent}{name}: {}\n", flow(value)) };
+    let mut block = format!("{indent}{name}:\n");
+    for (name, value) in entries {
+        block.push_str(&format!("{indent}{INDENT}{name}: {}\n", flow(value)));
+    }
+    block
+}
+
+/// Writes a value on one line, in the form that JSON and YAML share.
+fn flow(value: &ConfigValue) -> String {
+    match value {
+        ConfigValue::Text(text) => quoted(text),
+        ConfigValue::Flag(flag) => flag.to_string(),
+        ConfigValue::Number(number) => number.to_string(),
+        ConfigValue::List(values) => format!("[{}]", values.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        ConfigValue::Map(entries) => {
+            let entries = entries.iter().map(|(name, value)| format!("{name}: {}", flow(value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// Quotes a text with double quotes, in which a backslash escapes.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => out.extend(['\\', character]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            character if character.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(character))),
+            character => out.push(character),
+        }
+    }
+    out.push('"');
+    out
+}

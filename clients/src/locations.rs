@@ -1,0 +1,141 @@
+//! Which file configures which client, for one project or for the user.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent_client::AgentClient;
+use crate::document::ConfigFormat;
+
+/// For whom a client is set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SetupScope {
+    User,
+    Project,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{} has no configuration file of a project that names MCP servers", .0.title())]
+pub struct NoSuchScope(pub AgentClient);
+
+/// The directories that the files of clients lie in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientPlaces {
+    pub home: PathBuf,
+    /// `$XDG_CONFIG_HOME`, else `~/.config`.
+    pub config_home: PathBuf,
+    /// Where programs with a window keep their settings: `~/Library/Application Support` on macOS, `config_home` elsewhere.
+    pub application_settings: PathBuf,
+    /// The value of `$CLAUDE_CONFIG_DIR`.
+    pub claude_config_dir: Option<PathBuf>,
+    /// The value of `$CODEX_HOME`.
+    pub codex_home: Option<PathBuf>,
+    /// The root of the project in use.
+    pub project: PathBuf,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigFile {
+    pub path: PathBuf,
+    pub format: ConfigFormat,
+}
+
+impl ClientPlaces {
+    /// Returns the paths that are there only where the user has the client.
+    pub fn traces_of(&self, client: AgentClient) -> Vec<PathBuf> {
+        let home = |name: &str| self.home.join(name);
+        match client {
+            AgentClient::ClaudeCode => match &self.claude_config_dir {
+                Some(directory) => vec![directory.clone()],
+                None => vec![home(".claude"), home(".claude.json")],
+            },
+            AgentClient::Codex => vec![self.codex_home()],
+            AgentClient::GeminiCli => vec![home(".gemini/settings.json"), home(".gemini/projects.json")],
+            AgentClient::Opencode => vec![self.config_home.join("opencode")],
+            AgentClient::Cursor => vec![home(".cursor")],
+            AgentClient::Vscode => vec![self.application_settings.join("Code/User")],
+            AgentClient::Windsurf => vec![home(".codeium/windsurf"), self.config_home.join("devin")],
+            AgentClient::Cline => vec![home(".cline")],
+            AgentClient::Zed => vec![self.config_home.join("zed")],
+            AgentClient::Goose => vec![self.config_home.join("goose")],
+        }
+    }
+
+    /// Returns the file that names the MCP servers of a client. `exists` says whether a file is there: some clients
+    /// read either of two names.
+    ///
+    /// # Errors
+    /// The client has no such file in a project.
+    pub fn server_file(
+        &self,
+        client: AgentClient,
+        scope: SetupScope,
+        exists: impl Fn(&Path) -> bool,
+    ) -> Result<ConfigFile, NoSuchScope> {
+        let is_user = scope == SetupScope::User;
+        let (home, project) = (&self.home, &self.project);
+        let either = |in_home: &str, in_project: &str| {
+            if is_user { home.join(in_home) } else { project.join(in_project) }
+        };
+        let mut format = ConfigFormat::Json;
+        let path = match client {
+            AgentClient::ClaudeCode if is_user => self.claude_config_dir.as_ref().unwrap_or(home).join(".claude.json"),
+            AgentClient::ClaudeCode => project.join(".mcp.json"),
+            AgentClient::Codex => {
+                format = ConfigFormat::Toml;
+                let directory = if is_user { self.codex_home() } else { project.join(".codex") };
+                directory.join("config.toml")
+            }
+            AgentClient::GeminiCli => either(".gemini/settings.json", ".gemini/settings.json"),
+            AgentClient::Opencode => {
+                let directory = if is_user { self.config_home.join("opencode") } else { project.clone() };
+                let with_comments = directory.join("opencode.jsonc");
+                if exists(&with_comments) { with_comments } else { directory.join("opencode.json") }
+            }
+            AgentClient::Cursor => either(".cursor/mcp.json", ".cursor/mcp.json"),
+            AgentClient::Vscode if is_user => self.application_settings.join("Code/User/mcp.json"),
+            AgentClient::Vscode => project.join(".vscode/mcp.json"),
+            AgentClient::Windsurf if is_user => {
+                let renamed = self.config_home.join("devin");
+                if exists(&renamed) {
+                    renamed.join("mcp_config.json")
+                } else {
+                    home.join(".codeium/windsurf/mcp_config.json")
+                }
+            }
+            AgentClient::Cline if is_user => home.join(".cline/mcp.json"),
+            AgentClient::Zed if is_user => self.config_home.join("zed/settings.json"),
+            AgentClient::Zed => project.join(".zed/settings.json"),
+            AgentClient::Goose if is_user => {
+                format = ConfigFormat::Yaml;
+                self.config_home.join("goose/config.yaml")
+            }
+            AgentClient::Windsurf | AgentClient::Cline | AgentClient::Goose => return Err(NoSuchScope(client)),
+        };
+        Ok(ConfigFile { path, format })
+    }
+
+    /// Returns the file with what an agent of the client is told at every start: CLAUDE.md, or AGENTS.md, which the
+    /// others read.
+    pub fn instructions_file(&self, client: AgentClient, scope: SetupScope) -> ConfigFile {
+        let path = match (client, scope) {
+            (AgentClient::ClaudeCode, SetupScope::Project) => self.project.join("CLAUDE.md"),
+            (AgentClient::ClaudeCode, SetupScope::User) => match &self.claude_config_dir {
+                Some(directory) => directory.join("CLAUDE.md"),
+                None => self.home.join(".claude/CLAUDE.md"),
+            },
+            (AgentClient::GeminiCli, SetupScope::Project) => self.project.join("GEMINI.md"),
+            (AgentClient::GeminiCli, SetupScope::User) => self.home.join(".gemini/GEMINI.md"),
+            (AgentClient::Codex, SetupScope::User) => self.codex_home().join("AGENTS.md"),
+            (AgentClient::Opencode, SetupScope::User) => self.config_home.join("opencode/AGENTS.md"),
+            // Of the others no file of the user's is documented: what their project says, they read.
+            _ => self.project.join("AGENTS.md"),
+        };
+        ConfigFile { path, format: ConfigFormat::Markdown }
+    }
+
+    fn codex_home(&self) -> PathBuf {
+        self.codex_home.clone().unwrap_or_else(|| self.home.join(".codex"))
+    }
+}

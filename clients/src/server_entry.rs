@@ -1,0 +1,82 @@
+//! The entry of the server in the configuration of each client.
+
+use crate::agent_client::AgentClient;
+use crate::document::{ConfigChange, ConfigValue};
+
+/// The name of the server in every client.
+pub const SERVER_NAME: &str = "reasoning-bank";
+
+/// Seconds that Goose waits for a tool.
+const GOOSE_TIMEOUT_S: u32 = 300;
+
+/// How the server is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerCommand {
+    /// The absolute path of the binary.
+    pub program: String,
+    pub arguments: Vec<String>,
+    /// The names of variables that the server reads from the environment of its client. Their values are never written.
+    pub variables: Vec<String>,
+}
+
+impl ServerCommand {
+    /// Returns the change of the file that names the MCP servers of the client.
+    pub fn change(&self, client: AgentClient) -> ConfigChange {
+        let entry = |section: &str, value: ConfigValue| ConfigChange::entry(&[section], SERVER_NAME, value);
+        match client {
+            AgentClient::ClaudeCode | AgentClient::Vscode => {
+                let section = if client == AgentClient::Vscode { "servers" } else { "mcpServers" };
+                entry(section, self.value(&[("type", "stdio".into())], "env", self.referenced(client)))
+            }
+            AgentClient::GeminiCli | AgentClient::Cursor | AgentClient::Windsurf | AgentClient::Cline => {
+                entry("mcpServers", self.value(&[], "env", self.referenced(client)))
+            }
+            AgentClient::Codex => {
+                let names = ConfigValue::texts(&self.variables);
+                entry("mcp_servers", self.value(&[], "env_vars", (!self.variables.is_empty()).then_some(names)))
+            }
+            AgentClient::Zed => entry("context_servers", self.value(&[], "env", None)),
+            AgentClient::Opencode => entry(
+                "mcp",
+                ConfigValue::map([
+                    ("type", "local".into()),
+                    ("command", ConfigValue::texts(&[&[self.program.clone()][..], &self.arguments].concat())),
+                    ("enabled", ConfigValue::Flag(true)),
+                ]),
+            ),
+            AgentClient::Goose => entry(
+                "extensions",
+                ConfigValue::map([
+                    ("enabled", ConfigValue::Flag(true)),
+                    ("type", "stdio".into()),
+                    ("name", SERVER_NAME.into()),
+                    ("cmd", self.program.as_str().into()),
+                    ("args", ConfigValue::texts(&self.arguments)),
+                    ("env_keys", ConfigValue::texts(&self.variables)),
+                    ("timeout", ConfigValue::Number(GOOSE_TIMEOUT_S)),
+                ]),
+            ),
+        }
+    }
+
+    fn value(&self, first: &[(&str, ConfigValue)], environment: &str, variables: Option<ConfigValue>) -> ConfigValue {
+        let own = [("command", self.program.as_str().into()), ("args", ConfigValue::texts(&self.arguments))];
+        let entries = first.iter().cloned().chain(own).chain(variables.map(|variables| (environment, variables)));
+        ConfigValue::Map(entries.map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    /// Returns references to the variables for a client that does not pass its environment on. Gemini CLI holds back what
+    /// is called a key or a token; Claude Code and Zed pass on everything.
+    fn referenced(&self, client: AgentClient) -> Option<ConfigValue> {
+        let reference = |name: &String| match client {
+            AgentClient::GeminiCli => Some(format!("${name}")),
+            AgentClient::Cursor | AgentClient::Vscode | AgentClient::Windsurf | AgentClient::Cline => {
+                Some(format!("${{env:{name}}}"))
+            }
+            _ => None,
+        };
+        let references: Option<Vec<_>> =
+            self.variables.iter().map(|name| Some((name.clone(), ConfigValue::Text(reference(name)?)))).collect();
+        references.filter(|references| !references.is_empty()).map(ConfigValue::Map)
+    }
+}

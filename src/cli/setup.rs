@@ -1,0 +1,383 @@
+//! The command `setup`: it puts the server into the configuration of clients, and takes it out again. What is written, and
+//! how, is the matter of the package `clients`; this reads and writes the files, and asks.
+
+mod binary;
+mod check;
+mod files;
+mod ledger;
+
+use std::path::{Path, PathBuf};
+
+use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_clients::{
+    AgentClient, ClientPlaces, ConfigChange, ConfigFile, ConfigFormat, ServerCommand, SetupScope, apply, guidance,
+    remove, unified_diff,
+};
+use serde::Serialize;
+
+use self::ledger::Ledger;
+use super::args::SetupArgs;
+use super::confirm::confirm;
+use super::failure::{CommandExit, CommandFailure};
+use super::output::Output;
+use super::render::clean;
+use super::render::style::{bad, bold, dim, good};
+use crate::settings::{Loaded, Provider, SettingSources};
+
+#[derive(Debug, Serialize)]
+struct SetupReport {
+    clients: Vec<ClientReport>,
+    files: Vec<FileReport>,
+    /// The command that the clients start; none where everything is taken back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<Vec<String>>,
+    is_dry_run: bool,
+    /// The tools that the server listed when it was started as the clients will; none where it was not started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_checked: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ClientReport {
+    client: AgentClient,
+    title: &'static str,
+    is_tried: bool,
+    next: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct FileReport {
+    path: PathBuf,
+    clients: Vec<AgentClient>,
+    change: FileChange,
+    diff: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum FileChange {
+    Unchanged,
+    Created,
+    Changed,
+    Deleted,
+}
+
+/// A file with what it says and what it shall say.
+struct FilePlan {
+    file: ConfigFile,
+    clients: Vec<AgentClient>,
+    current: Option<String>,
+    /// What the file was before any set-up, as far as its owner has not changed it since.
+    original: Option<String>,
+    wanted: Option<String>,
+}
+
+pub(super) fn command(
+    args: &SetupArgs,
+    loaded: &Loaded,
+    sources: &SettingSources,
+    output: Output,
+) -> Result<CommandExit, CommandFailure> {
+    let places = places(loaded, sources)?;
+    let ledger = Ledger::open(sources, args.dry_run)?;
+    if args.uninstall {
+        uninstall(args, &places, ledger, output)
+    } else {
+        install(args, loaded, sources, &places, ledger, output)
+    }
+}
+
+fn install(
+    args: &SetupArgs,
+    loaded: &Loaded,
+    sources: &SettingSources,
+    places: &ClientPlaces,
+    mut ledger: Ledger,
+    output: Output,
+) -> Result<CommandExit, CommandFailure> {
+    let clients = wanted_clients(args, places, sources)?;
+    let binary = binary::stable_place(&places.home, &ledger.directory)?;
+    let server = server_command(args, loaded, sources, &binary.path)?;
+    let mut plans: Vec<FilePlan> = Vec::new();
+    for &client in &clients {
+        let scope = SetupScope::from(args.scope);
+        let file = places
+            .server_file(client, scope, Path::exists)
+            .map_err(|error| CommandFailure::usage(error.to_string()).hint("leave out --scope project"))?;
+        let mut wanted = vec![(file, server.change(client))];
+        if args.instructions {
+            wanted.push((places.instructions_file(client, scope), guidance()));
+        }
+        for (file, change) in wanted {
+            match plans.iter_mut().find(|plan| plan.file.path == file.path) {
+                Some(plan) => plan.clients.push(client),
+                None => plans.push(plan(&ledger, file, client, &change)?),
+            }
+        }
+    }
+    let mut report = report(&plans, &clients, args.dry_run);
+    report.server = Some([&[server.program.clone()][..], &server.arguments].concat());
+    if report.is_pending() && !args.dry_run {
+        show(&report, output)?;
+        confirm("Write this", args.sure)?;
+    }
+    if args.dry_run {
+        report.not_checked = Some("nothing was written".to_owned());
+        return output.answer(&report, |report| format!("{}{}", diffs(report), text(report)));
+    }
+    binary.install()?;
+    for plan in &plans {
+        ledger.write(plan)?;
+    }
+    let is_without_token = args.http.is_some() && sources.variable(&args.token_env).is_none();
+    if is_without_token {
+        report.not_checked = Some(format!("{} is not set here", args.token_env));
+    } else {
+        report.tools = Some(check::listed_tools(&server, &places.project).map_err(|reason| {
+            CommandFailure::part(format!("the clients are set up, and the server does not start: {reason}"))
+                .hint("`reasoning-bank doctor` says what is missing; `setup --uninstall` takes everything back")
+        })?);
+    }
+    output.answer(&report, text)
+}
+
+fn uninstall(
+    args: &SetupArgs,
+    places: &ClientPlaces,
+    mut ledger: Ledger,
+    output: Output,
+) -> Result<CommandExit, CommandFailure> {
+    let is_meant = |client: &AgentClient| args.clients.is_empty() || args.clients.contains(client);
+    let mut plans = Vec::new();
+    for record in ledger.records() {
+        let left: Vec<AgentClient> = record.clients.iter().copied().filter(|client| !is_meant(client)).collect();
+        if left.len() == record.clients.len() {
+            continue;
+        }
+        let current = files::read(&record.path)?;
+        let file = ConfigFile { path: record.path.clone(), format: record.format };
+        let original = ledger.original(&record, current.as_deref())?;
+        let wanted = match (&current, left.is_empty()) {
+            // Whoever deleted the file does not want it back.
+            (None, _) => None,
+            (Some(_), true) => original.clone(),
+            (Some(current), false) => Some(current.clone()),
+        };
+        plans.push(FilePlan { file, clients: left, current, original, wanted });
+    }
+    // What no receipt knows of, such as what came from another machine: the entries alone.
+    for client in AgentClient::ALL.into_iter().filter(is_meant) {
+        let Ok(file) = places.server_file(client, args.scope.into(), Path::exists) else { continue };
+        let Some(current) = files::read(&file.path)?.filter(|_| plans.iter().all(|plan| plan.file.path != file.path))
+        else {
+            continue;
+        };
+        let rest = match remove(file.format, &current, None, &[any_server().change(client)]) {
+            Ok(rest) => rest,
+            // What cannot be read has no entry of ours, and nobody asked for it by name.
+            Err(_) if args.clients.is_empty() => continue,
+            Err(error) => return Err(files::unreadable(&file.path, error)),
+        };
+        if rest != current {
+            let (current, wanted) = (Some(current), Some(rest));
+            plans.push(FilePlan { file, clients: Vec::new(), current, original: wanted.clone(), wanted });
+        }
+    }
+    let report = report(&plans, &[], args.dry_run);
+    if report.is_pending() && !args.dry_run {
+        show(&report, output)?;
+        confirm("Take this back", args.sure)?;
+    }
+    if args.dry_run {
+        return output.answer(&report, |report| format!("{}{}", diffs(report), text(report)));
+    }
+    for plan in &plans {
+        ledger.restore(plan)?;
+    }
+    ledger.close()?;
+    output.answer(&report, text)
+}
+
+fn plan(
+    ledger: &Ledger,
+    file: ConfigFile,
+    client: AgentClient,
+    change: &ConfigChange,
+) -> Result<FilePlan, CommandFailure> {
+    let current = files::read(&file.path)?;
+    files::check_writable(&file.path)?;
+    let wanted = apply(file.format, current.as_deref().unwrap_or_default(), std::slice::from_ref(change))
+        .map_err(|error| files::unreadable(&file.path, error))?;
+    let original = match ledger.record(&file.path) {
+        Some(record) => ledger.original(record, current.as_deref())?,
+        None => current.clone(),
+    };
+    Ok(FilePlan { file, clients: vec![client], current, original, wanted: Some(wanted) })
+}
+
+/// Returns the changes that files of a format have for these clients, to be taken out.
+fn changes(format: ConfigFormat, clients: &[AgentClient]) -> Vec<ConfigChange> {
+    match format {
+        ConfigFormat::Markdown => vec![guidance()],
+        _ => clients.iter().map(|&client| any_server().change(client)).collect(),
+    }
+}
+
+/// Makes a server of which only the name counts.
+fn any_server() -> ServerCommand {
+    ServerCommand { program: String::new(), arguments: Vec::new(), variables: Vec::new() }
+}
+
+fn places(loaded: &Loaded, sources: &SettingSources) -> Result<ClientPlaces, CommandFailure> {
+    let no_home = || CommandFailure::usage("there is no home directory").hint("set HOME");
+    let home = sources.home.clone().ok_or_else(no_home)?;
+    let config_home = sources.config_home.clone().ok_or_else(no_home)?;
+    let application_settings =
+        if cfg!(target_os = "macos") { home.join("Library/Application Support") } else { config_home.clone() };
+    let directory = |name: &str| sources.variable(name).map(|path| sources.directory.join(path));
+    let project = match &loaded.workspace {
+        WorkspaceRef::Root(root) => PathBuf::from(root),
+        _ => sources.directory.clone(),
+    };
+    Ok(ClientPlaces {
+        claude_config_dir: directory("CLAUDE_CONFIG_DIR"),
+        codex_home: directory("CODEX_HOME"),
+        home,
+        config_home,
+        application_settings,
+        project,
+    })
+}
+
+fn wanted_clients(
+    args: &SetupArgs,
+    places: &ClientPlaces,
+    sources: &SettingSources,
+) -> Result<Vec<AgentClient>, CommandFailure> {
+    let mut clients = args.clients.clone();
+    if clients.is_empty() {
+        clients = AgentClient::ALL.into_iter().filter(|&client| is_here(client, places, sources)).collect();
+        if args.scope == super::args::ScopeArg::Project {
+            clients.retain(|&client| places.server_file(client, SetupScope::Project, Path::exists).is_ok());
+        }
+    }
+    clients.sort_unstable();
+    clients.dedup();
+    if clients.is_empty() {
+        let names = AgentClient::ALL.map(AgentClient::as_str).join(", ");
+        return Err(CommandFailure::usage("no client is found here").hint(format!("name one: {names}")));
+    }
+    Ok(clients)
+}
+
+fn is_here(client: AgentClient, places: &ClientPlaces, sources: &SettingSources) -> bool {
+    let search_path = sources.variable("PATH").map(|path| std::env::split_paths(path).collect::<Vec<_>>());
+    let is_on_path = client
+        .program()
+        .is_some_and(|program| search_path.iter().flatten().any(|directory| directory.join(program).is_file()));
+    is_on_path || places.traces_of(client).iter().any(|path| path.exists())
+}
+
+fn server_command(
+    args: &SetupArgs,
+    loaded: &Loaded,
+    sources: &SettingSources,
+    binary: &Path,
+) -> Result<ServerCommand, CommandFailure> {
+    let utf8 = |path: &Path| {
+        path.to_str().map(str::to_owned).ok_or_else(|| {
+            CommandFailure::usage(format!("{} is not UTF-8, which configuration files are", path.display()))
+        })
+    };
+    let program = utf8(binary)?;
+    if let Some(url) = &args.http {
+        let arguments = ["mcp", "--server", url.as_str(), "--token-env", &args.token_env].map(str::to_owned).to_vec();
+        return Ok(ServerCommand { program, arguments, variables: vec![args.token_env.clone()] });
+    }
+    let mut arguments = Vec::new();
+    if let Some(directory) = &sources.flags.data_dir {
+        arguments.extend(["--data-dir".to_owned(), utf8(&sources.directory.join(directory))?]);
+    }
+    let has_no_key = loaded.settings.llm.provider == Provider::Openrouter && loaded.api_key.is_none();
+    let provider = sources.flags.llm.as_deref().or_else(|| has_no_key.then_some("none"));
+    if let Some(provider) = provider {
+        arguments.extend(["--llm".to_owned(), provider.to_owned()]);
+    }
+    arguments.push("mcp".to_owned());
+    let key = loaded.api_key.as_ref().and_then(|key| key.origin.strip_prefix("environment variable "));
+    let variables = key.filter(|_| provider != Some("none")).map(str::to_owned).into_iter().collect();
+    Ok(ServerCommand { program, arguments, variables })
+}
+
+impl SetupReport {
+    /// Says whether any file is not yet as it shall be.
+    fn is_pending(&self) -> bool {
+        self.files.iter().any(|file| file.change != FileChange::Unchanged)
+    }
+}
+
+fn report(plans: &[FilePlan], clients: &[AgentClient], is_dry_run: bool) -> SetupReport {
+    let files = plans.iter().map(|plan| {
+        let change = match (&plan.current, &plan.wanted) {
+            (current, wanted) if current == wanted => FileChange::Unchanged,
+            (None, _) => FileChange::Created,
+            (_, None) => FileChange::Deleted,
+            _ => FileChange::Changed,
+        };
+        let diff = unified_diff(&plan.file.path, plan.current.as_deref(), plan.wanted.as_deref());
+        FileReport { path: plan.file.path.clone(), clients: plan.clients.clone(), change, diff }
+    });
+    let clients = clients.iter().map(|&client| ClientReport {
+        client,
+        title: client.title(),
+        is_tried: client.is_tried(),
+        next: client.next_step(),
+    });
+    let (clients, files) = (clients.collect(), files.collect());
+    SetupReport { clients, files, server: None, is_dry_run, tools: None, not_checked: None }
+}
+
+/// Shows what is asked about, where nobody reads a document.
+fn show(report: &SetupReport, output: Output) -> Result<(), CommandFailure> {
+    if output.json { Ok(()) } else { output.answer(report, diffs).map(drop) }
+}
+
+fn diffs(report: &SetupReport) -> String {
+    let colour = |line: &str| match line.as_bytes().first() {
+        _ if line.starts_with("+++") || line.starts_with("---") => bold(clean(line)),
+        Some(b'+') => good(clean(line)),
+        Some(b'-') => bad(clean(line)),
+        _ => clean(line),
+    };
+    let lines = report.files.iter().flat_map(|file| file.diff.lines()).map(|line| colour(line) + "\n");
+    lines.collect()
+}
+
+fn text(report: &SetupReport) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for file in &report.files {
+        let would = |now: &str, then: &str| (if report.is_dry_run { then } else { now }).to_owned();
+        let change = match file.change {
+            FileChange::Unchanged => "as it should be".to_owned(),
+            FileChange::Created => would("created", "would be created"),
+            FileChange::Changed => would("changed", "would be changed"),
+            FileChange::Deleted => would("deleted", "would be deleted"),
+        };
+        lines.push(format!("{}  {change}", clean(&file.path.display().to_string())));
+    }
+    if report.files.is_empty() {
+        lines.push("there is nothing to take back".to_owned());
+    }
+    match (&report.tools, &report.not_checked) {
+        (Some(tools), _) => lines.push(format!("the server starts and has {tools} tools")),
+        (None, Some(why)) => lines.push(format!("the server was not started: {why}")),
+        (None, None) => {}
+    }
+    for client in &report.clients {
+        let untried = if client.is_tried { "" } else { " (by its documentation, untried)" };
+        lines.push(format!("{}{}: {}", bold(client.title), dim(untried), client.next));
+    }
+    lines.join("\n")
+}

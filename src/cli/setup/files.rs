@@ -1,0 +1,99 @@
+//! Configuration files on disk. A file is replaced whole, by a new one beside it, and a link stays a link.
+
+use std::fmt::Display;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::super::failure::CommandFailure;
+
+/// The bound is above what a client keeps in such a file.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Reads a file; none where there is none.
+pub(super) fn read(path: &Path) -> Result<Option<String>, CommandFailure> {
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(path, error)),
+    };
+    let mut text = String::new();
+    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| unreadable(path, error))?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(unreadable(path, "it is larger than 64 MB"));
+    }
+    Ok(Some(text))
+}
+
+/// Writes a file, with the permissions that it has, and returns the directories that were made for it, the outermost
+/// first.
+pub(super) fn write(path: &Path, text: &str) -> Result<Vec<PathBuf>, CommandFailure> {
+    let target = target(path)?;
+    let directory = target.parent().unwrap_or(Path::new("/"));
+    let mut made: Vec<PathBuf> =
+        directory.ancestors().take_while(|directory| !directory.exists()).map(Path::to_owned).collect();
+    made.reverse();
+    let replaced = || -> io::Result<()> {
+        fs::create_dir_all(directory)?;
+        let permissions = match fs::metadata(&target) {
+            Ok(metadata) => Some(metadata.permissions()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        if permissions.as_ref().is_some_and(fs::Permissions::readonly) {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
+        }
+        let mut file = tempfile::NamedTempFile::new_in(directory)?;
+        file.write_all(text.as_bytes())?;
+        if let Some(permissions) = permissions {
+            file.as_file().set_permissions(permissions)?;
+        }
+        file.as_file().sync_all()?;
+        file.persist(&target).map_err(|error| error.error)?;
+        Ok(())
+    };
+    replaced().map_err(|error| unwritable(path, error))?;
+    Ok(made)
+}
+
+/// Says before anything is written that a file cannot be.
+pub(super) fn check_writable(path: &Path) -> Result<(), CommandFailure> {
+    match fs::metadata(target(path)?) {
+        Ok(metadata) if metadata.permissions().readonly() => Err(unwritable(path, "it is read-only")),
+        _ => Ok(()),
+    }
+}
+
+/// Deletes a file, and the directories that were made for it where they are empty.
+pub(super) fn delete(path: &Path, made: &[PathBuf]) -> Result<(), CommandFailure> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unwritable(path, error)),
+        _ => {}
+    }
+    for directory in made.iter().rev() {
+        if fs::remove_dir(directory).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn unreadable(path: &Path, why: impl Display) -> CommandFailure {
+    CommandFailure::usage(format!("{} cannot be read: {why}", path.display()))
+        .hint("correct the file, or leave its client out by naming the others; nothing was changed")
+}
+
+pub(super) fn unwritable(path: &Path, why: impl Display) -> CommandFailure {
+    CommandFailure::usage(format!("{} cannot be written: {why}", path.display()))
+        .hint("make the file writable, or write what `setup --dry-run` shows by hand; a second run goes on from here")
+}
+
+/// Follows links to the file that is meant.
+fn target(path: &Path) -> Result<PathBuf, CommandFailure> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => {
+            fs::canonicalize(path).map_err(|error| unwritable(path, format!("it is a link to nothing ({error})")))
+        }
+        _ => Ok(path.to_owned()),
+    }
+}

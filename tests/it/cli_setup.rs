@@ -1,0 +1,176 @@
+//! `setup`, through the real binary, on the files of clients as people have them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::Place;
+
+const CLAUDE: &str = "home/.claude.json";
+
+/// Every file, link and directory below the home and the configuration, with what is in it and its permissions.
+fn tree(place: &Place) -> BTreeMap<String, String> {
+    fn visit(path: &Path, found: &mut BTreeMap<String, String>) {
+        for entry in fs::read_dir(path).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            let metadata = fs::symlink_metadata(&path).unwrap();
+            let mode = metadata.permissions().mode();
+            let what = if metadata.is_symlink() {
+                format!("link to {}", fs::read_link(&path).unwrap().display())
+            } else if metadata.is_dir() {
+                visit(&path, found);
+                "directory".to_owned()
+            } else {
+                format!("{mode:o} {}", fs::read_to_string(&path).unwrap())
+            };
+            found.insert(path.display().to_string(), what);
+        }
+    }
+    let mut found = BTreeMap::new();
+    for top in ["home", "config", "project", "xdg-data/reasoning-bank-setup"] {
+        visit(&place.path(top), &mut found);
+    }
+    found
+}
+
+/// A home in which ten clients are used, with files as their owners write them.
+fn lived_in() -> Place {
+    let place = Place::with_instant_model();
+    place.write(CLAUDE, "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\"other\": {\"command\": \"x\"}}\n}");
+    let codex = "model = \"o\" # mine\r\n\r\n[mcp_servers.other]\r\ncommand = \"x\"\r\n";
+    place.write("home/.codex/config.toml", codex);
+    place.write("home/dotfiles/gemini.json", "\u{feff}{\n\t// a note\n\t\"theme\": \"dark\", /* why */\n}\n");
+    place.write("home/.gemini/projects.json", "{}");
+    let linked = place.path("home/.gemini/settings.json");
+    std::os::unix::fs::symlink("../dotfiles/gemini.json", linked).unwrap();
+    place.write("config/opencode/opencode.jsonc", "{ \"model\": \"m\" /* inline */ }\n");
+    place.write("home/.cursor/mcp.json", "");
+    fs::create_dir_all(place.path("config/Code/User")).unwrap();
+    fs::create_dir_all(place.path("home/.codeium/windsurf")).unwrap();
+    fs::create_dir_all(place.path("home/.cline")).unwrap();
+    place.write("config/zed/settings.json", "// Zed settings\n{\n  \"vim_mode\": true,\n}\n");
+    place.write("config/goose/config.yaml", "GOOSE_MODEL: m # why\nextensions:\n  developer:\n    enabled: true\n");
+    fs::set_permissions(place.path(CLAUDE), fs::Permissions::from_mode(0o600)).unwrap();
+    place
+}
+
+fn changes(report: &Value) -> Vec<&str> {
+    report["files"].as_array().unwrap().iter().map(|file| file["change"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn ten_clients_are_found_and_set_up_and_taken_back_to_the_byte() {
+    let place = lived_in();
+    let before = tree(&place);
+    let report = place.document(&["setup", "--yes", "--instructions"]);
+    assert_eq!(report["clients"].as_array().unwrap().len(), 10);
+    assert_eq!(report["tools"], 6);
+    assert_eq!(fs::metadata(place.path(CLAUDE)).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(fs::symlink_metadata(place.path("home/.gemini/settings.json")).unwrap().is_symlink());
+    let claude: Value = serde_json::from_str(&fs::read_to_string(place.path(CLAUDE)).unwrap()).unwrap();
+    let binary = place.path("xdg-data/reasoning-bank-setup/bin/reasoning-bank");
+    let server = json!({ "type": "stdio", "command": binary, "args": ["--llm", "none", "mcp"] });
+    assert_eq!(claude["mcpServers"], json!({ "other": { "command": "x" }, "reasoning-bank": server }));
+
+    let after = tree_without_binary(&place);
+    let again = place.document(&["setup", "--yes", "--instructions"]);
+    assert!(changes(&again).iter().all(|&change| change == "unchanged"), "{again}");
+    assert_eq!(tree_without_binary(&place), after);
+
+    let taken = place.document(&["setup", "--uninstall", "--yes"]);
+    assert!(changes(&taken).iter().all(|&change| change != "unchanged"), "{taken}");
+    assert_eq!(tree(&place), before);
+    assert_eq!(place.document(&["setup", "--uninstall", "--yes"])["files"], json!([]));
+    assert_eq!(tree(&place), before);
+}
+
+fn tree_without_binary(place: &Place) -> BTreeMap<String, String> {
+    let binary = place.path("xdg-data/reasoning-bank-setup/bin");
+    // The copy is no text.
+    let aside = place.path("binary-aside");
+    fs::rename(&binary, &aside).unwrap();
+    let found = tree(place);
+    fs::rename(&aside, &binary).unwrap();
+    found
+}
+
+#[test]
+fn of_a_file_that_was_changed_since_the_own_entries_alone_are_taken_out() {
+    let place = Place::with_instant_model();
+    place.run(&["setup", "claude-code", "codex", "--yes"]).ok();
+    let text = fs::read_to_string(place.path(CLAUDE)).unwrap();
+    place.write(CLAUDE, &text.replacen('{', "{\n  \"numStartups\": 1, // since", 1));
+    let taken = place.document(&["setup", "claude-code", "--uninstall", "--yes"]);
+    assert_eq!(changes(&taken), ["changed"]);
+    assert_eq!(fs::read_to_string(place.path(CLAUDE)).unwrap(), "{\n  \"numStartups\": 1 // since\n}\n");
+    // The other client is as it was.
+    assert!(fs::read_to_string(place.path("home/.codex/config.toml")).unwrap().contains("reasoning-bank"));
+    place.run(&["setup", "--uninstall", "--yes"]).ok();
+    assert!(!place.path("home/.codex").exists() && !place.path("xdg-data/reasoning-bank-setup").exists());
+}
+
+#[test]
+fn what_cannot_be_written_or_read_is_told_before_anything_is_written() {
+    for (text, mode) in [("{}", 0o444), ("{ \"mcpServers\": ", 0o644), ("{ \"mcpServers\": [] }", 0o644)] {
+        let place = Place::with_instant_model();
+        place.write("home/.cursor/mcp.json", text);
+        fs::set_permissions(place.path("home/.cursor/mcp.json"), fs::Permissions::from_mode(mode)).unwrap();
+        let before = tree(&place);
+        let ran = place.run(&["setup", "claude-code", "cursor", "--yes"]).exits(2);
+        assert!(ran.stderr.contains(".cursor/mcp.json") && ran.stderr.contains("hint:"), "{}", ran.stderr);
+        assert_eq!(tree(&place), before);
+    }
+}
+
+#[test]
+fn without_consent_and_in_a_dry_run_nothing_is_written() {
+    let place = lived_in();
+    let before = tree(&place);
+    let shown = place.run(&["setup", "--dry-run"]).ok();
+    assert!(shown.stdout.contains("+++") && shown.stdout.contains("would be changed"), "{}", shown.stdout);
+    assert_eq!(tree(&place), before);
+    let asked = place.run(&["setup"]).exits(2);
+    assert!(asked.stderr.contains("--yes agrees"), "{}", asked.stderr);
+    assert_eq!(tree(&place), before);
+}
+
+#[test]
+fn a_server_of_a_team_is_reached_over_the_bridge_and_the_token_is_never_written() {
+    let place = Place::with_instant_model();
+    let url = "https://bank.example.org/mcp";
+    let arguments = ["--json", "setup", "gemini-cli", "codex", "--yes", "--http", url, "--token-env", "TEAM_TOKEN"];
+    let report = place.run(&arguments).ok().json();
+    assert_eq!(report["not_checked"], "TEAM_TOKEN is not set here");
+    let gemini: Value =
+        serde_json::from_str(&fs::read_to_string(place.path("home/.gemini/settings.json")).unwrap()).unwrap();
+    let server = &gemini["mcpServers"]["reasoning-bank"];
+    assert_eq!(server["args"], json!(["mcp", "--server", url, "--token-env", "TEAM_TOKEN"]));
+    assert_eq!(server["env"], json!({ "TEAM_TOKEN": "$TEAM_TOKEN" }));
+    let codex = fs::read_to_string(place.path("home/.codex/config.toml")).unwrap();
+    assert!(codex.contains("env_vars = [\"TEAM_TOKEN\"]"), "{codex}");
+}
+
+#[test]
+fn a_key_is_named_and_never_written() {
+    let place = Place::with_instant_model();
+    let mut command = place.command(&["--json", "setup", "codex", "--dry-run"]);
+    let ran = crate::support::Ran::of(command.env("OPENROUTER_API_KEY", "sk-or-v1-0123456789abcdef").output().unwrap());
+    let report = ran.ok().json();
+    let diff = report["files"][0]["diff"].as_str().unwrap();
+    assert!(diff.contains("args = [\"mcp\"]") && diff.contains("env_vars = [\"OPENROUTER_API_KEY\"]"), "{diff}");
+    assert!(!diff.contains("sk-or"), "{diff}");
+}
+
+#[test]
+fn clients_that_are_not_there_are_named_and_a_project_has_files_of_its_own() {
+    let place = Place::with_instant_model();
+    let ran = place.run(&["setup", "--yes"]).exits(2);
+    assert!(ran.stderr.contains("no client is found") && ran.stderr.contains("claude-code"), "{}", ran.stderr);
+    place.run(&["setup", "goose", "--scope", "project", "--yes"]).exits(2);
+    let report = place.document(&["setup", "claude-code", "vscode", "--scope", "project", "--dry-run"]);
+    let paths: Vec<_> = report["files"].as_array().unwrap().iter().map(|file| file["path"].clone()).collect();
+    assert_eq!(paths, [json!(place.path("project/.mcp.json")), json!(place.path("project/.vscode/mcp.json"))]);
+}
