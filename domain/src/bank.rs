@@ -8,6 +8,7 @@
 mod apply;
 mod document;
 mod edit;
+mod filing;
 mod key;
 mod known;
 mod operation;
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 
 pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, SectionMetadata, apply};
 pub use document::{BankDocument, BankSection, section_hash};
+pub use filing::{classify, file_by_rules};
 pub use key::{BankKey, BankKind, project_slug};
 pub use known::{BankPiece, PieceForm, TextPiece, bank_pieces, text_pieces};
 pub use operation::{

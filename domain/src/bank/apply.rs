@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::known::{KnownPieces, PieceForm, blocks};
+use super::known::{KnownPieces, PieceForm, blocks, words_of};
 use super::{
     BANK_FILE_MAX_BYTES, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource, SECTION_SEPARATOR, check_bounds, section_hash,
@@ -324,9 +324,9 @@ pub(super) fn item(form: PieceForm, text: &str) -> String {
 
 /// Finds the open item that a report is about: the section, and the place of the space in its box.
 pub(super) fn open_item(document: &BankDocument, report: &str) -> Option<(usize, usize)> {
-    let said: BTreeSet<String> = terms(report).into_iter().collect();
+    let said: BTreeSet<String> = terms(&words_of(report)).into_iter().collect();
     let likeness = |text: &str| {
-        let item: BTreeSet<String> = terms(text).into_iter().collect();
+        let item: BTreeSet<String> = terms(&words_of(text)).into_iter().collect();
         let shared = item.intersection(&said).count() as f64;
         // A report says more than the item, so that the words of the item count.
         let share = shared / item.len().max(1) as f64;

@@ -23,6 +23,11 @@ impl BankPath {
         &self.0
     }
 
+    /// Returns the file for what belongs to no other.
+    pub(super) fn notes() -> Self {
+        Self("notes.md".to_owned())
+    }
+
     /// Returns the name of the file without its folders and its ending.
     pub fn stem(&self) -> &str {
         let name = self.0.rsplit('/').next().unwrap_or_default();
