@@ -11,7 +11,10 @@ mod edit;
 mod filing;
 mod key;
 mod known;
+mod merge;
+mod model;
 mod operation;
+mod optimize;
 mod path;
 mod template;
 
@@ -22,8 +25,17 @@ pub use document::{BankDocument, BankSection, section_hash};
 pub use filing::{classify, file_by_rules};
 pub use key::{BankKey, BankKind, project_slug};
 pub use known::{BankPiece, PieceForm, TextPiece, bank_pieces, text_pieces};
+pub use merge::{BankMerge, merge};
+pub use model::{
+    BankProposal, ProposedBank, ProposedFile, ProposedMetadata, ProposedOperation, optimize_prompt, proposed_bank,
+    proposed_operations, update_prompt,
+};
 pub use operation::{
     BankCategory, BankImportance, BankMetadata, BankOperation, BankOperationType, BankSource, SECTION_SEPARATOR,
+};
+pub use optimize::{
+    BankOutline, BankView, OPTIMIZE_ABOVE_TOKENS, OPTIMIZED_MIN_TOKENS, OptimizedBank, bank_tokens, check_kept,
+    optimize, outline, view,
 };
 pub use path::BankPath;
 pub use template::{described, template};

@@ -2,6 +2,7 @@
 //! and for those of the rules: all are performed or none.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -12,6 +13,8 @@ use super::{
     BANK_FILE_MAX_BYTES, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource, SECTION_SEPARATOR, check_bounds, section_hash,
 };
+use crate::learning::lesson::InstructionRuns;
+use crate::prompt::Prompts;
 use crate::safety::secrets::{Removed, Scrub};
 use crate::text::terms::terms;
 
@@ -81,6 +84,14 @@ pub fn apply(
         change.removed = change.removed + operation.scrub();
         operation.metadata.timestamp.get_or_insert(now);
         check(&operation)?;
+        if is_echo(&operation.content) {
+            let problem = "repeats the instructions for banks".to_owned();
+            if operation.metadata.source == BankSource::Llm {
+                return Err(BankInvalid::new("content", problem));
+            }
+            change.refused.push(BankRefusal { target_file: operation.target_file, problem });
+            continue;
+        }
         let Some(operation) = bank.without_known(operation) else {
             change.known += 1;
             continue;
@@ -342,9 +353,11 @@ pub(super) fn day(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).date().to_string()
 }
 
-/// Says whether a model made the operation.
-pub(super) fn is_of_model(operation: &BankOperation) -> bool {
-    operation.metadata.source == BankSource::Llm
+/// Says whether a content repeats what agents and models are told about banks.
+fn is_echo(content: &str) -> bool {
+    static INSTRUCTIONS: LazyLock<InstructionRuns> =
+        LazyLock::new(|| InstructionRuns::of(Prompts::default().bank_instructions()));
+    INSTRUCTIONS.has_run_of(content)
 }
 
 #[cfg(test)]

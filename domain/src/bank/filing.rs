@@ -41,6 +41,11 @@ pub fn file_by_rules(text: &str, bank: &BankFiles, now: Timestamp) -> Result<Vec
     Ok(without_repeated_sections(operations))
 }
 
+/// Returns the category that a heading names, such as `Next steps`.
+pub(super) fn heading_category(title: &str) -> Option<BankCategory> {
+    signs::heading_of(title)
+}
+
 /// Returns the category of a piece of text.
 pub fn classify(piece: &TextPiece) -> BankCategory {
     let mut weights: Vec<(BankCategory, u32)> = signs::signs_of(&piece.text);

@@ -1,8 +1,10 @@
 //! Pieces of a text, and which of them a bank says already.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::LazyLock;
 
+use jiff::civil::Date;
 use regex::Regex;
 
 use super::{BankDocument, BankFiles, BankPath};
@@ -132,19 +134,37 @@ pub fn text_pieces(text: &str) -> Vec<TextPiece> {
     pieces
 }
 
+/// A piece of what stands under a heading, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BlockSpan {
+    pub form: PieceForm,
+    /// The piece without the marker of its item.
+    pub text: String,
+    /// Its lines, with the end of the last one.
+    pub range: Range<usize>,
+}
+
 /// Splits what stands under a heading into its items, paragraphs and code.
 pub(super) fn blocks(body: &str) -> Vec<(PieceForm, String)> {
-    let mut blocks: Vec<(PieceForm, String)> = Vec::new();
+    block_spans(body).into_iter().map(|block| (block.form, block.text)).collect()
+}
+
+/// Splits what stands under a heading as [`blocks`] does, and says where each piece is.
+pub(super) fn block_spans(body: &str) -> Vec<BlockSpan> {
+    let mut blocks: Vec<BlockSpan> = Vec::new();
     let mut fence: Option<String> = None;
     let mut after_blank = true;
-    for line in body.lines() {
+    let mut at = 0;
+    for whole_line in body.split_inclusive('\n') {
+        let range = at..at + whole_line.len();
+        at = range.end;
+        let line = whole_line.trim_end_matches(['\n', '\r']);
         let trimmed = line.trim_start();
         let indented = line.len() - trimmed.len() >= 2;
         if let Some(mark) = &fence {
             let is_end = trimmed.starts_with(mark.as_str()) && trimmed.trim_end().chars().all(|c| mark.starts_with(c));
-            if let Some((_, text)) = blocks.last_mut() {
-                text.push('\n');
-                text.push_str(line);
+            if let Some(block) = blocks.last_mut() {
+                block.add(line, range);
             }
             if is_end {
                 (fence, after_blank) = (None, true);
@@ -158,41 +178,51 @@ pub(super) fn blocks(body: &str) -> Vec<(PieceForm, String)> {
         let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
         let item = ITEM.as_ref().and_then(|item| item.captures(line));
         let last = blocks.last_mut();
+        let in_item = last.as_ref().is_some_and(|block| block.form.is_item() && indented);
+        let is_open = last.as_ref().is_some_and(|block| !after_blank && block.form != PieceForm::Code);
         match (mark, item, last) {
             (Some(mark), _, last) => {
                 let length = trimmed.chars().take_while(|c| mark.starts_with(*c)).count();
                 fence = Some(mark[..1].repeat(length));
                 match last {
-                    Some((form, text)) if (form.is_item() && indented) || text.ends_with(':') => {
-                        text.push('\n');
-                        text.push_str(line);
-                    }
-                    _ => blocks.push((PieceForm::Code, line.to_owned())),
+                    Some(block) if in_item || block.text.ends_with(':') => block.add(line, range),
+                    _ => blocks.push(BlockSpan { form: PieceForm::Code, text: line.to_owned(), range }),
                 }
             }
-            (None, Some(item), last) if !(indented && last.as_ref().is_some_and(|(form, _)| form.is_item())) => {
+            (None, Some(item), _) if !in_item => {
                 let form = match item.get(1).map(|tick| tick.as_str()) {
                     Some(" ") => PieceForm::OpenItem,
                     Some(_) => PieceForm::TickedItem,
                     None => PieceForm::Item,
                 };
-                blocks.push((form, line[item[0].len()..].trim().to_owned()));
+                blocks.push(BlockSpan { form, text: line[item[0].len()..].trim().to_owned(), range });
             }
-            (None, _, Some((form, text)))
-                if (form.is_item() && indented) || (!after_blank && *form != PieceForm::Code) =>
-            {
+            (None, _, Some(block)) if in_item || is_open => {
                 if after_blank {
-                    text.push('\n');
+                    block.text.push('\n');
                 }
-                text.push('\n');
-                text.push_str(line.trim_end());
+                block.add(line.trim_end(), range);
             }
-            _ => blocks.push((PieceForm::Paragraph, line.trim().to_owned())),
+            _ => blocks.push(BlockSpan { form: PieceForm::Paragraph, text: line.trim().to_owned(), range }),
         }
         after_blank = false;
     }
-    blocks.retain(|(_, text)| !text.trim().is_empty());
+    blocks.retain(|block| !block.text.trim().is_empty());
     blocks
+}
+
+impl BlockSpan {
+    fn add(&mut self, line: &str, range: Range<usize>) {
+        self.text.push('\n');
+        self.text.push_str(line);
+        self.range.end = range.end;
+    }
+}
+
+/// Returns the day that a piece is dated with.
+pub(super) fn date_of(text: &str) -> Option<Date> {
+    static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\[(*_]*(\d{4}-\d{2}-\d{2})").ok());
+    DAY.as_ref()?.captures(text)?[1].parse().ok()
 }
 
 #[cfg(test)]

@@ -85,6 +85,16 @@ fn secrets_are_scrubbed() {
 }
 
 #[test]
+fn what_repeats_the_instructions_is_left_out_and_a_models_answer_with_it_refused() {
+    let files = template(BankKind::Code);
+    let mut echo = operation("progress.md", Append, None, Prompts::default().of_banks());
+    let change = applied(&files, &[echo.clone(), operation("progress.md", Append, None, "- real")]).unwrap();
+    assert_eq!((change.refused.len(), change.applied.len()), (1, 1));
+    echo.metadata.source = BankSource::Llm;
+    assert!(applied(&files, &[echo]).unwrap_err().to_string().contains("repeats the instructions"));
+}
+
+#[test]
 fn operations_are_written_in_the_words_of_the_schema() {
     let operation = operation("progress.md", PrependEntry, Some("Done"), "x");
     let json = serde_json::to_value(&operation).unwrap();

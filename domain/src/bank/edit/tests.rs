@@ -60,3 +60,74 @@ fn what_would_swallow_other_sections_is_refused() {
     assert!(document.append(2, "```\ncode\n```").is_ok());
     assert!(document.append(7, "x").is_err());
 }
+
+/// The markdown files of this repository.
+fn repository_files() -> Vec<String> {
+    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))];
+    let mut texts = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            if path.is_dir() && !name.starts_with('.') && name != "target" {
+                folders.push(path);
+            } else if name.ends_with(".md") {
+                texts.push(std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    texts
+}
+
+/// Files with all that markdown allows around sections, in many combinations.
+fn made_files() -> Vec<String> {
+    let heads = ["", "\u{feff}", "---\ntitle: x\ntags: [a]\n---\n", "---\n# not a heading\n...\n\n"];
+    let titles = ["# A `b` *c*", "A\n===", "   # A ##", "# A {#id}\n\nText [link][l].\n\n[l]: https://x.y"];
+    let bodies = [
+        "- one\n- two\n  ```\n  # code\n  ```\n",
+        "> # quoted\n> - x\n\n~~~sh\n# comment\n## two\n~~~\n",
+        "| a | b |\n|---|---|\n| # | x |\n\n<div>\n# html\n</div>\n",
+        "1. one\n\n2. two\n\n<!--\n## hidden\n-->\n",
+    ];
+    let mut files = Vec::new();
+    for (at, head) in heads.iter().enumerate() {
+        for title in titles {
+            for (number, body) in bodies.iter().enumerate() {
+                let text = format!("{head}{title}\n\n{body}\n## B\n{}\nSub\n---\n\n{body}", bodies[(at + number) % 4]);
+                let text = if number % 2 == 0 { text } else { text.trim_end().to_owned() };
+                files.push(if at % 2 == 0 { text } else { text.replace('\n', "\r\n") });
+            }
+        }
+    }
+    files
+}
+
+#[test]
+fn a_change_of_one_section_leaves_every_other_byte_of_a_hundred_files() {
+    let files: Vec<String> = repository_files().into_iter().chain(made_files()).collect();
+    assert!(files.len() >= 100, "{}", files.len());
+    let mut changes = 0;
+    for text in &files {
+        let document = BankDocument::parse(text.as_str()).unwrap();
+        for index in 0..document.sections().len() {
+            let section = &document.sections()[index];
+            let range = section.body_range();
+            let (before, after) = (&text[..range.start], &text[range.end..]);
+            for changed in [
+                document.append(index, "- new"),
+                document.prepend(index, "- new"),
+                document.replace_body(index, "New."),
+            ] {
+                let changed =
+                    changed.unwrap_or_else(|error| panic!("{error} for {:?} of {text:?}", section.path)).into_text();
+                assert!(changed.starts_with(before) && changed.ends_with(after) && changed.len() != text.len());
+                changes += 1;
+            }
+            let appended = document.append(index, "- new").unwrap().into_text();
+            let at = before.len() + document.body(section).trim_end().len();
+            let start = at.max(document.front_matter().len());
+            assert!(appended.starts_with(&text[..start]) && appended.ends_with(&text[start..]), "{:?}", section.path);
+        }
+    }
+    println!("{changes} changes in {} files", files.len());
+    assert!(changes > 1_000);
+}

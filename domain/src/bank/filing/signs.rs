@@ -199,7 +199,7 @@ const SIGNS: &[(BankCategory, u32, &str)] = &[
     (
         Decision,
         7,
-        r"\b(decided|chose|opted|picked|agreed|settled|voted|committed) (to|on|for|against|that|in favou?r|not)\b|\b(we|i|team|they|have|was|were) (have )?(chose|picked|selected|chosen|rejected|dismissed|discarded|ruled out|settled)\b|\bdecision\b|\b(went|going|go|gone) (with|for)\b|\badr[ -]?\d+\b|\brejected\b|\bdecided\b|\bchosen\b",
+        r"\b(decided|chose|opted|picked|agreed|settled|voted|committed) (to|on|for|against|that|in favou?r|not)\b|\b(we|i|team|they|have|was|were) (have )?(chose|picked|selected|chosen|rejected|dismissed|discarded|ruled out|settled)\b|\bdecision\b|\b(went|going|go|gone) (with|for)\b|\badr[ -]?\d+\b|^rejected\b|\bdecided\b|\bchosen\b",
     ),
     (
         Decision,
@@ -280,7 +280,7 @@ const SIGNS: &[(BankCategory, u32, &str)] = &[
     (
         Command,
         7,
-        r"^(\$ |run |execute |use |start |type |call )?`?(\./|\$ )?(npm|npx|yarn|pnpm|cargo|make|docker|docker-compose|docker compose|kubectl|git|python3?|pip|poetry|uv|go|terraform|helm|gradle|\./gradlew|mvn|bundle|rails|rake|php|composer|deno|bun|pytest|just|ansible\S*|aws|gcloud|az|psql|ssh|curl|brew|apt(-get)?|systemctl|bash|sh|node|tox|nx|turbo|bazel|cmake|ninja|flutter|dotnet|mix|sbt|alembic|manage\.py|jq|redis-cli|supabase|vercel|fly|heroku|ruff|eslint|pre-commit)\b[ `]",
+        r"^(\$ |((run|execute|use|start|type|call) )?`)(\./|\$ )?(npm|npx|yarn|pnpm|cargo|make|docker|docker-compose|docker compose|kubectl|git|python3?|pip|poetry|uv|go|terraform|helm|gradle|\./gradlew|mvn|bundle|rails|rake|php|composer|deno|bun|pytest|just|ansible\S*|aws|gcloud|az|psql|ssh|curl|brew|apt(-get)?|systemctl|bash|sh|node|tox|nx|turbo|bazel|cmake|ninja|flutter|dotnet|mix|sbt|alembic|manage\.py|jq|redis-cli|supabase|vercel|fly|heroku|ruff|eslint|pre-commit)\b[ `]",
     ),
     (
         Command,
@@ -364,10 +364,24 @@ const SIGNS: &[(BankCategory, u32, &str)] = &[
         7,
         r"\bmy name is\b|\bi('m| am) (a|an|the) (\w+ ){0,4}(engineer|developer|programmer|student|teacher|manager|designer|scientist|architect|analyst|lead|consultant|founder|admin\w*|researcher|freelancer|cto|writer)\b|\bi (work|live|study) (as|at|in|for|with|from)\b|\bmy (role|job|team|company|background|time ?zone|native language) (is|are|has|consists)\b|\bi('ve| have) \w+ years\b|\bi lead\b",
     ),
+    (
+        Dependency,
+        8,
+        r"\b(added|removed|installed|dropped|introduced) `?[\w.@/-]+`? (as a|as|to the|from the|from our|to our) (new )?(dev )?dependenc",
+    ),
+    (Dependency, 6, r"\bmy (laptop|machine|desktop|computer|workstation|server|os|operating system|phone|gpu)\b"),
+    (Constraint, 9, r"\b(limited|restricted|confined|bound) to\b|\b(are|is|we're) stuck (on|with) [A-Z]\w+ \d"),
+    (
+        Fix,
+        6,
+        r"^fixed\b.{0,300}\bby \w+ing\b|^(fixed|solved|resolved) .{0,10}[`'\x22](\w+ ){0,3}\w*(error|cannot|failed|exception)",
+    ),
 ];
 
 /// The compiled patterns have at most this many bytes.
 const SET_MAX_BYTES: usize = 64 << 20;
+/// What a thread remembers of texts that it has matched has at most this many bytes.
+const CACHE_MAX_BYTES: usize = 16 << 20;
 
 struct BankSigns {
     set: RegexSet,
@@ -377,9 +391,10 @@ struct BankSigns {
 
 static ALL: LazyLock<Option<BankSigns>> = LazyLock::new(|| {
     // Names and variables begin with a capital letter, whatever the case of the rest.
-    let written = |pattern: &str| format!("(?i){}", pattern.replace("[A-Z]", "(?-i:[A-Z])"));
+    let written =
+        |pattern: &str| format!("(?i){}", pattern.replace("[A-Z]", "(?-i:[A-Z])").replace(r"\b", r"(?-u:\b)"));
     let patterns = SIGNS.iter().map(|(_, _, pattern)| written(pattern));
-    let set = RegexSetBuilder::new(patterns).size_limit(SET_MAX_BYTES).build().ok()?;
+    let set = RegexSetBuilder::new(patterns).size_limit(SET_MAX_BYTES).dfa_size_limit(CACHE_MAX_BYTES).build().ok()?;
     let labels = LABELS.iter().map(|(category, names)| {
         let build = |pattern: String| RegexBuilder::new(&pattern).case_insensitive(true).build().ok();
         let label = build(format!(r"^(\*\*|__)?({names})(\([^)\n]{{0,30}}\))?(\*\*|__)?\s*(:|\s[–—-]\s)(\*\*|__)?"))?;
