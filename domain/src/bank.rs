@@ -24,7 +24,7 @@ pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS,
 pub use document::{BankDocument, BankSection, section_hash};
 pub use filing::{classify, file_by_rules};
 pub use key::{BankKey, BankKind, project_slug};
-pub use known::{BankPiece, PieceForm, TextPiece, bank_pieces, text_pieces};
+pub use known::{BankPiece, BankTextPiece, PieceForm, bank_pieces, text_pieces};
 pub use merge::{BankMerge, merge};
 pub use model::{
     BankProposal, ProposedBank, ProposedFile, ProposedMetadata, ProposedOperation, optimize_prompt, proposed_bank,

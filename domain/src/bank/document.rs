@@ -216,11 +216,11 @@ fn sections(text: &str, start: usize) -> Vec<BankSection> {
             Event::Start(_) => depth += 1,
             Event::End(end) => {
                 depth = depth.saturating_sub(1);
-                if let (0, TagEnd::Heading(_), Some(words)) = (depth, end, title.take_if(|_| depth == 0)) {
-                    if let Some(section) = sections.last_mut() {
-                        open.push((section.level, words.trim().to_owned()));
-                        section.path = open.iter().map(|(_, title)| title.clone()).collect();
-                    }
+                if let (TagEnd::Heading(_), Some(words), Some(section)) =
+                    (end, title.take_if(|_| depth == 0), sections.last_mut())
+                {
+                    open.push((section.level, words.trim().to_owned()));
+                    section.path = open.iter().map(|(_, title)| title.clone()).collect();
                 }
             }
             Event::Text(words) | Event::Code(words) => {

@@ -6,9 +6,9 @@ mod signs;
 
 use jiff::Timestamp;
 
-use self::places::{Place, place_in};
+use self::places::{BankPlace, place_in};
 use super::apply::{day, open_item};
-use super::known::{PieceForm, TextPiece, text_pieces};
+use super::known::{BankTextPiece, PieceForm, text_pieces};
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource,
@@ -17,6 +17,9 @@ use super::{
 /// What a heading above a piece, or a label in it, weighs.
 const LABEL_WEIGHT: u32 = 9;
 const HEADING_WEIGHT: u32 = 7;
+/// Faint signs decide only where nothing else does, so that many of them weigh no more than this together.
+const FAINT_WEIGHT: u32 = 3;
+const FAINT_TOGETHER: u32 = 4;
 /// The longest label above a list, in words. A longer one is a sentence, and stays with its items.
 const LABEL_MAX_WORDS: usize = 4;
 
@@ -47,7 +50,7 @@ pub(super) fn heading_category(title: &str) -> Option<BankCategory> {
 }
 
 /// Returns the category of a piece of text.
-pub fn classify(piece: &TextPiece) -> BankCategory {
+pub fn classify(piece: &BankTextPiece) -> BankCategory {
     let mut weights: Vec<(BankCategory, u32)> = signs::signs_of(&piece.text);
     weights.extend(signs::label_of(&piece.text).map(|category| (category, LABEL_WEIGHT)));
     let heading = piece.headings.iter().rev().find_map(|heading| signs::heading_of(heading));
@@ -59,7 +62,9 @@ pub fn classify(piece: &TextPiece) -> BankCategory {
         PieceForm::Item | PieceForm::Paragraph => {}
     }
     let total = |category: BankCategory| -> u32 {
-        weights.iter().filter(|(of, _)| *of == category).map(|(_, weight)| weight).sum()
+        let of_category = || weights.iter().filter(|(of, _)| *of == category).map(|(_, weight)| *weight);
+        let faint: u32 = of_category().filter(|weight| *weight <= FAINT_WEIGHT).sum();
+        of_category().filter(|weight| *weight > FAINT_WEIGHT).sum::<u32>() + faint.min(FAINT_TOGETHER)
     };
     // The first of equal ones is the one that says most of what the piece is for.
     let mut best = (BankCategory::Note, 1);
@@ -99,8 +104,8 @@ const ORDER: [BankCategory; 22] = [
 ];
 
 /// Puts the sentence that introduces a list to its first item where it is more than a label, so that it is not lost.
-fn introduced(pieces: Vec<TextPiece>) -> Vec<TextPiece> {
-    let mut all: Vec<TextPiece> = Vec::with_capacity(pieces.len());
+fn introduced(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
+    let mut all: Vec<BankTextPiece> = Vec::with_capacity(pieces.len());
     let mut last: Option<String> = None;
     for piece in pieces {
         let introduction = piece.headings.last().filter(|heading| heading.ends_with(':')).cloned();
@@ -114,7 +119,7 @@ fn introduced(pieces: Vec<TextPiece>) -> Vec<TextPiece> {
             (Some(text), _) => {
                 let text = format!("{text}\n{}", nested(&piece));
                 let headings = piece.headings[..piece.headings.len() - 1].to_vec();
-                all.push(TextPiece { headings, form: PieceForm::Paragraph, text });
+                all.push(BankTextPiece { headings, form: PieceForm::Paragraph, text });
             }
             (None, _) => all.push(piece),
         }
@@ -123,11 +128,11 @@ fn introduced(pieces: Vec<TextPiece>) -> Vec<TextPiece> {
     all
 }
 
-fn nested(piece: &TextPiece) -> String {
+fn nested(piece: &BankTextPiece) -> String {
     super::apply::item(piece.form, &piece.text)
 }
 
-fn completed(target_file: BankPath, piece: &TextPiece) -> BankOperation {
+fn completed(target_file: BankPath, piece: &BankTextPiece) -> BankOperation {
     let metadata =
         BankMetadata { category: Some(BankCategory::Done), source: BankSource::Rules, ..BankMetadata::default() };
     let operation_type = BankOperationType::CompleteItem;
@@ -135,8 +140,13 @@ fn completed(target_file: BankPath, piece: &TextPiece) -> BankOperation {
 }
 
 /// Makes the operations that put a piece to its place. A file or a section that is missing is created first.
-fn operations_of(piece: &TextPiece, category: BankCategory, place: Place, now: Timestamp) -> Vec<BankOperation> {
-    let Place { file, title, section, is_new_file, is_new_section, is_dated } = place;
+fn operations_of(
+    piece: &BankTextPiece,
+    category: BankCategory,
+    place: BankPlace,
+    now: Timestamp,
+) -> Vec<BankOperation> {
+    let BankPlace { file, title, section, is_new_file, is_new_section, is_dated } = place;
     let tags = tags_of(&piece.text);
     let is_important = tags.iter().any(|tag| tag == "keep") || signs_importance(&piece.text);
     let importance = if is_important { BankImportance::High } else { BankImportance::Normal };
@@ -169,7 +179,7 @@ fn operations_of(piece: &TextPiece, category: BankCategory, place: Place, now: T
 
 /// Returns a piece as an entry of a bank: a list item, with its date where its file has dates. Code and tables stay as they
 /// are.
-fn written(piece: &TextPiece, category: BankCategory, date: Option<String>) -> String {
+fn written(piece: &BankTextPiece, category: BankCategory, date: Option<String>) -> String {
     let text = self_contained(&piece.text);
     let is_raw = piece.form == PieceForm::Code || text.trim_start().starts_with('|');
     if is_raw {

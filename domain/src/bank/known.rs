@@ -35,7 +35,7 @@ impl PieceForm {
 
 /// A list item, a paragraph, or code, with what belongs to it: the lines of an item, the code after a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextPiece {
+pub struct BankTextPiece {
     /// The headings above it, and the line that introduces its list.
     pub headings: Vec<String>,
     pub form: PieceForm,
@@ -111,9 +111,9 @@ pub(super) fn words_of(text: &str) -> String {
 
 /// Splits a text at its headings, list items and paragraphs. Nothing is left out but white space, the headings, which each
 /// piece names, and the markers of lists.
-pub fn text_pieces(text: &str) -> Vec<TextPiece> {
+pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
     let Ok(document) = BankDocument::parse(text) else { return Vec::new() };
-    let mut pieces: Vec<TextPiece> = Vec::new();
+    let mut pieces: Vec<BankTextPiece> = Vec::new();
     for section in document.sections() {
         let body = document.body(section);
         let body = if section.level == 0 { body.trim_start_matches(document.front_matter()) } else { body };
@@ -128,7 +128,7 @@ pub fn text_pieces(text: &str) -> Vec<TextPiece> {
                 }
             }
             let headings = section.path.iter().cloned().chain(introduced.clone()).collect();
-            pieces.push(TextPiece { headings, form: *form, text: text.clone() });
+            pieces.push(BankTextPiece { headings, form: *form, text: text.clone() });
         }
     }
     pieces

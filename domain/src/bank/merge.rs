@@ -22,13 +22,13 @@ pub struct BankMerge {
 type SectionKey = (Vec<String>, usize);
 
 /// A file by its sections.
-struct Sections<'a> {
+struct BankSections<'a> {
     document: &'a BankDocument,
     keys: Vec<SectionKey>,
     at: BTreeMap<SectionKey, usize>,
 }
 
-impl<'a> Sections<'a> {
+impl<'a> BankSections<'a> {
     fn of(document: &'a BankDocument) -> Self {
         let mut seen: BTreeMap<&[String], usize> = BTreeMap::new();
         let key = |section: &'a BankSection| {
@@ -69,9 +69,9 @@ pub fn merge(base: &str, theirs: &str, ours: &str, heading: &str) -> Result<Bank
     }
     let (base, theirs, ours) = (BankDocument::parse(base)?, BankDocument::parse(theirs)?, BankDocument::parse(ours)?);
     let mut merge = MergeInWork {
-        base: Sections::of(&base),
-        theirs: Sections::of(&theirs),
-        ours: Sections::of(&ours),
+        base: BankSections::of(&base),
+        theirs: BankSections::of(&theirs),
+        ours: BankSections::of(&ours),
         heading,
         text: String::new(),
         conflicts: Vec::new(),
@@ -88,9 +88,9 @@ fn unix(text: &str) -> String {
 }
 
 struct MergeInWork<'a> {
-    base: Sections<'a>,
-    theirs: Sections<'a>,
-    ours: Sections<'a>,
+    base: BankSections<'a>,
+    theirs: BankSections<'a>,
+    ours: BankSections<'a>,
     heading: &'a str,
     text: String,
     conflicts: Vec<String>,

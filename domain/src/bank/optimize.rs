@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::filing::{classify, heading_category};
-use super::known::{PieceForm, TextPiece, block_spans, date_of, words_of};
+use super::known::{BankTextPiece, PieceForm, block_spans, date_of, words_of};
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankPath, BankSection,
     section_hash,
@@ -176,7 +176,7 @@ fn stays(section: &BankSection, form: PieceForm, text: &str) -> bool {
     if headed == Some(BankCategory::Decision) {
         return !is_historical(section);
     }
-    let piece = TextPiece { headings: Vec::new(), form, text: text.to_owned() };
+    let piece = BankTextPiece { headings: Vec::new(), form, text: text.to_owned() };
     classify(&piece) == BankCategory::Decision
 }
 
@@ -222,7 +222,7 @@ impl Rank {
             Some(_) => Self::Implementation,
             None => match importance_of_file(file) {
                 1 | 2 => Self::Architecture,
-                3 | 4 | 5 => Self::Implementation,
+                3..=5 => Self::Implementation,
                 _ => Self::Discussion,
             },
         }

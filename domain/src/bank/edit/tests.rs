@@ -81,7 +81,7 @@ fn repository_files() -> Vec<String> {
 /// Files with all that markdown allows around sections, in many combinations.
 fn made_files() -> Vec<String> {
     let heads = ["", "\u{feff}", "---\ntitle: x\ntags: [a]\n---\n", "---\n# not a heading\n...\n\n"];
-    let titles = ["# A `b` *c*", "A\n===", "   # A ##", "# A {#id}\n\nText [link][l].\n\n[l]: https://x.y"];
+    let titles = ["# A `b` *c*", "A\n===", "# A ##", "# A {#id}\n\nText [link][l].\n\n[l]: https://x.y"];
     let bodies = [
         "- one\n- two\n  ```\n  # code\n  ```\n",
         "> # quoted\n> - x\n\n~~~sh\n# comment\n## two\n~~~\n",
@@ -128,6 +128,5 @@ fn a_change_of_one_section_leaves_every_other_byte_of_a_hundred_files() {
             assert!(appended.starts_with(&text[..start]) && appended.ends_with(&text[start..]), "{:?}", section.path);
         }
     }
-    println!("{changes} changes in {} files", files.len());
     assert!(changes > 1_000);
 }

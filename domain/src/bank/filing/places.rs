@@ -1,12 +1,12 @@
 //! Where a piece goes: for each category the files and sections that are meant for it, by the names that banks of several
 //! layouts have for them. The best one that exists is taken.
 
-use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, TextPiece};
+use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, BankTextPiece};
 use crate::memory::normalised;
 
 /// The place for a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BankPlace {
     pub file: BankPath,
     /// The title of the file where it is new.
     pub title: String,
@@ -225,6 +225,12 @@ fn preference_targets(text: &str) -> &'static [Target] {
         "bullets",
         "apologies",
         "questions",
+        "feedback",
+        "pleasantries",
+        "sugarcoating",
+        "wording",
+        "sentences",
+        "short",
     ];
     let about_tools = [
         "editor",
@@ -291,7 +297,11 @@ fn preference_targets(text: &str) -> &'static [Target] {
 }
 
 /// Returns the place for a piece in a bank.
-pub(super) fn place_in(documents: &[(&BankPath, BankDocument)], category: BankCategory, piece: &TextPiece) -> Place {
+pub(super) fn place_in(
+    documents: &[(&BankPath, BankDocument)],
+    category: BankCategory,
+    piece: &BankTextPiece,
+) -> BankPlace {
     if let Some(place) = under_its_heading(documents, piece) {
         return place;
     }
@@ -321,7 +331,7 @@ pub(super) fn place_in(documents: &[(&BankPath, BankDocument)], category: BankCa
     match of_name.or_else(|| GENERAL.iter().find_map(general)).or(documents.first()) {
         Some((path, document)) if of_name.is_some() => at_end(path, document),
         Some((path, _)) => new_section(path, &names),
-        None => Place {
+        None => BankPlace {
             file: BankPath::notes(),
             title: FALLBACK_TITLE.to_owned(),
             section: None,
@@ -333,7 +343,7 @@ pub(super) fn place_in(documents: &[(&BankPath, BankDocument)], category: BankCa
 }
 
 /// Returns the section with the heading that the piece had in its own text, where the bank has one such section.
-fn under_its_heading(documents: &[(&BankPath, BankDocument)], piece: &TextPiece) -> Option<Place> {
+fn under_its_heading(documents: &[(&BankPath, BankDocument)], piece: &BankTextPiece) -> Option<BankPlace> {
     const SAY_NOTHING: [&str; 4] = ["notes", "overview", "summary", "update"];
     let heading = normalised(piece.headings.iter().rev().find(|heading| !heading.ends_with(':'))?);
     if SAY_NOTHING.contains(&&*heading) {
@@ -355,12 +365,12 @@ fn named<'a>(document: &'a BankDocument, names: &[&str]) -> Option<&'a BankSecti
     names.iter().find_map(|name| sections().find(|section| plain(section.title()) == plain(name)))
 }
 
-fn existing(path: &BankPath, section: &BankSection) -> Place {
-    Place { section: Some(section.name()), is_new_section: false, ..new_section(path, &[]) }
+fn existing(path: &BankPath, section: &BankSection) -> BankPlace {
+    BankPlace { section: Some(section.name()), is_new_section: false, ..new_section(path, &[]) }
 }
 
-fn new_section(path: &BankPath, names: &[&str]) -> Place {
-    Place {
+fn new_section(path: &BankPath, names: &[&str]) -> BankPlace {
+    BankPlace {
         file: path.clone(),
         title: FALLBACK_TITLE.to_owned(),
         section: Some(names.first().copied().unwrap_or(FALLBACK_TITLE).to_owned()),
@@ -371,10 +381,10 @@ fn new_section(path: &BankPath, names: &[&str]) -> Place {
 }
 
 /// The file is about the category, so a piece goes to its end, or into a section where the file has several.
-fn at_end(path: &BankPath, document: &BankDocument) -> Place {
+fn at_end(path: &BankPath, document: &BankDocument) -> BankPlace {
     let has_sections = document.sections().len() > 2;
     let place = new_section(path, &[]);
-    if has_sections { place } else { Place { section: None, is_new_section: false, ..place } }
+    if has_sections { place } else { BankPlace { section: None, is_new_section: false, ..place } }
 }
 
 /// Returns the letters and digits of a name in lower case: `activeContext` and `active-context` are the same.
