@@ -16,7 +16,7 @@ use crate::text::tokens;
 pub use fence::{
     ATTEMPT_FENCE, FENCE, TEXT_FENCE, fenced, names_a_fence, one_line, quoted, quoted_lines, recalled_notes,
 };
-pub use own::{PROMPT_MAX_CHARS, Prompts};
+pub use own::{BankPrompt, PROMPT_MAX_CHARS, Prompts};
 pub use purpose::Purpose;
 
 /// The prompt of a model call: its instructions and its input.
@@ -66,10 +66,12 @@ pub enum Template {
     Contrast,
     Capture,
     Distill,
+    BankUpdate,
+    BankOptimize,
 }
 
 impl Template {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Think,
         Self::Refine,
         Self::Evaluate,
@@ -79,6 +81,8 @@ impl Template {
         Self::Contrast,
         Self::Capture,
         Self::Distill,
+        Self::BankUpdate,
+        Self::BankOptimize,
     ];
 
     pub fn purpose(self) -> Purpose {
@@ -91,6 +95,8 @@ impl Template {
             Self::Contrast => Purpose::Contrast,
             Self::Capture => Purpose::Capture,
             Self::Distill => Purpose::Distill,
+            Self::BankUpdate => Purpose::Bank,
+            Self::BankOptimize => Purpose::Optimize,
         }
     }
 
@@ -101,7 +107,7 @@ impl Template {
 
     /// Tells whether its answers hold lessons.
     pub fn asks_for_items(self) -> bool {
-        !matches!(self, Self::Think | Self::Refine | Self::Evaluate)
+        !matches!(self, Self::Think | Self::Refine | Self::Evaluate | Self::BankUpdate | Self::BankOptimize)
     }
 
     /// Returns the name of its file, without the ending.
@@ -109,6 +115,8 @@ impl Template {
         match self {
             Self::ExtractSuccess => "extract_success",
             Self::ExtractFailure => "extract_failure",
+            Self::BankUpdate => "banks/update",
+            Self::BankOptimize => "banks/optimize",
             other => other.purpose().as_str(),
         }
     }
@@ -124,6 +132,8 @@ impl Template {
             Self::Contrast => include_str!("../../config/prompts/contrast.md"),
             Self::Capture => include_str!("../../config/prompts/capture.md"),
             Self::Distill => include_str!("../../config/prompts/distill.md"),
+            Self::BankUpdate => include_str!("../../config/prompts/banks/update.md"),
+            Self::BankOptimize => include_str!("../../config/prompts/banks/optimize.md"),
         }
     }
 }

@@ -8,6 +8,8 @@ use reasoning_bank_domain::prompt::{PROMPT_MAX_CHARS, Prompts};
 use super::problem::SettingProblem;
 
 pub(super) const KEY: &str = "llm.prompts_dir";
+/// The folder of the prompts for memory banks.
+const BANKS: &str = "banks";
 /// A character has at most four bytes.
 const MAX_BYTES: u64 = 4 * PROMPT_MAX_CHARS as u64;
 
@@ -21,9 +23,14 @@ pub(super) fn read(dir: &Path, layer: &str) -> Result<Prompts, Vec<SettingProble
     for entry in fs::read_dir(dir).map_err(unreadable)? {
         paths.push(entry.map_err(unreadable)?.path());
     }
+    if let Some(banks) = paths.iter().position(|path| path.is_dir() && path.ends_with(BANKS)) {
+        for entry in fs::read_dir(paths.swap_remove(banks)).map_err(unreadable)? {
+            paths.push(entry.map_err(unreadable)?.path());
+        }
+    }
     paths.sort();
     for path in paths {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = path.strip_prefix(dir).unwrap_or(&path).to_string_lossy().replace('\\', "/");
         let replaced = text_of(&path).and_then(|text| prompts.replace(&name, &text));
         problems.extend(replaced.err().map(|refused| problem(&path, refused)));
     }

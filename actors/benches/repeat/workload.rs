@@ -40,7 +40,13 @@ fn reasoning_tokens(purpose: Purpose) -> u64 {
     match purpose {
         Purpose::Think | Purpose::Refine => 1_200,
         Purpose::Evaluate => 400,
-        Purpose::Judge | Purpose::Extract | Purpose::Contrast | Purpose::Capture | Purpose::Distill => 600,
+        Purpose::Judge
+        | Purpose::Extract
+        | Purpose::Contrast
+        | Purpose::Capture
+        | Purpose::Distill
+        | Purpose::Bank
+        | Purpose::Optimize => 600,
     }
 }
 
@@ -127,6 +133,8 @@ impl Priced {
             Purpose::Extract | Purpose::Capture | Purpose::Distill => {
                 serde_json::json!({ "learnings": [lesson(&request.input)] }).to_string()
             }
+            Purpose::Bank => serde_json::json!({ "operations": [] }).to_string(),
+            Purpose::Optimize => serde_json::json!({ "files": [] }).to_string(),
             Purpose::Contrast => serde_json::json!({
                 "best_index": 1, "analysis": filler(3, 400), "learnings": [lesson(&request.input)],
             })

@@ -200,9 +200,13 @@ impl AgentState {
             match purpose {
                 Purpose::Think => dependencies.matts.draft(request, deadline, cancel).await,
                 Purpose::Evaluate | Purpose::Judge => dependencies.judge.ask(request, deadline, cancel).await,
-                Purpose::Refine | Purpose::Extract | Purpose::Contrast | Purpose::Capture | Purpose::Distill => {
-                    Ok(ask(&*dependencies.model, request, deadline, cancel).await)
-                }
+                Purpose::Refine
+                | Purpose::Extract
+                | Purpose::Contrast
+                | Purpose::Capture
+                | Purpose::Distill
+                | Purpose::Bank
+                | Purpose::Optimize => Ok(ask(&*dependencies.model, request, deadline, cancel).await),
             }
         };
         self.tasks.pipe(myself, asked, move |asked| {

@@ -27,6 +27,7 @@ use crate::note::{Code, Note};
 use crate::retrieval::prompt_memories::PromptMemories;
 use crate::safety::secrets::Scrub;
 
+pub(crate) use echo::InstructionRuns;
 pub use echo::LessonContext;
 pub use likeness::{Likeness, RELATED_COSINE, likeness};
 pub use printed::PrintedError;

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::fence::{TEXT_FENCE, names_a_fence};
 use super::{Template, fill};
 
@@ -10,7 +12,17 @@ use super::{Template, fill};
 pub const PROMPT_MAX_CHARS: usize = 20_000;
 /// The name of the text that says what an item is, wherever items are asked for.
 const ITEM: &str = "item";
-const BUILT_IN_ITEM: &str = include_str!("../../../config/prompts/item.md");
+/// The name of what an agent is told about its memory bank.
+const BANK_INSTRUCTIONS: &str = "banks/instructions";
+/// The names of prompts for agents that use a memory bank begin so.
+const BANK_PROMPT: &str = "banks/prompt_";
+/// The texts that have no places for values.
+const TEXTS: [(&str, &str); 4] = [
+    (ITEM, include_str!("../../../config/prompts/item.md")),
+    (BANK_INSTRUCTIONS, include_str!("../../../config/prompts/banks/instructions.md")),
+    ("banks/prompt_resume_work", include_str!("../../../config/prompts/banks/prompt_resume_work.md")),
+    ("banks/prompt_end_of_task", include_str!("../../../config/prompts/banks/prompt_end_of_task.md")),
+];
 /// The line between the instructions and the input.
 const RULE: &str = "\n---\n";
 
@@ -18,13 +30,25 @@ const RULE: &str = "\n---\n";
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prompts {
     own: BTreeMap<Template, String>,
-    own_item: Option<String>,
+    /// The texts without places for values, by their names.
+    own_texts: BTreeMap<&'static str, String>,
+}
+
+/// A prompt that an agent may follow while it uses a memory bank.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BankPrompt {
+    pub name: String,
+    pub text: String,
 }
 
 impl Prompts {
     /// Returns the names of the files that prompts are read from.
     pub fn file_names() -> impl Iterator<Item = String> {
-        Template::ALL.into_iter().map(Template::name).chain([ITEM]).map(|name| format!("{name}.md"))
+        Template::ALL
+            .into_iter()
+            .map(Template::name)
+            .chain(TEXTS.map(|(name, _)| name))
+            .map(|name| format!("{name}.md"))
     }
 
     /// Takes the text of a file in place of the built-in prompt.
@@ -38,11 +62,11 @@ impl Prompts {
             return Err(format!("has more than {PROMPT_MAX_CHARS} characters; shorten it"));
         }
         let name = file_name.strip_suffix(".md").unwrap_or_default();
-        if name == ITEM {
+        if let Some((name, _)) = TEXTS.into_iter().find(|(known, _)| *known == name) {
             if text.trim().is_empty() || !places(&text).is_empty() || names_a_fence(&text) {
                 return Err("must be a text without places for values and without tags of fences".to_owned());
             }
-            self.own_item = Some(text);
+            self.own_texts.insert(name, text);
             return Ok(());
         }
         let Some(template) = Template::ALL.into_iter().find(|template| template.name() == name) else {
@@ -57,15 +81,42 @@ impl Prompts {
     /// Returns the instructions of a template. They say in the same words what an item is, wherever items are asked
     /// for.
     pub fn instructions(&self, template: Template) -> String {
-        let item = self.own_item.as_deref().unwrap_or(BUILT_IN_ITEM);
-        fill(self.parts(template).0.trim(), &[(ITEM, item.trim())])
+        fill(self.parts(template).0.trim(), &[(ITEM, self.text(ITEM))])
     }
 
     /// Returns the instructions that ask for lessons and are not the built-in ones.
     pub(crate) fn own_instructions(&self) -> impl Iterator<Item = String> {
         let asking = Template::ALL.into_iter().filter(|template| template.asks_for_items());
-        let own = asking.filter(|template| self.own_item.is_some() || self.own.contains_key(template));
+        let own = asking.filter(|template| self.own_texts.contains_key(ITEM) || self.own.contains_key(template));
         own.map(|template| self.instructions(template))
+    }
+
+    /// Returns what an agent is told about its memory bank.
+    pub fn of_banks(&self) -> &str {
+        self.text(BANK_INSTRUCTIONS)
+    }
+
+    /// Returns the prompts for agents that use a memory bank.
+    pub fn bank_prompts(&self) -> Vec<BankPrompt> {
+        let prompt = |(name, _): (&'static str, _)| {
+            let short = name.strip_prefix(BANK_PROMPT)?;
+            Some(BankPrompt { name: short.to_owned(), text: self.text(name).to_owned() })
+        };
+        TEXTS.into_iter().filter_map(prompt).collect()
+    }
+
+    /// Returns everything that a model or an agent is told about memory banks.
+    pub(crate) fn bank_instructions(&self) -> impl Iterator<Item = String> {
+        let texts = TEXTS.into_iter().filter(|(name, _)| *name != ITEM).map(|(name, _)| self.text(name).to_owned());
+        [Template::BankUpdate, Template::BankOptimize]
+            .map(|template| self.instructions(template))
+            .into_iter()
+            .chain(texts)
+    }
+
+    fn text(&self, name: &'static str) -> &str {
+        let built_in = || TEXTS.into_iter().find(|(known, _)| *known == name).map(|(_, text)| text).unwrap_or_default();
+        self.own_texts.get(name).map_or_else(built_in, String::as_str).trim()
     }
 
     /// Returns the input with these values, however long they are.
@@ -158,12 +209,14 @@ mod tests {
         for template in Template::ALL {
             prompts.replace(&format!("{}.md", template.name()), template.built_in()).unwrap();
         }
-        prompts.replace("item.md", BUILT_IN_ITEM).unwrap();
+        for (name, text) in TEXTS {
+            prompts.replace(&format!("{name}.md"), text).unwrap();
+        }
         for template in Template::ALL {
             assert_eq!(prompts.instructions(template), Prompts::default().instructions(template));
             assert_eq!(prompts.input(template), Prompts::default().input(template));
         }
-        assert_eq!(Prompts::file_names().count(), Template::ALL.len() + 1);
+        assert_eq!(Prompts::file_names().count(), Template::ALL.len() + TEXTS.len());
     }
 
     #[test]

@@ -17,6 +17,10 @@ pub enum Purpose {
     Capture,
     /// A call for lessons from a session that is over.
     Distill,
+    /// A call that files new content into a memory bank.
+    Bank,
+    /// A call that makes a memory bank shorter.
+    Optimize,
 }
 
 impl Purpose {
@@ -30,6 +34,8 @@ impl Purpose {
             Self::Contrast => "contrast",
             Self::Capture => "capture",
             Self::Distill => "distill",
+            Self::Bank => "bank",
+            Self::Optimize => "optimize",
         }
     }
 

@@ -29,6 +29,8 @@ fn every_template_has_instructions_and_shows_what_it_is_about() {
         let about = match template {
             Template::Capture => "answer",
             Template::Distill => "transcript",
+            Template::BankUpdate => "content",
+            Template::BankOptimize => "bank",
             _ => "task",
         };
         let prompt = render(template, &[(about, "what is at hand")], 32_000);
@@ -70,7 +72,9 @@ fn whatever_others_wrote_stands_in_a_fence_where_it_is_not_the_task() {
         let input = input(template);
         for name in names(template) {
             let fenced = input.contains(&format!("<submitted-text>\n{{{{{name}}}}}\n</submitted-text>"));
-            let long = ["solution", "feedback", "reasoning", "transcript", "question", "answer"].contains(&name);
+            let long =
+                ["solution", "feedback", "reasoning", "transcript", "question", "answer", "outline", "content", "bank"]
+                    .contains(&name);
             assert_eq!(fenced, long, "{template:?} {name}");
         }
     }

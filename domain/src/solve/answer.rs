@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::bank::{BankProposal, ProposedBank};
 use crate::learning::lesson::Lesson;
 use crate::prompt::Purpose;
 
@@ -18,6 +19,8 @@ impl Purpose {
             Self::Judge => schemars::schema_for!(Judgement),
             Self::Extract | Self::Capture | Self::Distill => schemars::schema_for!(Extracted),
             Self::Contrast => schemars::schema_for!(Contrasted),
+            Self::Bank => schemars::schema_for!(BankProposal),
+            Self::Optimize => schemars::schema_for!(ProposedBank),
         };
         let mut schema = schema.to_value();
         make_strict(&mut schema);
@@ -103,6 +106,10 @@ pub enum Answer {
     Judgement(Judgement),
     /// The lessons of an extract, contrast, capture or distill call.
     Lessons(Vec<Lesson>),
+    /// The operations that file content into a memory bank.
+    Bank(BankProposal),
+    /// A shorter memory bank.
+    Optimized(ProposedBank),
 }
 
 /// The reason why the model stopped writing an answer.
@@ -163,6 +170,8 @@ pub fn read(purpose: Purpose, text: &str) -> Result<Answer, InvalidAnswer> {
         Purpose::Extract | Purpose::Capture | Purpose::Distill => {
             object::<Extracted>(text).map(|extracted| Answer::Lessons(extracted.learnings))
         }
+        Purpose::Bank => object(text).map(Answer::Bank),
+        Purpose::Optimize => object(text).map(Answer::Optimized),
         Purpose::Contrast => object::<Contrasted>(text).map(|contrasted| Answer::Lessons(contrasted.learnings)),
     }
 }
@@ -221,7 +230,15 @@ mod tests {
                 _ => {}
             }
         }
-        for purpose in [Purpose::Evaluate, Purpose::Judge, Purpose::Extract, Purpose::Contrast, Purpose::Distill] {
+        for purpose in [
+            Purpose::Evaluate,
+            Purpose::Judge,
+            Purpose::Extract,
+            Purpose::Contrast,
+            Purpose::Distill,
+            Purpose::Bank,
+            Purpose::Optimize,
+        ] {
             check(&purpose.schema().unwrap());
         }
     }

@@ -80,6 +80,20 @@ impl Echoes {
     }
 }
 
+/// The runs of instructions, to find texts that repeat them.
+pub(crate) struct InstructionRuns(HashSet<u64>);
+
+impl InstructionRuns {
+    pub(crate) fn of(instructions: impl Iterator<Item = String>) -> Self {
+        Self(runs(instructions))
+    }
+
+    /// Tells whether a text has a run of the instructions in it.
+    pub(crate) fn has_run_of(&self, text: &str) -> bool {
+        bare(text).windows(OF_INSTRUCTIONS).any(|run| self.0.contains(&hash(run)))
+    }
+}
+
 /// The letters and digits of a text, in lowercase.
 struct Bare {
     chars: Vec<char>,

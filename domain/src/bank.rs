@@ -1,0 +1,92 @@
+//! Memory banks: directories of markdown files that people and agents write together.
+//!
+//! `key` says which bank is meant and `path` which of its files. `template` is what a new bank begins with. `document` reads
+//! a file as sections and `edit` changes one of them without touching another byte. `operation` is a change as models and
+//! rules describe it; `apply` validates and performs it, and `known` tells what a bank says already. `filing` makes operations of text by
+//! rules, `model` by a model. `merge` joins what two writers did to one file, and `optimize` makes a bank shorter.
+
+mod apply;
+mod document;
+mod edit;
+mod filing;
+mod key;
+mod known;
+mod merge;
+mod model;
+mod operation;
+mod optimize;
+mod path;
+mod template;
+
+use std::collections::BTreeMap;
+
+pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, SectionMetadata, apply};
+pub use document::{BankDocument, BankSection, section_hash};
+pub use filing::{classify, file_by_rules};
+pub use key::{BankKey, BankKind, project_slug};
+pub use known::{BankPiece, BankTextPiece, PieceForm, bank_pieces, text_pieces};
+pub use merge::{BankMerge, merge};
+pub use model::{
+    BankProposal, ProposedBank, ProposedFile, ProposedMetadata, ProposedOperation, optimize_prompt, proposed_bank,
+    proposed_operations, update_prompt,
+};
+pub use operation::{
+    BankCategory, BankImportance, BankMetadata, BankOperation, BankOperationType, BankSource, SECTION_SEPARATOR,
+};
+pub use optimize::{
+    BankOutline, BankView, OPTIMIZE_ABOVE_TOKENS, OPTIMIZED_MIN_TOKENS, OptimizedBank, bank_tokens, check_kept,
+    optimize, outline, view,
+};
+pub use path::BankPath;
+pub use template::{described, template};
+
+/// A bank has at most this many files.
+pub const BANK_MAX_FILES: usize = 200;
+/// A file of a bank has at most this many bytes.
+pub const BANK_FILE_MAX_BYTES: usize = 256 << 10;
+/// The files of a bank have at most this many bytes together.
+pub const BANK_MAX_BYTES: usize = 4 << 20;
+
+/// The files of a bank and their texts.
+pub type BankFiles = BTreeMap<BankPath, String>;
+
+/// A value that a bank cannot take: the field, what is wrong with it, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field} {problem}")]
+pub struct BankInvalid {
+    /// The name of the argument or of the field, such as `conversation_type`, or a file of the bank.
+    pub field: String,
+    pub problem: String,
+}
+
+impl BankInvalid {
+    pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { field: field.into(), problem: problem.into() }
+    }
+}
+
+/// Checks the bounds of a whole bank: the number of its files, the size of each and the size of all.
+///
+/// # Errors
+/// A bound is passed; the error names the file where it is one file's.
+pub fn check_bounds(files: &BankFiles) -> Result<(), BankInvalid> {
+    if files.len() > BANK_MAX_FILES {
+        let problem = format!("has {} files; at most {BANK_MAX_FILES} are allowed", files.len());
+        return Err(BankInvalid::new("bank", problem));
+    }
+    if let Some((path, text)) = files.iter().find(|(_, text)| text.len() > BANK_FILE_MAX_BYTES) {
+        let problem = format!(
+            "would have {} bytes; at most {} KiB are allowed: shorten it, or run `bank optimize`",
+            text.len(),
+            BANK_FILE_MAX_BYTES >> 10
+        );
+        return Err(BankInvalid::new(path.as_str(), problem));
+    }
+    let bytes: usize = files.values().map(String::len).sum();
+    if bytes > BANK_MAX_BYTES {
+        let problem =
+            format!("would have {bytes} bytes; at most {} MiB are allowed: run `bank optimize`", BANK_MAX_BYTES >> 20);
+        return Err(BankInvalid::new("bank", problem));
+    }
+    Ok(())
+}

@@ -1,0 +1,364 @@
+//! The validator of operations, and what they do to the files of a bank. The same rules hold for the operations of a model
+//! and for those of the rules: all are performed or none.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::known::{KnownPieces, PieceForm, blocks, words_of};
+use super::{
+    BANK_FILE_MAX_BYTES, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation, BankOperationType,
+    BankPath, BankSource, SECTION_SEPARATOR, check_bounds, section_hash,
+};
+use crate::learning::lesson::InstructionRuns;
+use crate::prompt::Prompts;
+use crate::safety::secrets::{Removed, Scrub};
+use crate::text::terms::terms;
+
+/// A model may give at most this many operations for one update.
+pub const MODEL_MAX_OPERATIONS: usize = 100;
+const MAX_TAGS: usize = 20;
+const MAX_RELATIONS: usize = 20;
+const TAG_MAX_CHARS: usize = 60;
+const NAME_MAX_CHARS: usize = 300;
+/// An item is meant where it has at least this share of the words of a report, and the report this share of its words.
+const SAME_TASK: f64 = 0.6;
+
+/// An operation that was performed, as clients see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AppliedOperation {
+    pub target_file: BankPath,
+    pub operation_type: BankOperationType,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub section: Option<String>,
+}
+
+/// A piece that was left out, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BankRefusal {
+    pub target_file: BankPath,
+    pub problem: String,
+}
+
+/// What is known of a section: the file, the hash of the section, and the metadata of what was added to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionMetadata {
+    pub file: BankPath,
+    pub section_hash: String,
+    pub metadata: BankMetadata,
+}
+
+/// What operations did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BankChange {
+    /// The files that are new or changed, with their whole texts.
+    pub changed: BankFiles,
+    pub applied: Vec<AppliedOperation>,
+    /// The number of operations whose content the bank says already.
+    pub known: usize,
+    pub refused: Vec<BankRefusal>,
+    pub removed: Removed,
+    /// The metadata of the sections that changed.
+    pub metadata: Vec<SectionMetadata>,
+}
+
+/// Validates and performs operations. `is_known` says of a piece that the bank has it in other words; whatever the bank says
+/// in the same words is known in any case. Secrets are scrubbed.
+///
+/// # Errors
+/// An operation is not possible, and nothing has changed.
+pub fn apply(
+    files: &BankFiles,
+    operations: &[BankOperation],
+    is_known: &dyn Fn(&str) -> bool,
+    now: Timestamp,
+) -> Result<BankChange, BankInvalid> {
+    let mut bank = BankInChange { files: files.clone(), known: KnownPieces::of(files), is_known, touched: Vec::new() };
+    let mut change = BankChange::default();
+    let mut waiting: Vec<BankOperation> = Vec::new();
+    for operation in operations {
+        let mut operation = operation.clone();
+        change.removed = change.removed + operation.scrub();
+        operation.metadata.timestamp.get_or_insert(now);
+        check(&operation)?;
+        if is_echo(&operation.content) {
+            let problem = "repeats the instructions for banks".to_owned();
+            if operation.metadata.source == BankSource::Llm {
+                return Err(BankInvalid::new("content", problem));
+            }
+            change.refused.push(BankRefusal { target_file: operation.target_file, problem });
+            continue;
+        }
+        let Some(operation) = bank.without_known(operation) else {
+            change.known += 1;
+            continue;
+        };
+        let section = operation.metadata.section.clone();
+        let applied = AppliedOperation {
+            target_file: operation.target_file.clone(),
+            operation_type: operation.operation_type,
+            section,
+        };
+        if !is_entry(operation.operation_type) {
+            bank.perform_all(&mut waiting)?;
+            bank.perform(&operation)?;
+        } else {
+            let same = |other: &&mut BankOperation| {
+                (&other.target_file, other.operation_type, &other.metadata.section)
+                    == (&operation.target_file, operation.operation_type, &operation.metadata.section)
+            };
+            match waiting.iter_mut().find(same) {
+                Some(other) => join(other, operation),
+                None => waiting.push(operation),
+            }
+        }
+        change.applied.push(applied);
+    }
+    bank.perform_all(&mut waiting)?;
+    check_bounds(&bank.files)?;
+    change.metadata = bank.section_metadata();
+    change.changed = bank.files.into_iter().filter(|(path, text)| files.get(path) != Some(text)).collect();
+    Ok(change)
+}
+
+fn is_entry(kind: BankOperationType) -> bool {
+    matches!(kind, BankOperationType::Append | BankOperationType::PrependEntry)
+}
+
+/// Adds an operation to one of the same kind on the same section, so that the file is read once for both.
+fn join(first: &mut BankOperation, second: BankOperation) {
+    let are_items = first.content.starts_with("- ") && second.content.starts_with("- ");
+    let first_content = first.content.trim_end().len();
+    first.content.truncate(first_content);
+    first.content.push_str(if are_items { "\n" } else { "\n\n" });
+    first.content.push_str(second.content.trim_start_matches(['\n', '\r']));
+    let (into, from) = (&mut first.metadata, second.metadata);
+    let tags: BTreeSet<String> = into.tags.drain(..).chain(from.tags).collect();
+    into.tags = tags.into_iter().take(MAX_TAGS).collect();
+    let relations: BTreeSet<String> = into.relations.drain(..).chain(from.relations).collect();
+    into.relations = relations.into_iter().take(MAX_RELATIONS).collect();
+    into.importance = into.importance.max(from.importance);
+}
+
+/// Checks what does not depend on the bank.
+fn check(operation: &BankOperation) -> Result<(), BankInvalid> {
+    let BankOperation { content, metadata, operation_type, .. } = operation;
+    let problem = |field: &str, problem: String| Err(BankInvalid::new(field, problem));
+    if content.trim().is_empty() && *operation_type != BankOperationType::CreateSection {
+        return problem("content", "is missing or blank".to_owned());
+    }
+    if content.len() > BANK_FILE_MAX_BYTES {
+        return problem("content", format!("has more than {} KiB; shorten it", BANK_FILE_MAX_BYTES >> 10));
+    }
+    let is_name = |name: &str, max: usize| {
+        !name.trim().is_empty() && name.chars().count() <= max && !name.chars().any(char::is_control)
+    };
+    if metadata.section.as_deref().is_some_and(|section| !is_name(section, NAME_MAX_CHARS)) {
+        return problem("section", format!("must be a heading of at most {NAME_MAX_CHARS} characters on one line"));
+    }
+    let needs_section = matches!(operation_type, BankOperationType::ReplaceSection | BankOperationType::CreateSection);
+    if needs_section && metadata.section.is_none() {
+        return problem("section", format!("is missing; {} needs it", operation_type.as_str()));
+    }
+    if metadata.tags.len() > MAX_TAGS || metadata.tags.iter().any(|tag| !is_name(tag, TAG_MAX_CHARS)) {
+        return problem("tags", format!("must be at most {MAX_TAGS} words of at most {TAG_MAX_CHARS} characters"));
+    }
+    if metadata.relations.len() > MAX_RELATIONS
+        || metadata.relations.iter().any(|relation| !is_name(relation, NAME_MAX_CHARS))
+    {
+        let text =
+            format!("must be at most {MAX_RELATIONS}, each as file#section of at most {NAME_MAX_CHARS} characters");
+        return problem("relations", text);
+    }
+    if metadata.conversation_id.as_deref().is_some_and(|id| !is_name(id, NAME_MAX_CHARS)) {
+        return problem("conversation_id", format!("must have at most {NAME_MAX_CHARS} characters on one line"));
+    }
+    Ok(())
+}
+
+/// A bank while operations change it.
+struct BankInChange<'a> {
+    files: BankFiles,
+    known: KnownPieces,
+    is_known: &'a dyn Fn(&str) -> bool,
+    /// The sections that were changed, by file and path, with the metadata of the change.
+    touched: Vec<(BankPath, Vec<String>, BankMetadata)>,
+}
+
+impl BankInChange<'_> {
+    /// Leaves out what the bank says already. None where nothing remains.
+    fn without_known(&mut self, mut operation: BankOperation) -> Option<BankOperation> {
+        if !is_entry(operation.operation_type) {
+            return Some(operation);
+        }
+        let pieces = blocks(&operation.content);
+        let is_new = |(form, text): &(PieceForm, String)| !self.known.has(*form, text) && !(self.is_known)(text);
+        let new: Vec<&(PieceForm, String)> = pieces.iter().filter(|piece| is_new(piece)).collect();
+        if new.is_empty() && !pieces.is_empty() {
+            return None;
+        }
+        if new.len() < pieces.len() && pieces.iter().all(|(form, _)| form.is_item()) {
+            let written: Vec<String> = new.iter().map(|(form, text)| item(*form, text)).collect();
+            operation.content = written.join("\n");
+        }
+        let added: Vec<(PieceForm, String)> = new.into_iter().cloned().collect();
+        added.iter().for_each(|(form, text)| self.known.add(*form, text));
+        Some(operation)
+    }
+
+    fn perform_all(&mut self, waiting: &mut Vec<BankOperation>) -> Result<(), BankInvalid> {
+        waiting.drain(..).try_for_each(|operation| self.perform(&operation))
+    }
+
+    fn perform(&mut self, operation: &BankOperation) -> Result<(), BankInvalid> {
+        let BankOperation { target_file, operation_type, content, metadata } = operation;
+        let in_file = |error: BankInvalid| BankInvalid::new(format!("{target_file}: {}", error.field), error.problem);
+        if *operation_type == BankOperationType::CreateFile {
+            return self.create_file(target_file, content, metadata);
+        }
+        let text = self.files.get(target_file).ok_or_else(|| {
+            let names: Vec<&str> = self.files.keys().map(BankPath::as_str).take(20).collect();
+            BankInvalid::new(
+                "target_file",
+                format!("{target_file} is not in the bank; its files are {}", names.join(", ")),
+            )
+        })?;
+        let document = BankDocument::parse(text.as_str()).map_err(in_file)?;
+        let (changed, path) = self.changed(&document, operation).map_err(in_file)?;
+        self.files.insert(target_file.clone(), changed.into_text());
+        self.touched.push((target_file.clone(), path, metadata.clone()));
+        Ok(())
+    }
+
+    fn create_file(&mut self, path: &BankPath, content: &str, metadata: &BankMetadata) -> Result<(), BankInvalid> {
+        let same = self.files.keys().find(|other| other.as_str().eq_ignore_ascii_case(path.as_str()));
+        if let Some(other) = same {
+            return Err(BankInvalid::new("target_file", format!("{other} is in the bank already; append to it")));
+        }
+        let document = BankDocument::parse(format!("{}\n", content.trim_matches(['\n', '\r'])))?;
+        let first = document.sections().get(1).map(|section| section.path.clone()).unwrap_or_default();
+        self.files.insert(path.clone(), document.into_text());
+        self.touched.push((path.clone(), first, metadata.clone()));
+        Ok(())
+    }
+
+    /// Performs an operation on a document. Returns what it becomes, and the path of the section that changed.
+    fn changed(
+        &self,
+        document: &BankDocument,
+        operation: &BankOperation,
+    ) -> Result<(BankDocument, Vec<String>), BankInvalid> {
+        let BankOperation { operation_type, content, metadata, .. } = operation;
+        let named = metadata.section.as_deref();
+        let section = || match named {
+            Some(name) => document.find(name),
+            None => Ok(document.sections().len() - 1),
+        };
+        let path = |section: usize| document.sections().get(section).map(|of| of.path.clone()).unwrap_or_default();
+        match operation_type {
+            BankOperationType::Append => {
+                let section = section()?;
+                self.deeper_only(document, section, content)?;
+                Ok((document.append(section, content)?, path(section)))
+            }
+            BankOperationType::PrependEntry => {
+                let section = section()?;
+                self.deeper_only(document, section, content)?;
+                Ok((document.prepend(section, content)?, path(section)))
+            }
+            BankOperationType::ReplaceSection => {
+                let section = section()?;
+                self.deeper_only(document, section, content)?;
+                Ok((document.replace_body(section, content)?, path(section)))
+            }
+            BankOperationType::CreateSection => {
+                let name = named.unwrap_or_default();
+                if let Ok(section) = document.find(name) {
+                    let changed =
+                        if content.trim().is_empty() { document.clone() } else { document.append(section, content)? };
+                    return Ok((changed, path(section)));
+                }
+                let (parent, title) = match name.rsplit_once(SECTION_SEPARATOR) {
+                    Some((parent, title)) => (Some(document.find(parent)?), title),
+                    None => (None, name),
+                };
+                let mut new = parent.map(path).unwrap_or_default();
+                new.push(title.trim().to_owned());
+                Ok((document.with_section(parent, title, content)?, new))
+            }
+            BankOperationType::CompleteItem => {
+                let (section, at) = open_item(document, content).ok_or_else(|| {
+                    BankInvalid::new("content", "says none of the open items; repeat the words of the item")
+                })?;
+                Ok((document.ticked(section, at)?, path(section)))
+            }
+            BankOperationType::CreateFile => Ok((document.clone(), Vec::new())),
+        }
+    }
+
+    /// Refuses headings in a content that would end the section that the content is put into.
+    fn deeper_only(&self, document: &BankDocument, section: usize, content: &str) -> Result<(), BankInvalid> {
+        let level = document.sections().get(section).map_or(0, |section| section.level);
+        let content = BankDocument::parse(content)?;
+        match content.sections().iter().skip(1).find(|heading| heading.level <= level) {
+            Some(heading) => {
+                let problem =
+                    format!("has the heading {:?}, which would end the section; use create_section", heading.title());
+                Err(BankInvalid::new("content", problem))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn section_metadata(&self) -> Vec<SectionMetadata> {
+        let of = |(file, path, metadata): &(BankPath, Vec<String>, BankMetadata)| {
+            let document = BankDocument::parse(self.files.get(file)?.as_str()).ok()?;
+            let section = document.sections().iter().find(|section| section.path.ends_with(path))?;
+            let section_hash = section_hash(&section.path, document.body(section));
+            Some(SectionMetadata { file: file.clone(), section_hash, metadata: metadata.clone() })
+        };
+        self.touched.iter().filter_map(of).collect()
+    }
+}
+
+/// Returns a piece as a list item.
+pub(super) fn item(form: PieceForm, text: &str) -> String {
+    match form {
+        PieceForm::OpenItem => format!("- [ ] {text}"),
+        PieceForm::TickedItem => format!("- [x] {text}"),
+        _ => format!("- {text}"),
+    }
+}
+
+/// Finds the open item that a report is about: the section, and the place of the space in its box.
+pub(super) fn open_item(document: &BankDocument, report: &str) -> Option<(usize, usize)> {
+    let said: BTreeSet<String> = terms(&words_of(report)).into_iter().collect();
+    let likeness = |text: &str| {
+        let item: BTreeSet<String> = terms(&words_of(text)).into_iter().collect();
+        let shared = item.intersection(&said).count() as f64;
+        // A report says more than the item, so that the words of the item count.
+        let share = shared / item.len().max(1) as f64;
+        if shared >= 2.0 || said == item { share } else { 0.0 }
+    };
+    let items = document.open_items().into_iter().map(|(section, at, text)| (likeness(text), section, at));
+    let best = items.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (best.0 > SAME_TASK).then_some((best.1, best.2))
+}
+
+/// Returns the day of a time, as entries are dated: `2026-11-25`, in UTC.
+pub(super) fn day(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::UTC).date().to_string()
+}
+
+/// Says whether a content repeats what agents and models are told about banks.
+fn is_echo(content: &str) -> bool {
+    static INSTRUCTIONS: LazyLock<InstructionRuns> =
+        LazyLock::new(|| InstructionRuns::of(Prompts::default().bank_instructions()));
+    INSTRUCTIONS.has_run_of(content)
+}
+
+#[cfg(test)]
+mod tests;

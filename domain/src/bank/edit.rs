@@ -1,0 +1,267 @@
+//! Changes of one section. Every byte outside of the section stays, and a change that would alter what another section is
+//! (such as code that is never closed) is refused.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{BankDocument, BankInvalid};
+
+/// A list marker at the beginning of a line: its spaces, its sign, and its number where it has one.
+static MARKER: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^( {0,3})(?:([-*+])|(\d{1,9})([.)]))(?:[ \t]+|\r?\n|$)").ok());
+const DEEPEST_LEVEL: usize = 6;
+
+/// The marker of a list item at the outermost level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ListMarker {
+    Bullet(String),
+    Number(u32, String),
+}
+
+impl ListMarker {
+    fn of(line: &str) -> Option<Self> {
+        let found = MARKER.as_ref()?.captures(line)?;
+        match found.get(2) {
+            Some(sign) => Some(Self::Bullet(sign.as_str().to_owned())),
+            None => Some(Self::Number(found[3].parse().ok()?, found[4].to_owned())),
+        }
+    }
+}
+
+impl BankDocument {
+    /// Adds a text at the end of what stands directly under a heading. An item takes the marker of the list before it.
+    ///
+    /// # Errors
+    /// The file would be too long, or another section would change.
+    pub fn append(&self, section: usize, content: &str) -> Result<Self, BankInvalid> {
+        let body = self.range_of(section)?;
+        let written = self.text()[body.clone()].trim_end();
+        let at = body.start + written.len();
+        let last = last_marker(written);
+        let content = self.in_place(content, last.as_ref().map(|(marker, _)| marker));
+        let between = match (written.trim().is_empty(), last) {
+            (true, _) if section == 0 && self.text()[..at].trim_matches('\u{feff}').is_empty() => "",
+            (true, _) => "\n\n",
+            (false, Some((_, is_loose))) if ListMarker::of(&content).is_some() => {
+                if is_loose {
+                    "\n\n"
+                } else {
+                    "\n"
+                }
+            }
+            (false, _) => "\n\n",
+        };
+        let before = &self.text()[..at];
+        // What comes before may end its line already.
+        let between = if before.ends_with('\n') { between.strip_prefix('\n').unwrap_or_default() } else { between };
+        let after = self.line_ends_after(at, body.end);
+        let inserted = format!("{between}{content}{after}");
+        self.spliced(section, at..at, &self.with_line_ends(&inserted))
+    }
+
+    /// Adds an entry before the other entries of a section, but after what introduces them.
+    ///
+    /// # Errors
+    /// The file would be too long, or another section would change.
+    pub fn prepend(&self, section: usize, content: &str) -> Result<Self, BankInvalid> {
+        let body = self.range_of(section)?;
+        let text = &self.text()[body.clone()];
+        let mut at = 0;
+        let mut first = None;
+        let mut fence: Option<&str> = None;
+        for line in text.split_inclusive('\n') {
+            let trimmed = line.trim_start();
+            match fence {
+                Some(mark) if trimmed.starts_with(mark) => fence = None,
+                Some(_) => {}
+                None => {
+                    fence = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+                    if let Some(marker) = ListMarker::of(line) {
+                        first = Some((at, marker));
+                        break;
+                    }
+                }
+            }
+            at += line.len();
+        }
+        match first {
+            Some((at, marker)) => {
+                let content = self.in_place(content, Some(&marker));
+                let between = if ListMarker::of(&content).is_some() { "\n" } else { "\n\n" };
+                let at = body.start + at;
+                self.spliced(section, at..at, &self.with_line_ends(&format!("{content}{between}")))
+            }
+            None if ListMarker::of(content).is_none() && !text.trim().is_empty() => {
+                let at = body.start + (text.len() - text.trim_start().len());
+                self.spliced(section, at..at, &self.with_line_ends(&format!("{}\n\n", content.trim())))
+            }
+            None => self.append(section, content),
+        }
+    }
+
+    /// Puts a text in the place of what stands directly under a heading.
+    ///
+    /// # Errors
+    /// The file would be too long, or another section would change.
+    pub fn replace_body(&self, section: usize, content: &str) -> Result<Self, BankInvalid> {
+        let body = self.range_of(section)?;
+        let text = &self.text()[body.clone()];
+        if text.trim().is_empty() {
+            return self.append(section, content);
+        }
+        let start = body.start + (text.len() - text.trim_start().len());
+        let end = body.start + text.trim_end().len();
+        self.spliced(section, start..end, &self.with_line_ends(content.trim_matches(['\n', '\r'])))
+    }
+
+    /// Adds a section at the end of the file, or at the end of what stands under another section.
+    ///
+    /// # Errors
+    /// The file would be too long, or another section would change.
+    pub fn with_section(&self, parent: Option<usize>, title: &str, content: &str) -> Result<Self, BankInvalid> {
+        let sections = self.sections();
+        let (level, last) = match parent.and_then(|parent| sections.get(parent).map(|section| (parent, section))) {
+            Some((parent, section)) => {
+                let under = sections.iter().skip(parent).take_while(|other| other.is_within(section)).count();
+                (section.level + 1, parent + under.max(1) - 1)
+            }
+            None => {
+                let least = sections.iter().skip(1).map(|section| section.level).min();
+                // The only heading of its level is the title of the file.
+                let titles = sections.iter().filter(|section| Some(section.level) == least).count();
+                let level = least.map_or(2, |level| if titles == 1 { level + 1 } else { level });
+                (level, sections.len() - 1)
+            }
+        };
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let heading = format!("{} {title}", "#".repeat(level.clamp(1, DEEPEST_LEVEL)));
+        let body = self.range_of(last)?;
+        let at = body.start + self.text()[body].trim_end().len();
+        let before = &self.text()[..at];
+        let between = match before.trim_matches('\u{feff}') {
+            "" => "",
+            text if text.ends_with('\n') => "\n",
+            _ => "\n\n",
+        };
+        let after = self.line_ends_after(at, self.sections().get(last).map_or(at, |of| of.body_range().end));
+        let content = content.trim_matches(['\n', '\r']);
+        let content = if content.is_empty() { String::new() } else { format!("\n\n{content}") };
+        let inserted = self.with_line_ends(&format!("{between}{heading}{content}{after}"));
+        self.spliced(last, at..at, &inserted)
+    }
+
+    /// Ticks the open item at a place that [`BankDocument::open_items`] gave.
+    pub(super) fn ticked(&self, section: usize, at: usize) -> Result<Self, BankInvalid> {
+        self.spliced(section, at..at + 1, "x")
+    }
+
+    /// Returns the open items: the section of each, the place of the space in its box, and its text.
+    pub(super) fn open_items(&self) -> Vec<(usize, usize, &str)> {
+        let mut items = Vec::new();
+        for (index, section) in self.sections().iter().enumerate() {
+            let mut at = section.body_range().start;
+            let mut fence = false;
+            for line in self.body(section).split_inclusive('\n') {
+                let trimmed = line.trim_start();
+                if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
+                    fence = !fence;
+                }
+                let item = trimmed.strip_prefix(['-', '*', '+']).map(str::trim_start);
+                if let Some(text) = item.and_then(|item| item.strip_prefix("[ ] ")).filter(|_| !fence) {
+                    let place = at + line.len() - text.len() - "] ".len() - 1;
+                    items.push((index, place, text.trim()));
+                }
+                at += line.len();
+            }
+        }
+        items
+    }
+
+    fn range_of(&self, section: usize) -> Result<Range<usize>, BankInvalid> {
+        let section = self.sections().get(section);
+        let mut range = section.ok_or_else(|| BankInvalid::new("section", "is not in the file"))?.body_range();
+        if range.start == 0 {
+            range.start = self.front_matter().len();
+        }
+        Ok(range)
+    }
+
+    /// Returns the line ends that have to follow a text which is put at a place, so that a blank line parts it from the next
+    /// section, and the file ends with a line end only where it did, or was empty.
+    fn line_ends_after(&self, at: usize, section_end: usize) -> &'static str {
+        let (before, rest) = self.text().split_at(at);
+        let there = rest[..section_end - at].matches('\n').count();
+        let is_last = section_end == self.text().len();
+        match there {
+            0 if is_last && (before.ends_with('\n') || before.trim_matches('\u{feff}').is_empty()) => "\n",
+            0 if !is_last => "\n\n",
+            1 if !is_last => "\n",
+            _ => "",
+        }
+    }
+
+    /// Returns a content whose items have the marker of the list that they join.
+    fn in_place(&self, content: &str, marker: Option<&ListMarker>) -> String {
+        let content = content.trim_matches(['\n', '\r']);
+        let Some(rest) = content.strip_prefix("- ") else { return content.to_owned() };
+        match marker {
+            Some(ListMarker::Bullet(sign)) if !content.contains("\n- ") => format!("{sign} {rest}"),
+            Some(ListMarker::Number(last, sign)) if !content.contains('\n') && !rest.starts_with('[') => {
+                format!("{}{sign} {rest}", last.saturating_add(1))
+            }
+            _ => content.to_owned(),
+        }
+    }
+
+    fn with_line_ends(&self, text: &str) -> String {
+        let text = text.replace("\r\n", "\n");
+        if self.line_end() == "\n" { text } else { text.replace('\n', self.line_end()) }
+    }
+
+    /// Puts a text into one section.
+    fn spliced(&self, section: usize, range: Range<usize>, inserted: &str) -> Result<Self, BankInvalid> {
+        let text = format!("{}{inserted}{}", &self.text()[..range.start], &self.text()[range.end..]);
+        let changed = Self::parse(text)?;
+        let (before, after) = (self.sections(), changed.sections());
+        let behind = before.len() - section - 1;
+        let same = |old: usize, new: usize| {
+            let (old, new) = (&before[old], &after[new]);
+            old.path == new.path && old.level == new.level && self.section_text(old) == changed.section_text(new)
+        };
+        let is_same = after.len() >= before.len()
+            && self.front_matter() == changed.front_matter()
+            && (0..section).all(|index| same(index, index))
+            && before[section].path == after[section].path
+            && self.heading(&before[section]).trim_end() == changed.heading(&after[section]).trim_end()
+            && (0..behind).all(|back| same(before.len() - 1 - back, after.len() - 1 - back));
+        if is_same {
+            return Ok(changed);
+        }
+        let problem =
+            "would change other sections: close its code blocks and comments, and those of the file before it";
+        Err(BankInvalid::new("content", problem))
+    }
+}
+
+/// Returns the marker of the list that a text ends with, and whether its items have blank lines between them.
+fn last_marker(text: &str) -> Option<(ListMarker, bool)> {
+    let mut lines = text.lines().rev().peekable();
+    while let Some(line) = lines.next() {
+        if let Some(marker) = ListMarker::of(line) {
+            let is_loose = lines.next().is_some_and(|above| above.trim().is_empty())
+                && lines
+                    .find(|line| !line.trim().is_empty())
+                    .is_some_and(|above| ListMarker::of(above).is_some() || above.starts_with("  "));
+            return Some((marker, is_loose));
+        }
+        if !line.trim().is_empty() && !line.starts_with([' ', '\t']) {
+            return None;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

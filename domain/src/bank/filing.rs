@@ -1,0 +1,271 @@
+//! Filing by rules: a text is split into pieces, each piece is classified by its signs, and goes to the file and section for
+//! its category. `signs` has the words and patterns, `places` the files and sections. Nothing is cut off.
+
+mod places;
+mod signs;
+
+use jiff::Timestamp;
+
+use self::places::{BankPlace, place_in};
+use super::apply::{day, open_item};
+use super::known::{BankTextPiece, PieceForm, text_pieces};
+use super::{
+    BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
+    BankPath, BankSource,
+};
+
+/// What a heading above a piece, or a label in it, weighs.
+const LABEL_WEIGHT: u32 = 9;
+const HEADING_WEIGHT: u32 = 7;
+/// Faint signs decide only where nothing else does, so that many of them weigh no more than this together.
+const FAINT_WEIGHT: u32 = 3;
+const FAINT_TOGETHER: u32 = 4;
+/// The longest label above a list, in words. A longer one is a sentence, and stays with its items.
+const LABEL_MAX_WORDS: usize = 4;
+
+/// Makes operations of a text by rules.
+///
+/// # Errors
+/// The text is longer than a file of a bank may be.
+pub fn file_by_rules(text: &str, bank: &BankFiles, now: Timestamp) -> Result<Vec<BankOperation>, BankInvalid> {
+    BankDocument::parse(text).map_err(|error| BankInvalid::new("content", error.problem))?;
+    let documents: Vec<(&BankPath, BankDocument)> =
+        bank.iter().filter_map(|(path, text)| Some((path, BankDocument::parse(text.as_str()).ok()?))).collect();
+    let mut operations = Vec::new();
+    for piece in introduced(text_pieces(text)) {
+        let category = classify(&piece);
+        if category == BankCategory::Done {
+            let found = documents.iter().find(|(_, document)| open_item(document, &piece.text).is_some());
+            operations.extend(found.map(|(path, _)| completed((*path).clone(), &piece)));
+        }
+        let place = place_in(&documents, category, &piece);
+        operations.extend(operations_of(&piece, category, place, now));
+    }
+    Ok(without_repeated_sections(operations))
+}
+
+/// Returns the category that a heading names, such as `Next steps`.
+pub(super) fn heading_category(title: &str) -> Option<BankCategory> {
+    signs::heading_of(title)
+}
+
+/// Returns the category of a piece of text.
+pub fn classify(piece: &BankTextPiece) -> BankCategory {
+    let mut weights: Vec<(BankCategory, u32)> = signs::signs_of(&piece.text);
+    weights.extend(signs::label_of(&piece.text).map(|category| (category, LABEL_WEIGHT)));
+    let heading = piece.headings.iter().rev().find_map(|heading| signs::heading_of(heading));
+    weights.extend(heading.map(|category| (category, HEADING_WEIGHT)));
+    match piece.form {
+        PieceForm::OpenItem => weights.push((BankCategory::Next, 3 * LABEL_WEIGHT)),
+        PieceForm::TickedItem => weights.push((BankCategory::Done, 3 * LABEL_WEIGHT)),
+        PieceForm::Code => weights.push((BankCategory::Command, 1)),
+        PieceForm::Item | PieceForm::Paragraph => {}
+    }
+    let total = |category: BankCategory| -> u32 {
+        let of_category = || weights.iter().filter(|(of, _)| *of == category).map(|(_, weight)| *weight);
+        let faint: u32 = of_category().filter(|weight| *weight <= FAINT_WEIGHT).sum();
+        of_category().filter(|weight| *weight > FAINT_WEIGHT).sum::<u32>() + faint.min(FAINT_TOGETHER)
+    };
+    // The first of equal ones is the one that says most of what the piece is for.
+    let mut best = (BankCategory::Note, 1);
+    for category in ORDER {
+        let weight = total(category);
+        if weight > best.1 {
+            best = (category, weight);
+        }
+    }
+    best.0
+}
+
+/// The categories in the order in which they win where they weigh the same.
+const ORDER: [BankCategory; 22] = [
+    BankCategory::Question,
+    BankCategory::Scope,
+    BankCategory::Decision,
+    BankCategory::Blocked,
+    BankCategory::Fix,
+    BankCategory::Goal,
+    BankCategory::Preference,
+    BankCategory::Problem,
+    BankCategory::User,
+    BankCategory::Focus,
+    BankCategory::Next,
+    BankCategory::Command,
+    BankCategory::Issue,
+    BankCategory::Dependency,
+    BankCategory::Done,
+    BankCategory::Constraint,
+    BankCategory::Requirement,
+    BankCategory::Behaviour,
+    BankCategory::Convention,
+    BankCategory::Link,
+    BankCategory::Architecture,
+    BankCategory::Profile,
+];
+
+/// Puts the sentence that introduces a list to its first item where it is more than a label, so that it is not lost.
+fn introduced(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
+    let mut all: Vec<BankTextPiece> = Vec::with_capacity(pieces.len());
+    let mut last: Option<String> = None;
+    for piece in pieces {
+        let introduction = piece.headings.last().filter(|heading| heading.ends_with(':')).cloned();
+        let is_label = |text: &str| text.split_whitespace().count() <= LABEL_MAX_WORDS;
+        match (&introduction, all.last_mut()) {
+            (Some(text), _) if is_label(text) => all.push(piece),
+            // The items of one sentence stay together.
+            (Some(text), Some(open)) if last.as_ref() == Some(text) => {
+                open.text.push_str(&format!("\n{}", nested(&piece)));
+            }
+            (Some(text), _) => {
+                let text = format!("{text}\n{}", nested(&piece));
+                let headings = piece.headings[..piece.headings.len() - 1].to_vec();
+                all.push(BankTextPiece { headings, form: PieceForm::Paragraph, text });
+            }
+            (None, _) => all.push(piece),
+        }
+        last = introduction;
+    }
+    all
+}
+
+fn nested(piece: &BankTextPiece) -> String {
+    super::apply::item(piece.form, &piece.text)
+}
+
+fn completed(target_file: BankPath, piece: &BankTextPiece) -> BankOperation {
+    let metadata =
+        BankMetadata { category: Some(BankCategory::Done), source: BankSource::Rules, ..BankMetadata::default() };
+    let operation_type = BankOperationType::CompleteItem;
+    BankOperation { target_file, operation_type, content: piece.text.clone(), metadata }
+}
+
+/// Makes the operations that put a piece to its place. A file or a section that is missing is created first.
+fn operations_of(
+    piece: &BankTextPiece,
+    category: BankCategory,
+    place: BankPlace,
+    now: Timestamp,
+) -> Vec<BankOperation> {
+    let BankPlace { file, title, section, is_new_file, is_new_section, is_dated } = place;
+    let tags = tags_of(&piece.text);
+    let is_important = tags.iter().any(|tag| tag == "keep") || signs_importance(&piece.text);
+    let importance = if is_important { BankImportance::High } else { BankImportance::Normal };
+    let metadata = BankMetadata {
+        section: section.clone(),
+        category: Some(category),
+        tags,
+        importance,
+        source: BankSource::Rules,
+        timestamp: Some(now),
+        ..BankMetadata::default()
+    };
+    let operation = |operation_type: BankOperationType, content: String| BankOperation {
+        target_file: file.clone(),
+        operation_type,
+        content,
+        metadata: metadata.clone(),
+    };
+    let mut operations = Vec::new();
+    if is_new_file {
+        operations.push(operation(BankOperationType::CreateFile, format!("# {title}")));
+    }
+    if is_new_section {
+        operations.push(operation(BankOperationType::CreateSection, String::new()));
+    }
+    let kind = if is_dated { BankOperationType::PrependEntry } else { BankOperationType::Append };
+    operations.push(operation(kind, written(piece, category, is_dated.then(|| day(now)))));
+    operations
+}
+
+/// Returns a piece as an entry of a bank: a list item, with its date where its file has dates. Code and tables stay as they
+/// are.
+fn written(piece: &BankTextPiece, category: BankCategory, date: Option<String>) -> String {
+    let text = self_contained(&piece.text);
+    let is_raw = piece.form == PieceForm::Code || text.trim_start().starts_with('|');
+    if is_raw {
+        return text;
+    }
+    let form = match (piece.form, category) {
+        (PieceForm::OpenItem | PieceForm::TickedItem, _) => piece.form,
+        (_, BankCategory::Next) => PieceForm::OpenItem,
+        _ => PieceForm::Item,
+    };
+    let text = match date {
+        Some(date) => format!("{date}: {text}"),
+        None => text,
+    };
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    let rest: Vec<&str> = lines.collect();
+    let is_indented = rest.iter().all(|line| line.trim().is_empty() || line.starts_with("  "));
+    let rest = rest.iter().map(|line| match line {
+        line if line.trim().is_empty() => "\n".to_owned(),
+        line if is_indented => format!("\n{line}"),
+        line => format!("\n  {line}"),
+    });
+    super::apply::item(form, &format!("{first}{}", rest.collect::<String>()))
+}
+
+/// Returns a text after which the rest of a file is read as before: code is closed, and so is HTML.
+fn self_contained(text: &str) -> String {
+    const AFTER: &str = "\n\n# after\n";
+    let is_whole = |text: &str| {
+        BankDocument::parse(format!("- {}{AFTER}", text.replace('\n', "\n  ")))
+            .is_ok_and(|read| read.sections().len() == 2)
+            && BankDocument::parse(format!("{text}{AFTER}")).is_ok_and(|read| read.sections().len() == 2)
+    };
+    if is_whole(text) {
+        return text.to_owned();
+    }
+    let fence = text.lines().map(str::trim_start).find(|line| line.starts_with("```") || line.starts_with("~~~"));
+    let mark: String =
+        fence.map(|line| line.chars().take_while(|c| matches!(c, '`' | '~')).collect()).unwrap_or_default();
+    let closed = format!("{text}\n{mark}");
+    if !mark.is_empty() && is_whole(&closed) {
+        return closed;
+    }
+    text.replace('<', "&lt;")
+}
+
+/// Returns the words of a text that begin with `#`, such as `#keep`.
+fn tags_of(text: &str) -> Vec<String> {
+    const MAX: usize = 10;
+    let tag = |word: &str| {
+        let name = word.strip_prefix('#')?.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let is_tag = name.starts_with(char::is_alphabetic) && name.chars().count() <= 40;
+        (is_tag && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))).then(|| name.to_lowercase())
+    };
+    let mut tags: Vec<String> = text.split_whitespace().filter_map(tag).take(MAX).collect();
+    tags.sort();
+    tags.dedup();
+    tags
+}
+
+fn signs_importance(text: &str) -> bool {
+    let text = text.to_lowercase();
+    ["important", "critical", "never forget", "must not forget", "do not forget"].iter().any(|sign| text.contains(sign))
+}
+
+/// Leaves out operations that create what an earlier one creates.
+fn without_repeated_sections(operations: Vec<BankOperation>) -> Vec<BankOperation> {
+    let mut all: Vec<BankOperation> = Vec::with_capacity(operations.len());
+    for operation in operations {
+        let creates = matches!(
+            operation.operation_type,
+            BankOperationType::CreateFile | BankOperationType::CreateSection | BankOperationType::CompleteItem
+        );
+        let same = |other: &BankOperation| {
+            other.operation_type == operation.operation_type
+                && other.target_file == operation.target_file
+                && (operation.operation_type == BankOperationType::CreateFile
+                    || (other.metadata.section == operation.metadata.section && operation.content == other.content))
+        };
+        if !(creates && all.iter().any(same)) {
+            all.push(operation);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

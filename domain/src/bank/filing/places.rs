@@ -1,0 +1,393 @@
+//! Where a piece goes: for each category the files and sections that are meant for it, by the names that banks of several
+//! layouts have for them. The best one that exists is taken.
+
+use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, BankTextPiece};
+use crate::memory::normalised;
+
+/// The place for a piece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BankPlace {
+    pub file: BankPath,
+    /// The title of the file where it is new.
+    pub title: String,
+    /// The section. None where the piece goes to the end of a file without sections.
+    pub section: Option<String>,
+    pub is_new_file: bool,
+    pub is_new_section: bool,
+    /// The file has dated entries, the newest first.
+    pub is_dated: bool,
+}
+
+/// A file with the names of the section in it, the best first. The first one is created where none is there.
+type Target = (&'static str, &'static [&'static str]);
+
+const FALLBACK_TITLE: &str = "Notes";
+const DATED: [&str; 2] = ["progress", "activecontext"];
+/// Files that take what belongs nowhere else.
+const GENERAL: [&str; 6] = ["notes", "context", "memory", "readme", "index", "overview"];
+
+/// Returns the places for a category, the best first.
+fn targets(category: BankCategory, text: &str) -> &'static [Target] {
+    match category {
+        BankCategory::Goal => &[
+            ("projectbrief", &["Goals", "Core goals", "Project goals", "Objectives", "Overview"]),
+            ("context", &["Current work", "Goals", "Context"]),
+        ],
+        BankCategory::Requirement => &[
+            ("projectbrief", &["Requirements", "Core requirements", "Key requirements", "Goals"]),
+            ("context", &["Current work"]),
+        ],
+        BankCategory::Scope => &[
+            ("projectbrief", &["Scope", "Project scope", "Out of scope", "Boundaries"]),
+            ("context", &["Current work"]),
+        ],
+        BankCategory::Problem => &[
+            (
+                "productcontext",
+                &[
+                    "Problems it solves",
+                    "Problem statement",
+                    "Problems",
+                    "Why this project exists",
+                    "Purpose",
+                    "Problem",
+                ],
+            ),
+            ("context", &["Current work"]),
+        ],
+        BankCategory::User => &[
+            ("productcontext", &["Users", "Target users", "Audience", "Personas", "User experience goals"]),
+            ("context", &["Current work"]),
+        ],
+        BankCategory::Behaviour => &[
+            (
+                "productcontext",
+                &["How it should work", "User experience goals", "User flows", "User experience", "Behaviour"],
+            ),
+            ("context", &["Current work"]),
+        ],
+        BankCategory::Focus => &[
+            (
+                "activecontext",
+                &["Current focus", "Current work focus", "Focus", "Current work", "Current status", "Current task"],
+            ),
+            ("context", &["Current work"]),
+            ("progress", &["Current status", "In progress"]),
+        ],
+        BankCategory::Next => &[
+            ("activecontext", &["Next steps", "Next", "To do", "Todo", "Next tasks"]),
+            ("progress", &["What's left to build", "What is left", "Next steps", "To do", "Remaining work"]),
+            ("context", &["Current work", "Next steps"]),
+        ],
+        BankCategory::Question => &[
+            (
+                "activecontext",
+                &[
+                    "Open questions",
+                    "Questions",
+                    "Active decisions and considerations",
+                    "Active decisions",
+                    "Considerations",
+                ],
+            ),
+            ("context", &["Current work", "Open questions"]),
+        ],
+        BankCategory::Architecture => &[
+            (
+                "systempatterns",
+                &[
+                    "Architecture",
+                    "System architecture",
+                    "Component relationships",
+                    "Components",
+                    "Architecture overview",
+                ],
+            ),
+            ("architecture", &["Architecture", "Overview", "Components"]),
+            ("references", &["Notes"]),
+        ],
+        BankCategory::Decision => &[
+            (
+                "systempatterns",
+                &["Decisions", "Key technical decisions", "Technical decisions", "Design decisions", "Key decisions"],
+            ),
+            ("decisions", &["Decisions", "Decision log", "Log"]),
+            ("decisionlog", &["Decisions", "Decision"]),
+            ("context", &["Decisions"]),
+            ("architecture", &["Decisions"]),
+        ],
+        BankCategory::Convention => &[
+            (
+                "systempatterns",
+                &[
+                    "Conventions",
+                    "Patterns and conventions",
+                    "Design patterns in use",
+                    "Design patterns",
+                    "Patterns",
+                    "Coding standards",
+                ],
+            ),
+            ("conventions", &["Conventions", "Code style"]),
+            ("preferences", &["Code", "Coding style"]),
+        ],
+        BankCategory::Preference => preference_targets(text),
+        BankCategory::Dependency => &[
+            ("techcontext", &["Dependencies", "Technologies used", "Technologies", "Tech stack", "Stack"]),
+            ("context", &["Environment", "Stack"]),
+            ("dependencies", &["Dependencies"]),
+        ],
+        BankCategory::Command => &[
+            (
+                "techcontext",
+                &[
+                    "Commands",
+                    "Development setup",
+                    "Setup",
+                    "Tool usage patterns",
+                    "Development environment",
+                    "Tooling",
+                ],
+            ),
+            ("references", &["Commands"]),
+            ("setup", &["Commands", "Setup"]),
+            ("commands", &["Commands"]),
+        ],
+        BankCategory::Constraint => &[
+            ("techcontext", &["Constraints", "Technical constraints", "Limitations", "Limits"]),
+            ("context", &["Environment"]),
+        ],
+        BankCategory::Link => &[
+            ("techcontext", &["Links", "References", "Resources", "See also"]),
+            ("references", &["Links", "References"]),
+            ("links", &["Links"]),
+        ],
+        BankCategory::Done => &[
+            ("progress", &["Done", "What works", "Completed", "Completed work", "Recent changes", "Current status"]),
+            ("activecontext", &["Recent changes"]),
+            ("changelog", &["Unreleased", "Changelog"]),
+            ("context", &["Current work"]),
+        ],
+        BankCategory::Blocked => &[
+            ("progress", &["Blocked", "Blockers", "Current status", "Known issues"]),
+            ("activecontext", &["Blockers", "Blocked"]),
+            ("context", &["Current work"]),
+        ],
+        BankCategory::Issue => &[
+            ("progress", &["Known issues", "Issues", "Bugs", "Open issues", "Known problems"]),
+            ("issues", &["Known issues", "Issues", "Open"]),
+            ("references", &["Errors and fixes"]),
+        ],
+        BankCategory::Fix => &[
+            ("techcontext", &["Errors and fixes", "Troubleshooting", "Gotchas", "Known pitfalls", "Solutions"]),
+            ("references", &["Errors and fixes", "Troubleshooting"]),
+            ("troubleshooting", &["Errors and fixes", "Troubleshooting"]),
+        ],
+        BankCategory::Profile => &[
+            ("context", &["About", "About me", "Profile"]),
+            ("preferences", &["About"]),
+            ("activecontext", &["Notes"]),
+        ],
+        BankCategory::Note => {
+            &[("activecontext", &["Notes", "Learnings and project insights", "Learnings"]), ("references", &["Notes"])]
+        }
+    }
+}
+
+fn preference_targets(text: &str) -> &'static [Target] {
+    let text = text.to_lowercase();
+    let says =
+        |words: &[&str]| words.iter().any(|word| text.split(|c: char| !c.is_alphanumeric()).any(|part| part == *word));
+    let about_answers = [
+        "answer",
+        "answers",
+        "reply",
+        "replies",
+        "explanation",
+        "explanations",
+        "explain",
+        "respond",
+        "response",
+        "responses",
+        "tone",
+        "emoji",
+        "emojis",
+        "english",
+        "german",
+        "french",
+        "spanish",
+        "brief",
+        "concise",
+        "summary",
+        "summaries",
+        "introduction",
+        "bullet",
+        "bullets",
+        "apologies",
+        "questions",
+        "feedback",
+        "pleasantries",
+        "sugarcoating",
+        "wording",
+        "sentences",
+        "short",
+    ];
+    let about_tools = [
+        "editor",
+        "ide",
+        "terminal",
+        "shell",
+        "vim",
+        "neovim",
+        "emacs",
+        "tmux",
+        "zsh",
+        "fish",
+        "bash",
+        "pnpm",
+        "npm",
+        "yarn",
+        "bun",
+        "docker",
+        "podman",
+        "keyboard",
+        "browser",
+        "firefox",
+        "chrome",
+        "linux",
+        "macos",
+        "windows",
+        "vs",
+        "vscode",
+        "intellij",
+        "jetbrains",
+        "git",
+        "make",
+        "just",
+        "theme",
+        "tool",
+        "tools",
+        "cli",
+        "poetry",
+        "uv",
+        "pip",
+        "wsl",
+        "fedora",
+        "ubuntu",
+    ];
+    if says(&about_answers) {
+        &[
+            ("preferences", &["Communication", "Answers"]),
+            ("systempatterns", &["Conventions", "Patterns and conventions"]),
+            ("activecontext", &["Important patterns and preferences", "Notes"]),
+        ]
+    } else if says(&about_tools) {
+        &[
+            ("preferences", &["Tools", "Tooling"]),
+            ("systempatterns", &["Conventions", "Patterns and conventions"]),
+            ("activecontext", &["Important patterns and preferences", "Notes"]),
+        ]
+    } else {
+        &[
+            ("preferences", &["Code", "Coding style"]),
+            ("systempatterns", &["Conventions", "Patterns and conventions", "Design patterns in use"]),
+            ("activecontext", &["Important patterns and preferences", "Notes"]),
+        ]
+    }
+}
+
+/// Returns the place for a piece in a bank.
+pub(super) fn place_in(
+    documents: &[(&BankPath, BankDocument)],
+    category: BankCategory,
+    piece: &BankTextPiece,
+) -> BankPlace {
+    if let Some(place) = under_its_heading(documents, piece) {
+        return place;
+    }
+    let targets = targets(category, &piece.text);
+    let in_file = |(stem, names): &Target| {
+        let (path, document) = documents.iter().find(|(path, _)| plain(path.stem()) == *stem)?;
+        Some((*path, document, *names))
+    };
+    let there: Vec<_> = targets.iter().filter_map(in_file).collect();
+    // The section may have another of its names, or be in another file.
+    for (path, document, names) in &there {
+        if let Some(section) = named(document, names) {
+            return existing(path, section);
+        }
+    }
+    let names: Vec<&str> = targets.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    for (path, document) in documents {
+        if let Some(section) = named(document, &names) {
+            return existing(path, section);
+        }
+    }
+    if let Some((path, _, names)) = there.first() {
+        return new_section(path, names);
+    }
+    let general = |name: &&'static str| documents.iter().find(|(path, _)| plain(path.stem()) == **name);
+    let of_name = names.iter().find_map(|name| documents.iter().find(|(path, _)| plain(path.stem()) == plain(name)));
+    match of_name.or_else(|| GENERAL.iter().find_map(general)).or(documents.first()) {
+        Some((path, document)) if of_name.is_some() => at_end(path, document),
+        Some((path, _)) => new_section(path, &names),
+        None => BankPlace {
+            file: BankPath::notes(),
+            title: FALLBACK_TITLE.to_owned(),
+            section: None,
+            is_new_file: true,
+            is_new_section: false,
+            is_dated: false,
+        },
+    }
+}
+
+/// Returns the section with the heading that the piece had in its own text, where the bank has one such section.
+fn under_its_heading(documents: &[(&BankPath, BankDocument)], piece: &BankTextPiece) -> Option<BankPlace> {
+    const SAY_NOTHING: [&str; 4] = ["notes", "overview", "summary", "update"];
+    let heading = normalised(piece.headings.iter().rev().find(|heading| !heading.ends_with(':'))?);
+    if SAY_NOTHING.contains(&&*heading) {
+        return None;
+    }
+    let same = |section: &&BankSection| section.level > 1 && normalised(section.title()) == heading;
+    let mut found = documents
+        .iter()
+        .flat_map(|(path, document)| document.sections().iter().filter(same).map(move |section| (*path, section)));
+    match (found.next(), found.next()) {
+        (Some((path, section)), None) => Some(existing(path, section)),
+        _ => None,
+    }
+}
+
+/// Finds the section with one of the names, the best name first.
+fn named<'a>(document: &'a BankDocument, names: &[&str]) -> Option<&'a BankSection> {
+    let sections = || document.sections().iter().filter(|section| section.level > 1);
+    names.iter().find_map(|name| sections().find(|section| plain(section.title()) == plain(name)))
+}
+
+fn existing(path: &BankPath, section: &BankSection) -> BankPlace {
+    BankPlace { section: Some(section.name()), is_new_section: false, ..new_section(path, &[]) }
+}
+
+fn new_section(path: &BankPath, names: &[&str]) -> BankPlace {
+    BankPlace {
+        file: path.clone(),
+        title: FALLBACK_TITLE.to_owned(),
+        section: Some(names.first().copied().unwrap_or(FALLBACK_TITLE).to_owned()),
+        is_new_file: false,
+        is_new_section: true,
+        is_dated: DATED.contains(&&*plain(path.stem())),
+    }
+}
+
+/// The file is about the category, so a piece goes to its end, or into a section where the file has several.
+fn at_end(path: &BankPath, document: &BankDocument) -> BankPlace {
+    let has_sections = document.sections().len() > 2;
+    let place = new_section(path, &[]);
+    if has_sections { place } else { BankPlace { section: None, is_new_section: false, ..place } }
+}
+
+/// Returns the letters and digits of a name in lower case: `activeContext` and `active-context` are the same.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}

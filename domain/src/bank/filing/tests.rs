@@ -1,0 +1,141 @@
+use std::fs;
+
+use serde::Deserialize;
+
+use super::*;
+use crate::bank::{BankKind, apply, template};
+
+#[derive(Deserialize)]
+struct FiledPiece {
+    id: String,
+    bank: BankKind,
+    file: String,
+    section: String,
+    text: String,
+}
+
+fn now() -> Timestamp {
+    "2026-11-25T12:00:00Z".parse().unwrap()
+}
+
+/// Files each piece of a table by itself. Returns the shares of those in the right file and in the right section, and what
+/// went wrong.
+fn measured(table: &str) -> (usize, usize, usize, Vec<String>) {
+    let path = format!("{}/../tests/data/banks/{table}.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(path).unwrap();
+    let (mut files, mut sections, mut all, mut wrong) = (0, 0, 0, Vec::new());
+    for line in text.lines() {
+        let wanted: FiledPiece = serde_json::from_str(line).unwrap();
+        let operations = file_by_rules(&wanted.text, &template(wanted.bank), now()).unwrap();
+        let filed = operations.last().unwrap();
+        let section = filed.metadata.section.clone().unwrap_or_default();
+        let is_file = filed.target_file.as_str() == wanted.file;
+        let is_section = is_file && section.ends_with(&wanted.section);
+        all += 1;
+        files += usize::from(is_file);
+        sections += usize::from(is_section);
+        if !is_section {
+            let category = filed.metadata.category;
+            wrong.push(format!("{} {section} ({category:?}) for {}: {}", wanted.id, wanted.section, wanted.text));
+        }
+    }
+    (all, files, sections, wrong)
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the numbers stand in docs/BANKS.md")]
+fn pieces_are_put_where_a_developer_would_look_for_them() {
+    for table in ["pieces", "pieces_more", "pieces_heldout"] {
+        let (all, files, sections, wrong) = measured(table);
+        println!("{table}: {files} of {all} in the right file, {sections} in the right section");
+        if table != "pieces_heldout" || std::env::var_os("SHOW_HELD_OUT").is_some() {
+            println!("{}", wrong.join("\n"));
+        }
+        assert!(10 * files >= 9 * all, "{table}: {files} of {all} files");
+        assert!(10 * sections >= 8 * all, "{table}: {sections} of {all} sections");
+    }
+}
+
+#[test]
+fn nothing_of_a_text_is_cut_off_and_entries_are_dated() {
+    let text = "Finished the parser.\n\n## Next steps\n\n- Write docs\n- [ ] Add a benchmark\n  with ten files\n\nThese three things are slow at the moment:\n- a\n- b\n\n```sh\nmake bench\n";
+    let files = template(BankKind::Code);
+    let operations = file_by_rules(text, &files, now()).unwrap();
+    let change = apply(&files, &operations, &|_| false, now()).unwrap();
+    let all: String = change.changed.values().cloned().collect();
+    for part in [
+        "- 2026-11-25: Finished the parser.\n",
+        "- [ ] 2026-11-25: Write docs\n",
+        "- [ ] 2026-11-25: Add a benchmark\n  with ten files\n",
+        "These three things are slow at the moment:\n  - a\n  - b\n",
+        "make bench\n",
+    ] {
+        assert!(all.contains(part), "{part:?} is not in {all}");
+    }
+}
+
+#[test]
+fn a_report_ticks_its_task() {
+    let files = template(BankKind::Code);
+    let filed = |files: &BankFiles, text: &str| {
+        let change = apply(files, &file_by_rules(text, files, now()).unwrap(), &|_| false, now()).unwrap();
+        files.clone().into_iter().chain(change.changed).collect::<BankFiles>()
+    };
+    let files = filed(&files, "- [ ] Write the parser tests\n- [ ] Measure the cold start");
+    let files = filed(&files, "Done: the parser tests are written, 30 of them; write access is checked, too.");
+    let active = &files[&"activeContext.md".parse().unwrap()];
+    assert!(active.contains("- [x] 2026-11-25: Write the parser tests\n- [ ] 2026-11-25: Measure"), "{active}");
+    assert!(files[&"progress.md".parse().unwrap()].contains("30 of them"));
+}
+
+#[test]
+fn banks_of_other_layouts_are_used_as_they_are() {
+    let bank = |files: &[(&str, &str)]| -> BankFiles {
+        files.iter().map(|(name, text)| (name.parse().unwrap(), (*text).to_owned())).collect()
+    };
+    let place = |files: &BankFiles, text: &str| {
+        let operations = file_by_rules(text, files, now()).unwrap();
+        assert!(apply(files, &operations, &|_| false, now()).is_ok());
+        let last = operations.last().unwrap();
+        format!("{}#{}", last.target_file, last.metadata.section.clone().unwrap_or_default())
+    };
+    let users = bank(&[
+        ("active-context.md", "# Active Context\n\n## Current Work Focus\n\n## Next Steps\n"),
+        ("progress.md", "# Progress\n\n## What Works\n\n## Known Issues\n"),
+        ("techContext.md", "# Tech\n\n## Technologies Used\n\n## Development Setup\n"),
+    ]);
+    assert_eq!(place(&users, "Implemented the login."), "progress.md#Progress > What Works");
+    assert_eq!(place(&users, "- [ ] Write docs"), "active-context.md#Active Context > Next Steps");
+    assert_eq!(place(&users, "`make dev` starts the server"), "techContext.md#Tech > Development Setup");
+    let other = bank(&[("decisions.md", "# Decisions\n"), ("notes.md", "# Notes\n\nAnything.\n")]);
+    assert_eq!(place(&other, "We decided to use SQLite because it needs no server."), "decisions.md#Decisions");
+    assert_eq!(place(&other, "Something else"), "notes.md#");
+    let headed = bank(&[("guide.md", "# Guide\n\n## Storage\n\n## Network\n")]);
+    assert_eq!(place(&headed, "## Storage\n\nOne file for each team."), "guide.md#Guide > Storage");
+    assert_eq!(place(&BankFiles::new(), "Something"), "notes.md#");
+}
+
+#[test]
+fn hostile_texts_are_filed_whole() {
+    let files = template(BankKind::Code);
+    for text in [
+        "<!-- open",
+        "```\nopen",
+        "~~~\n```",
+        "<script>",
+        "- <!--\n- x",
+        "a\n---\nb",
+        "# \n#",
+        "| a |\n|---|\n| b |",
+        "1. x\n   ```\n   y",
+    ] {
+        let operations = file_by_rules(text, &files, now()).unwrap();
+        let change = apply(&files, &operations, &|_| false, now());
+        assert!(change.is_ok(), "{text:?}: {change:?}");
+    }
+    let long = "word ".repeat(50_000);
+    assert!(file_by_rules(&long, &files, now()).unwrap()[0].content.len() > 249_990);
+    assert!(file_by_rules(&"x".repeat(10 << 20), &files, now()).unwrap_err().to_string().starts_with("content has"));
+    let lines = "- one of very many items\n".repeat(10_000);
+    assert_eq!(file_by_rules(&lines, &files, now()).unwrap().len(), 10_000);
+}

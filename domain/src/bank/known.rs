@@ -1,0 +1,272 @@
+//! Pieces of a text, and which of them a bank says already.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use jiff::civil::Date;
+use regex::Regex;
+
+use super::{BankDocument, BankFiles, BankPath};
+
+static ITEM: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[([ xX])\][ \t]+)?|$)").ok());
+static DATE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^[\[(*_]*\d{4}-\d{2}-\d{2}[\])*_]*(?:[ T]\d{2}:\d{2}\S*)?\s*[:–—-]?\s*").ok());
+
+/// The form of a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PieceForm {
+    Paragraph,
+    Item,
+    /// An item whose box is open.
+    OpenItem,
+    /// An item whose box is ticked.
+    TickedItem,
+    /// Code that no sentence introduces.
+    Code,
+}
+
+impl PieceForm {
+    pub(super) fn is_item(self) -> bool {
+        matches!(self, Self::Item | Self::OpenItem | Self::TickedItem)
+    }
+}
+
+/// A list item, a paragraph, or code, with what belongs to it: the lines of an item, the code after a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BankTextPiece {
+    /// The headings above it, and the line that introduces its list.
+    pub headings: Vec<String>,
+    pub form: PieceForm,
+    /// The piece as it is written, without the marker of its item.
+    pub text: String,
+}
+
+/// A piece of a file of a bank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BankPiece {
+    pub file: BankPath,
+    pub section: String,
+    pub text: String,
+}
+
+/// Lists the pieces of a bank, in the order of its files.
+pub fn bank_pieces(files: &BankFiles) -> Vec<BankPiece> {
+    let of_file = |(path, text): (&BankPath, &String)| {
+        let document = BankDocument::parse(text.as_str()).ok();
+        let of_section = |document: &BankDocument| {
+            let each = |section: &super::BankSection| {
+                let (file, section_name) = (path.clone(), section.name());
+                blocks(document.body(section)).into_iter().map(move |(_, text)| BankPiece {
+                    file: file.clone(),
+                    section: section_name.clone(),
+                    text,
+                })
+            };
+            document.sections().iter().flat_map(each).collect::<Vec<_>>()
+        };
+        document.as_ref().map(of_section).unwrap_or_default()
+    };
+    files.iter().flat_map(of_file).collect()
+}
+
+/// What a bank says already, by the words of its pieces.
+#[derive(Debug, Clone, Default)]
+pub(super) struct KnownPieces(HashSet<String>);
+
+impl KnownPieces {
+    pub(super) fn of(files: &BankFiles) -> Self {
+        let mut known = Self::default();
+        for document in files.values().filter_map(|text| BankDocument::parse(text.as_str()).ok()) {
+            for section in document.sections() {
+                blocks(document.body(section)).iter().for_each(|(form, text)| known.add(*form, text));
+            }
+        }
+        known
+    }
+
+    pub(super) fn add(&mut self, form: PieceForm, text: &str) {
+        self.0.insert(key(form, text));
+    }
+
+    pub(super) fn has(&self, form: PieceForm, text: &str) -> bool {
+        self.0.contains(&key(form, text))
+    }
+}
+
+/// An open item is not the same as the words of a report.
+fn key(form: PieceForm, text: &str) -> String {
+    let mark = if form == PieceForm::OpenItem { "[ ] " } else { "" };
+    format!("{mark}{}", words_of(text))
+}
+
+/// Returns the words of a piece: lower case, without its date and the punctuation around words.
+pub(super) fn words_of(text: &str) -> String {
+    let text = DATE.as_ref().map_or(text.into(), |date| date.replace(text, ""));
+    let around = |c: char| matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '*' | '_' | '`' | '"' | '\'' | '(' | ')');
+    let words = text.split_whitespace().map(|word| word.trim_matches(around)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Splits a text at its headings, list items and paragraphs. Nothing is left out but white space, the headings, which each
+/// piece names, and the markers of lists.
+pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
+    let Ok(document) = BankDocument::parse(text) else { return Vec::new() };
+    let mut pieces: Vec<BankTextPiece> = Vec::new();
+    for section in document.sections() {
+        let body = document.body(section);
+        let body = if section.level == 0 { body.trim_start_matches(document.front_matter()) } else { body };
+        let mut introduced: Option<String> = None;
+        let blocks = blocks(body);
+        for (index, (form, text)) in blocks.iter().enumerate() {
+            if !form.is_item() {
+                let next_is_item = blocks.get(index + 1).is_some_and(|(form, _)| form.is_item());
+                introduced = (next_is_item && text.ends_with(':')).then(|| text.clone());
+                if introduced.is_some() {
+                    continue;
+                }
+            }
+            let headings = section.path.iter().cloned().chain(introduced.clone()).collect();
+            pieces.push(BankTextPiece { headings, form: *form, text: text.clone() });
+        }
+    }
+    pieces
+}
+
+/// A piece of what stands under a heading, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BlockSpan {
+    pub form: PieceForm,
+    /// The piece without the marker of its item.
+    pub text: String,
+    /// Its lines, with the end of the last one.
+    pub range: Range<usize>,
+}
+
+/// Splits what stands under a heading into its items, paragraphs and code.
+pub(super) fn blocks(body: &str) -> Vec<(PieceForm, String)> {
+    block_spans(body).into_iter().map(|block| (block.form, block.text)).collect()
+}
+
+/// Splits what stands under a heading as [`blocks`] does, and says where each piece is.
+pub(super) fn block_spans(body: &str) -> Vec<BlockSpan> {
+    let mut blocks: Vec<BlockSpan> = Vec::new();
+    let mut fence: Option<String> = None;
+    let mut after_blank = true;
+    let mut at = 0;
+    for whole_line in body.split_inclusive('\n') {
+        let range = at..at + whole_line.len();
+        at = range.end;
+        let line = whole_line.trim_end_matches(['\n', '\r']);
+        let trimmed = line.trim_start();
+        let indented = line.len() - trimmed.len() >= 2;
+        if let Some(mark) = &fence {
+            let is_end = trimmed.starts_with(mark.as_str()) && trimmed.trim_end().chars().all(|c| mark.starts_with(c));
+            if let Some(block) = blocks.last_mut() {
+                block.add(line, range);
+            }
+            if is_end {
+                (fence, after_blank) = (None, true);
+            }
+            continue;
+        }
+        if trimmed.is_empty() {
+            after_blank = true;
+            continue;
+        }
+        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+        let item = ITEM.as_ref().and_then(|item| item.captures(line));
+        let last = blocks.last_mut();
+        let in_item = last.as_ref().is_some_and(|block| block.form.is_item() && indented);
+        let is_open = last.as_ref().is_some_and(|block| !after_blank && block.form != PieceForm::Code);
+        match (mark, item, last) {
+            (Some(mark), _, last) => {
+                let length = trimmed.chars().take_while(|c| mark.starts_with(*c)).count();
+                fence = Some(mark[..1].repeat(length));
+                match last {
+                    Some(block) if in_item || block.text.ends_with(':') => block.add(line, range),
+                    _ => blocks.push(BlockSpan { form: PieceForm::Code, text: line.to_owned(), range }),
+                }
+            }
+            (None, Some(item), _) if !in_item => {
+                let form = match item.get(1).map(|tick| tick.as_str()) {
+                    Some(" ") => PieceForm::OpenItem,
+                    Some(_) => PieceForm::TickedItem,
+                    None => PieceForm::Item,
+                };
+                blocks.push(BlockSpan { form, text: line[item[0].len()..].trim().to_owned(), range });
+            }
+            (None, _, Some(block)) if in_item || is_open => {
+                if after_blank {
+                    block.text.push('\n');
+                }
+                block.add(line.trim_end(), range);
+            }
+            _ => blocks.push(BlockSpan { form: PieceForm::Paragraph, text: line.trim().to_owned(), range }),
+        }
+        after_blank = false;
+    }
+    blocks.retain(|block| !block.text.trim().is_empty());
+    blocks
+}
+
+impl BlockSpan {
+    fn add(&mut self, line: &str, range: Range<usize>) {
+        self.text.push('\n');
+        self.text.push_str(line);
+        self.range.end = range.end;
+    }
+}
+
+/// Returns the day that a piece is dated with.
+pub(super) fn date_of(text: &str) -> Option<Date> {
+    static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\[(*_]*(\d{4}-\d{2}-\d{2})").ok());
+    DAY.as_ref()?.captures(text)?[1].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_text_is_split_at_headings_items_and_paragraphs() {
+        let text = "Intro\ngoes on.\n\n# Tasks\n\nNext steps:\n- [ ] one\n  more\n  - nested\n\n  para\n* two\n3. [x] three\n\nRun:\n\n```sh\n# make\n\nmake\n```\nAfter.\n\n```\nalone\n```\n";
+        let pieces = text_pieces(text);
+        let shown: Vec<String> = pieces.iter().map(|p| format!("{:?} {:?} {:?}", p.form, p.headings, p.text)).collect();
+        assert_eq!(
+            shown,
+            [
+                r#"Paragraph [] "Intro\ngoes on.""#,
+                r#"OpenItem ["Tasks", "Next steps:"] "one\n  more\n  - nested\n\n  para""#,
+                r#"Item ["Tasks", "Next steps:"] "two""#,
+                r#"TickedItem ["Tasks", "Next steps:"] "three""#,
+                r#"Paragraph ["Tasks"] "Run:\n```sh\n# make\n\nmake\n```""#,
+                r#"Paragraph ["Tasks"] "After.""#,
+                r#"Code ["Tasks"] "```\nalone\n```""#,
+            ]
+        );
+    }
+
+    #[test]
+    fn the_same_words_are_known_whatever_their_form_but_a_task_is_no_report() {
+        let files =
+            [("a.md".parse().unwrap(), "# A\n\n- 2026-01-02: Uses **PostgreSQL** 16.\n- [ ] Write docs\n".to_owned())];
+        let known = KnownPieces::of(&files.into());
+        assert!(known.has(PieceForm::Paragraph, "uses PostgreSQL 16"));
+        assert!(!known.has(PieceForm::Paragraph, "uses PostgreSQL 17") && !known.has(PieceForm::Item, "Write docs"));
+        assert!(known.has(PieceForm::OpenItem, "write docs."));
+    }
+
+    proptest! {
+        #[test]
+        fn no_word_is_lost(text in "((- |\\* |> |1\\. |  )?[a-z:]{1,5} ?\n{0,2}){0,20}") {
+            let pieces = text_pieces(&text);
+            let all: String = pieces.iter().flat_map(|piece| piece.headings.iter().chain([&piece.text]).cloned().chain([" ".into()])).collect();
+            for word in text.split_whitespace().filter(|word| word.chars().all(|c| c.is_ascii_lowercase())) {
+                prop_assert!(all.contains(word), "{word} of {text:?} is not in {all:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Joining what two writers did to one file since they both read it: a person in an editor, and the bank. Sections are
+//! compared three ways. Nothing that the person wrote is lost: where both changed one section, the person's stays and what
+//! the bank added is put after it under a heading of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::apply::item;
+use super::known::{PieceForm, blocks};
+use super::{BankDocument, BankInvalid, BankSection};
+
+const DEEPEST_LEVEL: usize = 6;
+
+/// A file after a merge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BankMerge {
+    pub text: String,
+    /// The names of the sections that both changed.
+    pub conflicts: Vec<String>,
+}
+
+/// The titles that lead to a section, and how many sections before it have the same.
+type SectionKey = (Vec<String>, usize);
+
+/// A file by its sections.
+struct BankSections<'a> {
+    document: &'a BankDocument,
+    keys: Vec<SectionKey>,
+    at: BTreeMap<SectionKey, usize>,
+}
+
+impl<'a> BankSections<'a> {
+    fn of(document: &'a BankDocument) -> Self {
+        let mut seen: BTreeMap<&[String], usize> = BTreeMap::new();
+        let key = |section: &'a BankSection| {
+            let count = seen.entry(section.path.as_slice()).or_default();
+            *count += 1;
+            (section.path.clone(), *count)
+        };
+        let keys: Vec<SectionKey> = document.sections().iter().map(key).collect();
+        let at = keys.iter().cloned().enumerate().map(|(index, key)| (key, index)).collect();
+        Self { document, keys, at }
+    }
+
+    fn section(&self, key: &SectionKey) -> Option<&'a BankSection> {
+        self.at.get(key).and_then(|index| self.document.sections().get(*index))
+    }
+
+    fn text(&self, key: &SectionKey) -> Option<String> {
+        self.section(key).map(|section| unix(self.document.section_text(section)))
+    }
+
+    fn body(&self, key: &SectionKey) -> String {
+        self.section(key).map(|section| unix(self.document.body(section))).unwrap_or_default()
+    }
+}
+
+/// Merges two versions of a file that come from one base. `theirs` is the person's; its order, line ends and wording stay.
+/// `heading` is put above what the bank wrote in a section that the person changed as well.
+///
+/// # Errors
+/// A version is longer than a file of a bank may be.
+pub fn merge(base: &str, theirs: &str, ours: &str, heading: &str) -> Result<BankMerge, BankInvalid> {
+    let unchanged = |text: &str| BankMerge { text: text.to_owned(), conflicts: Vec::new() };
+    if ours == base || ours == theirs {
+        return Ok(unchanged(theirs));
+    }
+    if theirs == base {
+        return Ok(unchanged(ours));
+    }
+    let (base, theirs, ours) = (BankDocument::parse(base)?, BankDocument::parse(theirs)?, BankDocument::parse(ours)?);
+    let mut merge = MergeInWork {
+        base: BankSections::of(&base),
+        theirs: BankSections::of(&theirs),
+        ours: BankSections::of(&ours),
+        heading,
+        text: String::new(),
+        conflicts: Vec::new(),
+    };
+    merge.run();
+    let text = if theirs.line_end() == "\n" { merge.text } else { merge.text.replace('\n', theirs.line_end()) };
+    // What has mixed line ends is not rewritten for nothing.
+    let text = if unix(theirs.text()) == unix(&text) { theirs.text().to_owned() } else { text };
+    Ok(BankMerge { text, conflicts: merge.conflicts })
+}
+
+fn unix(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+struct MergeInWork<'a> {
+    base: BankSections<'a>,
+    theirs: BankSections<'a>,
+    ours: BankSections<'a>,
+    heading: &'a str,
+    text: String,
+    conflicts: Vec<String>,
+}
+
+impl MergeInWork<'_> {
+    fn run(&mut self) {
+        let renamed = self.renamed();
+        // Each section of ours that theirs lacks follows the one that it follows in ours.
+        let mut after: BTreeMap<Option<SectionKey>, Vec<SectionKey>> = BTreeMap::new();
+        let mut last: Option<SectionKey> = None;
+        let new_names: BTreeSet<&SectionKey> = renamed.values().collect();
+        for key in &self.ours.keys {
+            if self.theirs.at.contains_key(key) {
+                last = Some(key.clone());
+            } else if new_names.contains(key) {
+                last = renamed.iter().find(|(_, old)| *old == key).map(|(new, _)| new.clone());
+            } else {
+                after.entry(last.clone()).or_default().push(key.clone());
+            }
+        }
+        for key in after.remove(&None).unwrap_or_default() {
+            self.only_ours(&key);
+        }
+        for key in self.theirs.keys.clone() {
+            self.of_theirs(&key, renamed.get(&key).unwrap_or(&key));
+            for key in after.remove(&Some(key)).unwrap_or_default() {
+                self.only_ours(&key);
+            }
+        }
+    }
+
+    /// Returns the sections whose heading the person changed, with the key that they had. What stands under them is the same.
+    fn renamed(&self) -> BTreeMap<SectionKey, SectionKey> {
+        let gone = |key: &&SectionKey| !self.theirs.at.contains_key(*key) && self.ours.at.contains_key(*key);
+        let mut gone: Vec<(SectionKey, String)> =
+            self.base.keys.iter().filter(gone).map(|key| (key.clone(), self.base.body(key))).collect();
+        let mut renamed = BTreeMap::new();
+        for key in self.theirs.keys.iter().filter(|key| !self.base.at.contains_key(*key)) {
+            let body = self.theirs.body(key);
+            let same = |(_, old): &(SectionKey, String)| !body.trim().is_empty() && old.trim() == body.trim();
+            if let Some(at) = gone.iter().position(same) {
+                renamed.insert(key.clone(), gone.remove(at).0);
+            }
+        }
+        renamed
+    }
+
+    /// Writes a section that the person has; `old` is the key that it had before.
+    fn of_theirs(&mut self, key: &SectionKey, old: &SectionKey) {
+        let Some(theirs) = self.theirs.text(key) else { return };
+        let was = self.base.text(old);
+        if key != old {
+            // Only the heading changed, so that what stands under it is ours.
+            let heading = self.theirs.section(key).map(|section| unix(self.theirs.document.heading(section)));
+            let text = format!("{}{}", heading.unwrap_or_default(), self.ours.body(old));
+            return self.write(&text);
+        }
+        match (self.ours.text(old), was) {
+            (Some(ours), Some(was)) if ours == was => self.write(&theirs),
+            (Some(ours), Some(was)) if theirs == was => self.write(&ours),
+            (Some(ours), _) if ours == theirs => self.write(&theirs),
+            (Some(_), _) => self.of_both(key, &theirs),
+            (None, Some(was)) if was == theirs => {}
+            (None, _) => self.write(&theirs),
+        }
+    }
+
+    /// Writes a section that both changed.
+    fn of_both(&mut self, key: &SectionKey, theirs: &str) {
+        let added = self.added(key);
+        if added.is_empty() {
+            return self.write(theirs);
+        }
+        let level = self.theirs.section(key).map_or(0, |section| section.level);
+        self.write(theirs.trim_end_matches('\n'));
+        self.spaced();
+        let heading = match level {
+            DEEPEST_LEVEL.. => format!("**{}**", self.heading),
+            level => format!("{} {}", "#".repeat(level.max(1) + 1), self.heading),
+        };
+        let tail = &theirs[theirs.trim_end_matches('\n').len()..];
+        self.text.push_str(&format!("{heading}\n\n{added}"));
+        self.text.push_str(if tail.is_empty() { "\n" } else { tail });
+        self.conflicts.push(self.theirs.section(key).map(BankSection::name).unwrap_or_default());
+    }
+
+    /// Writes a section that the person does not have.
+    fn only_ours(&mut self, key: &SectionKey) {
+        let Some(ours) = self.ours.text(key) else { return };
+        match self.base.text(key) {
+            // The person removed what the bank did not change.
+            Some(was) if was == ours => {}
+            Some(_) => {
+                let added = self.added(key);
+                let section = self.ours.section(key);
+                let heading = section.map(|section| unix(self.ours.document.heading(section))).unwrap_or_default();
+                if !added.is_empty() {
+                    self.conflicts.push(section.map(BankSection::name).unwrap_or_default());
+                    self.spaced();
+                    self.text.push_str(&format!("{}\n\n{added}\n\n", heading.trim_end()));
+                }
+            }
+            None => {
+                self.spaced();
+                self.text.push_str(&format!("{}\n\n", ours.trim_end_matches('\n')));
+            }
+        }
+    }
+
+    /// Returns the pieces that the bank wrote in a section and that neither the base nor the person has.
+    fn added(&self, key: &SectionKey) -> String {
+        let mut known: BTreeSet<String> = BTreeSet::new();
+        for body in [self.base.body(key), self.theirs.body(key)] {
+            known.extend(blocks(&body).into_iter().map(|(form, text)| item(form, &text)));
+        }
+        let (mut added, mut was_item) = (String::new(), false);
+        for (form, text) in blocks(&self.ours.body(key)) {
+            if known.contains(&item(form, &text)) {
+                continue;
+            }
+            let is_item = form.is_item();
+            if !added.is_empty() {
+                added.push_str(if was_item && is_item { "\n" } else { "\n\n" });
+            }
+            added.push_str(&if form == PieceForm::Paragraph || !is_item { text } else { item(form, &text) });
+            was_item = is_item;
+        }
+        added
+    }
+
+    fn write(&mut self, text: &str) {
+        if !self.text.is_empty() && !self.text.ends_with('\n') && !text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(text);
+    }
+
+    /// Ends what was written with a blank line.
+    fn spaced(&mut self) {
+        if !self.text.is_empty() {
+            let ends = self.text.len() - self.text.trim_end_matches('\n').len();
+            (ends..2).for_each(|_| self.text.push('\n'));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BASE: &str = "---\nx: 1\n---\n# P\n\nIntro.\n\n## A\n\n- one\n- two\n\n## B\n\ntext\n";
+
+    fn merged(theirs: &str, ours: &str) -> (String, Vec<String>) {
+        let merge = merge(BASE, theirs, ours, "2026-11-25").unwrap();
+        (merge.text, merge.conflicts)
+    }
+
+    #[test]
+    fn changes_of_different_sections_come_together() {
+        let theirs = BASE.replace("Intro.", "A new intro.").replace("## B", "## C\n\nmine\n\n## B");
+        let ours = BASE.replace("- two\n", "- two\n- three\n") + "\n## D\n\nours\n";
+        let (text, conflicts) = merged(&theirs, &ours);
+        assert_eq!(text.trim_end(), (theirs.replace("- two\n", "- two\n- three\n") + "\n## D\n\nours").trim_end());
+        assert!(conflicts.is_empty());
+    }
+
+    #[test]
+    fn what_both_changed_is_the_persons_with_ours_after_it() {
+        let (theirs, ours) = (BASE.replace("- one", "- ONE"), BASE.replace("- two\n", "- two\n- three\n"));
+        let (text, conflicts) = merged(&theirs, &ours);
+        assert_eq!(text, theirs.replace("- two\n", "- two\n\n### 2026-11-25\n\n- three\n"));
+        assert_eq!(conflicts, ["P > A"]);
+        let windows = merge(BASE, &theirs.replace('\n', "\r\n"), &ours, "2026-11-25").unwrap().text;
+        assert_eq!(windows, text.replace('\n', "\r\n"));
+    }
+
+    #[test]
+    fn headings_that_a_person_renamed_or_removed_are_followed() {
+        let ours = BASE.replace("- two\n", "- two\n- three\n");
+        let renamed = BASE.replace("## A", "## List");
+        assert_eq!(merged(&renamed, &ours), (renamed.replace("- two\n", "- two\n- three\n"), Vec::new()));
+        let removed = BASE.replace("## A\n\n- one\n- two\n\n", "");
+        let (text, conflicts) = merged(&removed, &ours);
+        assert!(text.contains("## A\n\n- three\n") && !text.contains("- one"), "{text}");
+        assert_eq!(conflicts, ["P > A"]);
+        let untouched = BASE.replace("text", "ours");
+        assert!(!merged(&removed, &untouched).0.contains("## A"));
+    }
+
+    #[test]
+    fn a_file_whose_line_ends_alone_changed_takes_ours() {
+        let ours = BASE.replace("- two\n", "- two\n- three\n");
+        let text = merge(BASE, &BASE.replace('\n', "\r\n"), &ours, "x").unwrap();
+        assert_eq!((text.text, text.conflicts.len()), (ours.replace('\n', "\r\n"), 0));
+    }
+
+    fn file() -> impl Strategy<Value = String> {
+        let line = prop_oneof![
+            "#{1,3} [AB]\n\n",
+            "- [a-d]{1,2}\n",
+            "[a-d]{1,2}\n",
+            Just("\n".to_owned()),
+            Just("```\n- x\n```\n".to_owned()),
+            "[a-d]{1,2}\n===\n",
+        ];
+        prop::collection::vec(line, 0..14).prop_map(|lines| lines.concat())
+    }
+
+    /// A version of a file with some of its lines changed, removed, or new.
+    fn edited(text: &str, edits: &[(usize, u8, String)]) -> String {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for (at, kind, new) in edits {
+            let at = at % (lines.len() + 1);
+            match kind % 3 {
+                0 => lines.insert(at, new.clone()),
+                1 if at < lines.len() => lines[at] = new.clone(),
+                _ if at < lines.len() => drop(lines.remove(at)),
+                _ => {}
+            }
+        }
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+        #[test]
+        fn nothing_that_a_person_wrote_is_lost_and_nothing_that_the_bank_added(
+            base in file(),
+            theirs in prop::collection::vec((0usize..20, any::<u8>(), "(- |## |)p[a-z]{3}"), 0..5),
+            ours in prop::collection::vec((0usize..20, any::<u8>(), "(- |)o[a-z]{3}"), 0..5),
+        ) {
+            let (theirs, ours) = (edited(&base, &theirs), edited(&base, &ours));
+            let merge = merge(&base, &theirs, &ours, "dated").unwrap();
+            let lines: Vec<&str> = merge.text.lines().collect();
+            for line in theirs.lines().filter(|line| line.contains('p')) {
+                prop_assert!(lines.contains(&line), "{line:?} of theirs {theirs:?} is not in {:?}", merge.text);
+            }
+            for line in ours.lines().filter(|line| line.contains('o')) {
+                prop_assert!(merge.text.contains(line), "{line:?} of ours {ours:?} is not in {:?}", merge.text);
+            }
+        }
+
+        #[test]
+        fn a_side_that_changed_nothing_leaves_the_other(base in file(), other in file()) {
+            prop_assert_eq!(&merge(&base, &base, &other, "x").unwrap().text, &other);
+            prop_assert_eq!(&merge(&base, &other, &base, "x").unwrap().text, &other);
+            prop_assert_eq!(&merge(&base, &other, &other, "x").unwrap().text, &other);
+        }
+    }
+}

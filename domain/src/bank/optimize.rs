@@ -1,0 +1,408 @@
+//! Making a bank shorter by rules, for its files and for what `activate` shows. Old entries become one line each, then the
+//! sections give way in the order discussion, implementation, architecture. Decisions, open items, and what is tagged or
+//! marked current stay word for word; what is not changed stays byte for byte.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::filing::{classify, heading_category};
+use super::known::{BankTextPiece, PieceForm, block_spans, date_of, words_of};
+use super::{
+    BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankPath, BankSection,
+    section_hash,
+};
+use crate::text::shortened;
+use crate::text::tokens::{estimate, truncate};
+
+/// A bank with more tokens is made shorter.
+pub const OPTIMIZE_ABOVE_TOKENS: usize = 8_000;
+/// A bank is made no shorter than this.
+pub const OPTIMIZED_MIN_TOKENS: usize = 4_000;
+/// Entries of progress and activeContext are old after this many days.
+const OLD_AFTER_DAYS: i32 = 30;
+/// The share of the bound that is aimed for, in percent, so that the next update does not pass it again.
+const AIM_PERCENT: usize = 85;
+const LINE_MAX_CHARS: usize = 110;
+const HISTORICAL: &str = " (historical)";
+
+/// A bank that was made shorter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptimizedBank {
+    pub files: BankFiles,
+    pub tokens_before: usize,
+    pub tokens: usize,
+}
+
+/// What `activate` shows of a bank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BankView {
+    pub content: BTreeMap<BankPath, String>,
+    /// All files with their sections, shown or not.
+    pub outline: Vec<BankOutline>,
+    pub tokens: usize,
+    /// The content is shorter than the files, though nothing is missing from it as a whole.
+    pub optimized: bool,
+    /// A file is missing or cut.
+    pub truncated: bool,
+}
+
+/// A file of a bank by its sections.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BankOutline {
+    pub file: BankPath,
+    pub tokens: usize,
+    pub sections: Vec<String>,
+}
+
+/// Returns how many tokens the files of a bank have.
+pub fn bank_tokens(files: &BankFiles) -> usize {
+    files.values().map(|text| estimate(text)).sum()
+}
+
+/// Lists the files of a bank with their sections.
+pub fn outline(files: &BankFiles) -> Vec<BankOutline> {
+    let sections = |text: &str| {
+        let document = BankDocument::parse(text).ok();
+        document.map(|of| of.sections().iter().skip(1).map(BankSection::name).collect()).unwrap_or_default()
+    };
+    let of = |(path, text): (&BankPath, &String)| BankOutline {
+        file: path.clone(),
+        tokens: estimate(text),
+        sections: sections(text),
+    };
+    files.iter().map(of).collect()
+}
+
+/// Makes a bank shorter where it has more than `above` tokens. `metadata` gives what is known of a section by its hash.
+pub fn optimize(
+    files: &BankFiles,
+    above: usize,
+    metadata: &dyn Fn(&str) -> Option<BankMetadata>,
+    now: Timestamp,
+) -> OptimizedBank {
+    let tokens_before = bank_tokens(files);
+    if tokens_before <= above {
+        return OptimizedBank { files: files.clone(), tokens_before, tokens: tokens_before };
+    }
+    let mut shortening = Shortening::of(files, metadata, now.to_zoned(TimeZone::UTC).date(), tokens_before);
+    let aim = (above * AIM_PERCENT / 100).max(OPTIMIZED_MIN_TOKENS.min(above));
+    shortening.collapse_old(OPTIMIZED_MIN_TOKENS.min(aim));
+    for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
+        shortening.collapse(rank, aim);
+    }
+    for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
+        shortening.remove(rank, aim);
+    }
+    let files = shortening.written(files);
+    let tokens = bank_tokens(&files);
+    OptimizedBank { files, tokens_before, tokens }
+}
+
+/// Returns what of a bank is shown within a number of tokens.
+pub fn view(
+    files: &BankFiles,
+    max_tokens: usize,
+    metadata: &dyn Fn(&str) -> Option<BankMetadata>,
+    now: Timestamp,
+) -> BankView {
+    let shown = optimize(files, max_tokens, metadata, now);
+    let outline = outline(files);
+    let optimized = shown.files != *files;
+    if shown.tokens <= max_tokens {
+        return BankView { content: shown.files, outline, tokens: shown.tokens, optimized, truncated: false };
+    }
+    let mut paths: Vec<&BankPath> = shown.files.keys().collect();
+    paths.sort_by_key(|path| (importance_of_file(path), (*path).clone()));
+    let (mut content, mut tokens) = (BTreeMap::new(), 0);
+    for path in paths {
+        let text = &shown.files[path];
+        let left = max_tokens - tokens;
+        let size = estimate(text);
+        if size <= left {
+            content.insert(path.clone(), text.clone());
+            tokens += size;
+        } else if content.is_empty() && left > 0 {
+            let cut = truncate(text, left).unwrap_or_else(|| text.clone());
+            tokens = estimate(&cut).min(max_tokens);
+            content.insert(path.clone(), cut);
+        }
+    }
+    BankView { content, outline, tokens, optimized, truncated: true }
+}
+
+/// Checks that a bank which somebody made shorter keeps every decision, open item and tagged line.
+///
+/// # Errors
+/// One is missing; the error quotes it.
+pub fn check_kept(before: &BankFiles, after: &BankFiles) -> Result<(), BankInvalid> {
+    let of_bank = |files: &BankFiles| -> Vec<String> {
+        let texts = files.values().filter_map(|text| BankDocument::parse(text.as_str()).ok());
+        texts.flat_map(|document| must_stay(&document)).collect()
+    };
+    let all: String = after.values().map(|text| format!("{}\n", words_of(text))).collect();
+    match of_bank(before).into_iter().find(|piece| !all.contains(&words_of(piece))) {
+        Some(missing) => {
+            Err(BankInvalid::new("content", format!("lacks {:?}, which must stay", shortened(&missing, 80))))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the pieces of a document that must stay: decisions, open items, and tagged lines.
+fn must_stay(document: &BankDocument) -> Vec<String> {
+    let of_section = |section: &BankSection| {
+        let blocks = block_spans(document.body(section));
+        let kept = blocks.into_iter().filter(|block| stays(section, block.form, &block.text));
+        kept.map(|block| block.text).collect::<Vec<_>>()
+    };
+    document.sections().iter().flat_map(of_section).collect()
+}
+
+/// Says whether a piece stays word for word.
+fn stays(section: &BankSection, form: PieceForm, text: &str) -> bool {
+    if form == PieceForm::OpenItem
+        || is_tagged(text)
+        || text.lines().any(|line| line.trim_start().starts_with("- [ ] "))
+    {
+        return true;
+    }
+    let headed =
+        section.path.iter().skip(usize::from(section.path.len() > 1)).rev().find_map(|title| heading_category(title));
+    if headed == Some(BankCategory::Decision) {
+        return !is_historical(section);
+    }
+    let piece = BankTextPiece { headings: Vec::new(), form, text: text.to_owned() };
+    classify(&piece) == BankCategory::Decision
+}
+
+/// Says whether a text has a tag (`#keep`), or is marked as what holds now.
+fn is_tagged(text: &str) -> bool {
+    let is_tag = |word: &str| word.strip_prefix('#').is_some_and(|name| name.starts_with(char::is_alphabetic));
+    let lower = text.to_lowercase();
+    text.split_whitespace().any(is_tag)
+        || ["[keep]", "(keep)", "<!-- keep", "(current)", "[current]", "**current**", "keep:"]
+            .iter()
+            .any(|mark| lower.contains(mark))
+}
+
+fn is_historical(section: &BankSection) -> bool {
+    const SIGNS: [&str; 8] =
+        ["history", "historical", "previous", "legacy", "deprecated", "archive", "superseded", "obsolete"];
+    section.path.iter().any(|title| {
+        let title = title.to_lowercase();
+        title.split(|c: char| !c.is_alphanumeric()).any(|word| SIGNS.contains(&word) || word == "archived")
+    })
+}
+
+/// How early a section gives way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Discussion,
+    Implementation,
+    Architecture,
+}
+
+impl Rank {
+    fn of(file: &BankPath, section: &BankSection) -> Self {
+        use BankCategory::*;
+        if is_historical(section) {
+            return Self::Discussion;
+        }
+        let named = section.path.iter().skip(1).rev().find_map(|title| heading_category(title));
+        match named {
+            Some(
+                Architecture | Decision | Goal | Requirement | Scope | Constraint | Convention | Preference | Profile,
+            ) => Self::Architecture,
+            Some(Focus | Next | Question | Note | Problem) => Self::Discussion,
+            Some(_) => Self::Implementation,
+            None => match importance_of_file(file) {
+                1 | 2 => Self::Architecture,
+                3..=5 => Self::Implementation,
+                _ => Self::Discussion,
+            },
+        }
+    }
+}
+
+/// Returns the place of a file among the files that are shown first.
+fn importance_of_file(path: &BankPath) -> usize {
+    const FIRST: [&str; 9] = [
+        "activecontext",
+        "projectbrief",
+        "systempatterns",
+        "techcontext",
+        "progress",
+        "productcontext",
+        "preferences",
+        "context",
+        "references",
+    ];
+    let name: String = path.stem().chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    FIRST.iter().position(|known| *known == name).unwrap_or(FIRST.len())
+}
+
+/// A piece that may become shorter.
+struct ShorterPiece {
+    file: BankPath,
+    section: usize,
+    range: Range<usize>,
+    line: String,
+    rank: Rank,
+    date: Option<Date>,
+    is_log: bool,
+    tokens: usize,
+    /// What is written in its place. None where it stays as it is.
+    written: Option<String>,
+}
+
+struct Shortening {
+    pieces: Vec<ShorterPiece>,
+    headings: Vec<(BankPath, Range<usize>, String)>,
+    tokens: usize,
+    today: Date,
+}
+
+impl Shortening {
+    fn of(files: &BankFiles, metadata: &dyn Fn(&str) -> Option<BankMetadata>, today: Date, tokens: usize) -> Self {
+        let (mut pieces, mut headings) = (Vec::new(), Vec::new());
+        for (file, text) in files {
+            let Ok(document) = BankDocument::parse(text.as_str()) else { continue };
+            let is_log =
+                matches!(file.stem().to_lowercase().replace(['-', '_'], "").as_str(), "progress" | "activecontext");
+            for (index, section) in document.sections().iter().enumerate().skip(1) {
+                let known = metadata(&section_hash(&section.path, document.body(section)));
+                let is_kept = known
+                    .is_some_and(|of| of.importance == BankImportance::High || of.tags.iter().any(|tag| tag == "keep"));
+                if is_kept || is_tagged(section.title()) {
+                    continue;
+                }
+                if is_historical(section) && !section.title().to_lowercase().contains("historical") {
+                    headings.extend(marked(file, &document, section));
+                }
+                let start = section.body_range().start;
+                for block in block_spans(document.body(section)) {
+                    let is_intro = section.level == 1 && block.form == PieceForm::Paragraph;
+                    if is_intro || stays(section, block.form, &block.text) {
+                        continue;
+                    }
+                    let range = start + block.range.start..start + block.range.end;
+                    pieces.push(ShorterPiece {
+                        file: file.clone(),
+                        section: index,
+                        line: one_line(&text[range.clone()]),
+                        tokens: estimate(&text[range.clone()]),
+                        rank: Rank::of(file, section),
+                        date: date_of(&block.text),
+                        is_log,
+                        range,
+                        written: None,
+                    });
+                }
+            }
+        }
+        // The oldest gives way first; what has no date is as old as nothing else.
+        pieces.sort_by_key(|piece| piece.date.unwrap_or(Date::MAX));
+        Self { pieces, headings, tokens, today }
+    }
+
+    fn collapse_old(&mut self, least: usize) {
+        let today = self.today;
+        let is_old = |date: Date| today.since(date).is_ok_and(|span| span.get_days() > OLD_AFTER_DAYS);
+        self.shorten(least, |piece| piece.is_log && piece.date.is_some_and(is_old), |piece| piece.line.clone());
+    }
+
+    fn collapse(&mut self, rank: Rank, aim: usize) {
+        self.shorten(aim, |piece| piece.rank == rank && piece.written.is_none(), |piece| piece.line.clone());
+    }
+
+    fn remove(&mut self, rank: Rank, aim: usize) {
+        self.shorten(aim, |piece| piece.rank == rank, |_| String::new());
+    }
+
+    /// Writes pieces shorter, the oldest first, while there are more tokens than `aim`.
+    fn shorten(
+        &mut self,
+        aim: usize,
+        which: impl Fn(&ShorterPiece) -> bool,
+        written: impl Fn(&ShorterPiece) -> String,
+    ) {
+        for piece in self.pieces.iter_mut().filter(|piece| which(piece)) {
+            if self.tokens <= aim {
+                return;
+            }
+            let text = written(piece);
+            let now = estimate(&text);
+            if now < piece.tokens {
+                self.tokens = self.tokens + now - piece.tokens;
+                (piece.tokens, piece.written) = (now, Some(text));
+            }
+        }
+    }
+
+    fn written(self, files: &BankFiles) -> BankFiles {
+        let mut edits: BTreeMap<BankPath, Vec<(Range<usize>, String)>> = BTreeMap::new();
+        for (file, range, text) in self.headings {
+            edits.entry(file).or_default().push((range, text));
+        }
+        // One line says how many entries a section had.
+        let mut removed: BTreeMap<(BankPath, usize), usize> = BTreeMap::new();
+        for piece in self.pieces.iter().filter(|piece| piece.written.as_deref() == Some("")) {
+            *removed.entry((piece.file.clone(), piece.section)).or_default() += 1;
+        }
+        let mut pieces = self.pieces;
+        pieces.sort_by(|one, other| (&one.file, other.range.start).cmp(&(&other.file, one.range.start)));
+        for piece in pieces {
+            let Some(mut text) = piece.written else { continue };
+            if text.is_empty() {
+                // The last one of the section has the line.
+                if let Some(count) = removed.remove(&(piece.file.clone(), piece.section)) {
+                    let noun = if count == 1 { "entry is" } else { "entries are" };
+                    text = format!("- {count} older {noun} in the history of the bank.\n");
+                }
+            }
+            edits.entry(piece.file).or_default().push((piece.range, text));
+        }
+        let mut files = files.clone();
+        for (file, mut edits) in edits {
+            let Some(text) = files.get_mut(&file) else { continue };
+            edits.sort_by_key(|(range, _)| range.start);
+            for (range, new) in edits.into_iter().rev() {
+                let windows = text[range.clone()].contains("\r\n");
+                text.replace_range(range, &if windows { new.replace('\n', "\r\n") } else { new });
+            }
+        }
+        files
+    }
+}
+
+/// Returns a heading that is marked as historical.
+fn marked(file: &BankPath, document: &BankDocument, section: &BankSection) -> Option<(BankPath, Range<usize>, String)> {
+    let heading = document.heading(section);
+    let title = heading.trim_end();
+    // Another form of heading has its line after the title.
+    if !title.starts_with('#') || title.contains('\n') || title.ends_with('#') {
+        return None;
+    }
+    let start = section.body_range().start - heading.len();
+    let at = start + title.len();
+    Some((file.clone(), at..at, HISTORICAL.to_owned()))
+}
+
+/// Returns a piece as one line: its marker, and its first sentence or the beginning of it.
+fn one_line(raw: &str) -> String {
+    let first = raw.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    if first.trim_start().starts_with("```") || first.trim_start().starts_with("~~~") {
+        return "- Code that is in the history of the bank.\n".to_owned();
+    }
+    let end = first.match_indices(". ").map(|(at, _)| at + 1).find(|at| *at > 40).unwrap_or(first.len());
+    let indent = &first[..first.len() - first.trim_start().len()];
+    format!("{indent}{}\n", shortened(first[..end].trim(), LINE_MAX_CHARS))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+use super::*;
+use crate::bank::{BankKind, check_bounds, template};
+
+fn now() -> Timestamp {
+    "2026-11-25T12:00:00Z".parse().unwrap()
+}
+
+fn optimized(files: &BankFiles) -> OptimizedBank {
+    optimize(files, OPTIMIZE_ABOVE_TOKENS, &|_| None, now())
+}
+
+fn with(files: &mut BankFiles, file: &str, heading: &str, entries: impl Iterator<Item = String>) {
+    let path: BankPath = file.parse().unwrap();
+    let document = BankDocument::parse(files[&path].as_str()).unwrap();
+    let entries = entries.collect::<Vec<_>>().join("\n");
+    let changed = document.append(document.find(heading).unwrap(), &entries).unwrap();
+    files.insert(path, changed.into_text());
+}
+
+/// A bank of some 30,000 tokens, as months of work leave it.
+fn large() -> BankFiles {
+    let mut files = template(BankKind::Code);
+    let long = "The change touches the importer, the queue and the two places that read its state; measured on the large customer's data it takes a third of the time, and the retries are bounded now.";
+    let day = |n: usize| format!("2026-{:02}-{:02}", 3 + n / 28 % 9, 1 + n % 28);
+    with(
+        &mut files,
+        "progress.md",
+        "Done",
+        (0..200).map(|n| format!("- {}: Finished part {n} of the importer. {long}", day(n))),
+    );
+    with(
+        &mut files,
+        "activeContext.md",
+        "Current focus",
+        (0..80).map(|n| format!("- {}: Looking at question {n} of the queue. {long}", day(3 * n))),
+    );
+    with(
+        &mut files,
+        "activeContext.md",
+        "Next steps",
+        (0..25).map(|n| {
+            format!(
+                "- [ ] {}: Write the test number {n} of the wire format\n- [x] {}: Measure run {n}. {long}",
+                day(n),
+                day(n)
+            )
+        }),
+    );
+    with(&mut files, "systemPatterns.md", "Decisions", (0..20).map(|n| format!("- We decided to keep store number {n} in one file, because a second one would have to be locked as well.")));
+    with(
+        &mut files,
+        "systemPatterns.md",
+        "Architecture",
+        (0..60).map(|n| format!("- Service {n} reads from the queue and writes to the index. {long}")),
+    );
+    with(
+        &mut files,
+        "techContext.md",
+        "Errors and fixes",
+        (0..120).map(|n| format!("- Error E{n:04} was caused by a stale lock; removing it fixed it. {long}")),
+    );
+    with(
+        &mut files,
+        "techContext.md",
+        "Constraints",
+        (0..12).map(|n| format!("- #keep The vendor allows {n} calls a minute. {long}")),
+    );
+    with(&mut files, "progress.md", "Known issues", std::iter::once("- Export of 10,000 rows times out.\n\n### History of the importer\n\nThe first importer read whole files. It was replaced.".to_owned()));
+    files
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the numbers stand in docs/BANKS.md")]
+fn a_bank_of_thirty_thousand_tokens_keeps_every_decision_open_item_and_tagged_line() {
+    let files = large();
+    check_bounds(&files).unwrap();
+    let short = optimized(&files);
+    println!("{} tokens became {}", short.tokens_before, short.tokens);
+    assert!((28_000..45_000).contains(&short.tokens_before), "{}", short.tokens_before);
+    assert!((OPTIMIZED_MIN_TOKENS..=OPTIMIZE_ABOVE_TOKENS).contains(&short.tokens), "{}", short.tokens);
+    check_kept(&files, &short.files).unwrap();
+    let all: String = short.files.values().cloned().collect();
+    for (path, text) in &files {
+        let stays = |line: &&str| line.contains("[ ]") || line.contains("We decided") || line.contains("#keep");
+        for line in text.lines().filter(stays) {
+            assert!(all.contains(line), "{path}: {line}");
+        }
+    }
+    assert!(all.contains("### History of the importer (historical)\n"));
+    let headings = |files: &BankFiles| {
+        files.values().map(|text| BankDocument::parse(text.as_str()).unwrap().sections().len()).collect::<Vec<_>>()
+    };
+    assert_eq!(headings(&files), headings(&short.files));
+    let again = optimized(&short.files);
+    assert_eq!(again.files, short.files);
+}
+
+#[test]
+fn entries_older_than_thirty_days_go_first() {
+    let mut files = template(BankKind::Code);
+    let text =
+        "Something was done here. And much more is said of it, in words that nobody needs after a month has passed by.";
+    with(
+        &mut files,
+        "progress.md",
+        "Done",
+        (0..150)
+            .map(|n| format!("- 2026-{:02}-{:02}: Entry {n}. {text} {text}", if n < 20 { 11 } else { 8 }, 1 + n % 24)),
+    );
+    let short = optimized(&files);
+    let progress = &short.files[&"progress.md".parse().unwrap()];
+    assert!(
+        progress.contains(&format!("Entry 3. {text} {text}\n")) && !progress.contains(&format!("Entry 120. {text}")),
+        "{progress}"
+    );
+    assert!(progress.contains("- 2026-08-01: Entry 120. Something was done here.\n"), "{progress}");
+    assert!(short.tokens <= OPTIMIZE_ABOVE_TOKENS);
+}
+
+#[test]
+fn a_small_bank_is_left_alone_and_a_section_of_importance_stays() {
+    let files = template(BankKind::Code);
+    assert_eq!(optimized(&files).files, files);
+    let large = large();
+    let high = |_: &str| Some(BankMetadata { importance: BankImportance::High, ..BankMetadata::default() });
+    assert_eq!(optimize(&large, OPTIMIZE_ABOVE_TOKENS, &high, now()).files, large);
+}
+
+#[test]
+fn a_model_that_drops_a_decision_is_refused() {
+    let files = large();
+    let without = |what: &str| -> BankFiles {
+        files
+            .iter()
+            .map(|(path, text)| {
+                let lines: Vec<&str> = text.lines().filter(|line| !line.contains(what)).collect();
+                (path.clone(), lines.join("\n"))
+            })
+            .collect()
+    };
+    assert!(check_kept(&files, &files).is_ok());
+    assert!(check_kept(&files, &without("store number 7 ")).unwrap_err().to_string().contains("store number 7"));
+    assert!(
+        check_kept(&files, &without("test number 3 ")).is_err()
+            && check_kept(&files, &without("allows 4 calls")).is_err()
+    );
+    assert!(check_kept(&files, &without("Finished part")).is_ok());
+}
+
+#[test]
+fn the_view_fits_its_tokens_and_says_what_it_leaves_out() {
+    let files = large();
+    let all = view(&files, 100_000, &|_| None, now());
+    assert!(!all.optimized && !all.truncated && all.content == files);
+    let view = |max| view(&files, max, &|_| None, now());
+    let shorter = view(8_000);
+    assert!(shorter.optimized && !shorter.truncated && shorter.tokens <= 8_000 && shorter.content.len() == 6);
+    for max in [3_000, 500] {
+        let small = view(max);
+        assert!(small.truncated && small.tokens <= max && small.outline.len() == 6, "{}", small.tokens);
+        assert!(small.content.contains_key(&"activeContext.md".parse().unwrap()) || max > 500);
+    }
+    assert!(shorter.outline.iter().any(|of| of.file.as_str() == "progress.md" && of.sections.len() == 5));
+}
