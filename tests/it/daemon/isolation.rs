@@ -52,13 +52,13 @@ async fn nothing_of_another_team_is_read_changed_listed_or_counted_by_any_tool_o
 
 /// Compares the answer to a foreign value with the answers to two unknown ones. Where those two agree, it must agree with
 /// them; where they differ, as times and new ids do, it may differ as well. Of prose the status alone is compared.
-/// `of_unknown` has the answers to unknown values at this place. They serve for every foreign value that agrees with them.
+/// `of_unknown` has the last answer to an unknown value at this place, which serves for the next foreign value as well.
 async fn compare(
     tenants: &Tenants,
     call: &Call,
     slot: &Slot,
     foreign: &str,
-    of_unknown: &mut Option<[Answer; 2]>,
+    of_unknown: &mut Option<Answer>,
 ) -> Result<(), String> {
     let in_full = slot.is_of_a_name();
     let mut difference = String::new();
@@ -74,17 +74,16 @@ async fn compare(
                 false => Ok(answer.without(value)),
             }
         };
-        let (before, of_foreign, after) = match of_unknown.take() {
-            Some([before, after]) => (before, answer_to(foreign).await?, after),
-            None => (
-                answer_to(&tenants.unknown_like(foreign)).await?,
-                answer_to(foreign).await?,
-                answer_to(&tenants.unknown_like(foreign)).await?,
-            ),
+        let before = match of_unknown.take() {
+            Some(before) => before,
+            None => answer_to(&tenants.unknown_like(foreign)).await?,
         };
+        let of_foreign = answer_to(foreign).await?;
+        // The last value is an unknown one, so what a call leaves behind names no foreign one.
+        let after = answer_to(&tenants.unknown_like(foreign)).await?;
         match disagreement(&before, &of_foreign, &after, in_full) {
             None => {
-                *of_unknown = Some([before, after]);
+                *of_unknown = Some(after);
                 return Ok(());
             }
             Some(found) => difference = format!("{foreign:?} is answered otherwise than an unknown value: {found}"),
