@@ -19,3 +19,9 @@ pub const TRACES: &str = "traces";
 pub const WORKING: &str = "working";
 /// The file that says what background work has spent today, replaced whole.
 pub const BACKGROUND_SPENT: &str = ".background.spent";
+/// The directory of the memory banks that lie in no checkout: below the kind of a bank and its id, its markdown files.
+/// People edit them.
+pub const BANKS: &str = "banks";
+/// The directory of the records of all banks: below the kind and the id, the journal, the base, the history and what is
+/// known of sections.
+pub const BANK_RECORDS: &str = "bank-records";

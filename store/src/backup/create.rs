@@ -14,6 +14,7 @@ use super::copying::{Copied, copy};
 use super::manifest::{BANK, BackupFile, BackupManifest, MANIFEST, MANIFEST_SUM};
 use super::partial::PartialDir;
 use super::{BackupError, blocking, known};
+use crate::banks::gather_banks;
 use crate::data_dir;
 use crate::files::{create_file, make_parent, unless_gone};
 use crate::lance::{LanceStore, SnapshotFacts, SnapshotPlace};
@@ -171,7 +172,7 @@ fn gather_beside(data_dir: &Path, to: &Path) -> io::Result<()> {
             })?;
         }
     }
-    Ok(())
+    gather_banks(data_dir, to)
 }
 
 fn each_file(dir: &Path, extension: &str, mut take: impl FnMut(&Path, &Path) -> io::Result<()>) -> io::Result<()> {

@@ -91,12 +91,12 @@ impl Layout {
         self.journals().join("bulk.json")
     }
 
-    /// The log of the erasures that there were.
     /// The directory of the working memories of a workspace.
     pub(super) fn working(&self, workspace: &WorkspaceId) -> PathBuf {
         self.root.join(data_dir::WORKING).join(workspace.as_str())
     }
 
+    /// The log of the erasures that there were.
     pub(super) fn erasure_log(&self) -> PathBuf {
         self.root.join("erasures.log")
     }
