@@ -23,6 +23,7 @@ use uuid::Uuid;
 
 use self::actor::{SharedTask, TaskKey, WorkingActor, WorkingArgs, WorkingMsg};
 use self::held::HeldTask;
+use crate::blocking::blocking;
 use crate::episodes::EpisodesHandle;
 use crate::error::Error;
 use crate::ports::{Clock, StoreError, WorkingLogs};
@@ -212,18 +213,6 @@ impl WorkingTask {
 
 fn missing(id: WorkingId) -> Error {
     Error::NotFound(format!("task {id}"))
-}
-
-/// Runs what reads and writes files before the deadline.
-async fn blocking<T: Send + 'static>(
-    deadline: Deadline,
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    let working = tokio::task::spawn_blocking(work);
-    match tokio::time::timeout_at(deadline.instant(), working).await {
-        Ok(done) => done.map_err(Error::internal)?,
-        Err(_) => Err(Error::DeadlineExceeded),
-    }
 }
 
 fn unusable(error: io::Error) -> Error {

@@ -7,8 +7,9 @@ use reasoning_bank_domain::consolidation::ConsolidationSchedule;
 use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
 
-use super::{HashEmbedder, MemLease, MemLogs};
+use super::{HashEmbedder, MemBanks, MemLease, MemLogs};
 use crate::agents::SolveSettings;
+use crate::banks::BankSettings;
 use crate::cache::CacheLimits;
 use crate::distiller::DistillerSettings;
 use crate::learner::LearnerSettings;
@@ -48,6 +49,7 @@ impl Default for SystemSettings {
             retrieval: RetrievalSettings::default(),
             distiller: DistillerSettings::default(),
             episodes: LifecycleRules::default(),
+            banks: BankSettings::default(),
             consolidation: ConsolidationSchedule::Off,
             cache: CacheLimits::default(),
             retry: RetryPolicy::default(),
@@ -73,6 +75,7 @@ pub fn parts(store: Arc<dyn MemoryStore>, model: impl LanguageModel) -> SystemPa
         background: None,
         backups: None,
         working: Arc::new(MemLogs::default()),
+        banks: Arc::new(MemBanks::default()),
         consolidation: Arc::new(MemLease::default()),
     }
 }

@@ -10,7 +10,8 @@ use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::working::{TaskEnd, WorkingMemory};
 
 use super::actor::{SharedTask, TaskKey, WorkingMsg};
-use super::{WorkingHandle, WorkingTask, blocking, unusable};
+use super::{WorkingHandle, WorkingTask, unusable};
+use crate::blocking::blocking;
 use crate::episodes::RecordEpisode;
 use crate::error::Error;
 use crate::runtime::Deadline;
