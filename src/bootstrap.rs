@@ -30,7 +30,8 @@ use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Mode
 use crate::settings::{self, LlmSection, Loaded, Provider, Settings};
 use reasoning_bank_store::data_dir;
 use reasoning_bank_store::{
-    ArtefactFiles, BackgroundLock, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles, WorkingFiles,
+    ArtefactFiles, BackgroundLock, BankDirs, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles,
+    WorkingFiles,
 };
 
 /// The store has this long for its last checkpoint.
@@ -67,6 +68,7 @@ impl Bank {
             clock: Clock::system(),
             working: Arc::new(WorkingFiles::of(&settings.data_dir)),
             artefacts: Arc::new(ArtefactFiles::of(&settings.data_dir)),
+            banks: Arc::new(BankDirs::of(&settings.data_dir)),
             consolidation: Arc::new(BackgroundLock::of_consolidation(&settings.data_dir)),
             background: in_background.then(|| Arc::new(BackgroundLock::of(&settings.data_dir)) as Arc<_>),
             backups: settings
@@ -221,6 +223,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             n_results: retrieval.n_results,
         },
         episodes: (&settings.episodes).into(),
+        banks: (&settings.banks).into(),
         consolidation: ConsolidationSchedule::Off,
         distiller: DistillerSettings { daily_token_cap: settings.background.daily_token_cap },
         cache: CacheLimits { max_entries: llm.cache.max_entries, ttl: Duration::from_secs(llm.cache.ttl_s) },

@@ -6,6 +6,7 @@
 //! why a command did not succeed.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
@@ -24,6 +25,7 @@ use reasoning_bank_store::allocator;
 mod answers;
 mod args;
 mod backup;
+mod bank;
 mod completions;
 mod config_show;
 mod confirm;
@@ -117,6 +119,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Trace(command) => trace::command(command, &loaded, output),
         Command::Episode(command) => episode::command(command, &loaded, output),
         Command::Working(command) => working::command(command, &loaded, output),
+        Command::Bank(command) => bank::command(command, &loaded, &sources, output),
         Command::Genealogy(args) => genealogy::command(&args, &loaded, output),
         Command::Workspace(command) => workspace::command(command, &loaded, &sources, output),
         Command::Setup(args) => setup::command(&args, &loaded, &sources, output),
@@ -200,6 +203,7 @@ fn mcp_options(loaded: &Loaded, sources: &SettingSources, workspace: Option<Work
             matts_mode: settings.matts.mode,
             n_results: settings.retrieval.n_results,
         },
+        prompts: Arc::clone(&settings.llm.prompts),
     }
 }
 

@@ -9,12 +9,14 @@
 //! makes vectors, and [`llm`] asks language models over HTTP.
 //!
 //! `remedies` says what can be done about a failure. `eval` measures a bank. `jsonl` reads the files of imports and of
-//! measurements, `git` reads the commits of a repository, `process_memory` reads what a process takes, and
+//! measurements, `banks` says how memory banks look from
+//! outside, `git` reads the commits of a repository, `process_memory` reads what a process takes, and
 //! [`telemetry`] writes the log.
 
 #![recursion_limit = "256"]
 
 mod audit;
+pub mod banks;
 pub mod bootstrap;
 pub mod cli;
 pub mod embed;

@@ -22,6 +22,7 @@ use crate::embed::HUB_PREFIX;
 use crate::project::{self, Identity};
 
 mod api_key;
+mod banks;
 mod by_root;
 mod checkout;
 mod consolidation;
@@ -36,6 +37,7 @@ mod show;
 mod workspace;
 
 pub use api_key::{ApiKey, BOOTSTRAP_TOKEN_FILE, SECRET_VARIABLES};
+pub use banks::BanksSection;
 pub use checkout::{CheckoutRanking, agree, agreed};
 pub use consolidation::ConsolidationSection;
 pub use episodes::{EpisodeSection, TraceSection};
@@ -69,6 +71,7 @@ pub struct Settings {
     pub traces: TraceSection,
     pub episodes: EpisodeSection,
     pub consolidation: ConsolidationSection,
+    pub banks: BanksSection,
     pub backup: BackupSection,
     pub workspace: WorkspaceSection,
     pub mcp: McpSection,
@@ -315,6 +318,7 @@ pub enum Toolset {
     Admin,
     Episodes,
     Working,
+    Banks,
     Patterns,
     Context,
     /// The group of every tool.

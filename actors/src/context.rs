@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moka::future::Cache;
+use reasoning_bank_domain::bank::BankKey;
 use reasoning_bank_domain::context::{
-    BUDGET_DEFAULT, BUDGET_MAX, BUDGET_MIN, ContextForTask, ContextMap, EPISODES_MAX, FoundForTask, KNOWLEDGE_MAX,
-    ShownContext, WARNINGS_MAX, task_features,
+    BUDGET_DEFAULT, BUDGET_MAX, BUDGET_MIN, ContextForTask, ContextMap, EPISODES_MAX, FoundForTask, FoundSection,
+    KNOWLEDGE_MAX, ShownContext, WARNINGS_MAX, sections_about, task_features,
 };
 use reasoning_bank_domain::episode::Strategy;
 use reasoning_bank_domain::memory::ids::{ContextId, TraceId};
@@ -23,10 +24,12 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use crate::banks::BanksHandle;
 use crate::embedding_cache::CachedEmbedder;
 use crate::episodes::{EpisodeQuery, EpisodesHandle};
 use crate::error::Error;
 use crate::memories::{MemoriesHandle, RetrieveRequest};
+use crate::ports::BankLocation;
 use crate::runtime::Deadline;
 use crate::store::KeyedWrite;
 use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
@@ -93,6 +96,7 @@ pub struct ContextHandle {
     memories: MemoriesHandle,
     episodes: EpisodesHandle,
     embedder: CachedEmbedder,
+    banks: BanksHandle,
     /// A context belongs to its workspace: under any other its id is unknown.
     remembered: Cache<(WorkspaceId, ContextId), Arc<RememberedContext>>,
 }
@@ -103,6 +107,7 @@ impl ContextHandle {
         memories: MemoriesHandle,
         episodes: EpisodesHandle,
         embedder: CachedEmbedder,
+        banks: BanksHandle,
     ) -> Self {
         let weight = |_: &(WorkspaceId, ContextId), context: &Arc<RememberedContext>| {
             u32::try_from(context.shown.bytes()).unwrap_or(u32::MAX).max(CONTEXT_BYTES)
@@ -112,7 +117,7 @@ impl ContextHandle {
             .weigher(weight)
             .time_to_live(KEPT_FOR)
             .build();
-        Self { workspaces, memories, episodes, embedder, remembered }
+        Self { workspaces, memories, episodes, embedder, banks, remembered }
     }
 
     /// Makes a handle that carries out this request of a client: its first commit stores the request as well.
@@ -154,12 +159,27 @@ impl ContextHandle {
             self.episodes.search(of_episodes, deadline),
         )?;
         notes.extend(episodes.notes);
-        let found = FoundForTask { patterns, memories, episodes: episodes.hits, notes };
+        let sections = self.sections(&request.task, &begun, deadline).await;
+        let found = FoundForTask { patterns, memories, episodes: episodes.hits, sections, notes };
         let mut answer = ContextForTask::new(Uuid::now_v7().into(), found, &features, request.budget_tokens);
         let (domain, kind) = (features.domain.as_deref(), request.task_type.as_deref());
         self.remember(ShownContext::of(&answer, &request.task, domain, kind), begun).await;
         answer.took_ms = started.elapsed().as_millis() as u64;
         Ok(answer)
+    }
+
+    /// Finds the sections of the workspace's memory bank that are about a task. A bank that cannot be read keeps nobody waiting.
+    async fn sections(&self, task: &str, begun: &Resolved, deadline: Deadline) -> Vec<FoundSection> {
+        let root = &begun.workspace.root;
+        let checkout = (!root.is_empty()).then(|| root.into());
+        let place = BankLocation { key: BankKey::code(&begun.workspace.id), checkout };
+        match self.banks.texts(&place, deadline.halfway()).await {
+            Ok((texts, is_adopted)) => sections_about(task, &texts, is_adopted),
+            Err(error) => {
+                tracing::warn!(%error, "the memory bank of the workspace cannot be read");
+                Vec::new()
+            }
+        }
     }
 
     /// Has a text embedded, so that the searches find its vector in the cache. Returns how long each of them may wait for

@@ -1,9 +1,11 @@
 //! What the system needs from outside: a store, an embedder, a language model, the time, the lease of the background work,
-//! the making of backups, the logs of working memories, the artefacts of episodes, and where a caller has one a check of solutions.
+//! the making of backups, the logs of working memories, the artefacts of episodes, the directories of memory banks, and where a
+//! caller has one a check of solutions.
 //! Adapters are in the root package, fakes in `testkit`.
 
 mod artefacts;
 mod backups;
+mod banks;
 mod clock;
 mod embedder;
 mod lease;
@@ -14,6 +16,10 @@ mod working;
 
 pub use artefacts::Artefacts;
 pub use backups::Backups;
+pub use banks::{
+    BankDirectories, BankDirectory, BankFileStamp, BankLocation, BankOnDisk, BankRecord, BankStamp, LeftAlone,
+    StagedFile,
+};
 pub use clock::Clock;
 pub use embedder::{Chunk, EmbedError, Embedder, EmbedderState, EmbeddingQueue, Fingerprint};
 pub use lease::{Lease, LeaseGuard};

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 use crate::agents::{AgentDependencies, AgentsHandle, SolveSettings};
 use crate::backups::BackupsHandle;
+use crate::banks::{BankFiler, BankSettings, BanksHandle, ModelFiler};
 use crate::cache::{CacheHandle, CacheLimits};
 use crate::consolidation::ConsolidationHandle;
 use crate::context::ContextHandle;
@@ -31,7 +32,9 @@ use crate::memories::{MemoriesHandle, RetrievalSettings};
 use crate::model::{
     Breaker, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel,
 };
-use crate::ports::{Artefacts, Backups, Clock, Embedder, Fingerprint, LanguageModel, Lease, WorkingLogs};
+use crate::ports::{
+    Artefacts, Backups, BankDirectories, Clock, Embedder, Fingerprint, LanguageModel, Lease, WorkingLogs,
+};
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
 use crate::store::{StoreHandle, StoreOpener};
@@ -51,6 +54,7 @@ pub struct SystemSettings {
     pub retrieval: RetrievalSettings,
     pub distiller: DistillerSettings,
     pub episodes: LifecycleRules,
+    pub banks: BankSettings,
     /// How often this process runs consolidation by itself.
     pub consolidation: ConsolidationSchedule,
     pub cache: CacheLimits,
@@ -94,6 +98,7 @@ pub struct SystemParts {
     pub backups: Option<Arc<dyn Backups>>,
     pub working: Arc<dyn WorkingLogs>,
     pub artefacts: Arc<dyn Artefacts>,
+    pub banks: Arc<dyn BankDirectories>,
     /// The lease of consolidation, which one process of the bank has at a time.
     pub consolidation: Arc<dyn Lease>,
 }
@@ -113,6 +118,7 @@ pub struct SystemHandle {
     pub cache: CacheHandle,
     pub usage: UsageHandle,
     pub working: WorkingHandle,
+    pub banks: BanksHandle,
     /// It is none where this process makes no backups.
     pub backups: Option<BackupsHandle>,
     pub events: Events,
@@ -171,6 +177,7 @@ impl System {
             backups,
             working,
             artefacts,
+            banks,
             consolidation,
         } = parts;
         let events = Events::default();
@@ -216,7 +223,6 @@ impl System {
             settings.episodes,
             clock.clone(),
         );
-        let context = ContextHandle::new(workspaces.clone(), memories.clone(), episodes.clone(), embedder.clone());
         let dependencies = AgentDependencies {
             model: Arc::clone(&model),
             matts: matts.clone(),
@@ -232,6 +238,13 @@ impl System {
         let learner = LearnerHandle::new(workspaces.clone(), settings.learner, with_model);
         let agents = AgentsHandle::new(&dependencies, workspaces.clone(), events.clone(), meters.clone());
         let working = WorkingHandle::new(working, episodes.clone(), clock.clone());
+        let filer = (provider != NO_MODEL).then(|| {
+            let cap = settings.distiller.daily_token_cap;
+            Arc::new(ModelFiler::new(Arc::clone(&once), &settings.solve, cap, clock.clone())) as Arc<dyn BankFiler>
+        });
+        let banks = BanksHandle::new(banks, settings.banks.clone(), filer, clock.clone());
+        let context =
+            ContextHandle::new(workspaces.clone(), memories.clone(), episodes.clone(), embedder.clone(), banks.clone());
         let mut children = vec![
             store.child(opener),
             cache.child(),
@@ -242,6 +255,7 @@ impl System {
             learner.child(memories.clone(), clock.clone()),
             usage.child(store.clone(), workspaces.clone(), clock),
             working.child(background.is_some()),
+            banks.child(),
         ];
         children.extend(background.map(|lease| {
             distiller.child(DistillerArgs {
@@ -279,6 +293,7 @@ impl System {
             cache,
             usage,
             working,
+            banks,
             backups,
             events,
             started: Instant::now(),
@@ -308,6 +323,7 @@ impl System {
             "consolidation",
             "distiller",
             "working",
+            "banks",
             "usage",
             "judge",
             "matts",

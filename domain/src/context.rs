@@ -5,6 +5,7 @@
 //! documents for callers. `learning` says what follows from an episode that is told at the end.
 
 mod answer;
+mod bank_section;
 mod entry;
 mod features;
 mod learning;
@@ -18,6 +19,7 @@ pub use answer::{
     ContextEpisode, ContextFailure, ContextForTask, ContextMemory, ContextPattern, EPISODES_MAX, FoundForTask,
     KNOWLEDGE_MAX, PATTERNS_MAX, WARNINGS_MAX,
 };
+pub use bank_section::{ContextSection, FoundSection, SECTIONS_MAX, sections_about};
 pub use entry::ContextEntry;
 pub use features::{ContextMap, error_features, task_features};
 pub use learning::{

@@ -331,3 +331,45 @@ pub(super) struct ClearedTask {
     pub(super) episode_id: TraceId,
     pub(super) status: EpisodeStatus,
 }
+
+#[derive(Debug, Serialize)]
+pub(super) struct BankList {
+    pub(super) banks: Vec<ListedBankAnswer>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ListedBankAnswer {
+    pub(super) bank: String,
+    pub(super) files: usize,
+    pub(super) tokens: usize,
+    pub(super) last_updated: Option<Timestamp>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ShownBank {
+    pub(super) bank: String,
+    pub(super) directory: PathBuf,
+    pub(super) in_checkout: bool,
+    pub(super) tokens: usize,
+    pub(super) pending: u64,
+    pub(super) files: BTreeMap<String, String>,
+    pub(super) notices: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct BankHistory {
+    pub(super) versions: Vec<BankVersionAnswer>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct BankVersionAnswer {
+    pub(super) version: Timestamp,
+    pub(super) reason: String,
+    pub(super) files: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct BankDone {
+    pub(super) bank: String,
+    pub(super) done: String,
+}

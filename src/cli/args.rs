@@ -10,6 +10,7 @@ use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use crate::settings::Flags;
 
 mod backup;
+mod bank;
 mod consolidate;
 mod context;
 mod episode;
@@ -23,6 +24,7 @@ mod words;
 mod workspace;
 
 pub(super) use backup::BackupCommand;
+pub(super) use bank::{ActivateBankArgs, BankArgs, BankCommand, UpdateBankArgs};
 pub(super) use consolidate::ConsolidateArgs;
 pub(super) use context::{ContextArgs, RecoverArgs};
 pub(super) use episode::{EpisodeCommand, EpisodeListArgs, EpisodeSearchArgs, LearnEpisodeArgs, RecordEpisodeArgs};
@@ -239,6 +241,9 @@ pub(super) enum Command {
     /// The tasks that agents have in working memory
     #[command(subcommand, arg_required_else_help = true)]
     Working(WorkingCommand),
+    /// Memory banks: markdown files that people and agents share
+    #[command(subcommand, arg_required_else_help = true)]
+    Bank(BankCommand),
     /// Show what a memory was learned from, and what was learned from it
     #[command(after_help = "Examples:\n  \
         reasoning-bank genealogy 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11\n  \

@@ -10,6 +10,7 @@ use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::safety::invisible::escaped_for_people;
 
 mod backup;
+mod bank;
 mod candidates;
 mod consolidation;
 mod context;
@@ -30,6 +31,7 @@ mod working;
 mod workspace;
 
 pub(super) use backup::{backup_made, backup_restored, backup_verified};
+pub(super) use bank::{bank, bank_document, bank_done, bank_history, bank_place, bank_updated, banks};
 pub(super) use candidates::explained;
 pub(super) use consolidation::{consolidation_run, consolidation_runs};
 pub(super) use context::{context, learned_episode, recovery};

@@ -101,6 +101,8 @@ const ROUTES: &[Route] = &[
     route(Method::PATCH, "/working/{task_id}", "working_update", RouteAnswer::Document),
     route(Method::POST, "/working/{task_id}/context", "working_context", RouteAnswer::Document),
     route(Method::POST, "/working/{task_id}/close", "working_close", RouteAnswer::Document),
+    route(Method::POST, "/banks/activate", "activate", RouteAnswer::Document),
+    route(Method::POST, "/banks/update", "update", RouteAnswer::Document),
     route(Method::GET, "/workspaces", "list_workspaces", RouteAnswer::Document),
     route(Method::DELETE, "/workspaces/{path}", "delete_workspace", RouteAnswer::Document),
     route(Method::GET, "/stats", "get_statistics", RouteAnswer::Document),

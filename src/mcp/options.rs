@@ -1,10 +1,12 @@
 //! The options of a server: the part of the configuration that the server and its tools follow.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::trace::MattsMode;
+use reasoning_bank_domain::prompt::Prompts;
 
 use crate::project::Identity;
 use crate::settings::{Destructive, Toolset};
@@ -35,6 +37,8 @@ pub struct McpOptions {
     pub captures: bool,
     pub solve_deadline: Duration,
     pub defaults: ToolDefaults,
+    /// What an agent is told beside a memory bank is in them.
+    pub prompts: Arc<Prompts>,
 }
 
 impl McpOptions {

@@ -34,6 +34,7 @@ pub(super) fn options() -> McpOptions {
         captures: false,
         solve_deadline: Duration::from_secs(60),
         defaults: ToolDefaults::default(),
+        prompts: Default::default(),
     }
 }
 

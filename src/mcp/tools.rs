@@ -1,7 +1,9 @@
 //! The tools: how clients see each, and the way from its arguments to a request of the system. A new tool is a file
 //! below this one, and an entry in [`ALL`].
 
+mod activate;
 mod archive_episode;
+mod banks;
 mod capture_exchange;
 mod consolidate;
 mod delete_episode;
@@ -40,6 +42,7 @@ mod search_episodes;
 pub(super) mod solve_coding_task;
 mod switch_workspace;
 mod undo_consolidation;
+mod update;
 mod update_memory;
 mod working;
 mod working_close;
@@ -111,7 +114,7 @@ pub(super) struct ToolSpec {
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: [&ToolSpec; 44] = [
+pub(super) const ALL: [&ToolSpec; 46] = [
     &solve_coding_task::TOOL,
     &retrieve_memories::TOOL,
     &record_memory::TOOL,
@@ -152,6 +155,8 @@ pub(super) const ALL: [&ToolSpec; 44] = [
     &list_consolidations::TOOL,
     &get_consolidation::TOOL,
     &undo_consolidation::TOOL,
+    &activate::TOOL,
+    &update::TOOL,
     &working_open::TOOL,
     &working_update::TOOL,
     &working_context::TOOL,

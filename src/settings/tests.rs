@@ -178,11 +178,11 @@ fn all_problems_of_all_layers_are_told_at_once() {
 #[case("llm.model = '  '", "must be text that is not blank, not \"  \"")]
 #[case(
     "mcp.toolsets = []",
-    "must be a list of at least one of core, learning, workspace, admin, context, episodes, patterns, working, all, not []"
+    "must be a list of at least one of core, learning, workspace, admin, context, episodes, patterns, working, banks, all, not []"
 )]
 #[case(
     "mcp.toolsets = ['core', 'memory']",
-    "must be a list of at least one of core, learning, workspace, admin, context, episodes, patterns, working, all, not [\"core\", \"memory\"]"
+    "must be a list of at least one of core, learning, workspace, admin, context, episodes, patterns, working, banks, all, not [\"core\", \"memory\"]"
 )]
 #[case("llm.simulated.seed = -1", "must be a whole number of at least 0, not -1")]
 #[case("llm.simulated.jitter = 1.5", "must be a number from 0 to 1, not 1.5")]

@@ -21,3 +21,9 @@ pub const WORKING: &str = "working";
 pub const BACKGROUND_SPENT: &str = ".background.spent";
 /// The directory of the artefacts of episodes, which `artefact_files` has the map of.
 pub const ARTEFACTS: &str = "artefacts";
+/// The directory of the memory banks that lie in no checkout: below the kind of a bank and its id, its markdown files.
+/// People edit them.
+pub const BANKS: &str = "banks";
+/// The directory of the records of all banks: below the kind and the id, the journal, the base, the history and what is
+/// known of sections.
+pub const BANK_RECORDS: &str = "bank-records";

@@ -2,6 +2,7 @@
 
 mod api;
 mod backup;
+mod banks;
 mod bootstrap;
 mod bridge;
 mod context;

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on has failed
 
 mod attacks;
+mod banks;
 mod cli_artefact;
 mod cli_backup;
 mod cli_config;

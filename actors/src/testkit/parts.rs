@@ -7,8 +7,9 @@ use reasoning_bank_domain::consolidation::ConsolidationSchedule;
 use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
 
-use super::{HashEmbedder, MemArtefacts, MemLease, MemLogs};
+use super::{HashEmbedder, MemArtefacts, MemBanks, MemLease, MemLogs};
 use crate::agents::SolveSettings;
+use crate::banks::BankSettings;
 use crate::cache::CacheLimits;
 use crate::distiller::DistillerSettings;
 use crate::learner::LearnerSettings;
@@ -48,6 +49,7 @@ impl Default for SystemSettings {
             retrieval: RetrievalSettings::default(),
             distiller: DistillerSettings::default(),
             episodes: LifecycleRules::default(),
+            banks: BankSettings::default(),
             consolidation: ConsolidationSchedule::Off,
             cache: CacheLimits::default(),
             retry: RetryPolicy::default(),
@@ -74,6 +76,7 @@ pub fn parts(store: Arc<dyn MemoryStore>, model: impl LanguageModel) -> SystemPa
         backups: None,
         working: Arc::new(MemLogs::default()),
         artefacts: Arc::new(MemArtefacts::default()),
+        banks: Arc::new(MemBanks::default()),
         consolidation: Arc::new(MemLease::default()),
     }
 }

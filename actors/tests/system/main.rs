@@ -4,6 +4,7 @@
 
 mod again;
 mod backups;
+mod banks;
 mod consolidating;
 mod context;
 mod distilling;

@@ -26,7 +26,10 @@ async fn a_stop_lets_running_tasks_end_and_takes_no_new_ones() {
     let report = stopping.await.unwrap();
     assert_eq!(report.cancelled_tasks, 0);
     let order: Vec<&str> = report.actors.iter().map(|stopped| stopped.name).collect();
-    assert_eq!(order, ["agents", "learner", "working", "usage", "judge", "matts", "workspaces", "cache", "store"]);
+    assert_eq!(
+        order,
+        ["agents", "learner", "working", "banks", "usage", "judge", "matts", "workspaces", "cache", "store"]
+    );
 }
 
 #[tokio::test(start_paused = true)]

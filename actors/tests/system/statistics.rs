@@ -51,7 +51,10 @@ async fn it_says_what_the_bank_holds_and_what_the_process_did() {
     assert!(latency.retrieval.p50 >= 30.0, "{latency:?}");
 
     let names: Vec<&str> = statistics.actors.iter().map(|actor| actor.name.as_str()).collect();
-    assert_eq!(names, ["store", "cache", "workspaces", "matts", "judge", "agents", "learner", "usage", "working"]);
+    assert_eq!(
+        names,
+        ["store", "cache", "workspaces", "matts", "judge", "agents", "learner", "usage", "working", "banks"]
+    );
     assert!(statistics.actors.iter().all(|actor| actor.status == ActorStatus::Running && actor.queue == 0));
     let embedder = &statistics.embedder;
     assert_eq!((&*embedder.name, embedder.dims, embedder.ready), ("hash", 64, true));

@@ -11,7 +11,7 @@ use reasoning_bank_actors::runtime::{Deadline, Subscription, SystemEvent};
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_actors::testkit::{HashEmbedder, MemArtefacts, MemLease, MemLogs, Scripted, opener_of};
+use reasoning_bank_actors::testkit::{HashEmbedder, MemArtefacts, MemBanks, MemLease, MemLogs, Scripted, opener_of};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
@@ -77,6 +77,7 @@ async fn start(
         backups: None,
         working: Arc::new(MemLogs::default()),
         artefacts: Arc::new(MemArtefacts::default()),
+        banks: Arc::new(MemBanks::default()),
         consolidation: Arc::new(MemLease::default()),
     };
     let system = System::start(parts).await.unwrap();

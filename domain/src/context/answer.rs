@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::bank_section::{ContextSection, FoundSection};
 use super::entry::ContextEntry;
 use super::relevance::{is_about_task, is_similar};
 use super::rendered::{ContextText, best_first, rendered};
@@ -44,6 +45,9 @@ pub struct ContextForTask {
     pub similar_episodes: Vec<ContextEpisode>,
     /// At most 6.
     pub domain_knowledge: Vec<ContextMemory>,
+    /// Sections of the memory bank of the workspace, at most 3.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bank_sections: Vec<ContextSection>,
     /// Memories that warn, at most 4.
     pub warnings: Vec<ContextMemory>,
     /// The words of all that fits into the budget, quoted, the best of each kind first. It is empty where nothing is
@@ -124,13 +128,14 @@ pub struct FoundForTask {
     /// Those that are relevant enough, patterns among them.
     pub memories: Vec<Recalled>,
     pub episodes: Vec<EpisodeFound>,
+    pub sections: Vec<FoundSection>,
     pub notes: Vec<Note>,
 }
 
 impl ContextForTask {
     /// Makes the answer. It leaves `took_ms` to whoever knows.
     pub fn new(context_id: ContextId, found: FoundForTask, features: &TaskFeatures, budget: usize) -> Self {
-        let FoundForTask { mut patterns, memories, mut episodes, notes } = found;
+        let FoundForTask { mut patterns, memories, mut episodes, sections, notes } = found;
         let by_meaning: BTreeSet<MemoryId> = memories.iter().map(|recalled| recalled.memory.id).collect();
         patterns.retain(|pattern| is_about_task(pattern, features, by_meaning.contains(&pattern.memory.id)));
         patterns.truncate(PATTERNS_MAX);
@@ -145,6 +150,7 @@ impl ContextForTask {
             patterns.iter().map(ContextEntry::of_pattern).collect(),
             of_memories(&warnings),
             of_memories(&knowledge),
+            sections.iter().map(ContextEntry::of_section).collect(),
             episodes.iter().map(ContextEntry::of_episode).collect(),
         ]);
         let text = rendered(&entries, budget);
@@ -154,6 +160,7 @@ impl ContextForTask {
             applicable_patterns: patterns.iter().map(|one| ContextPattern::new(one, &text)).collect(),
             similar_episodes: episodes.iter().map(|one| ContextEpisode::new(one, &text)).collect(),
             domain_knowledge: knowledge.iter().map(|one| ContextMemory::new(one, &text)).collect(),
+            bank_sections: sections.iter().map(|one| one.shown_in(&text.shown)).collect(),
             warnings: warnings.iter().map(|one| ContextMemory::new(one, &text)).collect(),
             notes: all_notes(notes, entries.len(), &text, nothing, budget),
             rendered: text.text,
@@ -175,6 +182,7 @@ impl ContextForTask {
             && self.similar_episodes.is_empty()
             && self.domain_knowledge.is_empty()
             && self.warnings.is_empty()
+            && self.bank_sections.is_empty()
     }
 }
 
@@ -298,6 +306,7 @@ mod tests {
             memories: vec![recalled(strategy(11), 0.9, 0.9), recalled(warning(12), 0.8, 0.8)],
             episodes: vec![similar(21, 0.8), similar(22, 0.1)],
             notes: vec![Note::new(Code::NothingRelevant, "of the search"), Note::plain("a"), Note::plain("a")],
+            ..FoundForTask::default()
         };
         let answer = answer(found, 2_000);
         assert_eq!(answer.applicable_patterns.len(), PATTERNS_MAX);

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use uuid::Uuid;
 
+use super::bank_section::FoundSection;
 use crate::episode::EpisodeFound;
 use crate::memory::pattern::{PatternContent, PatternPart, PatternStep};
 use crate::pattern::finding::SuggestedPattern;
@@ -62,6 +63,17 @@ impl ContextEntry {
             heading: format!("{kind}, trust: {}, confidence: {:.2}", memory.trust.as_str(), recalled.score.confidence),
             whole: memory.format_for_prompt(),
             brief,
+        }
+    }
+
+    /// Makes the entry of a section of a memory bank.
+    pub fn of_section(section: &FoundSection) -> Self {
+        let trust = if section.is_of_checkout { "tool" } else { "user" };
+        Self {
+            id: section.id,
+            heading: format!("memory bank, trust: {trust}"),
+            whole: format!("{}\n{}\n", one_line(&section.name), section.text),
+            brief: format!("{}\n{}\n", one_line(&section.name), shortened(&section.text, BRIEF_CHARS)),
         }
     }
 

@@ -14,6 +14,7 @@ use super::copying::{Copied, copy};
 use super::manifest::{BANK, BackupFile, BackupManifest, MANIFEST, MANIFEST_SUM};
 use super::partial::PartialDir;
 use super::{BackupError, blocking, known};
+use crate::banks::gather_banks;
 use crate::data_dir;
 use crate::files::{create_file, make_parent, unless_gone};
 use crate::lance::{LanceStore, SnapshotFacts, SnapshotPlace};
@@ -171,7 +172,8 @@ fn gather_beside(data_dir: &Path, to: &Path) -> io::Result<()> {
             })?;
         }
     }
-    copy_tree(&data_dir.join(data_dir::ARTEFACTS), &to.join(data_dir::ARTEFACTS))
+    copy_tree(&data_dir.join(data_dir::ARTEFACTS), &to.join(data_dir::ARTEFACTS))?;
+    gather_banks(data_dir, to)
 }
 
 /// Copies a directory of files that are written once.

@@ -26,7 +26,7 @@ const FORMAT: u32 = 1;
 pub(super) const MAX_BYTES: u64 = 256 << 20;
 
 /// What may be in a backup, by the first part of its path in the data directory.
-const PARTS: [&str; 14] = [
+const PARTS: [&str; 16] = [
     "lance",
     "journal",
     "format_version",
@@ -40,6 +40,8 @@ const PARTS: [&str; 14] = [
     data_dir::TRACES,
     data_dir::WORKING,
     data_dir::ARTEFACTS,
+    data_dir::BANKS,
+    data_dir::BANK_RECORDS,
     data_dir::BACKGROUND_SPENT,
 ];
 

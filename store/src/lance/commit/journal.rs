@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use reasoning_bank_actors::ports::{Record, StoreError};
 use uuid::Uuid;
 
-use super::frames::{self, Frame};
+use super::frames::Frame;
 use crate::files::{remove_if_there, sync_data, sync_dir, try_lock, unless_gone, write_synced};
+use crate::frames;
 use crate::lance::errors::failed;
 use crate::lance::layout::Layout;
 use crate::lance::tables::set_aside;

@@ -7,12 +7,14 @@ use std::{fs, io};
 use jiff::Timestamp;
 use lancedb::Table;
 use lancedb::expr::{DfExpr, col, lit};
-use reasoning_bank_actors::ports::{EraseScope, Erased, Record, StoreError};
+use reasoning_bank_actors::ports::{BankDirectories, EraseScope, Erased, Record, StoreError};
+use reasoning_bank_domain::bank::BankKey;
 use reasoning_bank_domain::learning::job::JobState;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 
 use super::orphans::replay_orphans;
+use crate::banks::BankDirs;
 use crate::files::unless_gone;
 use crate::lance::commit::erasure_log;
 use crate::lance::commit::erasures::Erasures;
@@ -43,7 +45,7 @@ fn by_age(scope: &EraseScope) -> Option<(TableName, Timestamp)> {
     }
 }
 
-/// Removes what is erased from journals, history, the logs of working memories and `set-aside/`. `jobs` are the jobs that are still there.
+/// Removes what is erased from journals, history, the logs of working memories, the memory bank of a workspace and `set-aside/`. `jobs` are the jobs that are still there.
 fn remove_from_files(layout: &Layout, own: &JournalSlot, scope: &EraseScope, jobs: &HashSet<String>) -> io::Result<()> {
     match by_age(scope) {
         Some((table, before)) => {
@@ -61,6 +63,7 @@ fn remove_from_files(layout: &Layout, own: &JournalSlot, scope: &EraseScope, job
                 for dir in layout.beside(workspace) {
                     unless_gone(fs::remove_dir_all(dir))?;
                 }
+                BankDirs::of(layout.root()).remove(&BankKey::code(workspace))?;
             }
             set_aside::remove_all(&layout.set_aside())
         }

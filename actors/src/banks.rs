@@ -1,0 +1,321 @@
+//! BanksActor has the memory banks that this process uses at hand: markdown files that people and agents share. `domain::bank`
+//! says what a bank is and where in it a text belongs. An update is in the journal of its bank before it is answered, and
+//! in the files later, at once where they lie in a checkout.
+//!
+//! `state` is what is known of the files, `held` a bank with its directory, `syncing` lets the two agree, `writing` writes the files, and `actor` has the
+//! banks at hand and sees to it that they are written. `update` and `shorten` are what happens to a bank.
+
+mod actor;
+mod held;
+mod model;
+mod notice;
+mod shorten;
+mod state;
+mod syncing;
+mod update;
+mod writing;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use moka::future::Cache;
+use ractor::RpcReplyPort;
+use reasoning_bank_domain::bank::{BankFiles, BankInvalid, BankKey, BankPath, bank_tokens};
+use reasoning_bank_domain::safety::secrets::Scrub;
+use reasoning_bank_domain::system::restart::Restart;
+
+use self::actor::{BanksActor, BanksArgs, BanksMsg, SharedBank};
+use self::held::{Freshness, HeldBank, unusable};
+use crate::beside::blocking;
+use crate::error::Error;
+use crate::ports::{BankDirectories, BankLocation, Clock};
+use crate::runtime::{ChildSpec, Deadline, Gate, Slot};
+
+pub use held::BankVersion;
+pub use model::ModelFiler;
+pub use notice::{BankNotice, NoticeSeverity};
+pub use update::{BankFiler, UpdateBank, UpdatedBank};
+
+/// The actor lets in at most so many requests for a bank.
+const GATE: usize = 1_024;
+/// This process remembers what so many sessions were told.
+const SESSIONS_MAX: u64 = 10_000;
+const SESSION_IDLE: Duration = Duration::from_secs(24 * 60 * 60);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BankSettings {
+    /// A model says where a text belongs.
+    pub llm: bool,
+    pub llm_timeout: Duration,
+    pub sync_interval: Duration,
+    pub optimize_above_tokens: usize,
+    /// Zero stands for never.
+    pub optimize_every_days: u32,
+    pub optimize_in_repo: bool,
+    pub dumps: bool,
+}
+
+impl Default for BankSettings {
+    fn default() -> Self {
+        Self {
+            llm: false,
+            llm_timeout: Duration::from_secs(20),
+            sync_interval: Duration::from_secs(60),
+            optimize_above_tokens: 8_000,
+            optimize_every_days: 7,
+            optimize_in_repo: false,
+            dumps: false,
+        }
+    }
+}
+
+/// A request to begin with a bank.
+#[derive(Debug, Clone)]
+pub struct ActivateBank {
+    pub place: BankLocation,
+    /// It fills a projectbrief in which nobody wrote anything.
+    pub description: Option<String>,
+    /// The files to read; all of them where none is named.
+    pub files: Vec<BankPath>,
+    /// The most tokens of the texts.
+    pub max_tokens: usize,
+    pub session: Option<String>,
+}
+
+/// A bank as it is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ActivatedBank {
+    pub key: BankKey,
+    /// All files of the bank.
+    pub files: Vec<BankPath>,
+    pub last_updated: Option<Timestamp>,
+    pub content: BankFiles,
+    /// The sections of the whole bank, where not all of it is shown.
+    pub outline: Option<String>,
+    pub hit: bool,
+    /// The tokens of the whole bank.
+    pub tokens: usize,
+    pub optimized_at: Option<Timestamp>,
+    /// So many updates are in no file yet.
+    pub pending: u64,
+    pub last_synced: Option<Timestamp>,
+    /// The files lie in a checkout, where others write as well.
+    pub is_adopted: bool,
+    /// The directory of the files on this machine.
+    pub directory: std::path::PathBuf,
+    pub notices: Vec<BankNotice>,
+}
+
+/// A bank in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedBank {
+    pub key: BankKey,
+    pub files: usize,
+    pub tokens: usize,
+    pub last_updated: Option<Timestamp>,
+}
+
+#[derive(Clone)]
+pub struct BanksHandle {
+    slot: Slot<BanksMsg>,
+    gate: Gate,
+    files: Arc<dyn BankDirectories>,
+    clock: Clock,
+    settings: BankSettings,
+    filer: Option<Arc<dyn BankFiler>>,
+    /// The number of the last notice that a session was told of a bank.
+    told: Cache<(String, BankLocation), u64>,
+    /// The bank that a session works with.
+    active: Cache<String, BankLocation>,
+}
+
+impl BanksHandle {
+    pub(crate) fn new(
+        files: Arc<dyn BankDirectories>,
+        settings: BankSettings,
+        filer: Option<Arc<dyn BankFiler>>,
+        clock: Clock,
+    ) -> Self {
+        Self {
+            slot: Slot::new(),
+            gate: Gate::new(GATE),
+            files,
+            clock,
+            settings,
+            filer,
+            told: Cache::builder().max_capacity(SESSIONS_MAX).time_to_idle(SESSION_IDLE).build(),
+            active: Cache::builder().max_capacity(SESSIONS_MAX).time_to_idle(SESSION_IDLE).build(),
+        }
+    }
+
+    pub(crate) fn child(&self) -> ChildSpec {
+        let handle = self.clone();
+        let args = move || BanksArgs {
+            files: Arc::clone(&handle.files),
+            settings: handle.settings.clone(),
+            clock: handle.clock.clone(),
+        };
+        ChildSpec::actor("banks", Restart::Permanent, &self.slot, move || (BanksActor, args())).behind(&self.gate)
+    }
+
+    /// Begins with a bank, which is made where there is none.
+    ///
+    /// # Errors
+    /// A file that is named is not there, or the bank cannot be read.
+    pub async fn activate(&self, mut request: ActivateBank, deadline: Deadline) -> Result<ActivatedBank, Error> {
+        request.description.scrub();
+        let at = self.clock.now();
+        let (place, session) = (request.place.clone(), request.session.clone());
+        let activating = self.with_bank(&place, deadline, move |bank| {
+            let freshness = bank.view(at)?;
+            if let Some(description) = &request.description {
+                update::describe(bank, description, at)?;
+            }
+            let mut shown = shorten::shown(bank, &request, at)?;
+            shown.hit = freshness == Freshness::Cached;
+            Ok((shown, bank.state.notices()))
+        });
+        let (mut shown, notices) = activating.await?;
+        if let Some(session) = &session {
+            self.active.insert(session.clone(), place.clone()).await;
+        }
+        shown.notices = self.untold(&place, session, notices).await;
+        Ok(shown)
+    }
+
+    /// Returns the bank that a session works with.
+    pub async fn active(&self, session: &str) -> Option<BankLocation> {
+        self.active.get(session).await
+    }
+
+    /// Lists the banks that there are. The caller's own may lie in his checkout.
+    pub async fn list(&self, own: BankLocation, deadline: Deadline) -> Result<Vec<ListedBank>, Error> {
+        let (files, at) = (Arc::clone(&self.files), self.clock.now());
+        blocking(deadline, move || {
+            let list = |key: BankKey| {
+                let checkout = own.checkout.clone().filter(|_| key == own.key);
+                let mut bank = HeldBank::open(&*files, BankLocation { key: key.clone(), checkout }, false)?;
+                bank.look_at(at)?;
+                let texts = bank.state.texts();
+                let tokens = bank_tokens(&texts);
+                Ok(ListedBank { key, files: texts.len(), tokens, last_updated: bank.state.updated_at })
+            };
+            files.list().map_err(unusable)?.into_iter().map(list).collect()
+        })
+        .await
+    }
+
+    /// Returns the texts of a bank, and whether they lie in a checkout. A bank that is not there is not made.
+    pub(crate) async fn texts(&self, place: &BankLocation, deadline: Deadline) -> Result<(BankFiles, bool), Error> {
+        let at = self.clock.now();
+        self.with_bank(place, deadline, move |bank| {
+            if bank.exists()? {
+                bank.view(at)?;
+            }
+            Ok((bank.state.texts(), bank.dir.is_adopted()))
+        })
+        .await
+    }
+
+    /// Lists the versions of a bank that are kept, the newest first.
+    pub async fn history(&self, place: &BankLocation, deadline: Deadline) -> Result<Vec<BankVersion>, Error> {
+        self.with_bank(place, deadline, |bank| bank.versions()).await
+    }
+
+    /// Brings a version of a bank back. The bank as it was is kept as a version, too.
+    ///
+    /// # Errors
+    /// There is no such version.
+    pub async fn restore(&self, place: &BankLocation, version: Timestamp, deadline: Deadline) -> Result<(), Error> {
+        let at = self.clock.now();
+        self.with_bank(place, deadline, move |bank| {
+            let lock = bank.lock()?;
+            bank.refresh(&lock, at)?;
+            let missing = || Error::NotFound(format!("version {version} of the bank {}", bank.place.key));
+            let version = bank.version(version)?.ok_or_else(missing)?;
+            bank.replace(&lock, version.files, "before a version was restored", at)
+        })
+        .await
+    }
+
+    /// Makes a bank shorter. Returns the tokens before and after.
+    pub async fn optimize(&self, place: &BankLocation, deadline: Deadline) -> Result<(usize, usize), Error> {
+        let (at, above) = (self.clock.now(), self.settings.optimize_above_tokens);
+        self.with_bank(place, deadline, move |bank| {
+            let lock = bank.lock()?;
+            bank.refresh(&lock, at)?;
+            let before = bank_tokens(&bank.state.texts());
+            shorten::shorten(bank, &lock, above, at)?;
+            Ok((before, bank_tokens(&bank.state.texts())))
+        })
+        .await
+    }
+
+    /// Writes what is ahead of the files of a bank.
+    pub async fn sync(&self, place: &BankLocation, deadline: Deadline) -> Result<(), Error> {
+        let at = self.clock.now();
+        self.with_bank(place, deadline, move |bank| bank.sync(at)).await
+    }
+
+    /// Lets the bank of a workspace live in a folder of its checkouts.
+    pub async fn adopt(&self, key: &BankKey, folder: &Path, deadline: Deadline) -> Result<(), Error> {
+        let (files, of, folder) = (Arc::clone(&self.files), key.clone(), folder.to_owned());
+        blocking(deadline, move || files.adopt(&of, &folder).map_err(unusable)).await?;
+        self.forget(key, deadline).await
+    }
+
+    /// Drops what this process has of a bank.
+    async fn forget(&self, key: &BankKey, deadline: Deadline) -> Result<(), Error> {
+        let place = BankLocation { key: key.clone(), checkout: None };
+        Ok(self.slot.call(|reply: RpcReplyPort<()>| BanksMsg::Forget { place, reply }, deadline).await?)
+    }
+
+    /// Works on a bank, after all that was asked of it before.
+    async fn with_bank<T: Send + 'static>(
+        &self,
+        place: &BankLocation,
+        deadline: Deadline,
+        work: impl FnOnce(&mut HeldBank) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let _permit = self.gate.enter()?;
+        let of = place.clone();
+        let bank: SharedBank = self.slot.call(|reply| BanksMsg::Get { place: of, reply }, deadline).await??;
+        let locked = tokio::time::timeout_at(deadline.instant(), bank.lock_owned()).await;
+        let mut locked = locked.map_err(|_| Error::DeadlineExceeded)?;
+        let (slot, place) = (self.slot.clone(), place.clone());
+        blocking(deadline, move || {
+            let done = work(&mut locked);
+            if locked.is_ahead() {
+                let _ = slot.cast(BanksMsg::Ahead { place, failures: locked.failures });
+            }
+            done
+        })
+        .await
+    }
+
+    /// Returns what a session was not told of a bank yet; all there is where there is no session.
+    async fn untold(
+        &self,
+        place: &BankLocation,
+        session: Option<String>,
+        mut notices: Vec<(u64, BankNotice)>,
+    ) -> Vec<BankNotice> {
+        if let Some(session) = session {
+            let key = (session, place.clone());
+            let told = self.told.get(&key).await.unwrap_or_default();
+            notices.retain(|(number, _)| *number > told);
+            if let Some((last, _)) = notices.last() {
+                self.told.insert(key, *last).await;
+            }
+        }
+        notices.into_iter().map(|(_, notice)| notice).collect()
+    }
+}
+
+impl From<BankInvalid> for Error {
+    fn from(invalid: BankInvalid) -> Self {
+        Self::invalid(invalid.field, invalid.problem)
+    }
+}

@@ -1,0 +1,189 @@
+//! The actor of memory banks: it has the banks at hand, and sees to it that what is ahead of their files gets there.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
+use tokio::sync::Mutex;
+
+use super::BankSettings;
+use super::held::HeldBank;
+use crate::beside::blocking;
+use crate::error::Error;
+use crate::ports::{BankDirectories, BankLocation, Clock};
+use crate::runtime::{Deadline, MessageTimer, Panicked, Tasks};
+
+/// This process has at most so many banks at hand. The one that was not used for longest goes first, once it is synced.
+const AT_HAND: usize = 64;
+/// After failures a bank is tried again later and later, at most after this many intervals.
+const MAX_BACKOFF: u32 = 16;
+/// Writing the files of one bank may take so long.
+const SYNC_LIMIT: Duration = Duration::from_secs(30);
+/// When the process ends, files are written within this time, or by the next process.
+const FINISH_LIMIT: Duration = Duration::from_secs(4);
+
+pub(super) type SharedBank = Arc<Mutex<HeldBank>>;
+
+pub(crate) enum BanksMsg {
+    Get {
+        place: BankLocation,
+        reply: RpcReplyPort<Result<SharedBank, Error>>,
+    },
+    /// Something is ahead of the files of a bank.
+    Ahead {
+        place: BankLocation,
+        /// So many times in a row writing them failed.
+        failures: u32,
+    },
+    Sync(BankLocation),
+    Synced(Result<(BankLocation, Option<u32>), Panicked>),
+    /// The bank was removed.
+    Forget {
+        place: BankLocation,
+        reply: RpcReplyPort<()>,
+    },
+}
+
+pub(crate) struct BanksArgs {
+    pub(super) files: Arc<dyn BankDirectories>,
+    pub(super) settings: BankSettings,
+    pub(super) clock: Clock,
+}
+
+pub(crate) struct BanksState {
+    args: BanksArgs,
+    /// The banks at hand, each with the number of its last use.
+    at_hand: HashMap<BankLocation, (SharedBank, u64)>,
+    uses: u64,
+    /// The timers end with the state.
+    next_sync: HashMap<BankLocation, MessageTimer<BanksMsg>>,
+    tasks: Tasks,
+}
+
+pub(crate) struct BanksActor;
+
+impl Actor for BanksActor {
+    type Msg = BanksMsg;
+    type State = BanksState;
+    type Arguments = BanksArgs;
+
+    async fn pre_start(&self, _: ActorRef<BanksMsg>, args: BanksArgs) -> Result<BanksState, ActorProcessingErr> {
+        let (at_hand, next_sync) = (HashMap::new(), HashMap::new());
+        Ok(BanksState { args, at_hand, uses: 0, next_sync, tasks: Tasks::new("banks") })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<BanksMsg>,
+        message: BanksMsg,
+        state: &mut BanksState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            BanksMsg::Get { place, reply } => {
+                let held = state.get(&myself, place).await;
+                let _ = reply.send(held);
+            }
+            BanksMsg::Ahead { place, failures } => state.sync_later(&myself, place, failures),
+            BanksMsg::Sync(place) => {
+                state.next_sync.remove(&place);
+                state.sync(&myself, place);
+            }
+            BanksMsg::Synced(Ok((place, Some(failures)))) => state.sync_later(&myself, place, failures),
+            BanksMsg::Synced(_) => state.make_room(&myself),
+            BanksMsg::Forget { place, reply } => {
+                state.next_sync.remove(&place);
+                state.at_hand.retain(|held, _| held.key != place.key);
+                let _ = reply.send(());
+            }
+        }
+        Ok(())
+    }
+
+    async fn post_stop(&self, _: ActorRef<BanksMsg>, state: &mut BanksState) -> Result<(), ActorProcessingErr> {
+        let deadline = Deadline::after(FINISH_LIMIT);
+        let banks: Vec<SharedBank> = state.at_hand.drain().map(|(_, (bank, _))| bank).collect();
+        for bank in banks {
+            let clock = state.args.clock.clone();
+            state.tasks.spawn(async move {
+                synced(bank, clock).await;
+            });
+        }
+        state.tasks.finish(deadline).await;
+        Ok(())
+    }
+}
+
+/// Writes what is ahead of the files of a bank. Returns how many times that failed in a row; none where nothing is left.
+async fn synced(bank: SharedBank, clock: Clock) -> Option<u32> {
+    let mut locked = bank.lock_owned().await;
+    if !locked.is_ahead() {
+        return None;
+    }
+    let at = clock.now();
+    let syncing = blocking(Deadline::after(SYNC_LIMIT), move || {
+        let synced = locked.sync(at);
+        if let Err(error) = &synced {
+            tracing::warn!(%error, bank = %locked.place.key, "the files of a memory bank could not be written");
+            locked.failed(error, at);
+        }
+        Ok(locked.is_ahead().then_some(locked.failures))
+    });
+    syncing.await.unwrap_or(Some(1))
+}
+
+impl BanksState {
+    async fn get(&mut self, myself: &ActorRef<BanksMsg>, place: BankLocation) -> Result<SharedBank, Error> {
+        self.uses += 1;
+        if let Some((held, used)) = self.at_hand.get_mut(&place) {
+            *used = self.uses;
+            return Ok(Arc::clone(held));
+        }
+        let (files, of, dumps) = (Arc::clone(&self.args.files), place.clone(), self.args.settings.dumps);
+        let opening = tokio::task::spawn_blocking(move || HeldBank::open(&*files, of, dumps));
+        let held = Arc::new(Mutex::new(opening.await.map_err(Error::internal)??));
+        self.at_hand.insert(place, (Arc::clone(&held), self.uses));
+        self.make_room(myself);
+        Ok(held)
+    }
+
+    /// Lets banks go that nobody uses, the one that was not used for longest first. One with something ahead is synced first.
+    fn make_room(&mut self, myself: &ActorRef<BanksMsg>) {
+        let mut idle: Vec<_> = self
+            .at_hand
+            .iter()
+            .filter(|(_, (held, _))| Arc::strong_count(held) == 1)
+            .map(|(place, (_, used))| (*used, place.clone()))
+            .collect();
+        idle.sort_unstable();
+        let surplus = self.at_hand.len().saturating_sub(AT_HAND);
+        for (_, place) in idle.into_iter().take(surplus) {
+            let Some((held, _)) = self.at_hand.get(&place) else { continue };
+            let is_ahead = held.try_lock().is_ok_and(|held| held.is_ahead());
+            match is_ahead && !self.next_sync.contains_key(&place) {
+                true => self.sync(myself, place),
+                false if is_ahead => {}
+                false => {
+                    self.at_hand.remove(&place);
+                }
+            }
+        }
+    }
+
+    fn sync(&mut self, myself: &ActorRef<BanksMsg>, place: BankLocation) {
+        let Some((held, _)) = self.at_hand.get(&place) else { return };
+        let (held, clock) = (Arc::clone(held), self.args.clock.clone());
+        let work = async move {
+            let failures = synced(held, clock).await;
+            (place, failures)
+        };
+        self.tasks.pipe(myself, work, BanksMsg::Synced);
+    }
+
+    fn sync_later(&mut self, myself: &ActorRef<BanksMsg>, place: BankLocation, failures: u32) {
+        let wait = self.args.settings.sync_interval * 2_u32.saturating_pow(failures.saturating_sub(1)).min(MAX_BACKOFF);
+        let due = place.clone();
+        let timer = || MessageTimer::after(wait, myself, move || BanksMsg::Sync(due));
+        self.next_sync.entry(place).or_insert_with(timer);
+    }
+}

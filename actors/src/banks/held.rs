@@ -1,0 +1,219 @@
+//! A bank that this process has at hand, with its directory. Whoever changes it has the lock of the bank among all
+//! processes, and sees first what others changed meanwhile: the records of other processes, and the files of people.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use reasoning_bank_domain::bank::BankFiles;
+use reasoning_bank_domain::text::tokens;
+use serde::{Deserialize, Serialize};
+
+use super::notice::NoticeSeverity;
+use super::state::{BankState, UpdateFrame};
+use crate::error::Error;
+use crate::ports::{BankDirectories, BankDirectory, BankLocation, BankOnDisk, BankRecord, BankStamp, StoreError};
+
+/// A process waits so long for others that write to the same bank.
+const LOCK_LIMIT: Duration = Duration::from_secs(10);
+const LOCK_STEP: Duration = Duration::from_millis(1);
+/// So many files that are left alone are named.
+const MAX_NAMED: usize = 20;
+
+/// The lock of a bank among all processes.
+pub(super) type BankLock = Box<dyn Send>;
+
+pub(crate) struct HeldBank {
+    pub(super) place: BankLocation,
+    pub(super) dir: Box<dyn BankDirectory>,
+    pub(super) state: BankState,
+    /// How the directory looked when it was read last. None: it has to be read.
+    pub(super) stamp: Option<BankStamp>,
+    /// What was named as left alone last.
+    pub(super) left_alone: Vec<String>,
+    /// What is in memory is written for diagnosis after each sync.
+    pub(super) dumps: bool,
+    /// Writing the files failed so many times in a row.
+    pub(super) failures: u32,
+}
+
+/// Whether a bank came from the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Freshness {
+    Cached,
+    Read,
+}
+
+/// A version of a bank.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BankVersion {
+    pub at: Timestamp,
+    /// Why it was kept.
+    pub reason: String,
+    pub files: BankFiles,
+}
+
+impl HeldBank {
+    pub(super) fn open(files: &dyn BankDirectories, place: BankLocation, dumps: bool) -> Result<Self, Error> {
+        let dir = files.open(&place).map_err(unusable)?;
+        let state = BankState::default();
+        Ok(Self { place, dir, state, stamp: None, left_alone: Vec::new(), dumps, failures: 0 })
+    }
+
+    /// Takes the lock of the bank.
+    pub(super) fn lock(&self) -> Result<BankLock, Error> {
+        let until = Instant::now() + LOCK_LIMIT;
+        loop {
+            if let Some(lock) = self.dir.try_lock().map_err(unusable)? {
+                return Ok(lock);
+            }
+            if Instant::now() >= until {
+                return Err(Error::Conflict(format!("the bank {}", self.place.key)));
+            }
+            std::thread::sleep(LOCK_STEP);
+        }
+    }
+
+    /// Reads the bank without changing anything, and without its lock.
+    pub(super) fn look_at(&mut self, at: Timestamp) -> Result<(), Error> {
+        self.state = self.recorded()?;
+        let disk = self.dir.read().map_err(unusable)?;
+        self.state.absorb(&disk, at);
+        Ok(())
+    }
+
+    /// Writes what this process has in memory, for diagnosis.
+    pub(super) fn dump(&self, at: Timestamp) {
+        let texts = self.state.texts();
+        let tokens: std::collections::BTreeMap<_, _> =
+            texts.iter().map(|(path, text)| (path.as_str(), tokens::estimate(text))).collect();
+        let dump = serde_json::json!({
+            "at": at, "bank": self.place.key.to_string(), "tokens": tokens, "pending": self.state.pending, "files": texts,
+        });
+        let written =
+            serde_json::to_vec_pretty(&dump).map_err(io::Error::from).and_then(|dump| self.dir.write_dump(&dump));
+        if let Err(error) = written {
+            tracing::warn!(%error, "the dump of a memory bank could not be written");
+        }
+    }
+
+    /// Says whether the bank was ever written to.
+    pub(super) fn exists(&self) -> Result<bool, Error> {
+        Ok(!self.dir.look().map_err(unusable)?.records.is_empty())
+    }
+
+    /// Says whether no process has ever written the records of the bank.
+    pub(super) fn is_new(&self, now: &BankStamp) -> bool {
+        now.records.is_empty()
+    }
+
+    /// Reads the records without looking at the files.
+    pub(super) fn recorded(&self) -> Result<BankState, Error> {
+        loop {
+            let state = self.base()?;
+            let frames = self.dir.journal().map_err(unusable)?;
+            // Another process may have made a new base in between, and emptied the journal.
+            if self.base()?.generation != state.generation {
+                continue;
+            }
+            return Ok(frames.iter().fold(state, |mut state, frame| {
+                match serde_json::from_slice::<UpdateFrame>(frame) {
+                    Ok(frame) if frame.generation == state.generation => state.update(frame),
+                    Ok(_) => {}
+                    Err(error) => tracing::error!(%error, "an update of a memory bank cannot be read"),
+                }
+                state
+            }));
+        }
+    }
+
+    fn base(&self) -> Result<BankState, Error> {
+        let Some(record) = self.dir.record(BankRecord::Base).map_err(unusable)? else {
+            return Ok(BankState::default());
+        };
+        serde_json::from_slice(&record).map_err(Error::internal)
+    }
+
+    /// Makes what is in memory the base of what follows, and empties the journal.
+    pub(super) fn checkpoint(&mut self, _lock: &BankLock) -> Result<(), Error> {
+        self.forget_look();
+        let mut next = self.state.clone();
+        next.generation += 1;
+        let record = serde_json::to_vec(&next).map_err(Error::internal)?;
+        self.dir.save_record(BankRecord::Base, &record).map_err(unusable)?;
+        self.state = next;
+        self.dir.clear_journal().map_err(unusable)
+    }
+
+    /// Sees to it that the directory is read before the bank is used again.
+    pub(super) fn forget_look(&mut self) {
+        self.stamp = None;
+    }
+
+    /// Carries out an update. It is in the journal when this returns.
+    pub(super) fn append(&mut self, _lock: &BankLock, frame: UpdateFrame) -> Result<(), Error> {
+        let known = self.stamp.take();
+        let bytes = serde_json::to_vec(&frame).map_err(Error::internal)?;
+        self.dir.append(&bytes).map_err(unusable)?;
+        self.state.update(frame);
+        let now = self.dir.look().map_err(unusable)?;
+        self.stamp = known.map(|known| BankStamp { records: now.records, ..known });
+        Ok(())
+    }
+
+    /// Notes that the files could not be written, for the next caller.
+    pub(super) fn failed(&mut self, error: &Error, at: Timestamp) {
+        self.failures = self.failures.saturating_add(1);
+        let description = format!("the files could not be written: {error}; what was acknowledged is kept");
+        self.state.notice(NoticeSeverity::Error, description, at);
+    }
+
+    /// Says whether something is in no file yet.
+    pub(super) fn is_ahead(&self) -> bool {
+        !self.state.ahead().is_empty()
+    }
+
+    /// Keeps the bank as it is among its versions.
+    pub(super) fn keep_version(&self, reason: &str, at: Timestamp) -> Result<(), Error> {
+        let version = BankVersion { at, reason: reason.to_owned(), files: self.state.texts() };
+        let bytes = serde_json::to_vec(&version).map_err(Error::internal)?;
+        self.dir.keep_version(at, &bytes).map_err(unusable)
+    }
+
+    pub(super) fn versions(&self) -> Result<Vec<BankVersion>, Error> {
+        let mut versions = Vec::new();
+        for at in self.dir.versions().map_err(unusable)? {
+            versions.extend(self.version(at)?);
+        }
+        Ok(versions)
+    }
+
+    pub(super) fn version(&self, at: Timestamp) -> Result<Option<BankVersion>, Error> {
+        let Some(bytes) = self.dir.version(at).map_err(unusable)? else { return Ok(None) };
+        serde_json::from_slice(&bytes).map(Some).map_err(Error::internal)
+    }
+
+    /// Names the files that are left alone, once for each set of them.
+    pub(super) fn name_left_alone(&mut self, disk: &BankOnDisk, at: Timestamp) {
+        let named: Vec<String> = disk.left_alone.iter().map(|(path, why)| format!("{path} {why}")).collect();
+        if named == self.left_alone {
+            return;
+        }
+        if !named.is_empty() {
+            let more = named.len().saturating_sub(MAX_NAMED);
+            let mut description = format!("left alone: {}", named[..named.len() - more].join("; "));
+            if more > 0 {
+                description.push_str(&format!("; and {more} more"));
+            }
+            self.state.notice(NoticeSeverity::Warning, description, at);
+        }
+        self.left_alone = named;
+    }
+}
+
+pub(super) fn unusable(error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::InvalidInput => Error::invalid("bank", error.to_string()),
+        _ => StoreError::Unusable(error.to_string()).into(),
+    }
+}

@@ -1,0 +1,91 @@
+//! Showing a bank within a budget of tokens, and making it shorter.
+
+use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_domain::bank::{
+    BankFiles, BankMetadata, BankOutline, OPTIMIZED_MIN_TOKENS, bank_tokens, optimize, view,
+};
+
+use super::held::{BankLock, HeldBank};
+use super::{ActivateBank, ActivatedBank, BankSettings};
+use crate::error::Error;
+
+/// A bank that was made shorter is made shorter again when it has so many more tokens.
+const GROWN_TOKENS: usize = 500;
+
+/// Shows the files of a bank that are asked for, or as much of all of them as the budget takes.
+pub(super) fn shown(bank: &HeldBank, request: &ActivateBank, at: Timestamp) -> Result<ActivatedBank, Error> {
+    let texts = bank.state.texts();
+    let tokens = bank_tokens(&texts);
+    let files = texts.keys().cloned().collect();
+    let (content, outline) = if request.files.is_empty() {
+        let view = view(&texts, request.max_tokens, &known(bank), at);
+        let is_whole = !view.truncated && !view.optimized;
+        (view.content, (!is_whole).then(|| outlined(&view.outline)))
+    } else {
+        let named = request.files.iter().map(|path| {
+            let text = texts.get(path).ok_or_else(|| Error::NotFound(format!("file {path} in the bank")))?;
+            Ok((path.clone(), text.clone()))
+        });
+        (named.collect::<Result<BankFiles, Error>>()?, None)
+    };
+    Ok(ActivatedBank {
+        key: bank.place.key.clone(),
+        files,
+        last_updated: bank.state.updated_at,
+        content,
+        outline,
+        hit: false,
+        tokens,
+        optimized_at: bank.state.optimized_at,
+        pending: bank.state.pending,
+        last_synced: bank.state.synced_at,
+        is_adopted: bank.dir.is_adopted(),
+        directory: bank.dir.shown_path(),
+        notices: Vec::new(),
+    })
+}
+
+/// Returns what is known of a section by its hash.
+fn known(bank: &HeldBank) -> impl Fn(&str) -> Option<BankMetadata> + '_ {
+    |hash| bank.state.metadata().get(hash).cloned()
+}
+
+fn outlined(files: &[BankOutline]) -> String {
+    let mut outline = String::new();
+    for file in files {
+        outline.push_str(&format!("{}, {} tokens\n", file.file, file.tokens));
+        file.sections.iter().for_each(|section| outline.push_str(&format!("  {section}\n")));
+    }
+    outline
+}
+
+/// Says whether a bank is to be made shorter now.
+pub(super) fn is_due(bank: &HeldBank, settings: &BankSettings, at: Timestamp) -> bool {
+    if bank.dir.is_adopted() && !settings.optimize_in_repo {
+        return false;
+    }
+    let tokens = bank_tokens(&bank.state.texts());
+    let last = bank.state.optimized_at;
+    let days = i64::from(settings.optimize_every_days);
+    let is_old = days > 0 && last.is_some_and(|last| at.duration_since(last) >= SignedDuration::from_hours(24 * days));
+    // What could not be made shorter is left alone until there is more of it.
+    let has_grown = tokens > bank.state.optimized_tokens + GROWN_TOKENS;
+    (tokens > settings.optimize_above_tokens && has_grown) || (is_old && tokens > OPTIMIZED_MIN_TOKENS)
+}
+
+/// Makes a bank shorter, down to `above` tokens or somewhat less where it has more, and keeps it as it was among its versions.
+pub(super) fn shorten(bank: &mut HeldBank, lock: &BankLock, above: usize, at: Timestamp) -> Result<(), Error> {
+    let texts = bank.state.texts();
+    let tokens = bank_tokens(&texts);
+    if tokens <= OPTIMIZED_MIN_TOKENS {
+        return Ok(());
+    }
+    let optimized = optimize(&texts, above.min(tokens - 1), &known(bank), at);
+    bank.state.optimized_at = Some(at);
+    bank.state.optimized_tokens = optimized.tokens;
+    let shorter = optimized.files;
+    if shorter == texts {
+        return bank.checkpoint(lock);
+    }
+    bank.replace(lock, shorter, "before it was made shorter", at)
+}

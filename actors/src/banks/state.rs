@@ -1,0 +1,191 @@
+//! What is known of the files of a bank: how they were when they were last read and written, and what is ahead of them.
+//! Updates change it, and what a person changed on the disk is merged into it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use jiff::Timestamp;
+use reasoning_bank_domain::bank::{BankFiles, BankMetadata, BankPath, merge};
+use serde::{Deserialize, Serialize};
+
+use super::notice::{BankNotice, NoticeSeverity};
+use crate::ports::BankOnDisk;
+
+/// A bank remembers so many updates by the number that their conversation gave them.
+const MAX_SEEN: usize = 1_000;
+/// A bank remembers what is known of so many sections.
+const MAX_METADATA: usize = 5_000;
+/// A bank remembers so many notices.
+const MAX_NOTICES: usize = 10;
+
+/// An update as its conversation numbers it.
+pub(super) type UpdateKey = (String, u64);
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct BankState {
+    /// It grows with each base. A frame of the journal belongs to the base of its generation.
+    pub(super) generation: u64,
+    base: BankFiles,
+    /// The texts that differ from the base.
+    ahead: BankFiles,
+    seen: VecDeque<UpdateKey>,
+    metadata: BTreeMap<String, BankMetadata>,
+    notices: VecDeque<(u64, BankNotice)>,
+    next_notice: u64,
+    pub(super) updated_at: Option<Timestamp>,
+    pub(super) synced_at: Option<Timestamp>,
+    pub(super) optimized_at: Option<Timestamp>,
+    /// The tokens that were left then.
+    #[serde(default)]
+    pub(super) optimized_tokens: usize,
+    /// The updates that are in no file yet.
+    pub(super) pending: u64,
+}
+
+/// One update, as the journal holds it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct UpdateFrame {
+    pub(super) generation: u64,
+    pub(super) at: Timestamp,
+    pub(super) key: Option<UpdateKey>,
+    /// The files that it changed, whole: what an update did must not depend on the version that reads it again.
+    pub(super) changed: BankFiles,
+    /// What is known of the sections that it changed, by their hashes.
+    pub(super) metadata: BTreeMap<String, BankMetadata>,
+    pub(super) notices: Vec<BankNotice>,
+}
+
+impl BankState {
+    pub(super) fn base(&self) -> &BankFiles {
+        &self.base
+    }
+
+    pub(super) fn ahead(&self) -> &BankFiles {
+        &self.ahead
+    }
+
+    /// Returns the bank as it is, with what is not in the files yet.
+    pub(super) fn texts(&self) -> BankFiles {
+        let ahead = self.ahead.iter();
+        self.base.iter().chain(ahead).map(|(path, text)| (path.clone(), text.clone())).collect()
+    }
+
+    pub(super) fn text(&self, path: &BankPath) -> Option<&String> {
+        self.ahead.get(path).or_else(|| self.base.get(path))
+    }
+
+    pub(super) fn has_seen(&self, key: &UpdateKey) -> bool {
+        self.seen.contains(key)
+    }
+
+    /// Returns what is known of sections, by their hashes.
+    pub(super) fn metadata(&self) -> &BTreeMap<String, BankMetadata> {
+        &self.metadata
+    }
+
+    /// Carries out an update. The same update on the same state makes the same state.
+    pub(super) fn update(&mut self, frame: UpdateFrame) {
+        self.pending += u64::from(!frame.changed.is_empty());
+        self.set_texts(frame.changed);
+        self.metadata.extend(frame.metadata);
+        while self.metadata.len() > MAX_METADATA {
+            self.metadata.pop_first();
+        }
+        if let Some(key) = frame.key {
+            self.seen.push_back(key);
+            let surplus = self.seen.len().saturating_sub(MAX_SEEN);
+            self.seen.drain(..surplus);
+        }
+        frame.notices.into_iter().for_each(|notice| self.add_notice(notice));
+        self.updated_at = Some(frame.at);
+    }
+
+    /// Makes these texts the bank. A file that is not among them stays as it is.
+    pub(super) fn set_texts(&mut self, texts: BankFiles) {
+        for (path, text) in texts {
+            match self.base.get(&path) == Some(&text) {
+                true => self.ahead.remove(&path),
+                false => self.ahead.insert(path, text),
+            };
+        }
+    }
+
+    /// Takes over what is on the disk. What was changed there is merged by section, and what is left alone there stays
+    /// as it was. Says whether anything changed.
+    pub(super) fn absorb(&mut self, disk: &BankOnDisk, at: Timestamp) -> bool {
+        let paths: BTreeSet<BankPath> = self.base.keys().chain(disk.files.keys()).cloned().collect();
+        let mut changed = false;
+        for path in paths {
+            if self.base.get(&path) == disk.files.get(&path) || disk.left_alone.contains_key(path.as_str()) {
+                continue;
+            }
+            changed = true;
+            let theirs = disk.files.get(&path).cloned();
+            let base = self.base.get(&path).cloned();
+            self.set_base(&path, theirs.clone());
+            let Some(ours) = self.ahead.remove(&path) else { continue };
+            match theirs {
+                Some(theirs) => self.merge_in(&path, base.as_deref().unwrap_or_default(), &theirs, &ours, at),
+                None => {
+                    self.ahead.insert(path.clone(), ours);
+                    let description = format!("{path} was removed while an update of it was on its way; it is back");
+                    self.notice(NoticeSeverity::Warning, description, at);
+                }
+            }
+        }
+        changed
+    }
+
+    /// Merges what a person made of a file with what is ahead of it.
+    pub(super) fn merge_in(&mut self, path: &BankPath, base: &str, theirs: &str, ours: &str, at: Timestamp) {
+        let heading = format!("Added {}", at.strftime("%Y-%m-%d"));
+        let text = match merge(base, theirs, ours, &heading) {
+            Ok(merged) => {
+                for section in &merged.conflicts {
+                    let description = format!(
+                        "{path}, {section}: a person changed it as well; his version stands, and what was added comes \
+                         after it"
+                    );
+                    self.notice(NoticeSeverity::Warning, description, at);
+                }
+                merged.text
+            }
+            Err(problem) => {
+                let description = format!("{path}: {problem}; both versions are in it, a person's first");
+                self.notice(NoticeSeverity::Error, description, at);
+                format!("{}\n\n## {heading}\n\n{ours}", theirs.trim_end())
+            }
+        };
+        self.set_texts(BTreeMap::from([(path.clone(), text)]));
+    }
+
+    /// Notes what a file on the disk is now.
+    pub(super) fn set_base(&mut self, path: &BankPath, text: Option<String>) {
+        if self.ahead.get(path).is_some_and(|ahead| Some(ahead) == text.as_ref()) {
+            self.ahead.remove(path);
+        }
+        match text {
+            Some(text) => self.base.insert(path.clone(), text),
+            None => self.base.remove(path),
+        };
+    }
+
+    pub(super) fn notice(&mut self, severity: NoticeSeverity, description: String, at: Timestamp) {
+        self.add_notice(BankNotice { timestamp: at, description, severity });
+    }
+
+    /// Adds a notice, in place of the last one where that says the same.
+    fn add_notice(&mut self, notice: BankNotice) {
+        if self.notices.back().is_some_and(|(_, last)| last.description == notice.description) {
+            self.notices.pop_back();
+        }
+        self.next_notice += 1;
+        self.notices.push_back((self.next_notice, notice));
+        let surplus = self.notices.len().saturating_sub(MAX_NOTICES);
+        self.notices.drain(..surplus);
+    }
+
+    /// Returns the notices with their numbers, which grow.
+    pub(super) fn notices(&self) -> Vec<(u64, BankNotice)> {
+        self.notices.iter().cloned().collect()
+    }
+}

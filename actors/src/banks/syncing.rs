@@ -1,0 +1,123 @@
+//! A bank and its directory agree: what others changed is read, and what is ahead is written.
+
+use jiff::Timestamp;
+use reasoning_bank_domain::bank::{BankFiles, template};
+
+use super::held::{BankLock, Freshness, HeldBank, unusable};
+use super::notice::NoticeSeverity;
+use super::writing;
+use crate::error::Error;
+use crate::ports::BankStamp;
+
+impl HeldBank {
+    /// Sees to it that what a reader is shown is what there is. It never waits for who writes: then it shows what was
+    /// acknowledged so far.
+    pub(super) fn view(&mut self, at: Timestamp) -> Result<Freshness, Error> {
+        let now = self.dir.look().map_err(unusable)?;
+        if let Some(known) = &self.stamp
+            && now.has_records_of(known)
+            && now.has_files_of(known)
+        {
+            return Ok(Freshness::Cached);
+        }
+        let lock = match self.dir.try_lock().map_err(unusable)? {
+            Some(lock) => lock,
+            None if self.is_new(&now) => self.lock()?,
+            None => {
+                self.stamp = None;
+                self.state = self.recorded()?;
+                return Ok(Freshness::Read);
+            }
+        };
+        self.refresh(&lock, at)
+    }
+
+    /// Puts other texts into the place of those of a bank, which is kept as a version before, and writes them.
+    pub(super) fn replace(
+        &mut self,
+        lock: &BankLock,
+        texts: BankFiles,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        self.keep_version(reason, at)?;
+        self.state.set_texts(texts);
+        self.state.updated_at = Some(at);
+        self.checkpoint(lock)?;
+        self.sync_locked(lock, at)
+    }
+
+    /// Reads what others changed: the records, and the files. Files that were written a moment ago are read in any case, because
+    /// they could have been changed again without looking different.
+    pub(super) fn refresh(&mut self, lock: &BankLock, at: Timestamp) -> Result<Freshness, Error> {
+        let now = self.dir.look().map_err(unusable)?;
+        let known = self.stamp.take();
+        let has_records = known.as_ref().is_some_and(|known| now.has_records_of(known));
+        let has_files = known.as_ref().is_some_and(|known| now.has_files_of(known));
+        if !has_records {
+            self.state = self.recorded()?;
+            writing::recover(self, lock, at)?;
+        }
+        let mut freshness = if has_records { Freshness::Cached } else { Freshness::Read };
+        if !has_records || !has_files {
+            let disk = self.dir.read().map_err(unusable)?;
+            self.name_left_alone(&disk, at);
+            let is_first = now.records.is_empty();
+            let changed = self.state.absorb(&disk, at);
+            if is_first && disk.files.is_empty() && !self.dir.is_adopted() {
+                self.state.set_texts(template(self.place.key.kind()));
+            }
+            if changed || is_first {
+                freshness = Freshness::Read;
+                self.checkpoint(lock)?;
+            }
+            if is_first {
+                writing::write_out(self, lock, at)?;
+            }
+        }
+        self.seen_as_it_is(now)?;
+        Ok(freshness)
+    }
+
+    /// Notes that the bank in memory is what the directory says. `before` was taken before the files were read.
+    fn seen_as_it_is(&mut self, before: BankStamp) -> Result<(), Error> {
+        let after = self.dir.look().map_err(unusable)?;
+        self.stamp = Some(BankStamp { taken_at: before.taken_at, files: after.files, records: after.records });
+        Ok(())
+    }
+
+    /// Writes what is ahead into the files.
+    pub(super) fn sync(&mut self, at: Timestamp) -> Result<(), Error> {
+        let lock = self.lock()?;
+        self.refresh(&lock, at)?;
+        self.sync_locked(&lock, at)
+    }
+
+    /// Does the same with the lock. What cannot be written stays ahead, and a notice says so.
+    pub(super) fn sync_locked(&mut self, lock: &BankLock, at: Timestamp) -> Result<(), Error> {
+        if self.state.ahead().is_empty() {
+            self.failures = 0;
+            return Ok(());
+        }
+        let before = self.dir.look().map_err(unusable)?;
+        let written = writing::write_out(self, lock, at);
+        let left = !self.state.ahead().is_empty();
+        match (&written, left) {
+            (Ok(()), false) if self.failures > 0 => {
+                self.failures = 0;
+                self.state.notice(
+                    NoticeSeverity::Info,
+                    "the files could be written again, with all that waited".into(),
+                    at,
+                );
+            }
+            (Ok(()), false) => {}
+            _ => self.failures = self.failures.saturating_add(1),
+        }
+        written?;
+        if self.dumps {
+            self.dump(at);
+        }
+        self.seen_as_it_is(before)
+    }
+}

@@ -1,0 +1,207 @@
+//! An update: text is filed in a bank, by a model or by rules.
+
+use std::collections::BTreeMap;
+
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use reasoning_bank_domain::bank::{
+    AppliedOperation, BANK_FILE_MAX_BYTES, BankChange, BankFiles, BankInvalid, BankOperation, apply, described,
+    file_by_rules,
+};
+use reasoning_bank_domain::safety::secrets::Scrub;
+
+use super::held::{BankLock, HeldBank};
+use super::notice::{BankNotice, NoticeSeverity};
+use super::state::{UpdateFrame, UpdateKey};
+use super::{BankSettings, BanksHandle, shorten};
+use crate::error::Error;
+use crate::ports::BankLocation;
+use crate::runtime::Deadline;
+
+/// The files are written at once after an update that has more bytes.
+const WRITTEN_AT_ONCE: usize = 16 << 10;
+/// The id of a conversation has at most so many characters.
+const CONVERSATION_MAX_CHARS: usize = 200;
+
+/// A request to file text in a bank.
+#[derive(Debug, Clone)]
+pub struct UpdateBank {
+    pub place: BankLocation,
+    pub content: String,
+    pub conversation_id: Option<String>,
+    /// The number of the update in its conversation. The same one again adds nothing.
+    pub update_count: Option<u64>,
+    pub session: Option<String>,
+}
+
+/// What became of an update.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UpdatedBank {
+    pub applied: Vec<AppliedOperation>,
+    pub notices: Vec<BankNotice>,
+}
+
+/// Says where in a bank a text belongs.
+pub trait BankFiler: Send + Sync + 'static {
+    /// # Errors
+    /// It does not know, for this reason.
+    fn file<'a>(
+        &'a self,
+        place: &'a BankLocation,
+        files: &'a BankFiles,
+        content: &'a str,
+        deadline: Deadline,
+    ) -> BoxFuture<'a, Result<Vec<BankOperation>, String>>;
+}
+
+impl BanksHandle {
+    /// Files text in a bank. It is in the journal of the bank when this returns.
+    ///
+    /// # Errors
+    /// The text is blank or too long, or it could not be stored.
+    pub async fn update(&self, mut request: UpdateBank, deadline: Deadline) -> Result<UpdatedBank, Error> {
+        check(&request)?;
+        request.content.scrub();
+        let at = self.clock.now();
+        let by_model = self.by_model(&request, deadline).await?;
+        let (settings, place, session) = (self.settings.clone(), request.place.clone(), request.session.clone());
+        let updating = self.with_bank(&place, deadline, move |bank| {
+            let lock = bank.lock()?;
+            bank.refresh(&lock, at)?;
+            let applied = file(bank, &lock, &request, by_model, at)?;
+            finish(bank, &lock, &settings, request.content.len() > WRITTEN_AT_ONCE, at);
+            Ok((applied, bank.state.notices()))
+        });
+        let (applied, notices) = updating.await?;
+        Ok(UpdatedBank { applied, notices: self.untold(&place, session, notices).await })
+    }
+
+    /// Asks the model, where there is one. None where rules file the text.
+    async fn by_model(
+        &self,
+        request: &UpdateBank,
+        deadline: Deadline,
+    ) -> Result<Option<Result<Vec<BankOperation>, String>>, Error> {
+        let Some(filer) = self.filer.as_ref().filter(|_| self.settings.llm) else { return Ok(None) };
+        let at = self.clock.now();
+        let view = move |bank: &mut HeldBank| {
+            bank.view(at)?;
+            Ok(bank.state.texts())
+        };
+        let files = self.with_bank(&request.place, deadline, view).await?;
+        // What is left of the time is for the rules.
+        let until = deadline.halfway().at_most(self.settings.llm_timeout);
+        let filed = filer.file(&request.place, &files, &request.content, until);
+        let filed = tokio::time::timeout_at(until.instant(), filed).await;
+        Ok(Some(filed.unwrap_or_else(|_| Err("the model did not answer in time".to_owned()))))
+    }
+}
+
+fn check(request: &UpdateBank) -> Result<(), BankInvalid> {
+    let content = &request.content;
+    if content.trim().is_empty() {
+        return Err(BankInvalid::new("content", "is missing or blank"));
+    }
+    if content.len() > BANK_FILE_MAX_BYTES {
+        let problem = format!("has {} bytes; an update has at most {} KiB", content.len(), BANK_FILE_MAX_BYTES >> 10);
+        return Err(BankInvalid::new("content", problem));
+    }
+    if request.conversation_id.as_ref().is_some_and(|id| id.chars().count() > CONVERSATION_MAX_CHARS) {
+        let problem = format!("has more than {CONVERSATION_MAX_CHARS} characters; shorten it");
+        return Err(BankInvalid::new("conversation_id", problem));
+    }
+    Ok(())
+}
+
+/// Files the text of a request, unless that was done before. What a model answers and is not possible, rules do.
+fn file(
+    bank: &mut HeldBank,
+    lock: &BankLock,
+    request: &UpdateBank,
+    by_model: Option<Result<Vec<BankOperation>, String>>,
+    at: Timestamp,
+) -> Result<Vec<AppliedOperation>, Error> {
+    let key: Option<UpdateKey> = request.conversation_id.clone().zip(request.update_count);
+    if key.as_ref().is_some_and(|key| bank.state.has_seen(key)) {
+        return Ok(Vec::new());
+    }
+    let files = bank.state.texts();
+    let mut notices = Vec::new();
+    let mut notice = |severity, description| notices.push(BankNotice { timestamp: at, description, severity });
+    let change = by_model.and_then(|operations| {
+        let operations = operations.map(|operations| numbered(operations, request));
+        let done =
+            operations.and_then(|operations| performed(&files, &operations, at).map_err(|error| error.to_string()));
+        done.inspect_err(|problem| {
+            notice(
+                NoticeSeverity::Warning,
+                format!("the model's answer was not used, rules filed the text: {problem}"),
+            );
+        })
+        .ok()
+    });
+    let change = match change {
+        Some(change) => change,
+        None => {
+            let operations = file_by_rules(&request.content, &files, at)?;
+            performed(&files, &numbered(operations, request), at)?
+        }
+    };
+    for refused in &change.refused {
+        notice(NoticeSeverity::Warning, format!("{}: left out, {}", refused.target_file, refused.problem));
+    }
+    let BankChange { changed, applied, metadata, .. } = change;
+    let metadata: BTreeMap<_, _> =
+        metadata.into_iter().map(|section| (section.section_hash, section.metadata)).collect();
+    let frame = UpdateFrame { generation: bank.state.generation, at, key, changed, metadata, notices };
+    bank.append(lock, frame)?;
+    Ok(applied)
+}
+
+fn performed(files: &BankFiles, operations: &[BankOperation], at: Timestamp) -> Result<BankChange, BankInvalid> {
+    apply(files, operations, &|_| false, at)
+}
+
+/// Says of operations which conversation they come from.
+fn numbered(mut operations: Vec<BankOperation>, request: &UpdateBank) -> Vec<BankOperation> {
+    for operation in &mut operations {
+        operation.metadata.conversation_id.clone_from(&request.conversation_id);
+    }
+    operations
+}
+
+/// Does what must not wait after an update: files in a checkout are written, and so is what is large, and a bank that became
+/// too long is made shorter. The update is stored already, so that what fails here is noticed and tried again.
+fn finish(bank: &mut HeldBank, lock: &BankLock, settings: &BankSettings, is_large: bool, at: Timestamp) {
+    let shortened = match shorten::is_due(bank, settings, at) {
+        true => shorten::shorten(bank, lock, settings.optimize_above_tokens, at),
+        false => Ok(()),
+    };
+    let written = match bank.dir.is_adopted() || is_large {
+        true => bank.sync_locked(lock, at),
+        false => Ok(()),
+    };
+    if let Err(error) = shortened.and(written) {
+        bank.failed(&error, at);
+    }
+}
+
+/// Fills a projectbrief in which nobody wrote anything.
+pub(super) fn describe(bank: &mut HeldBank, description: &str, at: Timestamp) -> Result<(), Error> {
+    if described(&bank.state.texts(), description).is_none() {
+        return Ok(());
+    }
+    let lock = bank.lock()?;
+    bank.refresh(&lock, at)?;
+    let Some((path, text)) = described(&bank.state.texts(), description) else { return Ok(()) };
+    let frame = UpdateFrame {
+        generation: bank.state.generation,
+        at,
+        key: None,
+        changed: BTreeMap::from([(path, text)]),
+        metadata: BTreeMap::new(),
+        notices: Vec::new(),
+    };
+    bank.append(&lock, frame)?;
+    if bank.dir.is_adopted() { bank.sync_locked(&lock, at) } else { Ok(()) }
+}

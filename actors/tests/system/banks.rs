@@ -1,0 +1,191 @@
+//! Memory banks: what was acknowledged is never lost, whatever ends, fails or is changed by others meanwhile.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reasoning_bank_actors::banks::{ActivateBank, ActivatedBank, NoticeSeverity, UpdateBank, UpdatedBank};
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::ports::BankLocation;
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::system::{System, SystemHandle, SystemParts};
+use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::{MemBanks, Scripted, parts};
+use reasoning_bank_domain::bank::BankKey;
+
+fn own() -> BankLocation {
+    BankLocation { key: BankKey::global(), checkout: None }
+}
+
+/// Starts a process over these banks.
+async fn process(banks: &MemBanks) -> System {
+    let parts = parts(Arc::new(MemStore::new()), Scripted::default());
+    System::start(SystemParts { banks: Arc::new(banks.clone()), ..parts }).await.unwrap()
+}
+
+fn deadline() -> Deadline {
+    Deadline::after(Duration::from_secs(20))
+}
+
+async fn activate(system: &SystemHandle) -> ActivatedBank {
+    let session = Some("session".to_owned());
+    let request = ActivateBank { place: own(), description: None, files: Vec::new(), max_tokens: 8_000, session };
+    system.banks.activate(request, deadline()).await.unwrap()
+}
+
+async fn try_update(system: &SystemHandle, n: u64) -> Result<UpdatedBank, Error> {
+    let request = UpdateBank {
+        place: own(),
+        content: said(n),
+        conversation_id: Some("talk".into()),
+        update_count: Some(n),
+        session: Some("session".into()),
+    };
+    system.banks.update(request, deadline()).await
+}
+
+fn said(n: u64) -> String {
+    format!("I prefer answer number {n} because it is the shortest of all.")
+}
+
+fn times(bank: &ActivatedBank, text: &str) -> usize {
+    bank.content.values().map(|file| file.matches(text).count()).sum()
+}
+
+#[tokio::test]
+async fn an_update_outlives_its_process_and_is_added_once() {
+    let banks = MemBanks::default();
+    let first = process(&banks).await;
+    assert!(!activate(&first.handle()).await.hit);
+    assert!(activate(&first.handle()).await.hit);
+    assert_eq!(banks.files(&own()).len(), 3, "the templates are in the files at once");
+    assert_eq!(try_update(&first.handle(), 1).await.unwrap().applied.len(), 1);
+    assert_eq!(banks.frames(&own()), 1);
+    assert!(!banks.files(&own()).values().any(|text| text.contains(&said(1))), "the files are written later");
+    // The process is gone without having written anything more.
+    banks.end_after(&own(), Some(0));
+    first.stop(Duration::from_secs(5)).await;
+    banks.end_after(&own(), None);
+    let second = process(&banks).await;
+    assert_eq!(try_update(&second.handle(), 1).await.unwrap().applied, []);
+    let bank = activate(&second.handle()).await;
+    assert_eq!((times(&bank, &said(1)), bank.pending), (1, 1));
+    second.stop(Duration::from_secs(5)).await;
+    let written = banks.files(&own());
+    assert_eq!(written.values().filter(|text| text.contains(&said(1))).count(), 1, "a stop writes the files");
+    assert_eq!(banks.frames(&own()), 0);
+}
+
+#[tokio::test]
+async fn wherever_a_process_ends_nothing_is_lost_and_nothing_doubled() {
+    for steps in 0..60 {
+        let banks = MemBanks::default();
+        let first = process(&banks).await;
+        activate(&first.handle()).await;
+        banks.save(&own(), "notes.md", "# Notes\n\nwritten by a person\n");
+        banks.end_after(&own(), Some(steps));
+        let mut acknowledged = Vec::new();
+        for n in 1..=3 {
+            if try_update(&first.handle(), n).await.is_ok() {
+                acknowledged.push(n);
+            }
+            if n == 2 {
+                banks.save_in_between(
+                    &own(),
+                    "preferences.md",
+                    "# Preferences\n\nsaved in between\n\n## Communication\n",
+                );
+                let _ = first.handle().banks.sync(&own(), deadline()).await;
+            }
+        }
+        first.stop(Duration::from_secs(5)).await;
+        banks.end_after(&own(), None);
+        let second = process(&banks).await;
+        for n in 1..=3 {
+            try_update(&second.handle(), n).await.unwrap();
+        }
+        let bank = activate(&second.handle()).await;
+        for n in 1..=3 {
+            assert_eq!(
+                times(&bank, &said(n)),
+                1,
+                "after {steps} steps, update {n} of {acknowledged:?}: {:#?}",
+                bank.content
+            );
+        }
+        assert_eq!(times(&bank, "written by a person"), 1, "after {steps} steps");
+        second.stop(Duration::from_secs(5)).await;
+        let files = banks.files(&own());
+        let times = |text: &str| files.values().map(|file| file.matches(text).count()).sum::<usize>();
+        for text in [&*said(1), &said(2), &said(3), "written by a person", "saved in between"] {
+            assert_eq!(times(text), 1, "after {steps} steps, {text}: {files:#?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_person_and_two_processes_lose_nothing() {
+    let banks = MemBanks::default();
+    let (one, other) = (process(&banks).await, process(&banks).await);
+    activate(&one.handle()).await;
+    for n in 1..=6 {
+        let system = if n % 2 == 0 { &one } else { &other };
+        try_update(&system.handle(), n).await.unwrap();
+        let path = "preferences.md".parse().unwrap();
+        let mut text = banks.files(&own())[&path].clone();
+        text.push_str(&format!("\nA person says line {n} here.\n"));
+        banks.save(&own(), "preferences.md", &text);
+        if n % 3 == 0 {
+            system.handle().banks.sync(&own(), deadline()).await.unwrap();
+        }
+    }
+    let (seen, also) = (activate(&one.handle()).await, activate(&other.handle()).await);
+    assert_eq!(seen.content, also.content);
+    for n in 1..=6 {
+        assert_eq!((times(&seen, &said(n)), times(&seen, &format!("line {n} here"))), (1, 1), "{n}: {seen:#?}");
+    }
+    one.stop(Duration::from_secs(5)).await;
+    other.stop(Duration::from_secs(5)).await;
+    assert_eq!(banks.files(&own()), seen.content);
+}
+
+#[tokio::test]
+async fn a_disk_that_fails_is_reported_and_heals() {
+    let banks = MemBanks::default();
+    let system = process(&banks).await;
+    let handle = system.handle();
+    activate(&handle).await;
+    banks.refuse_files(&own(), true);
+    try_update(&handle, 1).await.unwrap();
+    handle.banks.sync(&own(), deadline()).await.unwrap();
+    let told = try_update(&handle, 2).await.unwrap().notices;
+    assert!(told.iter().any(|notice| notice.severity == NoticeSeverity::Error), "{told:?}");
+    assert_eq!(try_update(&handle, 3).await.unwrap().notices, [], "each is told once");
+    banks.refuse_files(&own(), false);
+    handle.banks.sync(&own(), deadline()).await.unwrap();
+    let healed = activate(&handle).await;
+    assert_eq!((healed.pending, healed.notices[0].severity), (0, NoticeSeverity::Info));
+    for n in 1..=3 {
+        assert!(banks.files(&own()).values().any(|text| text.contains(&said(n))));
+    }
+    banks.refuse_records(&own(), true);
+    assert!(matches!(try_update(&handle, 4).await, Err(Error::Store(_))), "nothing is acknowledged that is not stored");
+    banks.refuse_records(&own(), false);
+    assert_eq!(try_update(&handle, 4).await.unwrap().applied.len(), 1);
+    assert!(handle.faults("banks").panic().await);
+    assert_eq!(times(&activate(&handle).await, &said(4)), 1, "a new incarnation reads what was stored");
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_files_are_written_after_a_minute() {
+    let banks = MemBanks::default();
+    let system = process(&banks).await;
+    activate(&system.handle()).await;
+    try_update(&system.handle(), 1).await.unwrap();
+    let is_written = || banks.files(&own()).values().any(|text| text.contains(&said(1)));
+    tokio::time::sleep(Duration::from_secs(55)).await;
+    assert!(!is_written());
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert!(is_written());
+    system.stop(Duration::from_secs(5)).await;
+}

@@ -1,0 +1,90 @@
+//! The sections of a memory bank that are about a task.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::bank::{BankDocument, BankFiles};
+use crate::text::terms::terms;
+
+/// The most sections of an answer.
+pub const SECTIONS_MAX: usize = 3;
+/// A section has at least so many terms of the task.
+const SHARED_TERMS: usize = 2;
+
+/// A section of the bank of the workspace that is about the task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ContextSection {
+    /// `file#section` within the bank of the workspace.
+    pub section: String,
+    /// The share of the task's terms that it has, in 0..1.
+    pub relevance: f64,
+    /// True where its words are in `rendered`.
+    pub shown: bool,
+}
+
+/// A section with its words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundSection {
+    /// It names the section within one answer.
+    pub(super) id: Uuid,
+    pub(super) name: String,
+    pub(super) text: String,
+    pub(super) relevance: f64,
+    /// The files lie in a checkout, where others write as well.
+    pub(super) is_of_checkout: bool,
+}
+
+/// Finds the sections that are about a task, best first: those that share terms with it.
+pub fn sections_about(task: &str, files: &BankFiles, is_of_checkout: bool) -> Vec<FoundSection> {
+    let wanted: BTreeSet<String> = terms(task).into_iter().collect();
+    let mut found = Vec::new();
+    for (path, text) in files {
+        let Ok(document) = BankDocument::parse(text.clone()) else { continue };
+        for section in document.sections() {
+            let body = document.body(section);
+            if body.trim().is_empty() {
+                continue;
+            }
+            let has: BTreeSet<String> = terms(body).into_iter().chain(terms(section.title())).collect();
+            let shared = wanted.intersection(&has).count();
+            if shared >= SHARED_TERMS.min(wanted.len()).max(1) {
+                found.push(FoundSection {
+                    id: Uuid::nil(),
+                    name: format!("{path}#{}", section.name()),
+                    text: body.trim().to_owned(),
+                    relevance: shared as f64 / wanted.len() as f64,
+                    is_of_checkout,
+                });
+            }
+        }
+    }
+    found.sort_by(|one, other| other.relevance.total_cmp(&one.relevance));
+    found.truncate(SECTIONS_MAX);
+    (1..).zip(&mut found).for_each(|(number, section)| section.id = Uuid::from_u128(number));
+    found
+}
+
+impl FoundSection {
+    pub(super) fn shown_in(&self, shown: &BTreeSet<Uuid>) -> ContextSection {
+        let relevance = (self.relevance * 100.0).round() / 100.0;
+        ContextSection { section: self.name.clone(), relevance, shown: shown.contains(&self.id) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_that_share_words_with_the_task_are_found_and_others_are_not() {
+        let text = "# System patterns\n\nHow it is built.\n\n## Decisions\n\n- SQLite keeps the orders, because it needs no server.\n\n## Conventions\n\n- Names are short.\n";
+        let files = BankFiles::from([("systemPatterns.md".parse().unwrap(), text.to_owned())]);
+        let found = sections_about("Move the orders out of SQLite", &files, true);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].name.ends_with("Decisions") && found[0].text.contains("needs no server"), "{found:?}");
+        assert!(sections_about("Paint the kitchen wall", &files, true).is_empty());
+    }
+}

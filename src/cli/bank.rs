@@ -1,0 +1,248 @@
+//! The commands of `bank`: memory banks are listed, shown, written to, and moved into checkouts.
+
+use std::path::{Path, PathBuf};
+
+use reasoning_bank_actors::banks::{ActivateBank, ActivatedBank, UpdateBank};
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::Restorable;
+use reasoning_bank_actors::ports::BankLocation;
+use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::bank::{BankKey, BankKind, BankPath};
+
+use super::answers::{BankDone, BankHistory, BankList, BankVersionAnswer, ListedBankAnswer, ShownBank};
+use super::args::{ActivateBankArgs, BankArgs, BankCommand, UpdateBankArgs};
+use super::failure::{CommandExit, CommandFailure};
+use super::output::Output;
+use super::session::{request_deadline, rewrite_deadline, with_bank, with_solving_bank};
+use super::{input, render};
+use crate::banks::{BankActivation, BankUpdate};
+use crate::project;
+use crate::settings::{Loaded, Provider, SettingSources};
+
+/// The folder that `bank init --in-repo` makes.
+const FOLDER: &str = "memory-bank";
+
+pub(super) fn command(
+    command: BankCommand,
+    loaded: &Loaded,
+    sources: &SettingSources,
+    output: Output,
+) -> Result<CommandExit, CommandFailure> {
+    let here = BankCaller { loaded, directory: &sources.directory };
+    match command {
+        BankCommand::List => {
+            let listed = with_bank(loaded, async |bank| {
+                let banks = bank.banks.list(here.code(&bank).await?, request_deadline()).await?;
+                let listed = banks.into_iter().map(|bank| ListedBankAnswer {
+                    bank: bank.key.to_string(),
+                    files: bank.files,
+                    tokens: bank.tokens,
+                    last_updated: bank.last_updated,
+                });
+                Ok(BankList { banks: listed.collect() })
+            })?;
+            output.answer(&listed, render::banks)
+        }
+        BankCommand::Show { of, files } => {
+            let shown = with_bank(loaded, async |bank| {
+                let request = here.request(&bank, &of, files).await?;
+                let shown = bank.banks.activate(request, request_deadline()).await?;
+                Ok(ShownBank::of(shown))
+            })?;
+            output.answer(&shown, render::bank)
+        }
+        BankCommand::Activate(args) => {
+            let activated = with_bank(loaded, async |bank| here.activate(&bank, args).await)?;
+            output.answer(&activated, render::bank_document)
+        }
+        BankCommand::Update(args) => {
+            let updated = match loaded.settings.banks.llm {
+                true if loaded.settings.llm.provider != Provider::None => {
+                    with_solving_bank(loaded, async |bank| here.update(&bank, args).await)?
+                }
+                _ => with_bank(loaded, async |bank| here.update(&bank, args).await)?,
+            };
+            output.answer(&updated, render::bank_updated)
+        }
+        BankCommand::History { of } => {
+            let history = with_bank(loaded, async |bank| {
+                let place = here.place(&bank, &of).await?;
+                let versions = bank.banks.history(&place, request_deadline()).await?;
+                let version = |version: reasoning_bank_actors::banks::BankVersion| BankVersionAnswer {
+                    version: version.at,
+                    reason: version.reason,
+                    files: version.files.len(),
+                };
+                Ok(BankHistory { versions: versions.into_iter().map(version).collect() })
+            })?;
+            output.answer(&history, render::bank_history)
+        }
+        BankCommand::Restore { version, of } => {
+            let done = with_bank(loaded, async |bank| {
+                let place = here.place(&bank, &of).await?;
+                bank.banks.restore(&place, version, rewrite_deadline()).await?;
+                Ok(BankDone { bank: place.key.to_string(), done: format!("the version {version} is back") })
+            })?;
+            output.answer(&done, render::bank_done)
+        }
+        BankCommand::Adopt { path } => here.adopt(&path, output),
+        BankCommand::Init { in_repo } => here.init(in_repo, output),
+        BankCommand::Optimize { of } => {
+            let done = with_bank(loaded, async |bank| {
+                let place = here.place(&bank, &of).await?;
+                let (before, after) = bank.banks.optimize(&place, rewrite_deadline()).await?;
+                Ok(BankDone { bank: place.key.to_string(), done: format!("{before} tokens before, {after} now") })
+            })?;
+            output.answer(&done, render::bank_done)
+        }
+        BankCommand::Sync { of } => {
+            let done = with_bank(loaded, async |bank| {
+                let place = here.place(&bank, &of).await?;
+                bank.banks.sync(&place, request_deadline()).await?;
+                Ok(BankDone { bank: place.key.to_string(), done: "everything is in the files".to_owned() })
+            })?;
+            output.answer(&done, render::bank_done)
+        }
+    }
+}
+
+/// Who calls a command, and from where.
+struct BankCaller<'a> {
+    loaded: &'a Loaded,
+    directory: &'a Path,
+}
+
+impl BankCaller<'_> {
+    async fn place(&self, bank: &SystemHandle, of: &BankArgs) -> Result<BankLocation, CommandFailure> {
+        let Some(named) = &of.bank else { return self.code(bank).await };
+        let key: BankKey = named.parse().map_err(Error::from)?;
+        let own = self.code(bank).await?;
+        Ok(if key == own.key { own } else { BankLocation { key, checkout: None } })
+    }
+
+    /// Returns the bank of the workspace.
+    async fn code(&self, bank: &SystemHandle) -> Result<BankLocation, CommandFailure> {
+        let resolved = bank.workspaces.resolve(&self.loaded.workspace, request_deadline()).await?;
+        if !resolved.registered {
+            // What belongs to no known workspace could not be deleted with one.
+            let workspace = Restorable::Workspace(resolved.workspace.clone().registered());
+            bank.memories.restore(vec![workspace], request_deadline()).await?;
+        }
+        let root = Some(PathBuf::from(&resolved.workspace.root)).filter(|root| !root.as_os_str().is_empty());
+        Ok(BankLocation { key: BankKey::code(&resolved.workspace.id), checkout: self.work_tree().or(root) })
+    }
+
+    /// Returns the work tree that the command is called in, where it is one of the workspace.
+    fn work_tree(&self) -> Option<PathBuf> {
+        let tree = project::work_tree(self.directory)?;
+        let root = project::root(&tree, self.directory, self.loaded.settings.workspace.identity).ok()?;
+        (self.loaded.workspace.root() == Some(&*root)).then_some(tree)
+    }
+
+    async fn request(
+        &self,
+        bank: &SystemHandle,
+        of: &BankArgs,
+        files: Vec<BankPath>,
+    ) -> Result<ActivateBank, CommandFailure> {
+        let place = self.place(bank, of).await?;
+        Ok(ActivateBank { place, description: None, files, max_tokens: usize::MAX, session: None })
+    }
+
+    async fn activate(&self, bank: &SystemHandle, args: ActivateBankArgs) -> Result<BankActivation, CommandFailure> {
+        let kind = BankKind::of_conversation(&args.conversation_type).map_err(Error::from)?;
+        let place = match kind {
+            BankKind::Global => BankLocation { key: BankKey::global(), checkout: None },
+            BankKind::Project => {
+                let key = BankKey::project(args.project_name.as_deref().unwrap_or_default()).map_err(Error::from)?;
+                BankLocation { key, checkout: None }
+            }
+            BankKind::Code => self.code(bank).await?,
+        };
+        let id = place.key.id().to_owned();
+        let request = ActivateBank {
+            place,
+            description: args.project_description,
+            files: args.files,
+            max_tokens: args.max_tokens,
+            session: None,
+        };
+        let shown = bank.banks.activate(request, request_deadline()).await?;
+        Ok(BankActivation::of(shown, id, &self.loaded.settings.llm.prompts))
+    }
+
+    async fn update(&self, bank: &SystemHandle, args: UpdateBankArgs) -> Result<BankUpdate, CommandFailure> {
+        let place = self.place(bank, &args.of).await?;
+        let content = match (&args.from, args.content) {
+            (Some(path), _) => input::read(path)?,
+            (None, content) => content.unwrap_or_default(),
+        };
+        let UpdateBankArgs { conversation_id, update_count, .. } = args;
+        let request = UpdateBank { place, content, conversation_id, update_count, session: None };
+        Ok(BankUpdate::of(&bank.banks.update(request, rewrite_deadline()).await?))
+    }
+
+    fn adopt(&self, path: &Path, output: Output) -> Result<CommandExit, CommandFailure> {
+        let folder = self.directory.join(path);
+        if !folder.is_dir() {
+            return Err(CommandFailure::usage(format!(
+                "{} is no folder; bank init --in-repo makes one",
+                path.display()
+            )));
+        }
+        self.move_into(&folder, output)
+    }
+
+    fn init(&self, in_repo: bool, output: Output) -> Result<CommandExit, CommandFailure> {
+        if !in_repo {
+            let shown = with_bank(self.loaded, async |bank| {
+                let request = self.request(&bank, &BankArgs { bank: None }, Vec::new()).await?;
+                Ok(ShownBank::of(bank.banks.activate(request, request_deadline()).await?))
+            })?;
+            return output.answer(&shown, render::bank_place);
+        }
+        let root = self.work_tree().or_else(|| self.loaded.workspace.root().map(PathBuf::from));
+        let root = root.ok_or_else(|| CommandFailure::usage("this workspace has no directory"))?;
+        let folder = root.join(FOLDER);
+        let unwritable = |error| CommandFailure::usage(format!("{} cannot be made", folder.display())).caused_by(error);
+        std::fs::create_dir_all(&folder).map_err(unwritable)?;
+        let is_empty = std::fs::read_dir(&folder).map_err(unwritable)?.next().is_none();
+        if is_empty {
+            for (path, text) in reasoning_bank_domain::bank::template(BankKind::Code) {
+                std::fs::write(folder.join(path.as_str()), text).map_err(unwritable)?;
+            }
+        }
+        self.move_into(&folder, output)
+    }
+
+    /// Lets the bank of the workspace live in a folder.
+    fn move_into(&self, folder: &Path, output: Output) -> Result<CommandExit, CommandFailure> {
+        let shown = with_bank(self.loaded, async |bank| {
+            let place = self.code(&bank).await?;
+            let outside = || CommandFailure::usage("the folder must lie below the root of the checkout");
+            let checkout = place.checkout.clone().ok_or_else(outside)?;
+            let real = |path: &Path| path.canonicalize().map_err(|_| outside());
+            let (real_folder, real_checkout) = (real(folder)?, real(&checkout)?);
+            let relative = real_folder.strip_prefix(&real_checkout).map_err(|_| outside())?;
+            bank.banks.adopt(&place.key, relative, request_deadline()).await?;
+            let request =
+                ActivateBank { place, description: None, files: Vec::new(), max_tokens: usize::MAX, session: None };
+            Ok(ShownBank::of(bank.banks.activate(request, request_deadline()).await?))
+        })?;
+        output.answer(&shown, render::bank_place)
+    }
+}
+
+impl ShownBank {
+    fn of(shown: ActivatedBank) -> Self {
+        Self {
+            bank: shown.key.to_string(),
+            directory: shown.directory,
+            in_checkout: shown.is_adopted,
+            tokens: shown.tokens,
+            pending: shown.pending,
+            files: shown.content.into_iter().map(|(path, text)| (path.to_string(), text)).collect(),
+            notices: shown.notices.into_iter().map(|notice| notice.description).collect(),
+        }
+    }
+}

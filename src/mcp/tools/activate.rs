@@ -1,0 +1,86 @@
+//! The tool `activate` begins with a memory bank.
+
+use futures::FutureExt;
+use reasoning_bank_actors::banks::ActivateBank;
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_domain::bank::{BankKind, BankPath};
+use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::banks::{bank_of, session};
+use super::{Permission, ToolEffect, ToolSpec, Toolset};
+use crate::banks::BankActivation;
+use crate::mcp::calls::{Calling, Interrupted, document, quoted};
+use crate::mcp::schema;
+
+const MAX_TOKENS: usize = 8_000;
+
+pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
+    name: "activate",
+    title: "Begin with a memory bank",
+    description: "Gives you the memory bank of the user, a project or a workspace: markdown files that people and \
+                  agents share. Call it when a conversation begins, before you work.",
+    toolsets: |_| &[Toolset::Banks],
+    arguments: |_| schema::of_arguments::<Arguments>(),
+    judged_elsewhere: &[],
+    answer: schema::of_answer::<BankActivation>,
+    effect: ToolEffect::Sets,
+    permission: Permission::Write,
+    is_local: false,
+    ends_itself: false,
+    call: |calling| call(calling).boxed(),
+};
+
+async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
+    let arguments: Arguments = calling.extract()?;
+    let kind = BankKind::of_conversation(&arguments.conversation_type).map_err(Error::from)?;
+    let name = match kind {
+        BankKind::Global => None,
+        BankKind::Project => arguments.project_name.as_deref(),
+        BankKind::Code => arguments.current_path.as_deref(),
+    };
+    let bank = bank_of(calling, kind, name).await?;
+    let files = arguments.files.iter().map(|path| path.parse()).collect::<Result<Vec<BankPath>, _>>();
+    let files = files.map_err(|invalid| Error::invalid("files", invalid.to_string()))?;
+    let request = ActivateBank {
+        place: bank.place,
+        description: arguments.project_description,
+        files,
+        max_tokens: arguments.max_tokens,
+        session: session(calling),
+    };
+    let shown = calling.system.banks.activate(request, calling.deadline).await?;
+    document(&BankActivation::of(shown, bank.id, &calling.options.prompts)).map(quoted)
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// global, general or chat: the user's own bank. project or planning: that of a project. code, coding or development:
+    /// that of a workspace.
+    #[schemars(length(min = 1, max = 40))]
+    conversation_type: String,
+    /// The name of the project.
+    #[schemars(length(max = 400))]
+    project_name: Option<String>,
+    /// The path of the workspace. Over the network its key.
+    #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
+    current_path: Option<String>,
+    /// What the project is. It fills an empty projectbrief.
+    #[schemars(length(max = 20_000))]
+    project_description: Option<String>,
+    /// The files to read, as bank_info names them. All where there is none.
+    #[serde(default)]
+    #[schemars(length(max = 200))]
+    files: Vec<String>,
+    /// The most tokens of the files.
+    #[serde(default = "max_tokens")]
+    #[schemars(range(min = 200, max = 100_000))]
+    max_tokens: usize,
+}
+
+fn max_tokens() -> usize {
+    MAX_TOKENS
+}

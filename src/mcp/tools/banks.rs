@@ -1,0 +1,113 @@
+//! What the tools of memory banks share: which bank a call is about.
+
+use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::Restorable;
+use reasoning_bank_actors::ports::BankLocation;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_domain::bank::{BankKey, BankKind, project_slug};
+
+use crate::mcp::caller::Caller;
+use crate::mcp::calls::{Calling, Interrupted};
+use crate::project;
+
+/// The bank of a call, and the id under which its caller knows it.
+pub(super) struct CalledBank {
+    pub(super) place: BankLocation,
+    pub(super) id: String,
+}
+
+/// Returns the bank of a kind. `name` is the name of the project, or the path or key of the workspace.
+pub(super) async fn bank_of(
+    calling: &Calling<'_>,
+    kind: BankKind,
+    name: Option<&str>,
+) -> Result<CalledBank, Interrupted> {
+    let at_home =
+        |key: BankKey, id: &str| CalledBank { place: BankLocation { key, checkout: None }, id: id.to_owned() };
+    match (kind, &calling.caller) {
+        (BankKind::Global, Caller::User { .. }) => {
+            let key = BankKey::global();
+            let id = key.id().to_owned();
+            Ok(at_home(key, &id))
+        }
+        // What a holder names leads nowhere but to what is his own or his team's.
+        (BankKind::Global, Caller::Holder { .. }) => {
+            Ok(at_home(key_of(kind, &format!("owner/{}", calling.caller.identity()))?, BankKey::global().id()))
+        }
+        (BankKind::Project, caller) => {
+            let name = name.unwrap_or_default();
+            let slug = project_slug(name).map_err(Error::from)?;
+            match caller {
+                Caller::User { .. } => Ok(at_home(BankKey::project(name).map_err(Error::from)?, &slug)),
+                Caller::Holder { principal, .. } => {
+                    let team = principal.team.as_deref().unwrap_or_default();
+                    Ok(at_home(key_of(kind, &format!("team/{team}/{slug}"))?, &slug))
+                }
+            }
+        }
+        (BankKind::Code, _) => code(calling, name).await,
+    }
+}
+
+/// Returns the key of a bank whose name no user of this machine could choose: it has a hash of what it is of.
+fn key_of(kind: BankKind, of: &str) -> Result<BankKey, Error> {
+    let slug = project_slug(of).map_err(Error::from)?;
+    format!("{}:{slug}", kind.as_str()).parse().map_err(Error::from)
+}
+
+async fn code(calling: &Calling<'_>, name: Option<&str>) -> Result<CalledBank, Interrupted> {
+    let workspace = calling.workspace(name).await?;
+    let resolved = calling.system.workspaces.resolve(&workspace, calling.deadline).await?;
+    if !resolved.registered {
+        // What belongs to no known workspace could not be deleted with one.
+        let workspace = Restorable::Workspace(resolved.workspace.clone().registered());
+        calling.memories().restore(vec![workspace], calling.deadline).await?;
+    }
+    let key = BankKey::code(&resolved.workspace.id);
+    let (checkout, id) = match &calling.caller {
+        Caller::User { .. } => {
+            let here = calling.options.base.join(name.unwrap_or_default());
+            let work_tree = project::work_tree(&here).filter(|tree| is_of(calling, tree, &workspace));
+            let root = (!resolved.workspace.root.is_empty()).then(|| resolved.workspace.root.clone().into());
+            (work_tree.or(root), key.id().to_owned())
+        }
+        Caller::Holder { .. } => {
+            let shared = resolved.workspace.key.as_ref().map(ToString::to_string);
+            (None, shared.unwrap_or_else(|| key.id().to_owned()))
+        }
+    };
+    Ok(CalledBank { place: BankLocation { key, checkout }, id })
+}
+
+/// Says whether a work tree is one of a workspace.
+fn is_of(calling: &Calling<'_>, tree: &std::path::Path, workspace: &WorkspaceRef) -> bool {
+    let root = project::root(tree, &calling.options.base, calling.options.identity);
+    root.is_ok_and(|root| workspace.root() == Some(&*root))
+}
+
+/// Returns the bank that a text such as `project:my-app` names.
+pub(super) async fn named(calling: &Calling<'_>, text: &str) -> Result<CalledBank, Interrupted> {
+    let problem =
+        || Error::invalid("bank", "must be type:id, as bank_info of activate has them, such as project:my-app");
+    let (kind, id) = text.split_once(':').ok_or_else(problem)?;
+    let kind = BankKind::ALL.into_iter().find(|known| known.as_str() == kind).ok_or_else(problem)?;
+    match (kind, &calling.caller) {
+        (BankKind::Project, Caller::User { .. }) => {
+            let key: BankKey = text.parse().map_err(Error::from)?;
+            Ok(CalledBank { id: key.id().to_owned(), place: BankLocation { key, checkout: None } })
+        }
+        _ => bank_of(calling, kind, Some(id).filter(|id| !id.is_empty())).await,
+    }
+}
+
+/// Names the session of a call, which its active bank belongs to. None over the network, where a request stands for
+/// itself.
+pub(super) fn session(calling: &Calling<'_>) -> Option<String> {
+    match &calling.caller {
+        Caller::User { session, .. } => Some((*session).to_owned()),
+        Caller::Holder { conversation, .. } => {
+            let conversation = conversation.as_ref()?;
+            Some(format!("{}/{conversation}", calling.caller.identity()))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Two processes update one bank and are killed again and again, while a person edits its files.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::*;
+
+/// So many rounds, or as many as the variable says.
+const ROUNDS: usize = 12;
+const UPDATES: usize = 6;
+
+fn said(round: usize, process: usize, n: usize) -> String {
+    format!("I prefer variant r{round}p{process}n{n}x of the reports.")
+}
+
+#[test]
+fn what_was_acknowledged_outlives_kills_and_no_line_of_a_person_is_lost() {
+    let rounds = std::env::var("REASONING_BANK_KILL_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(ROUNDS);
+    let place = place_with_banks("banks.sync_interval_s = 1\nbanks.optimize_above_tokens = 1000000\n");
+    let dir = place.path("data/banks/global/default");
+    let mut acknowledged = Vec::new();
+    let mut written = Vec::new();
+    for round in 0..rounds {
+        let mut processes = [McpProcess::initialized(&place, &[]), McpProcess::initialized(&place, &[])];
+        for process in &mut processes {
+            let activated = process.call("activate", json!({"conversation_type": "chat"}));
+            assert_eq!(activated["status"], "success", "{activated}");
+        }
+        for n in 0..UPDATES {
+            for (number, process) in processes.iter_mut().enumerate() {
+                let large = if n % 3 == 2 {
+                    format!("\n\n{}", "A filler sentence of round. ".repeat(700))
+                } else {
+                    String::new()
+                };
+                let content = format!("{}{large}", said(round, number, n));
+                let key = format!("talk-{round}-{number}");
+                let update = json!({"content": content, "conversation_id": key, "update_count": n});
+                let answer = process.call("update", update);
+                assert_eq!(answer["status"], "success", "{answer}");
+                acknowledged.push(said(round, number, n));
+            }
+            let line = format!("a person wrote line r{round}n{n}x");
+            let mut file = std::fs::File::options().append(true).open(dir.join("preferences.md")).unwrap();
+            file.write_all(format!("\n{line}\n").as_bytes()).unwrap();
+            written.push(line);
+        }
+        let [one, other] = &mut processes;
+        // One is in the middle of an update when it is killed, whatever comes of that.
+        let update = json!({"content": said(round, 9, 9), "conversation_id": "cut", "update_count": round});
+        one.send(&json!({"id": 900, "method": "tools/call", "params": {"name": "update", "arguments": update}}));
+        std::thread::sleep(std::time::Duration::from_micros(300 * round as u64));
+        one.kill();
+        other.kill();
+    }
+    let mut last = McpProcess::initialized(&place, &[]);
+    last.call("activate", json!({"conversation_type": "chat"}));
+    last.end();
+    let files = read_all(&dir);
+    for text in acknowledged.iter().chain(&written) {
+        assert_eq!(files.matches(text.as_str()).count(), 1, "{text}\n{files}");
+    }
+    for round in 0..rounds {
+        assert!(files.matches(&said(round, 9, 9)).count() <= 1, "{round}");
+    }
+    let hidden = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with('.');
+    assert_eq!(std::fs::read_dir(&dir).unwrap().flatten().filter(hidden).count(), 0, "nothing is left over");
+}

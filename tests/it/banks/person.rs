@@ -1,0 +1,83 @@
+//! A person's day with a bank in a repository.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use super::*;
+
+fn git(place: &Place, arguments: &[&str]) -> String {
+    let identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "init.defaultBranch=main"];
+    let run = Command::new("git").args(identity).args(arguments).current_dir(place.path("project")).output().unwrap();
+    assert!(run.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).unwrap()
+}
+
+#[test]
+fn a_folder_of_a_repository_is_adopted_and_its_diff_has_nothing_but_what_was_said() {
+    let place = place_with_banks("");
+    let file = "project/memory-bank/systemPatterns.md";
+    let text = "# System patterns\r\n\r\nHow we build.\r\n\r\n## Architecture\r\n\r\n* One binary.\r\n\r\n## Decisions\r\n\r\n* 2026-01-02: Rust, for its types.\r\n";
+    place.write(file, text);
+    place.write(
+        "project/memory-bank/progress.md",
+        "# Progress\n\n## Done\n\n- The parser.\n\n## Blocked\n\n## Known issues\n",
+    );
+    git(&place, &["init", "-q"]);
+    git(&place, &["add", "."]);
+    git(&place, &["commit", "-qm", "Begin"]);
+    let adopted = place.document(&["bank", "adopt", "memory-bank"]);
+    assert_eq!(adopted["in_checkout"], true, "{adopted}");
+    assert_eq!(git(&place, &["status", "--porcelain"]), "", "adopting writes nothing");
+
+    let mut process = McpProcess::initialized(&place, &[]);
+    let activated = process.call("activate", json!({"conversation_type": "coding"}));
+    assert_eq!(activated["bank_info"]["trust"], "tool", "{activated}");
+    let said = "We decided to use SQLite because it needs no server.";
+    process.call("update", json!({"content": said}));
+    let diff = git(&place, &["diff", "--numstat"]);
+    assert_eq!(diff.lines().count(), 1, "one file changed, at once: {diff}");
+    assert!(
+        diff.contains("memory-bank/") && diff.split_whitespace().nth(1) == Some("0"),
+        "no line is taken away: {diff}"
+    );
+    let mine = "project/memory-bank/progress.md";
+    let edited = std::fs::read_to_string(place.path(mine))
+        .unwrap()
+        .replace("- The parser.\n", "- The parser.\n- My own line.\n");
+    place.write(mine, &edited);
+    process.call("update", json!({"content": "- Blocked: the certificate of the test server ran out."}));
+    let after = std::fs::read_to_string(place.path(mine)).unwrap();
+    assert!(after.contains("- My own line.\n"), "{after}");
+    let all = read_all(&place.path("project/memory-bank"));
+    assert!(all.contains(said) && all.contains("certificate of the test server"), "{all}");
+    let patterns = std::fs::read_to_string(place.path(file)).unwrap();
+    assert_eq!(patterns.matches('\n').count(), patterns.matches("\r\n").count(), "line ends are kept: {patterns:?}");
+
+    // A change of branch meets nothing that waits.
+    git(&place, &["commit", "-qam", "What was said"]);
+    git(&place, &["checkout", "-q", "HEAD~1"]);
+    let earlier = process.call("activate", json!({"conversation_type": "coding"}));
+    assert!(!text_of(&earlier).contains(said), "{earlier}");
+    process.end();
+    assert_eq!(git(&place, &["status", "--porcelain"]), "", "nothing was written that nobody asked for");
+    let root = place.path("project");
+    place.run(&["workspace", "delete", root.to_str().unwrap(), "--yes"]).ok();
+    assert!(place.path(file).exists(), "an adopted folder is never removed");
+}
+
+#[test]
+fn a_bank_is_made_in_the_repository_and_a_version_is_brought_back() {
+    let place = place_with_banks("");
+    git(&place, &["init", "-q"]);
+    let made = place.document(&["bank", "init", "--in-repo"]);
+    assert!(made["in_checkout"] == true && place.path("project/memory-bank/progress.md").exists(), "{made}");
+    assert_eq!(place.document(&["bank", "history"])["versions"], json!([]));
+    place.document(&["bank", "update", "We decided to use SQLite because it needs no server."]);
+    assert!(read_all(&place.path("project/memory-bank")).contains("SQLite"));
+    assert!(!read_all(&place.path("data/banks")).contains("SQLite"));
+    place.run(&["bank", "adopt", "/etc"]).exits(2);
+    place.run(&["bank", "adopt", "nowhere"]).exits(2);
+    place.run(&["bank", "sync"]).ok();
+    place.run(&["bank", "restore", "2026-01-01T00:00:00Z"]).exits(1);
+}

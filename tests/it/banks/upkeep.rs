@@ -1,0 +1,82 @@
+//! A bank that became long is made shorter, and files that cannot be written wait.
+
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn a_long_bank_is_made_shorter_and_its_history_brings_it_back() {
+    let place = place_with_banks("");
+    let mut process = McpProcess::initialized(&place, &[]);
+    let coding = json!({"conversation_type": "coding"});
+    process.call("activate", coding.clone());
+    process.call("update", json!({"content": "We decided to use SQLite because it needs no server."}));
+    for day in 1..=12 {
+        let talk: String = (1..=40)
+            .map(|n| {
+                format!("- Discussed variant {n} of day {day} of the importer with the team, and left it for later.\n")
+            })
+            .collect();
+        let updated = process.call("update", json!({"content": format!("## Discussion of day {day}\n\n{talk}")}));
+        assert_eq!(updated["status"], "success", "{updated}");
+    }
+    let activated = process.call("activate", coding.clone());
+    assert_eq!(activated["cache"]["optimized"], true, "{}", activated["cache"]);
+    let tokens = activated["cache"]["tokens"].as_u64().unwrap();
+    assert!((2_000..=9_000).contains(&tokens), "{tokens}");
+    process.kill();
+    let shown = place.document(&["bank", "show"]);
+    assert!(shown["files"].to_string().contains("use SQLite because"), "a decision stays");
+    let history = place.document(&["bank", "history"]);
+    let versions = history["versions"].as_array().unwrap();
+    assert!(!versions.is_empty(), "{history}");
+    place.run(&["bank", "restore", versions[0]["version"].as_str().unwrap()]).ok();
+    let after = place.document(&["bank", "history"]);
+    assert_eq!(after["versions"].as_array().unwrap().len(), versions.len() + 1, "what was restored over is kept, too");
+    let restored = place.document(&["bank", "show"]);
+    assert!(restored["tokens"].as_u64().unwrap() > shown["tokens"].as_u64().unwrap(), "{}", restored["tokens"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_reported_and_written_when_it_can_be() {
+    let place = place_with_banks("banks.sync_interval_s = 1\n");
+    let mut process = McpProcess::initialized(&place, &[]);
+    let chat = json!({"conversation_type": "chat"});
+    process.call("activate", chat.clone());
+    // Whoever runs the tests may be the superuser, whom no permission stops. A link in the place of the file does.
+    let file = place.path("data/banks/global/default/preferences.md");
+    let aside = place.path("aside.md");
+    std::fs::rename(&file, &aside).unwrap();
+    std::os::unix::fs::symlink(&aside, &file).unwrap();
+    let said = "I prefer tabs over spaces.";
+    let large = format!("{said}\n\n{}", "A filler sentence for the size. ".repeat(700));
+    let updated = process.call("update", json!({"content": large}));
+    assert_eq!(updated["status"], "success", "{updated}");
+    let told = updated["previous_errors"].to_string();
+    assert!(told.contains("preferences.md") && told.contains("error"), "{told}");
+    assert!(!std::fs::read_to_string(&aside).unwrap().contains(said), "nothing is written through a link");
+    std::fs::rename(&aside, &file).unwrap();
+    let written = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains(said));
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !written() && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(written());
+    let healed = process.call("activate", chat);
+    let told = healed["previous_errors"].as_array().unwrap();
+    assert_eq!(told.last().unwrap()["severity"], "info", "{told:?}");
+    assert!(text_of(&healed).contains(said));
+    process.kill();
+}
+
+#[test]
+fn sections_of_the_bank_are_knowledge_for_a_task() {
+    let place = place_with_banks("");
+    let mut process = McpProcess::initialized(&place, &[]);
+    process.call("activate", json!({"conversation_type": "coding"}));
+    process.call("update", json!({"content": "We decided to keep the orders in SQLite because it needs no server."}));
+    let context = process.call("get_context_for_task", json!({"task": "Move the orders out of SQLite"}));
+    assert!(context["bank_sections"][0]["shown"] == true, "{context}");
+    assert!(context["rendered"].as_str().unwrap().contains("orders in SQLite"), "{context}");
+    process.kill();
+}

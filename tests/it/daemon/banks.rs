@@ -1,0 +1,45 @@
+//! Memory banks over the network: whose they are follows from the token, and no path of a client is looked at.
+
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+
+use super::api::{Script, script};
+use super::*;
+
+#[tokio::test]
+async fn a_bank_is_of_its_owner_or_of_his_team_and_no_path_leads_to_it() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let red = script(&daemon, &place, "read,write");
+    let rights = ["--permissions", "read,write", "--key", "shop", "--team", "red"];
+    let other =
+        Script { daemon: &daemon, token: token(&place, &[&["other", "--owner", "other"], rights.as_slice()].concat()) };
+    let blue = ["blue", "--permissions", "read,write", "--key", "shop", "--team", "blue"];
+    let blue = Script { daemon: &daemon, token: token(&place, &blue) };
+    let chat = json!({"conversation_type": "chat"});
+    let plan = json!({"conversation_type": "planning", "project_name": "Ship"});
+    let code = json!({"conversation_type": "coding"});
+    for (bank, request, of_team) in
+        [("global:default", &chat, false), ("project:ship", &plan, true), ("code:shop", &code, true)]
+    {
+        let said = format!("I prefer the word zebra in {bank} answers.");
+        let (status, activated) = red.send(Method::POST, "/banks/activate", Some(request.clone())).await;
+        assert_eq!(status, StatusCode::OK, "{activated}");
+        let info = &activated["bank_info"];
+        assert_eq!(format!("{}:{}", info["type"].as_str().unwrap(), info["id"].as_str().unwrap()), bank);
+        let update = json!({"bank": bank, "content": said});
+        let (status, updated) = red.send(Method::POST, "/banks/update", Some(update)).await;
+        assert_eq!((status, &updated["status"]), (StatusCode::OK, &json!("success")), "{updated}");
+        for (who, sees) in [(&red, true), (&other, of_team), (&blue, false)] {
+            let (_, seen) = who.send(Method::POST, "/banks/activate", Some(request.clone())).await;
+            assert_eq!(seen["content"].to_string().contains("zebra"), sees, "{bank}: {seen}");
+        }
+    }
+    let (status, refused) = red.send(Method::POST, "/banks/update", Some(json!({"content": "text"}))).await;
+    assert!(status.is_client_error() && refused.to_string().contains("bank"), "{refused}");
+    for path in ["/etc", "../..", "~"] {
+        let request = json!({"conversation_type": "coding", "current_path": path});
+        let (status, refused) = red.send(Method::POST, "/banks/activate", Some(request)).await;
+        assert!(status.is_client_error(), "{refused}");
+    }
+}
