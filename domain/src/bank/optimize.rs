@@ -1,13 +1,13 @@
 //! Making a bank shorter by rules, for its files and for what `activate` shows. Old entries become one line each, then the
 //! sections give way in the order discussion, implementation, architecture. Decisions, open items, and what is tagged or
-//! marked current stay word for word; what is not changed stays byte for byte.
+//! marked current stay word for word; what was filed last within a day becomes a line at most; what is not changed stays byte for byte.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::filing::{classify, heading_category};
@@ -27,6 +27,8 @@ pub const OPTIMIZED_MIN_TOKENS: usize = 4_000;
 const OLD_AFTER_DAYS: i32 = 30;
 /// The share of the bound that is aimed for, in percent, so that the next update does not pass it again.
 const AIM_PERCENT: usize = 85;
+/// What was written so recently becomes a line at most.
+const FRESH: SignedDuration = SignedDuration::from_hours(24);
 const LINE_MAX_CHARS: usize = 110;
 const HISTORICAL: &str = " (historical)";
 
@@ -89,7 +91,7 @@ pub fn optimize(
     if tokens_before <= above {
         return OptimizedBank { files: files.clone(), tokens_before, tokens: tokens_before };
     }
-    let mut shortening = Shortening::of(files, metadata, now.to_zoned(TimeZone::UTC).date(), tokens_before);
+    let mut shortening = Shortening::of(files, metadata, now, tokens_before);
     let aim = (above * AIM_PERCENT / 100).max(OPTIMIZED_MIN_TOKENS.min(above));
     shortening.collapse_old(OPTIMIZED_MIN_TOKENS.min(aim));
     for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
@@ -255,6 +257,8 @@ struct ShorterPiece {
     rank: Rank,
     date: Option<Date>,
     is_log: bool,
+    /// The section was written to within the last day, and the piece is at an end of it, where new ones go.
+    is_fresh: bool,
     tokens: usize,
     /// What is written in its place. None where it stays as it is.
     written: Option<String>,
@@ -268,7 +272,7 @@ struct Shortening {
 }
 
 impl Shortening {
-    fn of(files: &BankFiles, metadata: &dyn Fn(&str) -> Option<BankMetadata>, today: Date, tokens: usize) -> Self {
+    fn of(files: &BankFiles, metadata: &dyn Fn(&str) -> Option<BankMetadata>, now: Timestamp, tokens: usize) -> Self {
         let (mut pieces, mut headings) = (Vec::new(), Vec::new());
         for (file, text) in files {
             let Ok(document) = BankDocument::parse(text.as_str()) else { continue };
@@ -276,6 +280,8 @@ impl Shortening {
                 matches!(file.stem().to_lowercase().replace(['-', '_'], "").as_str(), "progress" | "activecontext");
             for (index, section) in document.sections().iter().enumerate().skip(1) {
                 let known = metadata(&section_hash(&section.path, document.body(section)));
+                let written_at = known.as_ref().and_then(|of| of.timestamp);
+                let is_fresh = written_at.is_some_and(|at| now.duration_since(at) < FRESH);
                 let is_kept = known
                     .is_some_and(|of| of.importance == BankImportance::High || of.tags.iter().any(|tag| tag == "keep"));
                 if is_kept || is_tagged(section.title()) {
@@ -285,7 +291,9 @@ impl Shortening {
                     headings.extend(marked(file, &document, section));
                 }
                 let start = section.body_range().start;
-                for block in block_spans(document.body(section)) {
+                let blocks = block_spans(document.body(section));
+                let last = blocks.len().saturating_sub(1);
+                for (at, block) in blocks.into_iter().enumerate() {
                     let is_intro = section.level == 1 && block.form == PieceForm::Paragraph;
                     if is_intro || stays(section, block.form, &block.text) {
                         continue;
@@ -299,6 +307,7 @@ impl Shortening {
                         rank: Rank::of(file, section),
                         date: date_of(&block.text),
                         is_log,
+                        is_fresh: is_fresh && (at == 0 || at == last),
                         range,
                         written: None,
                     });
@@ -307,7 +316,7 @@ impl Shortening {
         }
         // The oldest gives way first; what has no date is as old as nothing else.
         pieces.sort_by_key(|piece| piece.date.unwrap_or(Date::MAX));
-        Self { pieces, headings, tokens, today }
+        Self { pieces, headings, tokens, today: now.to_zoned(TimeZone::UTC).date() }
     }
 
     fn collapse_old(&mut self, least: usize) {
@@ -321,7 +330,7 @@ impl Shortening {
     }
 
     fn remove(&mut self, rank: Rank, aim: usize) {
-        self.shorten(aim, |piece| piece.rank == rank, |_| String::new());
+        self.shorten(aim, |piece| piece.rank == rank && !piece.is_fresh, |_| String::new());
     }
 
     /// Writes pieces shorter, the oldest first, while there are more tokens than `aim`.
