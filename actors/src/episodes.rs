@@ -45,17 +45,19 @@ pub struct EpisodesHandle {
     filled: Arc<AtomicBool>,
 }
 
+/// What the handle combines.
+pub(crate) struct EpisodeServices {
+    pub(crate) store: StoreHandle,
+    pub(crate) workspaces: WorkspacesHandle,
+    pub(crate) embedder: CachedEmbedder,
+    pub(crate) usage: UsageHandle,
+    pub(crate) memories: MemoriesHandle,
+    pub(crate) artefacts: Arc<dyn Artefacts>,
+}
+
 impl EpisodesHandle {
-    pub(crate) fn new(
-        store: StoreHandle,
-        workspaces: WorkspacesHandle,
-        embedder: CachedEmbedder,
-        usage: UsageHandle,
-        memories: MemoriesHandle,
-        artefacts: Arc<dyn Artefacts>,
-        rules: LifecycleRules,
-        clock: Clock,
-    ) -> Self {
+    pub(crate) fn new(services: EpisodeServices, rules: LifecycleRules, clock: Clock) -> Self {
+        let EpisodeServices { store, workspaces, embedder, usage, memories, artefacts } = services;
         Self { store, workspaces, embedder, usage, memories, artefacts, rules, clock, filled: Arc::default() }
     }
 

@@ -23,7 +23,7 @@ use crate::consolidation::ConsolidationHandle;
 use crate::context::ContextHandle;
 use crate::distiller::{DistillerArgs, DistillerHandle, DistillerSettings};
 use crate::embedding_cache::{CachedEmbedder, EmbeddingCache};
-use crate::episodes::EpisodesHandle;
+use crate::episodes::{EpisodeServices, EpisodesHandle};
 use crate::error::Error;
 use crate::judge::JudgeHandle;
 use crate::learner::{LearnerHandle, LearnerSettings};
@@ -204,16 +204,15 @@ impl System {
             clock.clone(),
             kept,
         );
-        let episodes = EpisodesHandle::new(
-            store.clone(),
-            workspaces.clone(),
-            embedder.clone(),
-            usage.clone(),
-            memories.clone(),
+        let services = EpisodeServices {
+            store: store.clone(),
+            workspaces: workspaces.clone(),
+            embedder: embedder.clone(),
+            usage: usage.clone(),
+            memories: memories.clone(),
             artefacts,
-            settings.episodes,
-            clock.clone(),
-        );
+        };
+        let episodes = EpisodesHandle::new(services, settings.episodes, clock.clone());
         let consolidation = ConsolidationHandle::new(
             store.clone(),
             workspaces.clone(),

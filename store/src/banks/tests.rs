@@ -89,7 +89,7 @@ fn an_adopted_folder_stays_in_its_checkout_and_is_never_removed() {
     assert_eq!(bank.journal().unwrap(), [b"{}"]);
     assert_eq!(fs::read_dir(checkout.path().join("memory-bank")).unwrap().count(), 1);
     assert!(!banks.open(&place(&key, None)).unwrap().is_adopted());
-    assert_eq!(banks.list().unwrap(), [key.clone()]);
+    assert_eq!(banks.list().unwrap(), std::slice::from_ref(&key));
     banks.remove(&key).unwrap();
     assert_eq!(fs::read_to_string(checkout.path().join("memory-bank/a.md")).unwrap(), "a");
     assert!(banks.list().unwrap().is_empty());
