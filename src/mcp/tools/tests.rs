@@ -89,7 +89,7 @@ fn the_tools_of_a_group_are_those_it_has() {
     assert_eq!(listed(&[Toolset::Core]), 6);
     assert_eq!(listed(&[Toolset::Core, Toolset::Workspace]), 9);
     assert_eq!(listed(&[Toolset::Admin]), 5);
-    assert_eq!(listed(&[Toolset::Episodes]), 3);
+    assert_eq!(listed(&[Toolset::Episodes]), 4);
     assert_eq!(listed(&[Toolset::Patterns]), 4);
     assert_eq!(listed(&[Toolset::Core, Toolset::All]), ALL.iter().filter(|tool| !is_for_scripts(tool.name)).count());
     assert_eq!(listed(&[]), 0);
