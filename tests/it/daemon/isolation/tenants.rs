@@ -288,6 +288,8 @@ async fn plant(place: &Place, other: &str, own: &str) -> Vec<String> {
         "reflection": {"insights": [CANARY], "failures_analyzed": [failure]},
         "metadata": {"domain": CANARY, "tags": [CANARY], "tools_used": [CANARY]},
         "session_id": format!("{CANARY}-session"),
+        // A call that needs some text is given this one, so it asks for this artefact.
+        "artefacts": [{"name": OWN_KEY, "text": CANARY}],
     });
     let episode = id(&post(&theirs, "/episodes", episode).await, "episode_id");
     let pattern = json!({
