@@ -1,6 +1,6 @@
 //! JSON with comments: values are put in by the concrete syntax tree, and taken out by their place in the text.
 
-use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use jsonc_parser::errors::ParseError;
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
@@ -20,10 +20,7 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
         }
         match map.get(name) {
             Some(property) if property.value().and_then(|value| read(&value)).is_some_and(|is| is.is_same(value)) => {}
-            Some(property) => {
-                property.set_value(input(value));
-                is_changed = true;
-            }
+            Some(property) => is_changed |= put(&property, value),
             None => {
                 map.append(name, input(value));
                 is_changed = true;
@@ -31,6 +28,30 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
         }
     }
     Ok(if is_changed { root.to_string() } else { text.to_owned() })
+}
+
+/// Changes an entry that is there. Where it has all keys of the value already, only these change, and others, which are the
+/// user's, stay. Tells whether anything changed.
+fn put(property: &CstObjectProp, value: &ConfigValue) -> bool {
+    let properties = match (property.object_value(), value) {
+        (Some(own), ConfigValue::Map(entries)) => {
+            entries.iter().map(|(name, value)| Some((own.get(name)?, value))).collect::<Option<Vec<_>>>()
+        }
+        _ => None,
+    };
+    let Some(properties) = properties else {
+        property.set_value(input(value));
+        return true;
+    };
+    let mut is_changed = false;
+    for (old, value) in properties {
+        let is_there = old.value().and_then(|value| read(&value)).is_some_and(|is| is.is_same(value));
+        if !is_there {
+            old.set_value(input(value));
+            is_changed = true;
+        }
+    }
+    is_changed
 }
 
 pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {

@@ -34,9 +34,12 @@ pub(super) fn remove(text: &str) -> String {
     format!("{before}{after}")
 }
 
-/// Finds what stands from the first marker to the line of the last.
+/// Finds the first marker whose next marker is its end, up to the line after it. A begin without an end is text of the user.
 fn section(text: &str) -> Option<(usize, usize)> {
-    let start = text.find(BEGIN)?;
-    let end = start + text[start..].find(END)? + END.len();
-    Some((start, end + usize::from(text[end..].starts_with('\n'))))
+    let begins: Vec<usize> = text.match_indices(BEGIN).map(|(at, _)| at).collect();
+    begins.iter().enumerate().find_map(|(n, &start)| {
+        let next = begins.get(n + 1).copied().unwrap_or(text.len());
+        let end = start + text[start..next].find(END)? + END.len();
+        Some((start, end + usize::from(text[end..].starts_with('\n'))))
+    })
 }

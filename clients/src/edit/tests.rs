@@ -71,3 +71,48 @@ fn a_section_that_is_no_map_and_a_file_that_is_no_map_are_refused() {
         assert!(apply(ConfigFormat::Yaml, text, &change(AgentClient::Goose)).is_err(), "{text}");
     }
 }
+
+fn moved(client: AgentClient) -> [ConfigChange; 1] {
+    let arguments = ["--llm", "none", "mcp"].map(str::to_owned).to_vec();
+    [ServerCommand { program: "/new/reasoning-bank".to_owned(), arguments, variables: Vec::new() }.change(client)]
+}
+
+#[test]
+fn keys_that_the_user_added_to_the_entry_stay() {
+    let toml = apply(ConfigFormat::Toml, "", &change(AgentClient::Codex)).unwrap() + "enabled = false # for now\n";
+    assert_eq!(apply(ConfigFormat::Toml, &toml, &change(AgentClient::Codex)).unwrap(), toml);
+    let after = apply(ConfigFormat::Toml, &toml, &moved(AgentClient::Codex)).unwrap();
+    assert_eq!(after, toml.replace("/bin/", "/new/"));
+    let json = apply(ConfigFormat::Json, "", &change(AgentClient::ClaudeCode)).unwrap();
+    let json = json.replace("      \"type\"", "      \"timeout\": 5,\n      \"type\"");
+    assert_eq!(apply(ConfigFormat::Json, &json, &change(AgentClient::ClaudeCode)).unwrap(), json);
+    let after = apply(ConfigFormat::Json, &json, &moved(AgentClient::ClaudeCode)).unwrap();
+    assert_eq!(after, json.replace("/bin/", "/new/"));
+    let remote = r#"{"mcpServers": {"reasoning-bank": {"type": "http", "url": "https://bank.example.org/mcp"}}}"#;
+    let replaced = apply(ConfigFormat::Json, remote, &change(AgentClient::ClaudeCode)).unwrap();
+    assert!(!replaced.contains("url") && replaced.contains("/bin/reasoning-bank"), "{replaced}");
+}
+
+#[test]
+fn comments_in_yaml_stay_beside_what_is_written() {
+    let change = change(AgentClient::Goose);
+    let empty = "extensions: {}  # none yet\nmodel: x\n";
+    let written = apply(ConfigFormat::Yaml, empty, &change).unwrap();
+    assert!(written.starts_with("extensions:   # none yet\n  reasoning-bank:\n"), "{written}");
+    assert_eq!(remove(ConfigFormat::Yaml, &written, Some(empty), &change).unwrap(), empty);
+    let own =
+        "extensions:\n  reasoning-bank:\n    enabled: true\n\n    # the old one\n    cmd: old\n  other:\n    cmd: x\n";
+    let written = apply(ConfigFormat::Yaml, own, &change).unwrap();
+    assert!(!written.contains("cmd: old") && written.ends_with("  other:\n    cmd: x\n"), "{written}");
+}
+
+#[test]
+fn a_marker_without_its_end_is_text_of_the_user() {
+    let change = [crate::guidance::guidance()];
+    let once = apply(ConfigFormat::Markdown, "", &change).unwrap();
+    let broken = once.replace("<!-- reasoning-bank: end -->\n", "My own text.\n");
+    let twice = apply(ConfigFormat::Markdown, &broken, &change).unwrap();
+    assert!(twice.starts_with(&broken));
+    assert_eq!(apply(ConfigFormat::Markdown, &twice, &change).unwrap(), twice);
+    assert_eq!(remove(ConfigFormat::Markdown, &twice, None, &change).unwrap(), broken);
+}

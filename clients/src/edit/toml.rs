@@ -17,17 +17,36 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
             let item = map.entry(part).or_insert(Item::Table(made));
             map = item.as_table_like_mut().ok_or_else(|| ConfigEditError::NoMap(part.clone()))?;
         }
-        if map.get(name).and_then(read).is_some_and(|is| is.is_same(value)) {
-            continue;
-        }
-        map.insert(name, item(value));
-        is_changed = true;
+        is_changed |= put(map, name, value);
     }
     let mut edited = if is_changed { document.to_string() } else { text.to_owned() };
     if is_changed && !edited.ends_with('\n') {
         edited.push('\n');
     }
     Ok(edited)
+}
+
+/// Puts a value in its place. Where an entry has all its keys already, only these change, and others, which are the user's,
+/// stay. Tells whether anything changed.
+fn put(map: &mut dyn TableLike, name: &str, value: &ConfigValue) -> bool {
+    if map.get(name).and_then(read).is_some_and(|is| is.is_same(value)) {
+        return false;
+    }
+    match (map.get_mut(name).and_then(Item::as_table_like_mut), value) {
+        (Some(own), ConfigValue::Map(entries)) if entries.iter().all(|(name, _)| own.contains_key(name)) => {
+            let is_there =
+                |name: &str, value| own.get(name).and_then(read).is_some_and(|is: ConfigValue| is.is_same(value));
+            let changed: Vec<_> = entries.iter().filter(|(name, value)| !is_there(name, value)).collect();
+            for (name, value) in &changed {
+                own.insert(name, item(value));
+            }
+            !changed.is_empty()
+        }
+        _ => {
+            map.insert(name, item(value));
+            true
+        }
+    }
 }
 
 pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {

@@ -30,8 +30,11 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
                 lines.len() - 1
             }
         };
-        if lines[at].trim_end().ends_with("{}") {
-            lines[at] = format!("{made}\n");
+        if value_after(&lines[at], &section) == Some("{}") {
+            lines[at] = lines[at].replacen("{}", "", 1);
+            if lines[at].trim_end() == made {
+                lines[at] = format!("{made}\n");
+            }
         }
         let indent = child_indent(&lines, at).unwrap_or_else(|| INDENT.to_owned());
         let block = block(name, value, &indent);
@@ -121,15 +124,16 @@ fn child_indent(lines: &[String], section: usize) -> Option<String> {
     Some(indent_of(first).to_owned()).filter(|indent| !indent.is_empty())
 }
 
-/// Finds an entry of a section: its line, and those below it that are indented more.
+/// Finds an entry of a section: its line, and those below it that are indented more, with what stands between them.
 fn entry(lines: &[String], section: usize, name: &str, indent: &str) -> Option<YamlBlock> {
     let ends = |line: &String| is_content(line) && indent_of(line).len() < indent.len();
     let end_of_section =
         lines[section + 1..].iter().position(ends).map_or(lines.len(), |position| section + 1 + position);
     let is_own = |line: &String| line.strip_prefix(indent).is_some_and(|rest| value_after(rest, name).is_some());
     let start = section + 1 + lines[section + 1..end_of_section].iter().position(is_own)?;
-    let below = |line: &&String| is_content(line) && indent_of(line).len() > indent.len();
-    let end = start + 1 + lines[start + 1..end_of_section].iter().take_while(below).count();
+    let content = lines[start + 1..end_of_section].iter().enumerate().filter(|(_, line)| is_content(line));
+    let below = content.take_while(|(_, line)| indent_of(line).len() > indent.len());
+    let end = start + 1 + below.last().map_or(0, |(position, _)| position + 1);
     Some(YamlBlock { start, end })
 }
 
