@@ -13,10 +13,11 @@ use reasoning_bank_clients::{
     AgentClient, ClientPlaces, ConfigChange, ConfigFile, ConfigFormat, ServerCommand, SetupScope, apply, guidance,
     remove, unified_diff,
 };
+use reasoning_bank_domain::access::BearerToken;
 use serde::Serialize;
 
 use self::ledger::Ledger;
-use super::args::SetupArgs;
+use super::args::{ScopeArg, SetupArgs};
 use super::confirm::confirm;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
@@ -150,8 +151,9 @@ fn uninstall(
     output: Output,
 ) -> Result<CommandExit, CommandFailure> {
     let is_meant = |client: &AgentClient| args.clients.is_empty() || args.clients.contains(client);
+    let is_of_scope = |path: &Path| args.scope != ScopeArg::Project || path.starts_with(&places.project);
     let mut plans = Vec::new();
-    for record in ledger.records() {
+    for record in ledger.records().into_iter().filter(|record| is_of_scope(&record.path)) {
         let left: Vec<AgentClient> = record.clients.iter().copied().filter(|client| !is_meant(client)).collect();
         if left.len() == record.clients.len() {
             continue;
@@ -167,8 +169,9 @@ fn uninstall(
         };
         plans.push(FilePlan { file, clients: left, current, original, wanted });
     }
-    // What no receipt knows of, such as what came from another machine: the entries alone.
-    for client in AgentClient::ALL.into_iter().filter(is_meant) {
+    // What no receipt knows of, such as what came from another machine or was written by hand: the entries alone, and only of
+    // clients that were named.
+    for client in AgentClient::ALL.into_iter().filter(|client| args.clients.contains(client)) {
         let Ok(file) = places.server_file(client, args.scope.into(), Path::exists) else { continue };
         let Some(current) = files::read(&file.path)?.filter(|_| plans.iter().all(|plan| plan.file.path != file.path))
         else {
@@ -176,8 +179,6 @@ fn uninstall(
         };
         let rest = match remove(file.format, &current, None, &[any_server().change(client)]) {
             Ok(rest) => rest,
-            // What cannot be read has no entry of ours, and nobody asked for it by name.
-            Err(_) if args.clients.is_empty() => continue,
             Err(error) => return Err(files::unreadable(&file.path, error)),
         };
         if rest != current {
@@ -259,7 +260,7 @@ fn wanted_clients(
     let mut clients = args.clients.clone();
     if clients.is_empty() {
         clients = AgentClient::ALL.into_iter().filter(|&client| is_here(client, places, sources)).collect();
-        if args.scope == super::args::ScopeArg::Project {
+        if args.scope == ScopeArg::Project {
             clients.retain(|&client| places.server_file(client, SetupScope::Project, Path::exists).is_ok());
         }
     }
@@ -280,6 +281,22 @@ fn is_here(client: AgentClient, places: &ClientPlaces, sources: &SettingSources)
     is_on_path || places.traces_of(client).iter().any(|path| path.exists())
 }
 
+/// Refuses what would write a secret into a file of a client.
+fn check_holds_no_secret(url: &reqwest::Url, token_env: &str) -> Result<(), CommandFailure> {
+    if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
+        return Err(CommandFailure::usage("--http: holds a name, a password or a query, which may be secret")
+            .hint("put the token into an environment variable, and name that with --token-env"));
+    }
+    let is_name = !token_env.starts_with(|first: char| first.is_ascii_digit())
+        && token_env.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
+    if token_env.is_empty() || !is_name || token_env.parse::<BearerToken>().is_ok() {
+        return Err(CommandFailure::usage("--token-env: is no name of an environment variable").hint(
+            "name the variable that holds the token, such as REASONING_BANK_TOKEN; the token itself is never written",
+        ));
+    }
+    Ok(())
+}
+
 fn server_command(
     args: &SetupArgs,
     loaded: &Loaded,
@@ -293,6 +310,7 @@ fn server_command(
     };
     let program = utf8(binary)?;
     if let Some(url) = &args.http {
+        check_holds_no_secret(url, &args.token_env)?;
         let arguments = ["mcp", "--server", url.as_str(), "--token-env", &args.token_env].map(str::to_owned).to_vec();
         return Ok(ServerCommand { program, arguments, variables: vec![args.token_env.clone()] });
     }

@@ -174,3 +174,32 @@ fn clients_that_are_not_there_are_named_and_a_project_has_files_of_its_own() {
     let paths: Vec<_> = report["files"].as_array().unwrap().iter().map(|file| file["path"].clone()).collect();
     assert_eq!(paths, [json!(place.path("project/.mcp.json")), json!(place.path("project/.vscode/mcp.json"))]);
 }
+
+#[test]
+fn a_secret_in_an_argument_is_refused_and_an_entry_by_hand_is_left_alone() {
+    let place = Place::with_instant_model();
+    let with = |url: &str, name: &str| {
+        let arguments = ["--json", "setup", "codex", "--yes", "--http", url, "--token-env", name];
+        place.run(&arguments).exits(2).json()["error"]["message"].to_string()
+    };
+    assert!(with("https://me:hunter2@bank.example.org/mcp", "TEAM_TOKEN").contains("--http"));
+    assert!(with("https://bank.example.org/mcp?key=hunter2", "TEAM_TOKEN").contains("--http"));
+    assert!(with("https://bank.example.org/mcp", "not a name").contains("--token-env"));
+    assert!(!place.path("home/.codex").exists());
+
+    let by_hand = "{\"mcpServers\": {\"reasoning-bank\": {\"command\": \"/my/own/wrapper\"}}}\n";
+    place.write(CLAUDE, by_hand);
+    assert_eq!(place.document(&["setup", "--uninstall", "--yes"])["files"], json!([]));
+    assert_eq!(fs::read_to_string(place.path(CLAUDE)).unwrap(), by_hand);
+}
+
+#[test]
+fn a_project_is_taken_back_alone() {
+    let place = Place::with_instant_model();
+    place.run(&["setup", "claude-code", "--yes"]).ok();
+    place.run(&["setup", "claude-code", "--yes", "--scope", "project"]).ok();
+    assert!(place.path("project/.mcp.json").exists());
+    place.run(&["setup", "--uninstall", "--yes", "--scope", "project"]).ok();
+    assert!(!place.path("project/.mcp.json").exists());
+    assert!(fs::read_to_string(place.path(CLAUDE)).unwrap().contains("reasoning-bank"));
+}
