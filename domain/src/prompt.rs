@@ -67,11 +67,10 @@ pub enum Template {
     Capture,
     Distill,
     BankUpdate,
-    BankOptimize,
 }
 
 impl Template {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 10] = [
         Self::Think,
         Self::Refine,
         Self::Evaluate,
@@ -82,7 +81,6 @@ impl Template {
         Self::Capture,
         Self::Distill,
         Self::BankUpdate,
-        Self::BankOptimize,
     ];
 
     pub fn purpose(self) -> Purpose {
@@ -96,7 +94,6 @@ impl Template {
             Self::Capture => Purpose::Capture,
             Self::Distill => Purpose::Distill,
             Self::BankUpdate => Purpose::Bank,
-            Self::BankOptimize => Purpose::Optimize,
         }
     }
 
@@ -107,7 +104,7 @@ impl Template {
 
     /// Tells whether its answers hold lessons.
     pub fn asks_for_items(self) -> bool {
-        !matches!(self, Self::Think | Self::Refine | Self::Evaluate | Self::BankUpdate | Self::BankOptimize)
+        !matches!(self, Self::Think | Self::Refine | Self::Evaluate | Self::BankUpdate)
     }
 
     /// Returns the name of its file, without the ending.
@@ -116,7 +113,6 @@ impl Template {
             Self::ExtractSuccess => "extract_success",
             Self::ExtractFailure => "extract_failure",
             Self::BankUpdate => "banks/update",
-            Self::BankOptimize => "banks/optimize",
             other => other.purpose().as_str(),
         }
     }
@@ -133,7 +129,6 @@ impl Template {
             Self::Capture => include_str!("../../config/prompts/capture.md"),
             Self::Distill => include_str!("../../config/prompts/distill.md"),
             Self::BankUpdate => include_str!("../../config/prompts/banks/update.md"),
-            Self::BankOptimize => include_str!("../../config/prompts/banks/optimize.md"),
         }
     }
 }

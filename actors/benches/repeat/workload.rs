@@ -40,13 +40,9 @@ fn reasoning_tokens(purpose: Purpose) -> u64 {
     match purpose {
         Purpose::Think | Purpose::Refine => 1_200,
         Purpose::Evaluate => 400,
-        Purpose::Judge
-        | Purpose::Extract
-        | Purpose::Contrast
-        | Purpose::Capture
-        | Purpose::Distill
-        | Purpose::Bank
-        | Purpose::Optimize => 600,
+        Purpose::Judge | Purpose::Extract | Purpose::Contrast | Purpose::Capture | Purpose::Distill | Purpose::Bank => {
+            600
+        }
     }
 }
 
@@ -134,7 +130,6 @@ impl Priced {
                 serde_json::json!({ "learnings": [lesson(&request.input)] }).to_string()
             }
             Purpose::Bank => serde_json::json!({ "operations": [] }).to_string(),
-            Purpose::Optimize => serde_json::json!({ "files": [] }).to_string(),
             Purpose::Contrast => serde_json::json!({
                 "best_index": 1, "analysis": filler(3, 400), "learnings": [lesson(&request.input)],
             })

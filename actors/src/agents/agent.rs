@@ -205,8 +205,7 @@ impl AgentState {
                 | Purpose::Contrast
                 | Purpose::Capture
                 | Purpose::Distill
-                | Purpose::Bank
-                | Purpose::Optimize => Ok(ask(&*dependencies.model, request, deadline, cancel).await),
+                | Purpose::Bank => Ok(ask(&*dependencies.model, request, deadline, cancel).await),
             }
         };
         self.tasks.pipe(myself, asked, move |asked| {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_domain::bank::{BankProposal, ProposedBank};
+use reasoning_bank_domain::bank::BankProposal;
 use reasoning_bank_domain::learning::lesson::{Lesson, LessonError};
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::prompt::{FENCE, TEXT_FENCE};
@@ -79,7 +79,6 @@ impl Simulated {
             }
             // Invented operations would be filed as if somebody had said them; from no answer, the rules go on.
             Purpose::Bank => json(&BankProposal { operations: Vec::new() }),
-            Purpose::Optimize => json(&ProposedBank { files: Vec::new() }),
             Purpose::Contrast => json(&Contrasted {
                 best_index: 1,
                 analysis: "simulated: the attempts that named the edge cases first scored higher".into(),

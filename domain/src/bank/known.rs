@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use jiff::civil::Date;
 use regex::Regex;
 
-use super::{BankDocument, BankFiles, BankPath};
+use super::{BankDocument, BankFiles};
 
 static ITEM: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[([ xX])\][ \t]+)?|$)").ok());
@@ -41,34 +41,6 @@ pub struct BankTextPiece {
     pub form: PieceForm,
     /// The piece as it is written, without the marker of its item.
     pub text: String,
-}
-
-/// A piece of a file of a bank.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BankPiece {
-    pub file: BankPath,
-    pub section: String,
-    pub text: String,
-}
-
-/// Lists the pieces of a bank, in the order of its files.
-pub fn bank_pieces(files: &BankFiles) -> Vec<BankPiece> {
-    let of_file = |(path, text): (&BankPath, &String)| {
-        let document = BankDocument::parse(text.as_str()).ok();
-        let of_section = |document: &BankDocument| {
-            let each = |section: &super::BankSection| {
-                let (file, section_name) = (path.clone(), section.name());
-                blocks(document.body(section)).into_iter().map(move |(_, text)| BankPiece {
-                    file: file.clone(),
-                    section: section_name.clone(),
-                    text,
-                })
-            };
-            document.sections().iter().flat_map(each).collect::<Vec<_>>()
-        };
-        document.as_ref().map(of_section).unwrap_or_default()
-    };
-    files.iter().flat_map(of_file).collect()
 }
 
 /// What a bank says already, by the words of its pieces.

@@ -1,4 +1,4 @@
-//! Filing and optimising by a model: what it is asked, and how its answer is read. What it proposes goes through the same
+//! Filing by a model: what it is asked, and how its answer is read. What it proposes goes through the same
 //! validator as what the rules make.
 
 use schemars::JsonSchema;
@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
-    BankPath, BankSource, MODEL_MAX_OPERATIONS, bank_tokens, check_bounds, check_kept,
+    BankSource, MODEL_MAX_OPERATIONS,
 };
 use crate::learning::lesson::InstructionRuns;
 use crate::prompt::{Prompt, Prompts, Template, render};
-use crate::safety::secrets::Scrub;
 
 /// The operations that a model proposes for new content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -43,32 +42,11 @@ pub struct ProposedMetadata {
     pub relations: Vec<String>,
 }
 
-/// A bank as a model proposes to shorten it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
-pub struct ProposedBank {
-    pub files: Vec<ProposedFile>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
-pub struct ProposedFile {
-    pub target_file: String,
-    pub content: String,
-}
-
 /// Returns the prompt that asks where new content belongs. Where it is cut, the content is too long for the model, and the
 /// rules have to file it.
 pub fn update_prompt(prompts: &Prompts, files: &BankFiles, content: &str, budget: usize) -> Prompt {
     let outline = outline_text(files);
     render(prompts, Template::BankUpdate, &[("outline", &outline), ("content", content)], budget)
-}
-
-/// Returns the prompt that asks for a shorter bank. Where it is cut, the rules have to shorten the bank.
-pub fn optimize_prompt(prompts: &Prompts, files: &BankFiles, max_tokens: usize, budget: usize) -> Prompt {
-    let text: String = files.iter().map(|(path, text)| format!("=== {path} ===\n{text}\n")).collect();
-    let tokens = max_tokens.to_string();
-    render(prompts, Template::BankOptimize, &[("tokens", &tokens), ("bank", &text)], budget)
 }
 
 /// Reads the operations of a model. [`apply`](super::apply) validates what depends on the bank.
@@ -96,36 +74,6 @@ pub fn proposed_operations(prompts: &Prompts, proposal: BankProposal) -> Result<
         Ok(BankOperation { target_file: target_file.parse()?, operation_type, content, metadata })
     };
     proposal.operations.into_iter().map(read).collect()
-}
-
-/// Reads a bank that a model shortened, with all its files.
-///
-/// # Errors
-/// A file is missing or new, the bank is not shorter or still too long, or lacks something that must stay.
-pub fn proposed_bank(before: &BankFiles, proposal: ProposedBank, max_tokens: usize) -> Result<BankFiles, BankInvalid> {
-    let mut after = BankFiles::new();
-    for ProposedFile { target_file, mut content } in proposal.files {
-        let path: BankPath = target_file.parse()?;
-        if !before.contains_key(&path) {
-            return Err(BankInvalid::new("target_file", format!("{path} is not in the bank")));
-        }
-        content.scrub();
-        BankDocument::parse(content.as_str())?;
-        after.insert(path, content);
-    }
-    if let Some(missing) = before.keys().find(|path| !after.contains_key(*path)) {
-        return Err(BankInvalid::new("files", format!("lack {missing}")));
-    }
-    check_bounds(&after)?;
-    let (was, now) = (bank_tokens(before), bank_tokens(&after));
-    if now >= was || now > max_tokens {
-        return Err(BankInvalid::new(
-            "files",
-            format!("have {now} tokens; at most {max_tokens} were asked for, of {was}"),
-        ));
-    }
-    check_kept(before, &after)?;
-    Ok(after)
 }
 
 /// Returns the files and sections of a bank, with the beginning of each section, so that a model sees what is there.
@@ -200,35 +148,5 @@ mod tests {
         assert!(prompt.cut.is_none() && prompt.input.contains("progress.md\n  # Progress: What is done"));
         assert!(prompt.input.contains("  # Progress > Done\n") && prompt.input.contains("</submitted text> new"));
         assert!(update_prompt(&Prompts::default(), &files, &"word ".repeat(20_000), 8_000).cut.is_some());
-        assert!(
-            optimize_prompt(&Prompts::default(), &files, 8_000, 32_000)
-                .input
-                .contains("=== progress.md ===\n# Progress")
-        );
-    }
-
-    #[test]
-    fn a_bank_that_a_model_shortened_must_be_whole_and_shorter() {
-        let mut files = template(BankKind::Code);
-        let path: BankPath = "progress.md".parse().unwrap();
-        files.insert(
-            path.clone(),
-            "# Progress\n\n## Done\n\n- much text that can go\n- [ ] Must stay here\n".to_owned(),
-        );
-        let proposal = |text: &str| ProposedBank {
-            files: files
-                .iter()
-                .map(|(file, old)| ProposedFile {
-                    target_file: file.to_string(),
-                    content: if *file == path { text.to_owned() } else { old.clone() },
-                })
-                .collect(),
-        };
-        assert!(proposed_bank(&files, proposal("# Progress\n\n## Done\n\n- [ ] Must stay here\n"), 8_000).is_ok());
-        for (text, problem) in [("# Progress\n", "must stay"), (files[&path].as_str(), "tokens")] {
-            assert!(proposed_bank(&files, proposal(text), 8_000).unwrap_err().to_string().contains(problem));
-        }
-        let none = ProposedBank { files: Vec::new() };
-        assert!(proposed_bank(&files, none, 8_000).unwrap_err().to_string().contains("lack activeContext.md"));
     }
 }

@@ -11,11 +11,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::filing::{classify, heading_category};
-use super::known::{BankTextPiece, PieceForm, block_spans, date_of, words_of};
-use super::{
-    BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankPath, BankSection,
-    section_hash,
-};
+use super::known::{BankTextPiece, PieceForm, block_spans, date_of};
+use super::{BankCategory, BankDocument, BankFiles, BankImportance, BankMetadata, BankPath, BankSection, section_hash};
 use crate::text::shortened;
 use crate::text::tokens::{estimate, truncate};
 
@@ -135,34 +132,6 @@ pub fn view(
         }
     }
     BankView { content, outline, tokens, optimized, truncated: true }
-}
-
-/// Checks that a bank which somebody made shorter keeps every decision, open item and tagged line.
-///
-/// # Errors
-/// One is missing; the error quotes it.
-pub fn check_kept(before: &BankFiles, after: &BankFiles) -> Result<(), BankInvalid> {
-    let of_bank = |files: &BankFiles| -> Vec<String> {
-        let texts = files.values().filter_map(|text| BankDocument::parse(text.as_str()).ok());
-        texts.flat_map(|document| must_stay(&document)).collect()
-    };
-    let all: String = after.values().map(|text| format!("{}\n", words_of(text))).collect();
-    match of_bank(before).into_iter().find(|piece| !all.contains(&words_of(piece))) {
-        Some(missing) => {
-            Err(BankInvalid::new("content", format!("lacks {:?}, which must stay", shortened(&missing, 80))))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Returns the pieces of a document that must stay: decisions, open items, and tagged lines.
-fn must_stay(document: &BankDocument) -> Vec<String> {
-    let of_section = |section: &BankSection| {
-        let blocks = block_spans(document.body(section));
-        let kept = blocks.into_iter().filter(|block| stays(section, block.form, &block.text));
-        kept.map(|block| block.text).collect::<Vec<_>>()
-    };
-    document.sections().iter().flat_map(of_section).collect()
 }
 
 /// Says whether a piece stays word for word.

@@ -19,8 +19,6 @@ pub enum Purpose {
     Distill,
     /// A call that files new content into a memory bank.
     Bank,
-    /// A call that makes a memory bank shorter.
-    Optimize,
 }
 
 impl Purpose {
@@ -35,7 +33,6 @@ impl Purpose {
             Self::Capture => "capture",
             Self::Distill => "distill",
             Self::Bank => "bank",
-            Self::Optimize => "optimize",
         }
     }
 

@@ -30,7 +30,6 @@ fn every_template_has_instructions_and_shows_what_it_is_about() {
             Template::Capture => "answer",
             Template::Distill => "transcript",
             Template::BankUpdate => "content",
-            Template::BankOptimize => "bank",
             _ => "task",
         };
         let prompt = render(template, &[(about, "what is at hand")], 32_000);

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::bank::{BankProposal, ProposedBank};
+use crate::bank::BankProposal;
 use crate::learning::lesson::Lesson;
 use crate::prompt::Purpose;
 
@@ -20,7 +20,6 @@ impl Purpose {
             Self::Extract | Self::Capture | Self::Distill => schemars::schema_for!(Extracted),
             Self::Contrast => schemars::schema_for!(Contrasted),
             Self::Bank => schemars::schema_for!(BankProposal),
-            Self::Optimize => schemars::schema_for!(ProposedBank),
         };
         let mut schema = schema.to_value();
         make_strict(&mut schema);
@@ -108,8 +107,6 @@ pub enum Answer {
     Lessons(Vec<Lesson>),
     /// The operations that file content into a memory bank.
     Bank(BankProposal),
-    /// A shorter memory bank.
-    Optimized(ProposedBank),
 }
 
 /// The reason why the model stopped writing an answer.
@@ -171,7 +168,6 @@ pub fn read(purpose: Purpose, text: &str) -> Result<Answer, InvalidAnswer> {
             object::<Extracted>(text).map(|extracted| Answer::Lessons(extracted.learnings))
         }
         Purpose::Bank => object(text).map(Answer::Bank),
-        Purpose::Optimize => object(text).map(Answer::Optimized),
         Purpose::Contrast => object::<Contrasted>(text).map(|contrasted| Answer::Lessons(contrasted.learnings)),
     }
 }
@@ -230,15 +226,9 @@ mod tests {
                 _ => {}
             }
         }
-        for purpose in [
-            Purpose::Evaluate,
-            Purpose::Judge,
-            Purpose::Extract,
-            Purpose::Contrast,
-            Purpose::Distill,
-            Purpose::Bank,
-            Purpose::Optimize,
-        ] {
+        for purpose in
+            [Purpose::Evaluate, Purpose::Judge, Purpose::Extract, Purpose::Contrast, Purpose::Distill, Purpose::Bank]
+        {
             check(&purpose.schema().unwrap());
         }
     }

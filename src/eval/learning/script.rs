@@ -83,7 +83,7 @@ impl ScriptedAnswers {
             Purpose::Extract => json(&Extracted { learnings: self.extracted.clone() }),
             Purpose::Capture | Purpose::Distill => json(&Extracted { learnings: self.distilled.clone() }),
             // No task of the evaluation has a memory bank.
-            Purpose::Bank | Purpose::Optimize => String::new(),
+            Purpose::Bank => String::new(),
         }
     }
 }

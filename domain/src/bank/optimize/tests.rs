@@ -1,5 +1,6 @@
 use super::*;
-use crate::bank::{BankKind, check_bounds, template};
+use crate::bank::known::words_of;
+use crate::bank::{BankInvalid, BankKind, check_bounds, template};
 
 fn now() -> Timestamp {
     "2026-11-25T12:00:00Z".parse().unwrap()
@@ -67,6 +68,34 @@ fn large() -> BankFiles {
     );
     with(&mut files, "progress.md", "Known issues", std::iter::once("- Export of 10,000 rows times out.\n\n### History of the importer\n\nThe first importer read whole files. It was replaced.".to_owned()));
     files
+}
+
+/// Checks that a bank which somebody made shorter keeps every decision, open item and tagged line.
+///
+/// # Errors
+/// One is missing; the error quotes it.
+fn check_kept(before: &BankFiles, after: &BankFiles) -> Result<(), BankInvalid> {
+    let of_bank = |files: &BankFiles| -> Vec<String> {
+        let texts = files.values().filter_map(|text| BankDocument::parse(text.as_str()).ok());
+        texts.flat_map(|document| must_stay(&document)).collect()
+    };
+    let all: String = after.values().map(|text| format!("{}\n", words_of(text))).collect();
+    match of_bank(before).into_iter().find(|piece| !all.contains(&words_of(piece))) {
+        Some(missing) => {
+            Err(BankInvalid::new("content", format!("lacks {:?}, which must stay", shortened(&missing, 80))))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the pieces of a document that must stay: decisions, open items, and tagged lines.
+fn must_stay(document: &BankDocument) -> Vec<String> {
+    let of_section = |section: &BankSection| {
+        let blocks = block_spans(document.body(section));
+        let kept = blocks.into_iter().filter(|block| stays(section, block.form, &block.text));
+        kept.map(|block| block.text).collect::<Vec<_>>()
+    };
+    document.sections().iter().flat_map(of_section).collect()
 }
 
 #[test]
