@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::banks::{ActivateBank, ActivatedBank, UpdateBank};
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::bank::{BankKey, BankKind, BankPath};
@@ -123,11 +122,7 @@ impl BankCaller<'_> {
     /// Returns the bank of the workspace.
     async fn code(&self, bank: &SystemHandle) -> Result<BankLocation, CommandFailure> {
         let resolved = bank.workspaces.resolve(&self.loaded.workspace, request_deadline()).await?;
-        if !resolved.registered {
-            // What belongs to no known workspace could not be deleted with one.
-            let workspace = Restorable::Workspace(resolved.workspace.clone().registered());
-            bank.memories.restore(vec![workspace], request_deadline()).await?;
-        }
+        bank.memories.register(&resolved, request_deadline()).await?;
         let root = Some(PathBuf::from(&resolved.workspace.root)).filter(|root| !root.as_os_str().is_empty());
         Ok(BankLocation { key: BankKey::code(&resolved.workspace.id), checkout: self.work_tree().or(root) })
     }

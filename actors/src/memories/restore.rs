@@ -16,6 +16,7 @@ use super::passages::are_passages_of;
 use crate::error::Error;
 use crate::ports::{Batch, Fingerprint, Passage, Record};
 use crate::runtime::Deadline;
+use crate::workspaces::Resolved;
 
 /// One thing to be written as it is. Whoever gives it has checked it and removed its secrets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +55,15 @@ impl Restorable {
 }
 
 impl MemoriesHandle {
+    /// Registers a workspace that is not yet: what belongs to no known workspace could not be deleted with one.
+    pub async fn register(&self, resolved: &Resolved, deadline: Deadline) -> Result<(), Error> {
+        if resolved.registered {
+            return Ok(());
+        }
+        let workspace = Restorable::Workspace(resolved.workspace.clone().registered());
+        self.restore(vec![workspace], deadline).await.map(drop)
+    }
+
     /// Writes what is not there yet, all of it or nothing, and says of each thing whether it was new. A workspace
     /// always counts as new.
     pub async fn restore(&self, things: Vec<Restorable>, deadline: Deadline) -> Result<Vec<bool>, Error> {

@@ -1,7 +1,6 @@
 //! What the tools of memory banks share: which bank a call is about.
 
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::bank::{BankKey, BankKind, project_slug};
@@ -58,11 +57,7 @@ fn key_of(kind: BankKind, of: &str) -> Result<BankKey, Error> {
 async fn code(calling: &Calling<'_>, name: Option<&str>) -> Result<CalledBank, Interrupted> {
     let workspace = calling.workspace(name).await?;
     let resolved = calling.system.workspaces.resolve(&workspace, calling.deadline).await?;
-    if !resolved.registered {
-        // What belongs to no known workspace could not be deleted with one.
-        let workspace = Restorable::Workspace(resolved.workspace.clone().registered());
-        calling.memories().restore(vec![workspace], calling.deadline).await?;
-    }
+    calling.memories().register(&resolved, calling.deadline).await?;
     let key = BankKey::code(&resolved.workspace.id);
     let (checkout, id) = match &calling.caller {
         Caller::User { .. } => {

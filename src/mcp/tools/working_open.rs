@@ -2,7 +2,6 @@
 
 use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::working::WorkingTask;
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use reasoning_bank_domain::working::{Operation, TOTAL_TOKENS, TaskContext, VALUE_MAX_BYTES};
@@ -40,15 +39,11 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     }
     let workspace = calling.workspace(named.as_deref()).await?;
     let resolved = calling.system.workspaces.resolve(&workspace, calling.deadline).await?;
-    let (id, registered) = (resolved.workspace.id.clone(), resolved.registered);
+    let id = resolved.workspace.id.clone();
     let (working, owner) = (&calling.system.working, owner(calling));
     let (task, operations) = match (task, task_id) {
         (Some(task), _) => {
-            if !registered {
-                // What belongs to no known workspace could not be deleted with one.
-                let workspace = Restorable::Workspace(resolved.workspace.registered());
-                calling.memories().restore(vec![workspace], calling.deadline).await?;
-            }
+            calling.memories().register(&resolved, calling.deadline).await?;
             let begun = working.begin(id, owner, system.unwrap_or_default(), calling.deadline).await?;
             (begun, vec![Operation::LoadTask(task)])
         }
