@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use reasoning_bank_domain::text::hex::hex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -195,7 +196,7 @@ fn hash(parts: [&[u8]; 3]) -> String {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hasher.finalize())
 }
 
 /// Returns the type of the first module that is not understood, if there is one.

@@ -1,6 +1,6 @@
-//! The directories of memory banks. The files of a bank lie in `banks/<kind>/<id>/` of the data directory, or in a folder of
-//! a checkout that somebody named. What keeps them whole lies in `bank-records/<kind>/<id>/` of the data directory, and
-//! for an adopted folder below that in a directory for each checkout:
+//! The directories of memory banks. The files of a bank lie in `banks/<kind>/<id>/` of the data directory, or in a
+//! folder of a checkout that somebody named. What keeps them whole lies in `bank-records/<kind>/<id>/` of the data
+//! directory, and for an adopted folder below that in a directory for each checkout:
 //!
 //! ```text
 //! lock           who has it may change the files and what is here
@@ -29,6 +29,7 @@ use reasoning_bank_actors::ports::{
     BankDirectories, BankDirectory, BankFileStamp, BankLocation, BankOnDisk, BankRecord, BankStamp, StagedFile,
 };
 use reasoning_bank_domain::bank::{BankKey, BankKind, BankPath};
+use reasoning_bank_domain::text::hex::hex;
 use sha2::{Digest, Sha256};
 
 pub(crate) use self::copying::gather_banks;
@@ -87,8 +88,7 @@ impl BankDirectories for BankDirs {
             return Ok(Box::new(BankDir { tree, records: Records::at(records) }));
         };
         let tree = FileTree::in_checkout(checkout, &folder)?;
-        let name = Sha256::digest(checkout.as_os_str().as_encoded_bytes());
-        let name: String = name.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let name = hex(&Sha256::digest(checkout.as_os_str().as_encoded_bytes())[..8]);
         Ok(Box::new(BankDir { tree, records: Records::at(records.join("checkouts").join(name)) }))
     }
 

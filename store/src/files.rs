@@ -44,6 +44,25 @@ pub fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
     sync_dir(dir)
 }
 
+/// Copies the files below a directory, for their owner alone, except those with this name. Links are left out, because
+/// what they lead to belongs to somebody else. What vanishes meanwhile is gone. Nothing is synced.
+pub(crate) fn copy_tree(from: &Path, to: &Path, except: Option<&str>) -> io::Result<()> {
+    for entry in unless_gone(fs::read_dir(from))?.into_iter().flatten() {
+        let entry = entry?;
+        let (path, copied) = (entry.path(), to.join(entry.file_name()));
+        let Some(kind) = unless_gone(entry.file_type())? else { continue };
+        if kind.is_dir() {
+            copy_tree(&path, &copied, except)?;
+        } else if kind.is_file()
+            && except.is_none_or(|name| entry.file_name() != name)
+            && let Some(mut file) = unless_gone(File::open(&path))?
+        {
+            io::copy(&mut file, &mut create_file(&copied)?)?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns what the system answered, or `None` where it says that the file or directory is not there.
 pub(crate) fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {

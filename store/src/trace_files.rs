@@ -1,7 +1,7 @@
-//! The files that belong to traces. Trace files are copies of traces, for people and other programs to read. They are kept whatever store is
-//! below. The store's own rows are what counts: a file that cannot be written fails no commit. Files are removed when
-//! their traces are erased, and when they are older than traces are kept. Artefacts, which `artefact_files` keeps, go with
-//! the episodes that name them.
+//! The files that belong to traces. Trace files are copies of traces, for people and other programs to read. They are
+//! kept whatever store is below. The store's own rows are what counts: a file that cannot be written fails no commit.
+//! Files are removed when their traces are erased, and when they are older than traces are kept. Artefacts, which
+//! `artefact_files` keeps, go with the episodes that name them.
 
 use std::fs;
 use std::io;
@@ -104,11 +104,8 @@ impl TraceFiles {
             self.release_artefacts(move |name| may_be_in(name.episode, &of), deadline).await?;
         }
         let dir = self.options.dir.clone();
-        let removing = tokio::task::spawn_blocking(move || remove(&dir, &scope));
-        let removed = tokio::time::timeout_at(deadline.instant(), removing).await.map_err(|_| StoreError::TimedOut)?;
-        let dir = self.options.dir.display();
-        let failed = |error: String| StoreError::Failed(format!("not all trace files in {dir} were removed: {error}"));
-        removed.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))
+        let about = format!("not all trace files in {} were removed", dir.display());
+        beside(about, deadline, move || remove(&dir, &scope)).await
     }
 
     /// Removes the artefacts that only episodes name which are not in the store. It looks at these names alone.
@@ -118,7 +115,8 @@ impl TraceFiles {
         deadline: Deadline,
     ) -> Result<(), StoreError> {
         let listing = self.artefacts.clone();
-        let named = beside(deadline, move || {
+        let about = || "artefacts of episodes".to_owned();
+        let named = beside(about(), deadline, move || {
             listing.named().map(|named| named.into_iter().filter(looks_at).collect::<Vec<_>>())
         });
         let mut gone = Vec::new();
@@ -128,7 +126,7 @@ impl TraceFiles {
             }
         }
         let releasing = self.artefacts.clone();
-        beside(deadline, move || releasing.release(&gone)).await
+        beside(about(), deadline, move || releasing.release(&gone)).await
     }
 
     /// Removes the traces that were kept long enough. This is done once a day, because the limit moves at midnight UTC.
@@ -145,19 +143,23 @@ impl TraceFiles {
         Ok(())
     }
 
+    /// Says whether it is time to look for artefacts that nobody needs, and notes that it is done now.
+    fn is_time_to_look(&self) -> bool {
+        let mut looked_at = self.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = looked_at.is_none_or(|at| at.elapsed() > LOOK_EVERY);
+        if is_due {
+            *looked_at = Some(Instant::now());
+        }
+        is_due
+    }
+
     async fn maintain_both(&self, deadline: Deadline) -> Result<Maintained, StoreError> {
         if let Err(error) = self.remove_old(deadline).await {
             tracing::warn!(%error, "old traces could not be removed");
         }
-        let is_due = {
-            let mut looked_at = self.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_due = looked_at.is_none_or(|at| at.elapsed() > LOOK_EVERY);
-            if is_due {
-                *looked_at = Some(Instant::now());
-            }
-            is_due
-        };
-        if is_due && let Err(error) = self.release_artefacts(NamedBy::is_settled, deadline).await {
+        if self.is_time_to_look()
+            && let Err(error) = self.release_artefacts(NamedBy::is_settled, deadline).await
+        {
             tracing::warn!(%error, "artefacts of episodes that are gone could not be removed");
         }
         self.store.maintain(deadline).await
@@ -186,15 +188,16 @@ impl MemoryStore for TraceFiles {
     }
 }
 
-/// Does work with artefacts before the deadline. It goes on by itself after it.
+/// Does work with files before the deadline. It goes on by itself after it. `about` begins the text of its failure.
 async fn beside<T: Send + 'static>(
+    about: String,
     deadline: Deadline,
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T, StoreError> {
     let working = tokio::time::timeout_at(deadline.instant(), tokio::task::spawn_blocking(work));
-    let done = working.await.map_err(|_| StoreError::TimedOut)?;
-    let failed = |error: String| StoreError::Failed(format!("artefacts of episodes: {error}"));
-    done.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))
+    let failed = |error: String| StoreError::Failed(format!("{about}: {error}"));
+    let done = working.await.map_err(|_| StoreError::TimedOut)?.map_err(|error| failed(error.to_string()))?;
+    done.map_err(|error| failed(error.to_string()))
 }
 
 /// Returns the time before which traces are removed; `None` where they are kept for good.

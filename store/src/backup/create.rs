@@ -1,5 +1,5 @@
-//! Making a backup. What the store gathered under its lock is joined by what lies beside it in the data directory. Then all
-//! of it is linked, where the destination is on the same file system, or copied, with the checksum of every byte.
+//! Making a backup. What the store gathered under its lock is joined by what lies beside it in the data directory. Then
+//! all of it is linked, where the destination is on the same file system, or copied, with the checksum of every byte.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -16,7 +16,7 @@ use super::partial::PartialDir;
 use super::{BackupError, blocking, known};
 use crate::banks::gather_banks;
 use crate::data_dir;
-use crate::files::{create_file, make_parent, unless_gone};
+use crate::files::{copy_tree, create_file, make_parent, unless_gone};
 use crate::lance::{LanceStore, SnapshotFacts, SnapshotPlace};
 
 /// Where a backup goes.
@@ -27,11 +27,12 @@ pub enum Destination {
     Stream(Box<dyn Write + Send>),
 }
 
-/// Makes a backup of the bank as it is at one moment. `deadline` is for that moment alone; copying goes on for as long as it
-/// takes, or until it is cancelled. What is not whole is removed, unless it went into a stream.
+/// Makes a backup of the bank as it is at one moment. `deadline` is for that moment alone; copying goes on for as long
+/// as it takes, or until it is cancelled. What is not whole is removed, unless it went into a stream.
 ///
 /// # Errors
-/// [`BackupError::Busy`], [`BackupError::Place`], [`BackupError::Io`], [`BackupError::Store`], [`BackupError::Cancelled`].
+/// [`BackupError::Busy`], [`BackupError::Place`], [`BackupError::Io`], [`BackupError::Store`],
+/// [`BackupError::Cancelled`].
 pub async fn create(
     store: &LanceStore,
     to: Destination,
@@ -172,22 +173,8 @@ fn gather_beside(data_dir: &Path, to: &Path) -> io::Result<()> {
             })?;
         }
     }
-    copy_tree(&data_dir.join(data_dir::ARTEFACTS), &to.join(data_dir::ARTEFACTS))?;
+    copy_tree(&data_dir.join(data_dir::ARTEFACTS), &to.join(data_dir::ARTEFACTS), None)?;
     gather_banks(data_dir, to)
-}
-
-/// Copies a directory of files that are written once.
-fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
-    for entry in unless_gone(fs::read_dir(from))?.into_iter().flatten() {
-        let entry = entry?;
-        let (path, to) = (entry.path(), to.join(entry.file_name()));
-        match entry.file_type()? {
-            kind if kind.is_dir() => copy_tree(&path, &to)?,
-            kind if kind.is_file() => copy_file(&path, &to, |_| true)?,
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 fn each_file(dir: &Path, extension: &str, mut take: impl FnMut(&Path, &Path) -> io::Result<()>) -> io::Result<()> {

@@ -1,14 +1,14 @@
 //! Banks in a backup: each as it is at one moment, with its records. What lies in a checkout is not in it.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use reasoning_bank_actors::ports::BankDirectories;
 
-use super::{BankDirs, Records};
-use crate::files::{create_file, unless_gone};
+use super::BankDirs;
+use super::records::{LOCK, Records};
+use crate::files::copy_tree;
 
 /// A process that writes to a bank is waited for so long.
 const LOCK_LIMIT: Duration = Duration::from_secs(10);
@@ -29,26 +29,8 @@ pub(crate) fn gather_banks(data_dir: &Path, to: &Path) -> io::Result<()> {
             }
             std::thread::sleep(LOCK_STEP);
         };
-        copy_tree(&from.files_of(&key), &copied.files_of(&key))?;
-        copy_tree(&from.records_of(&key), &copied.records_of(&key))?;
-    }
-    Ok(())
-}
-
-/// Copies the files below a directory. Links are left out, because what they lead to belongs to somebody else.
-fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
-    for entry in unless_gone(fs::read_dir(from))?.into_iter().flatten() {
-        let entry = entry?;
-        let (path, copied) = (entry.path(), to.join(entry.file_name()));
-        let Some(kind) = unless_gone(entry.file_type())? else { continue };
-        if kind.is_dir() {
-            copy_tree(&path, &copied)?;
-        } else if kind.is_file()
-            && entry.file_name() != "lock"
-            && let Some(mut file) = unless_gone(fs::File::open(&path))?
-        {
-            io::copy(&mut file, &mut create_file(&copied)?)?;
-        }
+        copy_tree(&from.files_of(&key), &copied.files_of(&key), None)?;
+        copy_tree(&from.records_of(&key), &copied.records_of(&key), Some(LOCK))?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use super::{open_lock, stamp};
 use crate::files::{create_dir, remove_if_there, sync_data, sync_dir, try_lock, unless_gone, write_synced};
 use crate::frames::{bodies, framed};
 
+pub(super) const LOCK: &str = "lock";
 const JOURNAL: &str = "journal.log";
 const DUMP: &str = "cache_memory_dump.json";
 /// A bank keeps so many versions.
@@ -38,7 +39,7 @@ impl Records {
     }
 
     pub(super) fn try_lock(&self) -> io::Result<Option<Box<dyn Send>>> {
-        let path = self.dir.join("lock");
+        let path = self.dir.join(LOCK);
         for _ in 0..LOCK_TRIES {
             create_dir(&self.dir)?;
             let file = open_lock(&path)?;
