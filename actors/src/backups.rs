@@ -1,5 +1,5 @@
-//! BackupsActor looks from time to time whether a backup is due, and has it made. Several processes of a bank may do so; one
-//! of them makes it. It remembers why the last try failed, until one succeeds.
+//! BackupsActor looks from time to time whether a backup is due, and has it made. Several processes of a bank may do
+//! so; one of them makes it. It remembers why the last try failed, until one succeeds.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,9 +1,10 @@
-//! BanksActor has the memory banks that this process uses at hand: markdown files that people and agents share. `domain::bank`
-//! says what a bank is and where in it a text belongs. An update is in the journal of its bank before it is answered, and
-//! in the files later, at once where they lie in a checkout.
+//! BanksActor has the memory banks that this process uses at hand: markdown files that people and agents share.
+//! `domain::bank` says what a bank is and where in it a text belongs. An update is in the journal of its bank before it
+//! is answered, and in the files later, at once where they lie in a checkout.
 //!
-//! `state` is what is known of the files, `held` a bank with its directory, `syncing` lets the two agree, `writing` writes the files, and `actor` has the
-//! banks at hand and sees to it that they are written. `update` and `shorten` are what happens to a bank.
+//! `state` is what is known of the files, `held` a bank with its directory, `syncing` lets the two agree, `writing`
+//! writes the files, and `actor` has the banks at hand and sees to it that they are written. `update` and `shorten` are
+//! what happens to a bank.
 
 mod actor;
 mod held;
@@ -15,14 +16,14 @@ mod syncing;
 mod update;
 mod writing;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use moka::future::Cache;
 use ractor::RpcReplyPort;
-use reasoning_bank_domain::bank::{BankFiles, BankInvalid, BankKey, BankPath, bank_tokens};
+use reasoning_bank_domain::bank::{BankFiles, BankInvalid, BankKey, BankPath, OPTIMIZE_ABOVE_TOKENS, bank_tokens};
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::system::restart::Restart;
 
@@ -63,7 +64,7 @@ impl Default for BankSettings {
             llm: false,
             llm_timeout: Duration::from_secs(20),
             sync_interval: Duration::from_secs(60),
-            optimize_above_tokens: 8_000,
+            optimize_above_tokens: OPTIMIZE_ABOVE_TOKENS,
             optimize_every_days: 7,
             optimize_in_repo: false,
             dumps: false,
@@ -104,7 +105,7 @@ pub struct ActivatedBank {
     /// The files lie in a checkout, where others write as well.
     pub is_adopted: bool,
     /// The directory of the files on this machine.
-    pub directory: std::path::PathBuf,
+    pub directory: PathBuf,
     pub notices: Vec<BankNotice>,
 }
 

@@ -1,6 +1,6 @@
-//! One call finds what helps with a task: the patterns that apply, the memories and the episodes that are about it, in one
-//! text. `recovery` does the same for an error, and `learn` takes what came of the task. This is no actor: it combines
-//! memories and episodes. The only state that it holds is what this process has shown lately.
+//! One call finds what helps with a task: the patterns that apply, the memories and the episodes that are about it, in
+//! one text. `recovery` does the same for an error, and `learn` takes what came of the task. This is no actor: it
+//! combines memories and episodes. The only state that it holds is what this process has shown lately.
 
 mod learn;
 mod recovery;
@@ -168,7 +168,8 @@ impl ContextHandle {
         Ok(answer)
     }
 
-    /// Finds the sections of the workspace's memory bank that are about a task. A bank that cannot be read keeps nobody waiting.
+    /// Finds the sections of the workspace's memory bank that are about a task. A bank that cannot be read keeps nobody
+    /// waiting.
     async fn sections(&self, task: &str, begun: &Resolved, deadline: Deadline) -> Vec<FoundSection> {
         let root = &begun.workspace.root;
         let checkout = (!root.is_empty()).then(|| root.into());

@@ -1,6 +1,7 @@
-//! Episodes as clients use them: `record` stores what a client tells, `search` finds, `read` lists and shows, `lifecycle`
-//! archives, deletes, restores and purges, `artefacts` keeps files and long texts beside it, `transcript` stores what transcripts tell, and `vectors` makes what meanings are
-//! compared by. This is no actor: it combines the store, the embedder and the rules.
+//! Episodes as clients use them: `record` stores what a client tells, `search` finds, `read` lists and shows,
+//! `lifecycle` archives, deletes, restores and purges, `artefacts` keeps files and long texts beside it, `transcript`
+//! stores what transcripts tell, and `vectors` makes what meanings are compared by. This is no actor: it combines the
+//! store, the embedder and the rules.
 
 mod artefacts;
 mod lifecycle;

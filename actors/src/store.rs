@@ -140,8 +140,8 @@ impl StoreHandle {
         self.ask("maintain", deadline, move |store| store.maintain(deadline)).await
     }
 
-    /// Does upkeep slice by slice, until nothing is left to do, another process is writing, or the deadline has passed, and
-    /// tells of each slice. A limited number is done, and the store does the rest by itself.
+    /// Does upkeep slice by slice, until nothing is left to do, another process is writing, or the deadline has passed,
+    /// and tells of each slice. A limited number is done, and the store does the rest by itself.
     pub async fn maintain_fully(&self, deadline: Deadline, mut did: impl FnMut(&Maintained)) -> Result<(), Error> {
         for _ in 0..SLICES_MAX {
             if deadline.passed() {

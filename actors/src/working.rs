@@ -1,6 +1,6 @@
-//! WorkingActor knows which working memories this process has at hand. `domain::working` says what one is and does. Every
-//! operation is in the log of its task before it is answered, so a task outlives its process, and a memory that is not used
-//! for long can be dropped: its log makes it again. A log belongs to one process at a time.
+//! WorkingActor knows which working memories this process has at hand. `domain::working` says what one is and does.
+//! Every operation is in the log of its task before it is answered, so a task outlives its process, and a memory that
+//! is not used for long can be dropped: its log makes it again. A log belongs to one process at a time.
 //!
 //! `held` is a task with its log, `actor` has the tasks at hand and sees to it that their logs get to the disk, and
 //! `closing` makes an episode of a task and removes its log.
@@ -125,8 +125,8 @@ impl WorkingHandle {
         .await
     }
 
-    /// Lists the tasks of an owner that are not closed, the one touched last first. Those that another process has are left
-    /// out.
+    /// Lists the tasks of an owner that are not closed, the one touched last first. Those that another process has are
+    /// left out.
     pub async fn list(
         &self,
         workspace: &WorkspaceId,

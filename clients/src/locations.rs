@@ -25,7 +25,8 @@ pub struct ClientPlaces {
     pub home: PathBuf,
     /// `$XDG_CONFIG_HOME`, else `~/.config`.
     pub config_home: PathBuf,
-    /// Where programs with a window keep their settings: `~/Library/Application Support` on macOS, `config_home` elsewhere.
+    /// Where programs with a window keep their settings: `~/Library/Application Support` on macOS, `config_home`
+    /// elsewhere.
     pub application_settings: PathBuf,
     /// The value of `$CLAUDE_CONFIG_DIR`.
     pub claude_config_dir: Option<PathBuf>,

@@ -1,8 +1,8 @@
 //! What an agent is shown before a task and when something fails, and what it tells at the end.
 //!
-//! `features` is what is known of the task, and `relevance` decides what is near enough to be shown. `entry` has the words
-//! of each thing that was found, and `rendered` puts them into one text within a budget. `answer` and `recovery` are the
-//! documents for callers. `learning` says what follows from an episode that is told at the end.
+//! `features` is what is known of the task, and `relevance` decides what is near enough to be shown. `entry` has the
+//! words of each thing that was found, and `rendered` puts them into one text within a budget. `answer` and `recovery`
+//! are the documents for callers. `learning` says what follows from an episode that is told at the end.
 
 mod answer;
 mod bank_section;

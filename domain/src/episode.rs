@@ -1,10 +1,10 @@
 //! Episodes: what happened in one task. An episode is a trace; its document is a second view of the same record.
 //!
 //! `document` is the document and how it is made of a trace and its state. `recording` checks what a caller reports and
-//! makes a trace of it. `labels` is what an episode is found by. `task_type` and `tool_name` are rules that label tasks and
-//! tools. `lifecycle` is what changes of an episode after it was stored: phase, deletion, access. `filter` says which
-//! episodes a question is about, `relevance` and `failures` rank them, `vectors` compares their meanings, `duplicate` says
-//! when two are the same, and `artefact` is what is kept beside the body.
+//! makes a trace of it. `labels` is what an episode is found by. `task_type` and `tool_name` are rules that label tasks
+//! and tools. `lifecycle` is what changes of an episode after it was stored: phase, deletion, access. `filter` says
+//! which episodes a question is about, `relevance` and `failures` rank them, `vectors` compares their meanings,
+//! `duplicate` says when two are the same, and `artefact` is what is kept beside the body.
 
 mod artefact;
 mod document;

@@ -156,8 +156,8 @@ impl EpisodeTable {
         episodes.saturating_mul(192).saturating_add(vectors.saturating_mul(3 * (dims + 4) + 64))
     }
 
-    /// Lists the episodes that the workspace, the time and the visibility of a filter let through, in no order: who is shown
-    /// each, when it was made in microseconds, and its id. Labels are not looked at.
+    /// Lists the episodes that the workspace, the time and the visibility of a filter let through, in no order: who is
+    /// shown each, when it was made in microseconds, and its id. Labels are not looked at.
     pub fn shown<'a>(&'a self, filter: &'a EpisodeFilter) -> impl Iterator<Item = (Visibility, i64, u128)> + 'a {
         let passes = self.passes(filter);
         self.rows.iter().filter_map(move |row| Some((passes(row)?, row.created, row.id)))
@@ -176,9 +176,9 @@ impl EpisodeTable {
             .map(|row| (row.created, row.id))
     }
 
-    /// Finds the episodes that are most like a vector of this embedder, among those that [`Self::shown`] lists and `among`
-    /// has: their ids and cosines, the best first. The outcomes are compared, or else the larger cosine of task and whole
-    /// counts.
+    /// Finds the episodes that are most like a vector of this embedder, among those that [`Self::shown`] lists and
+    /// `among` has: their ids and cosines, the best first. The outcomes are compared, or else the larger cosine of task
+    /// and whole counts.
     pub fn nearest(
         &self,
         filter: &EpisodeFilter,

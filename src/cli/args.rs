@@ -117,8 +117,8 @@ pub(super) struct McpArgs {
     /// Environment variable that holds the token
     #[arg(long, value_name = "NAME", default_value = "REASONING_BANK_TOKEN", requires = "server")]
     pub(super) token_env: String,
-    /// Project that the memories are of, by its key on the server [default: the one that `workspace link` gave the project of
-    /// the current directory, else that of the token or of each call]
+    /// Project that the memories are of, by its key on the server [default: the one that `workspace link` gave the
+    /// project of the current directory, else that of the token or of each call]
     #[arg(long, value_name = "KEY", requires = "server")]
     pub(super) key: Option<WorkspaceKey>,
 }

@@ -1,5 +1,5 @@
-//! The command `setup`: it puts the server into the configuration of clients, and takes it out again. What is written, and
-//! how, is the matter of the package `clients`; this reads and writes the files, and asks.
+//! The command `setup`: it puts the server into the configuration of clients, and takes it out again. What is written,
+//! and how, is the matter of the package `clients`; this reads and writes the files, and asks.
 
 mod binary;
 mod check;

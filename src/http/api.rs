@@ -1,5 +1,6 @@
-//! The bank for scripts: `/api/v1`. A route in [`ROUTES`] is answered by a tool of `mcp`, so that agents and scripts have the
-//! same rules, bounds and answers. No agent has a tool for the tokens (`tokens`), a whole export (`export`) or an import (`import`).
+//! The bank for scripts: `/api/v1`. A route in [`ROUTES`] is answered by a tool of `mcp`, so that agents and scripts
+//! have the same rules, bounds and answers. No agent has a tool for the tokens (`tokens`), a whole export (`export`) or
+//! an import (`import`).
 //!
 //! The arguments of a tool come from the path, from the query or from the body, whichever the method has. `openapi`
 //! describes the routes, `status` says what a failure is in HTTP, and `events` is the stream of a solve.

@@ -5,9 +5,10 @@
 //! artefacts/WORKSPACE/AB/AB….of/ID   an empty file for each episode that names it
 //! ```
 //!
-//! The name of the episode is there before the content, and the content before the episode is stored. So what is left of an
-//! episode that was never stored, or was erased, is found by its name: [`ArtefactFiles::named`] lists the names, and
-//! [`ArtefactFiles::release`] takes away those of episodes that are gone, with the contents that nobody names any more.
+//! The name of the episode is there before the content, and the content before the episode is stored. So what is left
+//! of an episode that was never stored, or was erased, is found by its name: [`ArtefactFiles::named`] lists the names,
+//! and [`ArtefactFiles::release`] takes away those of episodes that are gone, with the contents that nobody names any
+//! more.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

@@ -1,5 +1,5 @@
-//! Consolidation through the real binary: patterns are found in what agents told, proven by what they do later, refined by
-//! what went wrong, and every run can be taken back, also one that was killed.
+//! Consolidation through the real binary: patterns are found in what agents told, proven by what they do later, refined
+//! by what went wrong, and every run can be taken back, also one that was killed.
 
 use std::time::Duration;
 

@@ -147,7 +147,8 @@ impl BanksState {
         Ok(held)
     }
 
-    /// Lets banks go that nobody uses, the one that was not used for longest first. One with something ahead is synced first.
+    /// Lets banks go that nobody uses, the one that was not used for longest first. One with something ahead is synced
+    /// first.
     fn make_room(&mut self, myself: &ActorRef<BanksMsg>) {
         let mut idle: Vec<_> = self
             .at_hand

@@ -1,6 +1,7 @@
 //! A bank that this process has at hand, with its directory. Whoever changes it has the lock of the bank among all
 //! processes, and sees first what others changed meanwhile: the records of other processes, and the files of people.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -11,8 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::notice::NoticeSeverity;
 use super::state::{BankState, UpdateFrame};
+use crate::beside;
 use crate::error::Error;
-use crate::ports::{BankDirectories, BankDirectory, BankLocation, BankOnDisk, BankRecord, BankStamp, StoreError};
+use crate::ports::{BankDirectories, BankDirectory, BankLocation, BankOnDisk, BankRecord, BankStamp};
 
 /// A process waits so long for others that write to the same bank.
 const LOCK_LIMIT: Duration = Duration::from_secs(10);
@@ -27,17 +29,17 @@ pub(crate) struct HeldBank {
     pub(super) place: BankLocation,
     pub(super) dir: Box<dyn BankDirectory>,
     pub(super) state: BankState,
-    /// How the directory looked when it was read last. None: it has to be read.
+    /// The look of the directory when it was read last. It is none where the directory has to be read.
     pub(super) stamp: Option<BankStamp>,
-    /// What was named as left alone last.
+    /// The files that the last notice named as left alone.
     pub(super) left_alone: Vec<String>,
-    /// What is in memory is written for diagnosis after each sync.
+    /// It is true where the bank is written for diagnosis after each sync.
     pub(super) dumps: bool,
     /// Writing the files failed so many times in a row.
     pub(super) failures: u32,
 }
 
-/// Whether a bank came from the cache.
+/// The place that a bank came from: memory, or its directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Freshness {
     Cached,
@@ -85,8 +87,7 @@ impl HeldBank {
     /// Writes what this process has in memory, for diagnosis.
     pub(super) fn dump(&self, at: Timestamp) {
         let texts = self.state.texts();
-        let tokens: std::collections::BTreeMap<_, _> =
-            texts.iter().map(|(path, text)| (path.as_str(), tokens::estimate(text))).collect();
+        let tokens: BTreeMap<_, _> = texts.iter().map(|(path, text)| (path.as_str(), tokens::estimate(text))).collect();
         let dump = serde_json::json!({
             "at": at, "bank": self.place.key.to_string(), "tokens": tokens, "pending": self.state.pending, "files": texts,
         });
@@ -99,12 +100,7 @@ impl HeldBank {
 
     /// Says whether the bank was ever written to.
     pub(super) fn exists(&self) -> Result<bool, Error> {
-        Ok(!self.dir.look().map_err(unusable)?.records.is_empty())
-    }
-
-    /// Says whether no process has ever written the records of the bank.
-    pub(super) fn is_new(&self, now: &BankStamp) -> bool {
-        now.records.is_empty()
+        Ok(!self.dir.look().map_err(unusable)?.is_new())
     }
 
     /// Reads the records without looking at the files.
@@ -214,6 +210,6 @@ impl HeldBank {
 pub(super) fn unusable(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::InvalidInput => Error::invalid("bank", error.to_string()),
-        _ => StoreError::Unusable(error.to_string()).into(),
+        _ => beside::unusable(error),
     }
 }

@@ -1,4 +1,4 @@
-//! What a client is told of what happened to a bank since its last call.
+//! A notice tells a client what happened to a bank since its last call.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

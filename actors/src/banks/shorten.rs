@@ -73,7 +73,8 @@ pub(super) fn is_due(bank: &HeldBank, settings: &BankSettings, at: Timestamp) ->
     (tokens > settings.optimize_above_tokens && has_grown) || (is_old && tokens > OPTIMIZED_MIN_TOKENS)
 }
 
-/// Makes a bank shorter, down to `above` tokens or somewhat less where it has more, and keeps it as it was among its versions.
+/// Makes a bank shorter, down to `above` tokens or somewhat less where it has more, and keeps it as it was among its
+/// versions.
 pub(super) fn shorten(bank: &mut HeldBank, lock: &BankLock, above: usize, at: Timestamp) -> Result<(), Error> {
     let texts = bank.state.texts();
     let tokens = bank_tokens(&texts);

@@ -1,5 +1,5 @@
-//! What is known of the files of a bank: how they were when they were last read and written, and what is ahead of them.
-//! Updates change it, and what a person changed on the disk is merged into it.
+//! BankState is what is known of the files of a bank: how they were when they were last read and written, and what is
+//! ahead of them. Updates change it, and what a person changed on the disk is merged into it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -49,7 +49,7 @@ pub(super) struct UpdateFrame {
     pub(super) key: Option<UpdateKey>,
     /// The files that it changed, whole: what an update did must not depend on the version that reads it again.
     pub(super) changed: BankFiles,
-    /// What is known of the sections that it changed, by their hashes.
+    /// The metadata of the sections that it changed, by their hashes.
     pub(super) metadata: BTreeMap<String, BankMetadata>,
     pub(super) notices: Vec<BankNotice>,
 }

@@ -22,7 +22,7 @@ impl HeldBank {
         }
         let lock = match self.dir.try_lock().map_err(unusable)? {
             Some(lock) => lock,
-            None if self.is_new(&now) => self.lock()?,
+            None if now.is_new() => self.lock()?,
             None => {
                 self.stamp = None;
                 self.state = self.recorded()?;
@@ -47,8 +47,8 @@ impl HeldBank {
         self.sync_locked(lock, at)
     }
 
-    /// Reads what others changed: the records, and the files. Files that were written a moment ago are read in any case, because
-    /// they could have been changed again without looking different.
+    /// Reads what others changed: the records, and the files. Files that were written a moment ago are read in any
+    /// case, because they could have been changed again without looking different.
     pub(super) fn refresh(&mut self, lock: &BankLock, at: Timestamp) -> Result<Freshness, Error> {
         let now = self.dir.look().map_err(unusable)?;
         let known = self.stamp.take();
@@ -62,7 +62,7 @@ impl HeldBank {
         if !has_records || !has_files {
             let disk = self.dir.read().map_err(unusable)?;
             self.name_left_alone(&disk, at);
-            let is_first = now.records.is_empty();
+            let is_first = now.is_new();
             let changed = self.state.absorb(&disk, at);
             if is_first && disk.files.is_empty() && !self.dir.is_adopted() {
                 self.state.set_texts(template(self.place.key.kind()));

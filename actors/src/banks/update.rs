@@ -34,7 +34,7 @@ pub struct UpdateBank {
     pub session: Option<String>,
 }
 
-/// What became of an update.
+/// The answer to an update: what it changed, and what the caller has to know.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UpdatedBank {
     pub applied: Vec<AppliedOperation>,
@@ -170,8 +170,8 @@ fn numbered(mut operations: Vec<BankOperation>, request: &UpdateBank) -> Vec<Ban
     operations
 }
 
-/// Does what must not wait after an update: files in a checkout are written, and so is what is large, and a bank that became
-/// too long is made shorter. The update is stored already, so that what fails here is noticed and tried again.
+/// Does what must not wait after an update: files in a checkout are written, and so is what is large, and a bank that
+/// became too long is made shorter. The update is stored already, so that what fails here is noticed and tried again.
 fn finish(bank: &mut HeldBank, lock: &BankLock, settings: &BankSettings, is_large: bool, at: Timestamp) {
     let shortened = match shorten::is_due(bank, settings, at) {
         true => shorten::shorten(bank, lock, settings.optimize_above_tokens, at),

@@ -113,8 +113,8 @@ fn save(bank: &HeldBank, record: &WritingRecord) -> Result<(), Error> {
     saved.map_err(unusable)
 }
 
-/// Merges what came out of the place of a file that was written, where it is not what was expected. Returns it with the path of the
-/// file.
+/// Merges what came out of the place of a file that was written, where it is not what was expected. Returns it with the
+/// path of the file.
 fn merge_displaced(
     bank: &mut HeldBank,
     file: &WrittenFile,
@@ -141,8 +141,8 @@ fn merge_displaced(
     }
 }
 
-/// Makes the new base, and removes what was staged and the record. Somebody may have gone on writing into a file that has lost
-/// its place by then: `displaced` is what was merged of it, and what differs is merged still.
+/// Makes the new base, and removes what was staged and the record. Somebody may have gone on writing into a file that
+/// has lost its place by then: `displaced` is what was merged of it, and what differs is merged still.
 fn finish(
     bank: &mut HeldBank,
     lock: &BankLock,

@@ -1,5 +1,5 @@
-//! ConsolidationActor looks from time to time whether a run is due in a workspace, and begins it. Several processes of a bank
-//! may do so; one of them runs.
+//! ConsolidationActor looks from time to time whether a run is due in a workspace, and begins it. Several processes of
+//! a bank may do so; one of them runs.
 
 use std::time::Duration;
 
@@ -97,8 +97,8 @@ impl Actor for ConsolidationActor {
 }
 
 impl ConsolidationArgs {
-    /// Runs in every workspace where a run is due. Workspaces without an episode need none, and one where it fails does not keep
-    /// the others from theirs.
+    /// Runs in every workspace where a run is due. Workspaces without an episode need none, and one where it fails does
+    /// not keep the others from theirs.
     async fn look(&self) -> Result<(), Error> {
         for workspace in self.handle.store.workspaces(Deadline::after(STORE_LIMIT)).await? {
             match self.run_if_due(&workspace).boxed().await {

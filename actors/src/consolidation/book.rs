@@ -123,8 +123,8 @@ impl ConsolidationHandle {
         Ok(RunInputs { episodes: Arc::new(episodes), mature: Arc::new(mature), rejected })
     }
 
-    /// Returns the things that a run which was undone made or changed. A run that begins by itself leaves them alone, because
-    /// somebody did not want that.
+    /// Returns the things that a run which was undone made or changed. A run that begins by itself leaves them alone,
+    /// because somebody did not want that.
     async fn rejected(
         &self,
         trigger: RunTrigger,

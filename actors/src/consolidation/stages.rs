@@ -214,8 +214,9 @@ impl ConsolidationHandle {
         Ok(staged)
     }
 
-    /// Adds the merge of two patterns to a stage: one that stands for both, and both deprecated for it. Returns false where
-    /// there can be none, where there was one and somebody took it out of use, or where a validated pattern would be lost by it.
+    /// Adds the merge of two patterns to a stage: one that stands for both, and both deprecated for it. Returns false
+    /// where there can be none, where there was one and somebody took it out of use, or where a validated pattern would
+    /// be lost by it.
     pub(super) async fn merge(
         &self,
         staged: &mut Staged,

@@ -1,5 +1,5 @@
-//! Learning from a task at its end: the episode is stored, its insights become lessons, the patterns that were shown before
-//! it count as applied, and its status is evidence about the memories that were shown.
+//! Learning from a task at its end: the episode is stored, its insights become lessons, the patterns that were shown
+//! before it count as applied, and its status is evidence about the memories that were shown.
 
 use std::sync::Arc;
 

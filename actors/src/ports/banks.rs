@@ -1,5 +1,5 @@
-//! The directories of memory banks: markdown files that people edit as well, and beside them the records that keep what was
-//! acknowledged until it is in the files. The records never lie in a checkout. All calls block.
+//! The directories of memory banks: markdown files that people edit as well, and beside them the records that keep what
+//! was acknowledged until it is in the files. The records never lie in a checkout. All calls block.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -159,6 +159,11 @@ impl BankStamp {
     pub fn has_files_of(&self, earlier: &Self) -> bool {
         let settled = |file: &BankFileStamp| file.modified + UNSETTLED < earlier.taken_at;
         self.files == earlier.files && self.files.iter().all(settled)
+    }
+
+    /// Says whether no process has ever written the records of the bank.
+    pub fn is_new(&self) -> bool {
+        self.records.is_empty()
     }
 
     pub fn has_records_of(&self, earlier: &Self) -> bool {

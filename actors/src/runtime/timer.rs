@@ -5,8 +5,8 @@ use std::time::Duration;
 use ractor::{ActorRef, Message, MessagingErr};
 use tokio_util::task::AbortOnDropHandle;
 
-/// A message that comes to an actor later, unless the timer is dropped first. An actor keeps its timer in its state, so that
-/// the timer ends with it.
+/// A message that comes to an actor later, unless the timer is dropped first. An actor keeps its timer in its state, so
+/// that the timer ends with it.
 pub struct MessageTimer<M: Message>(#[expect(dead_code, reason = "it is kept to be dropped")] Sending<M>);
 
 type Sending<M> = AbortOnDropHandle<Result<(), MessagingErr<M>>>;

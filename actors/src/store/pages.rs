@@ -11,12 +11,12 @@ use crate::runtime::Deadline;
 const PAGE: usize = 500;
 
 impl StoreHandle {
-    /// Reads the episodes that the filter lets through, the newest first, until there are at least `most` or no more, and hands
-    /// them over some at a time.
+    /// Reads the episodes that the filter lets through, the newest first, until there are at least `most` or no more,
+    /// and hands them over some at a time.
     ///
     /// # Errors
-    /// `Conflict` where the last episode of a page was purged meanwhile, because nothing is found behind it. The errors of the
-    /// store.
+    /// `Conflict` where the last episode of a page was purged meanwhile, because nothing is found behind it. The errors
+    /// of the store.
     pub(crate) async fn each_episode(
         &self,
         filter: &EpisodeFilter,

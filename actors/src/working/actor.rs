@@ -182,8 +182,8 @@ impl WorkingState {
         }
     }
 
-    /// Returns a task, from its log where it is not at hand. The lock of its log is taken in turn with all others, so that
-    /// nobody meets a lock of this process.
+    /// Returns a task, from its log where it is not at hand. The lock of its log is taken in turn with all others, so
+    /// that nobody meets a lock of this process.
     async fn get(&mut self, key: TaskKey) -> Result<Option<(SharedTask, bool)>, Error> {
         self.uses += 1;
         if let Some((held, used)) = self.at_hand.get_mut(&key) {

@@ -30,8 +30,8 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
     Ok(if is_changed { root.to_string() } else { text.to_owned() })
 }
 
-/// Changes an entry that is there. Where it has all keys of the value already, only these change, and others, which are the
-/// user's, stay. Tells whether anything changed.
+/// Changes an entry that is there. Where it has all keys of the value already, only these change, and others, which are
+/// the user's, stay. Tells whether anything changed.
 fn put(property: &CstObjectProp, value: &ConfigValue) -> bool {
     let properties = match (property.object_value(), value) {
         (Some(own), ConfigValue::Map(entries)) => {

@@ -34,7 +34,8 @@ pub(super) fn remove(text: &str) -> String {
     format!("{before}{after}")
 }
 
-/// Finds the first marker whose next marker is its end, up to the line after it. A begin without an end is text of the user.
+/// Finds the first marker whose next marker is its end, up to the line after it. A begin without an end is text of the
+/// user.
 fn section(text: &str) -> Option<(usize, usize)> {
     let begins: Vec<usize> = text.match_indices(BEGIN).map(|(at, _)| at).collect();
     begins.iter().enumerate().find_map(|(n, &start)| {

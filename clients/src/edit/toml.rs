@@ -26,8 +26,8 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
     Ok(edited)
 }
 
-/// Puts a value in its place. Where an entry has all its keys already, only these change, and others, which are the user's,
-/// stay. Tells whether anything changed.
+/// Puts a value in its place. Where an entry has all its keys already, only these change, and others, which are the
+/// user's, stay. Tells whether anything changed.
 fn put(map: &mut dyn TableLike, name: &str, value: &ConfigValue) -> bool {
     if map.get(name).and_then(read).is_some_and(|is| is.is_same(value)) {
         return false;

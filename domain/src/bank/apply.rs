@@ -1,5 +1,5 @@
-//! The validator of operations, and what they do to the files of a bank. The same rules hold for the operations of a model
-//! and for those of the rules: all are performed or none.
+//! The validator of operations, and what they do to the files of a bank. The same rules hold for the operations of a
+//! model and for those of the rules: all are performed or none.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -65,8 +65,8 @@ pub struct BankChange {
     pub metadata: Vec<SectionMetadata>,
 }
 
-/// Validates and performs operations. `is_known` says of a piece that the bank has it in other words; whatever the bank says
-/// in the same words is known in any case. Secrets are scrubbed.
+/// Validates and performs operations. `is_known` says of a piece that the bank has it in other words; whatever the bank
+/// says in the same words is known in any case. Secrets are scrubbed.
 ///
 /// # Errors
 /// An operation is not possible, and nothing has changed.

@@ -1,6 +1,6 @@
-//! A markdown file as front matter and sections. The parts are places in the text, so a file that nobody changed is written
-//! back byte for byte. Only headings that stand by themselves begin a section: not those in code, in comments, in quotations
-//! or in lists.
+//! A markdown file as front matter and sections. The parts are places in the text, so a file that nobody changed is
+//! written back byte for byte. Only headings that stand by themselves begin a section: not those in code, in comments,
+//! in quotations or in lists.
 
 use std::ops::Range;
 
@@ -111,8 +111,8 @@ impl BankDocument {
         self.line_end
     }
 
-    /// Finds the section that a name means: the whole path, or its end where only one section has that end. Case and white
-    /// space do not matter.
+    /// Finds the section that a name means: the whole path, or its end where only one section has that end. Case and
+    /// white space do not matter.
     ///
     /// # Errors
     /// No section has the name, or several do.
@@ -175,8 +175,8 @@ pub fn section_hash(path: &[String], body: &str) -> String {
     hex(&hasher.finalize())[..HASH_DIGITS].to_owned()
 }
 
-/// Returns where the front matter is, with a mark of byte order before it. What it says is never read, so that no text in it
-/// costs more than its length.
+/// Returns where the front matter is, with a mark of byte order before it. What it says is never read, so that no text
+/// in it costs more than its length.
 fn front_matter(text: &str) -> Range<usize> {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut at = start;

@@ -188,8 +188,8 @@ impl BankDocument {
         Ok(range)
     }
 
-    /// Returns the line ends that have to follow a text which is put at a place, so that a blank line parts it from the next
-    /// section, and the file ends with a line end only where it did, or was empty.
+    /// Returns the line ends that have to follow a text which is put at a place, so that a blank line parts it from the
+    /// next section, and the file ends with a line end only where it did, or was empty.
     fn line_ends_after(&self, at: usize, section_end: usize) -> &'static str {
         let (before, rest) = self.text().split_at(at);
         let there = rest[..section_end - at].matches('\n').count();

@@ -1,5 +1,5 @@
-//! Filing by rules: a text is split into pieces, each piece is classified by its signs, and goes to the file and section for
-//! its category. `signs` has the words and patterns, `places` the files and sections. Nothing is cut off.
+//! Filing by rules: a text is split into pieces, each piece is classified by its signs, and goes to the file and
+//! section for its category. `signs` has the words and patterns, `places` the files and sections. Nothing is cut off.
 
 mod places;
 mod signs;
@@ -177,8 +177,8 @@ fn operations_of(
     operations
 }
 
-/// Returns a piece as an entry of a bank: a list item, with its date where its file has dates. Code and tables stay as they
-/// are.
+/// Returns a piece as an entry of a bank: a list item, with its date where its file has dates. Code and tables stay as
+/// they are.
 fn written(piece: &BankTextPiece, category: BankCategory, date: Option<String>) -> String {
     let text = self_contained(&piece.text);
     let is_raw = piece.form == PieceForm::Code || text.trim_start().starts_with('|');

@@ -144,8 +144,8 @@ impl From<BankKey> for String {
     }
 }
 
-/// Returns the id of a project's bank: its name in lower case with dashes for spaces. Where other characters would be lost,
-/// eight digits of a hash keep two names apart.
+/// Returns the id of a project's bank: its name in lower case with dashes for spaces. Where other characters would be
+/// lost, eight digits of a hash keep two names apart.
 ///
 /// # Errors
 /// The name is blank or too long.

@@ -81,8 +81,8 @@ pub(super) fn words_of(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Splits a text at its headings, list items and paragraphs. Nothing is left out but white space, the headings, which each
-/// piece names, and the markers of lists.
+/// Splits a text at its headings, list items and paragraphs. Nothing is left out but white space, the headings, which
+/// each piece names, and the markers of lists.
 pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
     let Ok(document) = BankDocument::parse(text) else { return Vec::new() };
     let mut pieces: Vec<BankTextPiece> = Vec::new();

@@ -1,6 +1,6 @@
 //! Joining what two writers did to one file since they both read it: a person in an editor, and the bank. Sections are
-//! compared three ways. Nothing that the person wrote is lost: where both changed one section, the person's stays and what
-//! the bank added is put after it under a heading of its own.
+//! compared three ways. Nothing that the person wrote is lost: where both changed one section, the person's stays and
+//! what the bank added is put after it under a heading of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,8 +54,8 @@ impl<'a> BankSections<'a> {
     }
 }
 
-/// Merges two versions of a file that come from one base. `theirs` is the person's; its order, line ends and wording stay.
-/// `heading` is put above what the bank wrote in a section that the person changed as well.
+/// Merges two versions of a file that come from one base. `theirs` is the person's; its order, line ends and wording
+/// stay. `heading` is put above what the bank wrote in a section that the person changed as well.
 ///
 /// # Errors
 /// A version is longer than a file of a bank may be.
@@ -123,7 +123,8 @@ impl MergeInWork<'_> {
         }
     }
 
-    /// Returns the sections whose heading the person changed, with the key that they had. What stands under them is the same.
+    /// Returns the sections whose heading the person changed, with the key that they had. What stands under them is the
+    /// same.
     fn renamed(&self) -> BTreeMap<SectionKey, SectionKey> {
         let gone = |key: &&SectionKey| !self.theirs.at.contains_key(*key) && self.ours.at.contains_key(*key);
         let mut gone: Vec<(SectionKey, String)> =

@@ -42,8 +42,8 @@ pub struct ProposedMetadata {
     pub relations: Vec<String>,
 }
 
-/// Returns the prompt that asks where new content belongs. Where it is cut, the content is too long for the model, and the
-/// rules have to file it.
+/// Returns the prompt that asks where new content belongs. Where it is cut, the content is too long for the model, and
+/// the rules have to file it.
 pub fn update_prompt(prompts: &Prompts, files: &BankFiles, content: &str, budget: usize) -> Prompt {
     let outline = outline_text(files);
     render(prompts, Template::BankUpdate, &[("outline", &outline), ("content", content)], budget)

@@ -1,6 +1,7 @@
-//! Making a bank shorter by rules, for its files and for what `activate` shows. Old entries become one line each, then the
-//! sections give way in the order discussion, implementation, architecture. Decisions, open items, and what is tagged or
-//! marked current stay word for word; what was filed last within a day becomes a line at most; what is not changed stays byte for byte.
+//! Making a bank shorter by rules, for its files and for what `activate` shows. Old entries become one line each, then
+//! the sections give way in the order discussion, implementation, architecture. Decisions, open items, and what is
+//! tagged or marked current stay word for word; what was filed last within a day becomes a line at most; what is not
+//! changed stays byte for byte.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

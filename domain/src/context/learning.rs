@@ -176,8 +176,8 @@ pub fn episode_to_learn(
     Some(episode)
 }
 
-/// Returns the lessons of the insights of an episode, and notes on those that become none. An insight of a task that failed
-/// is a warning.
+/// Returns the lessons of the insights of an episode, and notes on those that become none. An insight of a task that
+/// failed is a warning.
 pub fn lessons_of(episode: &NewEpisode) -> (Vec<Learning>, Vec<Note>) {
     let is_fit = |insight: &&String| {
         let says = insight.chars().filter(|c| c.is_alphanumeric()).count();

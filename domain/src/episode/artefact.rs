@@ -20,7 +20,8 @@ pub const ARTEFACT_MAX_BYTES: usize = 64 << 20;
 pub const ARTEFACTS_MAX: usize = 100;
 /// The most bytes of all artefacts of an episode.
 pub const ARTEFACTS_MAX_BYTES: usize = 256 << 20;
-/// The longest text that stays in the body of an episode, in bytes. Of a longer one, its head and tail have about so many.
+/// The longest text that stays in the body of an episode, in bytes. Of a longer one, its head and tail have about so
+/// many.
 pub const INLINE_MAX_BYTES: usize = 16 << 10;
 /// The most bytes of an artefact that are shown at once.
 pub const ARTEFACT_PAGE_MAX_BYTES: usize = 64 << 10;
@@ -70,8 +71,8 @@ impl Artefact {
         Self { reference: ArtefactReference { name, sha256, bytes, media_type }, content }
     }
 
-    /// Returns the text from an offset on, at most [`ARTEFACT_PAGE_MAX_BYTES`] of it. An offset within a character counts as
-    /// the start of that character.
+    /// Returns the text from an offset on, at most [`ARTEFACT_PAGE_MAX_BYTES`] of it. An offset within a character
+    /// counts as the start of that character.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! The end of a task, and the episode that is kept of it: the task and its plan, what is held as the entries of its trace,
-//! how far it came, and what it used. An entry keeps its reference as the action of its trace entry, so that a reference
-//! leads to the same text before and after the end.
+//! The end of a task, and the episode that is kept of it: the task and its plan, what is held as the entries of its
+//! trace, how far it came, and what it used. An entry keeps its reference as the action of its trace entry, so that a
+//! reference leads to the same text before and after the end.
 //!
 //! An episode has a bound, and so the longest texts keep their heads and tails: all of them are cut to one length, half
 //! of the former until the episode fits. What was retrieved is stored elsewhere, and only named.

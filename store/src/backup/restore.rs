@@ -1,6 +1,6 @@
-//! Restoring a backup into an empty directory. Everything is put into `.restoring/` there first, checked, opened, and rid of
-//! what was erased after the backup was made. Then it moves up. While `.restoring/` is there no bank is opened in the
-//! directory, so nobody meets half of one.
+//! Restoring a backup into an empty directory. Everything is put into `.restoring/` there first, checked, opened, and
+//! rid of what was erased after the backup was made. Then it moves up. While `.restoring/` is there no bank is opened
+//! in the directory, so nobody meets half of one.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -50,8 +50,8 @@ pub struct Restored {
     pub unexpected: Vec<FlawedFile>,
 }
 
-/// Restores a backup into a directory that is empty or not there. Erasures that newer backups beside it know of are carried
-/// out again, and those of [`RestoreOptions::erasures_of`]. After an error nothing is left of what was begun.
+/// Restores a backup into a directory that is empty or not there. Erasures that newer backups beside it know of are
+/// carried out again, and those of [`RestoreOptions::erasures_of`]. After an error nothing is left of what was begun.
 ///
 /// # Errors
 /// [`BackupError::Place`], [`BackupError::NoBackup`], [`BackupError::Damaged`], [`BackupError::OtherBank`],

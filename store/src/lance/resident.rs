@@ -6,8 +6,8 @@
 //!
 //! In reading order: whom an owner index is for (`owner`), which owner indexes are kept (`cache`), which versions of
 //! the tables they stand for (`versions`, `table_deltas`), how rows are read for them (`rows`) and filled in (`fill`),
-//! how they are searched (`search`), and how memories are read by the row ids that they know (`row_lookup`). `episodes` has
-//! the table of episodes, which takes its share of the budget.
+//! how they are searched (`search`), and how memories are read by the row ids that they know (`row_lookup`). `episodes`
+//! has the table of episodes, which takes its share of the budget.
 
 mod cache;
 mod episodes;

@@ -54,8 +54,8 @@ impl BankSigns {
     }
 }
 
-/// Returns a pattern whose words and digits are those of ASCII. The signs are English, and the patterns are compiled in less
-/// than half of the time.
+/// Returns a pattern whose words and digits are those of ASCII. The signs are English, and the patterns are compiled in
+/// less than half of the time.
 fn of_ascii(pattern: &str) -> String {
     let (mut written, mut in_class) = (String::with_capacity(2 * pattern.len()), false);
     let mut signs = pattern.chars();

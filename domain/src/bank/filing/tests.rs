@@ -18,8 +18,8 @@ fn now() -> Timestamp {
     "2026-11-25T12:00:00Z".parse().unwrap()
 }
 
-/// Files each piece of a table by itself. Returns the shares of those in the right file and in the right section, and what
-/// went wrong.
+/// Files each piece of a table by itself. Returns the shares of those in the right file and in the right section, and
+/// what went wrong.
 fn measured(table: &str) -> (usize, usize, usize, Vec<String>) {
     let path = format!("{}/../tests/data/banks/{table}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(path).unwrap();

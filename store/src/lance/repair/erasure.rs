@@ -45,7 +45,8 @@ fn by_age(scope: &EraseScope) -> Option<(TableName, Timestamp)> {
     }
 }
 
-/// Removes what is erased from journals, history, the logs of working memories, the memory bank of a workspace and `set-aside/`. `jobs` are the jobs that are still there.
+/// Removes what is erased from journals, history, the logs of working memories, the memory bank of a workspace and
+/// `set-aside/`. `jobs` are the jobs that are still there.
 fn remove_from_files(layout: &Layout, own: &JournalSlot, scope: &EraseScope, jobs: &HashSet<String>) -> io::Result<()> {
     match by_age(scope) {
         Some((table, before)) => {

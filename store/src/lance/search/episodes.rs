@@ -1,6 +1,6 @@
 //! Episodes: lists by their labels and times, and the search by meaning. Which episodes there are is told by a table in
-//! memory (`resident/episodes.rs`), or by short columns where it would be too large. Labels are looked for in the columns,
-//! and only the bodies of those that are asked for are read.
+//! memory (`resident/episodes.rs`), or by short columns where it would be too large. Labels are looked for in the
+//! columns, and only the bodies of those that are asked for are read.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
