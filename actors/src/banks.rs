@@ -16,19 +16,20 @@ mod syncing;
 mod update;
 mod writing;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use moka::future::Cache;
-use ractor::RpcReplyPort;
 use reasoning_bank_domain::bank::{BankFiles, BankInvalid, BankKey, BankPath, OPTIMIZE_ABOVE_TOKENS, bank_tokens};
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::system::restart::Restart;
 
 use self::actor::{BanksActor, BanksArgs, BanksMsg, SharedBank};
 use self::held::{Freshness, HeldBank, unusable};
+use self::shorten::ShortenedTexts;
 use crate::beside::blocking;
 use crate::error::Error;
 use crate::ports::{BankDirectories, BankLocation, Clock};
@@ -116,6 +117,8 @@ pub struct ListedBank {
     pub files: usize,
     pub tokens: usize,
     pub last_updated: Option<Timestamp>,
+    /// Why it cannot be read.
+    pub problem: Option<String>,
 }
 
 #[derive(Clone)]
@@ -195,21 +198,27 @@ impl BanksHandle {
     pub async fn list(&self, own: BankLocation, deadline: Deadline) -> Result<Vec<ListedBank>, Error> {
         let (files, at) = (Arc::clone(&self.files), self.clock.now());
         blocking(deadline, move || {
-            let list = |key: BankKey| {
-                let checkout = own.checkout.clone().filter(|_| key == own.key);
+            let read = |key: &BankKey| -> Result<ListedBank, Error> {
+                let checkout = own.checkout.clone().filter(|_| *key == own.key);
                 let mut bank = HeldBank::open(&*files, BankLocation { key: key.clone(), checkout }, false)?;
                 bank.look_at(at)?;
                 let texts = bank.state.texts();
-                let tokens = bank_tokens(&texts);
-                Ok(ListedBank { key, files: texts.len(), tokens, last_updated: bank.state.updated_at })
+                let (tokens, last_updated) = (bank_tokens(&texts), bank.state.updated_at);
+                Ok(ListedBank { key: key.clone(), files: texts.len(), tokens, last_updated, problem: None })
             };
-            files.list().map_err(unusable)?.into_iter().map(list).collect()
+            let list = |key: BankKey| {
+                read(&key).unwrap_or_else(|error| {
+                    let problem = Some(error.to_string());
+                    ListedBank { key, files: 0, tokens: 0, last_updated: None, problem }
+                })
+            };
+            Ok(files.list().map_err(unusable)?.into_iter().map(list).collect())
         })
         .await
     }
 
     /// Returns the texts of a bank, and whether they lie in a checkout. A bank that is not there is not made.
-    pub(crate) async fn texts(&self, place: &BankLocation, deadline: Deadline) -> Result<(BankFiles, bool), Error> {
+    pub async fn texts(&self, place: &BankLocation, deadline: Deadline) -> Result<(BankFiles, bool), Error> {
         let at = self.clock.now();
         self.with_bank(place, deadline, move |bank| {
             if bank.exists()? {
@@ -236,7 +245,9 @@ impl BanksHandle {
             bank.refresh(&lock, at)?;
             let missing = || Error::NotFound(format!("version {version} of the bank {}", bank.place.key));
             let version = bank.version(version)?.ok_or_else(missing)?;
-            bank.replace(&lock, version.files, "before a version was restored", at)
+            bank.keep_version("before a version was restored", at)?;
+            bank.state.set_texts(version.files);
+            bank.write_anew(&lock, at)
         })
         .await
     }
@@ -248,29 +259,36 @@ impl BanksHandle {
             let lock = bank.lock()?;
             bank.refresh(&lock, at)?;
             let before = bank_tokens(&bank.state.texts());
-            shorten::shorten(bank, &lock, above, at)?;
+            shorten::shorten(bank, &lock, above, ShortenedTexts::All, at)?;
             Ok((before, bank_tokens(&bank.state.texts())))
         })
         .await
     }
 
     /// Writes what is ahead of the files of a bank.
+    ///
+    /// # Errors
+    /// A file could not be written. What was acknowledged is kept, and writing is tried again.
     pub async fn sync(&self, place: &BankLocation, deadline: Deadline) -> Result<(), Error> {
         let at = self.clock.now();
-        self.with_bank(place, deadline, move |bank| bank.sync(at)).await
+        self.with_bank(place, deadline, move |bank| {
+            bank.sync(at)?;
+            let last = bank.state.notices().pop();
+            let why = last.map_or_else(|| "somebody is writing to them".to_owned(), |(_, notice)| notice.description);
+            if bank.is_ahead() { Err(unusable(io::Error::other(why))) } else { Ok(()) }
+        })
+        .await
+    }
+
+    /// Says whether there is a bank.
+    pub async fn exists(&self, place: &BankLocation, deadline: Deadline) -> Result<bool, Error> {
+        self.with_bank(place, deadline, |bank| bank.exists()).await
     }
 
     /// Lets the bank of a workspace live in a folder of its checkouts.
     pub async fn adopt(&self, key: &BankKey, folder: &Path, deadline: Deadline) -> Result<(), Error> {
         let (files, of, folder) = (Arc::clone(&self.files), key.clone(), folder.to_owned());
-        blocking(deadline, move || files.adopt(&of, &folder).map_err(unusable)).await?;
-        self.forget(key, deadline).await
-    }
-
-    /// Drops what this process has of a bank.
-    async fn forget(&self, key: &BankKey, deadline: Deadline) -> Result<(), Error> {
-        let place = BankLocation { key: key.clone(), checkout: None };
-        Ok(self.slot.call(|reply: RpcReplyPort<()>| BanksMsg::Forget { place, reply }, deadline).await?)
+        blocking(deadline, move || files.adopt(&of, &folder).map_err(unusable)).await
     }
 
     /// Works on a bank, after all that was asked of it before.
@@ -285,8 +303,9 @@ impl BanksHandle {
         let bank: SharedBank = self.slot.call(|reply| BanksMsg::Get { place: of, reply }, deadline).await??;
         let locked = tokio::time::timeout_at(deadline.instant(), bank.lock_owned()).await;
         let mut locked = locked.map_err(|_| Error::DeadlineExceeded)?;
-        let (slot, place) = (self.slot.clone(), place.clone());
+        let (slot, place, files, at) = (self.slot.clone(), place.clone(), Arc::clone(&self.files), self.clock.now());
         blocking(deadline, move || {
+            locked.follow_adoption(&*files, at)?;
             let done = work(&mut locked);
             if locked.is_ahead() {
                 let _ = slot.cast(BanksMsg::Ahead { place, failures: locked.failures });

@@ -25,15 +25,15 @@ pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS,
 pub use document::{BankDocument, BankSection, section_hash};
 pub use filing::{classify, file_by_rules};
 pub use key::{BankKey, BankKind, project_slug};
-pub use known::{BankTextPiece, PieceForm, text_pieces};
+pub use known::{BankTextPiece, PieceForm, new_pieces, text_pieces};
 pub use merge::{BankMerge, merge};
 pub use model::{BankProposal, ProposedMetadata, ProposedOperation, proposed_operations, update_prompt};
 pub use operation::{
     BankCategory, BankImportance, BankMetadata, BankOperation, BankOperationType, BankSource, SECTION_SEPARATOR,
 };
 pub use optimize::{
-    BankOutline, BankView, OPTIMIZE_ABOVE_TOKENS, OPTIMIZED_MIN_TOKENS, OptimizedBank, bank_tokens, optimize, outline,
-    view,
+    BankFacts, BankOutline, BankView, OPTIMIZE_ABOVE_TOKENS, OPTIMIZED_MIN_TOKENS, OptimizedBank, bank_tokens,
+    optimize, outline, view,
 };
 pub use path::BankPath;
 pub use template::{described, template};

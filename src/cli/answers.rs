@@ -343,6 +343,9 @@ pub(super) struct ListedBankAnswer {
     pub(super) files: usize,
     pub(super) tokens: usize,
     pub(super) last_updated: Option<Timestamp>,
+    /// Why the bank cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) problem: Option<String>,
 }
 
 #[derive(Debug, Serialize)]

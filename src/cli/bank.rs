@@ -6,7 +6,7 @@ use reasoning_bank_actors::banks::{ActivateBank, ActivatedBank, UpdateBank};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::bank::{BankKey, BankKind, BankPath};
+use reasoning_bank_domain::bank::{BankFiles, BankKey, BankKind, BankPath, template};
 
 use super::answers::{BankDone, BankHistory, BankList, BankVersionAnswer, ListedBankAnswer, ShownBank};
 use super::args::{ActivateBankArgs, BankArgs, BankCommand, UpdateBankArgs};
@@ -37,6 +37,7 @@ pub(super) fn command(
                     files: bank.files,
                     tokens: bank.tokens,
                     last_updated: bank.last_updated,
+                    problem: bank.problem,
                 });
                 Ok(BankList { banks: listed.collect() })
             })?;
@@ -116,7 +117,17 @@ impl BankCaller<'_> {
         let Some(named) = &of.bank else { return self.code(bank).await };
         let key: BankKey = named.parse().map_err(Error::from)?;
         let own = self.code(bank).await?;
-        Ok(if key == own.key { own } else { BankLocation { key, checkout: None } })
+        if key == own.key {
+            return Ok(own);
+        }
+        let place = BankLocation { key, checkout: None };
+        // A mistyped name must not make a bank. The user's own is there whenever it is asked for.
+        if place.key != BankKey::global() && !bank.banks.exists(&place, request_deadline()).await? {
+            return Err(
+                Error::NotFound(format!("memory bank {}; bank list names those that there are", place.key)).into()
+            );
+        }
+        Ok(place)
     }
 
     /// Returns the bank of the workspace.
@@ -203,11 +214,20 @@ impl BankCaller<'_> {
         std::fs::create_dir_all(&folder).map_err(unwritable)?;
         let is_empty = std::fs::read_dir(&folder).map_err(unwritable)?.next().is_none();
         if is_empty {
-            for (path, text) in reasoning_bank_domain::bank::template(BankKind::Code) {
-                std::fs::write(folder.join(path.as_str()), text).map_err(unwritable)?;
+            for (path, text) in with_bank(self.loaded, async |bank| self.held_so_far(&bank).await)? {
+                let file = folder.join(path.as_str());
+                let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+                made.and_then(|()| std::fs::write(file, text)).map_err(unwritable)?;
             }
         }
         self.move_into(&folder, output)
+    }
+
+    /// Returns what the bank of the workspace holds in the data directory: the template where it holds nothing.
+    async fn held_so_far(&self, bank: &SystemHandle) -> Result<BankFiles, CommandFailure> {
+        let place = BankLocation { checkout: None, ..self.code(bank).await? };
+        let (texts, _) = bank.banks.texts(&place, request_deadline()).await?;
+        Ok(if texts.is_empty() { template(BankKind::Code) } else { texts })
     }
 
     /// Lets the bank of the workspace live in a folder.
@@ -219,10 +239,22 @@ impl BankCaller<'_> {
             let real = |path: &Path| path.canonicalize().map_err(|_| outside());
             let (real_folder, real_checkout) = (real(folder)?, real(&checkout)?);
             let relative = real_folder.strip_prefix(&real_checkout).map_err(|_| outside())?;
+            let before = self.held_so_far(&bank).await?;
             bank.banks.adopt(&place.key, relative, request_deadline()).await?;
+            let key = place.key.clone();
             let request =
                 ActivateBank { place, description: None, files: Vec::new(), max_tokens: usize::MAX, session: None };
-            Ok(ShownBank::of(bank.banks.activate(request, request_deadline()).await?))
+            let shown = bank.banks.activate(request, request_deadline()).await?;
+            let is_left_behind = before != template(BankKind::Code) && before != shown.content;
+            let mut shown = ShownBank::of(shown);
+            if is_left_behind {
+                shown.notices.push(format!(
+                    "what the bank held before stays in the data directory, in banks/{}/{}",
+                    key.kind().as_str(),
+                    key.id()
+                ));
+            }
+            Ok(shown)
         })?;
         output.answer(&shown, render::bank_place)
     }

@@ -39,6 +39,8 @@ use super::data_dir;
 use super::files::{create_dir, remove_if_there, unless_gone, write_synced};
 
 const ADOPTED: &str = "adopted";
+/// The records of adopted folders lie here, in a directory for each checkout.
+const CHECKOUTS: &str = "checkouts";
 /// The path of an adopted folder has at most so many bytes.
 const MAX_FOLDER_BYTES: usize = 4_096;
 
@@ -60,36 +62,43 @@ impl BankDirs {
     fn files_of(&self, key: &BankKey) -> PathBuf {
         self.files.join(key.kind().as_str()).join(key.id())
     }
+}
 
-    fn adopted(&self, key: &BankKey) -> io::Result<Option<PathBuf>> {
-        let Some(folder) = unless_gone(fs::read_to_string(self.records_of(key).join(ADOPTED)))? else {
-            return Ok(None);
-        };
+/// The folder of its checkouts that a bank lived in when it was opened.
+struct Adoption {
+    /// The file that names the folder. None where a bank is asked for without a checkout.
+    marker: Option<PathBuf>,
+    folder: Option<PathBuf>,
+}
+
+impl Adoption {
+    /// Reads which folder it is now.
+    fn now(&self) -> io::Result<Option<PathBuf>> {
+        let Some(marker) = &self.marker else { return Ok(None) };
+        let Some(folder) = unless_gone(fs::read_to_string(marker))? else { return Ok(None) };
         let folder = PathBuf::from(folder.trim_end_matches('\n'));
         Ok(Some(folder).filter(|folder| is_inside(folder)))
     }
 }
 
-/// Says whether a relative path stays below where it begins.
+/// Says whether a relative path stays below where it begins, and not among the files of Git.
 fn is_inside(folder: &Path) -> bool {
-    let normal = folder.components().all(|part| matches!(part, Component::Normal(_)));
+    let normal = folder.components().all(|part| matches!(part, Component::Normal(name) if name != ".git"));
     normal && !folder.as_os_str().is_empty() && folder.as_os_str().len() <= MAX_FOLDER_BYTES
 }
 
 impl BankDirectories for BankDirs {
     fn open(&self, place: &BankLocation) -> io::Result<Box<dyn BankDirectory>> {
         let records = self.records_of(&place.key);
-        let adopted = match &place.checkout {
-            Some(checkout) => self.adopted(&place.key)?.map(|folder| (checkout, folder)),
-            None => None,
-        };
-        let Some((checkout, folder)) = adopted else {
+        let adoption = Adoption { marker: place.checkout.is_some().then(|| records.join(ADOPTED)), folder: None };
+        let adoption = Adoption { folder: adoption.now()?, ..adoption };
+        let Some((checkout, folder)) = place.checkout.as_ref().zip(adoption.folder.as_deref()) else {
             let tree = FileTree::own(self.files_of(&place.key));
-            return Ok(Box::new(BankDir { tree, records: Records::at(records) }));
+            return Ok(Box::new(BankDir { tree, records: Records::at(records), adoption }));
         };
-        let tree = FileTree::in_checkout(checkout, &folder)?;
+        let tree = FileTree::in_checkout(checkout, folder)?;
         let name = hex(&Sha256::digest(checkout.as_os_str().as_encoded_bytes())[..8]);
-        Ok(Box::new(BankDir { tree, records: Records::at(records.join("checkouts").join(name)) }))
+        Ok(Box::new(BankDir { tree, records: Records::at(records.join(CHECKOUTS).join(name)), adoption }))
     }
 
     fn list(&self) -> io::Result<Vec<BankKey>> {
@@ -105,7 +114,8 @@ impl BankDirectories for BankDirs {
     }
 
     fn adopt(&self, key: &BankKey, folder: &Path) -> io::Result<()> {
-        let bad = || io::Error::new(io::ErrorKind::InvalidInput, "the folder must lie in the checkout");
+        let bad =
+            || io::Error::new(io::ErrorKind::InvalidInput, "the folder must lie in the checkout, and not in .git");
         let text = folder.to_str().filter(|_| is_inside(folder)).ok_or_else(bad)?;
         let records = self.records_of(key);
         create_dir(&records)?;
@@ -128,6 +138,7 @@ impl BankDirectories for BankDirs {
 struct BankDir {
     tree: FileTree,
     records: Records,
+    adoption: Adoption,
 }
 
 impl BankDirectory for BankDir {
@@ -137,6 +148,10 @@ impl BankDirectory for BankDir {
 
     fn is_adopted(&self) -> bool {
         self.tree.is_in_checkout()
+    }
+
+    fn is_current(&self) -> io::Result<bool> {
+        Ok(self.adoption.now()? == self.adoption.folder)
     }
 
     fn try_lock(&self) -> io::Result<Option<Box<dyn Send>>> {
@@ -168,7 +183,7 @@ impl BankDirectory for BankDir {
         self.records.journal()
     }
 
-    fn append(&self, frame: &[u8]) -> io::Result<()> {
+    fn append(&self, frame: &[u8]) -> io::Result<u64> {
         self.records.append(frame)
     }
 

@@ -38,11 +38,6 @@ pub(crate) enum BanksMsg {
     },
     Sync(BankLocation),
     Synced(Result<(BankLocation, Option<u32>), Panicked>),
-    /// The bank was removed.
-    Forget {
-        place: BankLocation,
-        reply: RpcReplyPort<()>,
-    },
 }
 
 pub(crate) struct BanksArgs {
@@ -91,11 +86,6 @@ impl Actor for BanksActor {
             }
             BanksMsg::Synced(Ok((place, Some(failures)))) => state.sync_later(&myself, place, failures),
             BanksMsg::Synced(_) => state.make_room(&myself),
-            BanksMsg::Forget { place, reply } => {
-                state.next_sync.remove(&place);
-                state.at_hand.retain(|held, _| held.key != place.key);
-                let _ = reply.send(());
-            }
         }
         Ok(())
     }

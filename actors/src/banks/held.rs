@@ -6,7 +6,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::bank::BankFiles;
+use reasoning_bank_domain::bank::{BankFiles, BankPath, template};
 use reasoning_bank_domain::text::tokens;
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +14,20 @@ use super::notice::NoticeSeverity;
 use super::state::{BankState, UpdateFrame};
 use crate::beside;
 use crate::error::Error;
-use crate::ports::{BankDirectories, BankDirectory, BankLocation, BankOnDisk, BankRecord, BankStamp};
+use crate::ports::{
+    BankDirectories, BankDirectory, BankFileStamp, BankLocation, BankOnDisk, BankRecord, BankStamp, StagedFile,
+};
 
 /// A process waits so long for others that write to the same bank.
 const LOCK_LIMIT: Duration = Duration::from_secs(10);
 const LOCK_STEP: Duration = Duration::from_millis(1);
+/// A journal that has more bytes is made part of the base.
+const MAX_JOURNAL_BYTES: u64 = 8 << 20;
+/// Whoever saves a file may be in the middle of it for so long.
+const BEING_SAVED: Duration = Duration::from_millis(20);
+/// An editor that empties a file before it writes it may take so long in between.
+const BEING_EMPTY: Duration = Duration::from_millis(500);
+const READ_STEP: Duration = Duration::from_millis(5);
 /// So many files that are left alone are named.
 const MAX_NAMED: usize = 20;
 
@@ -62,6 +71,18 @@ impl HeldBank {
         Ok(Self { place, dir, state, stamp: None, left_alone: Vec::new(), dumps, failures: 0 })
     }
 
+    /// Goes on in the folder that somebody adopted meanwhile. What was acknowledged before is in the files that were left.
+    pub(super) fn follow_adoption(&mut self, files: &dyn BankDirectories, at: Timestamp) -> Result<(), Error> {
+        if self.dir.is_current().map_err(unusable)? {
+            return Ok(());
+        }
+        if self.is_ahead() {
+            self.sync(at)?;
+        }
+        *self = Self::open(files, self.place.clone(), self.dumps)?;
+        Ok(())
+    }
+
     /// Takes the lock of the bank.
     pub(super) fn lock(&self) -> Result<BankLock, Error> {
         let until = Instant::now() + LOCK_LIMIT;
@@ -79,9 +100,57 @@ impl HeldBank {
     /// Reads the bank without changing anything, and without its lock.
     pub(super) fn look_at(&mut self, at: Timestamp) -> Result<(), Error> {
         self.state = self.recorded()?;
-        let disk = self.dir.read().map_err(unusable)?;
+        let disk = self.read_settled()?;
         self.state.absorb(&disk, at);
         Ok(())
+    }
+
+    /// Reads the files. One that somebody is saving just now is read when he has done, and at the latest after half a
+    /// second.
+    pub(super) fn read_settled(&self) -> Result<BankOnDisk, Error> {
+        let until = Instant::now() + BEING_EMPTY;
+        loop {
+            let disk = self.dir.read().map_err(unusable)?;
+            let now = self.dir.look().map_err(unusable)?;
+            let is_being_saved = |file: &BankFileStamp| {
+                let path: Option<BankPath> = file.path.parse().ok();
+                let of = |files: &'_ BankFiles| path.as_ref().and_then(|path| files.get(path)).cloned();
+                let (before, text) = (of(self.state.base()), of(&disk.files));
+                let is_emptied =
+                    text.as_deref().is_some_and(is_blank) && before.as_deref().is_some_and(|before| !is_blank(before));
+                let may_take = if is_emptied { BEING_EMPTY } else { BEING_SAVED };
+                before != text && file.modified + may_take > now.taken_at
+            };
+            if Instant::now() >= until || !now.files.iter().any(is_being_saved) {
+                return Ok(disk);
+            }
+            std::thread::sleep(READ_STEP);
+        }
+    }
+
+    /// Reads what came out of the place of a file that was written. Where it is not what was expected, somebody saved it
+    /// in between, and may be in the middle of it.
+    pub(super) fn read_displaced(
+        &self,
+        file: &BankPath,
+        name: &str,
+        expected: Option<&str>,
+    ) -> Result<StagedFile, Error> {
+        let begun = Instant::now();
+        let mut last: Option<(StagedFile, Instant)> = None;
+        loop {
+            let now = self.dir.staged(file, name).map_err(unusable)?;
+            let StagedFile::Text(text) = &now else { return Ok(now) };
+            let since =
+                last.as_ref().filter(|(before, _)| *before == now).map_or_else(Instant::now, |(_, since)| *since);
+            let may_take = if is_blank(text) { BEING_EMPTY } else { BEING_SAVED };
+            let is_expected = expected.is_none_or(|expected| expected == text);
+            if is_expected || since.elapsed() >= may_take || begun.elapsed() >= BEING_EMPTY + BEING_SAVED {
+                return Ok(now);
+            }
+            last = Some((now, since));
+            std::thread::sleep(READ_STEP);
+        }
     }
 
     /// Writes what this process has in memory, for diagnosis.
@@ -101,6 +170,13 @@ impl HeldBank {
     /// Says whether the bank was ever written to.
     pub(super) fn exists(&self) -> Result<bool, Error> {
         Ok(!self.dir.look().map_err(unusable)?.is_new())
+    }
+
+    /// Returns the texts that an update is filed in. A folder of a checkout may have none, and then gets those files of the
+    /// template that something is filed in.
+    pub(super) fn texts_to_file_in(&self) -> BankFiles {
+        let texts = self.state.texts();
+        if texts.is_empty() { template(self.place.key.kind()) } else { texts }
     }
 
     /// Reads the records without looking at the files.
@@ -147,11 +223,18 @@ impl HeldBank {
     }
 
     /// Carries out an update. It is in the journal when this returns.
-    pub(super) fn append(&mut self, _lock: &BankLock, frame: UpdateFrame) -> Result<(), Error> {
+    pub(super) fn append(&mut self, lock: &BankLock, frame: UpdateFrame) -> Result<(), Error> {
         let known = self.stamp.take();
         let bytes = serde_json::to_vec(&frame).map_err(Error::internal)?;
-        self.dir.append(&bytes).map_err(unusable)?;
+        let journal_bytes = self.dir.append(&bytes).map_err(unusable)?;
         self.state.update(frame);
+        if journal_bytes > MAX_JOURNAL_BYTES {
+            // The update is stored. The next one tries again.
+            if let Err(error) = self.checkpoint(lock) {
+                tracing::warn!(%error, bank = %self.place.key, "the journal of a memory bank could not be emptied");
+            }
+            return Ok(());
+        }
         let now = self.dir.look().map_err(unusable)?;
         self.stamp = known.map(|known| BankStamp { records: now.records, ..known });
         Ok(())
@@ -169,11 +252,14 @@ impl HeldBank {
         !self.state.ahead().is_empty()
     }
 
-    /// Keeps the bank as it is among its versions.
-    pub(super) fn keep_version(&self, reason: &str, at: Timestamp) -> Result<(), Error> {
+    /// Keeps the bank as it is among its versions. Returns the name of the version.
+    pub(super) fn keep_version(&self, reason: &str, at: Timestamp) -> Result<Timestamp, Error> {
+        // A version is found by its millisecond.
+        let at = Timestamp::from_millisecond(at.as_millisecond()).map_err(Error::internal)?;
         let version = BankVersion { at, reason: reason.to_owned(), files: self.state.texts() };
         let bytes = serde_json::to_vec(&version).map_err(Error::internal)?;
-        self.dir.keep_version(at, &bytes).map_err(unusable)
+        self.dir.keep_version(at, &bytes).map_err(unusable)?;
+        Ok(at)
     }
 
     pub(super) fn versions(&self) -> Result<Vec<BankVersion>, Error> {
@@ -205,6 +291,10 @@ impl HeldBank {
         }
         self.left_alone = named;
     }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
 }
 
 pub(super) fn unusable(error: io::Error) -> Error {

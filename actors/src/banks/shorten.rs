@@ -2,10 +2,11 @@
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_domain::bank::{
-    BankFiles, BankMetadata, BankOutline, OPTIMIZED_MIN_TOKENS, bank_tokens, optimize, view,
+    BankFacts, BankFiles, BankMetadata, BankOutline, OPTIMIZED_MIN_TOKENS, OptimizedBank, bank_tokens, optimize, view,
 };
 
 use super::held::{BankLock, HeldBank};
+use super::notice::NoticeSeverity;
 use super::{ActivateBank, ActivatedBank, BankSettings};
 use crate::error::Error;
 
@@ -73,20 +74,46 @@ pub(super) fn is_due(bank: &HeldBank, settings: &BankSettings, at: Timestamp) ->
     (tokens > settings.optimize_above_tokens && has_grown) || (is_old && tokens > OPTIMIZED_MIN_TOKENS)
 }
 
-/// Makes a bank shorter, down to `above` tokens or somewhat less where it has more, and keeps it as it was among its
-/// versions.
-pub(super) fn shorten(bank: &mut HeldBank, lock: &BankLock, above: usize, at: Timestamp) -> Result<(), Error> {
+/// Which texts of a bank may become shorter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ShortenedTexts {
+    /// Somebody asked for it.
+    All,
+    /// What updates filed, and entries that are old. What a person wrote stays.
+    Filed,
+}
+
+fn shorter(bank: &HeldBank, texts: &BankFiles, above: usize, which: ShortenedTexts, at: Timestamp) -> OptimizedBank {
+    let may_shorten = |piece: &str| which == ShortenedTexts::All || bank.state.is_filed(piece);
+    optimize(texts, above, BankFacts { metadata: &known(bank), may_shorten: &may_shorten }, at)
+}
+
+/// Makes a bank shorter, down to `above` tokens or somewhat less where it has more. It is kept as it was among its
+/// versions, and a notice says so.
+pub(super) fn shorten(
+    bank: &mut HeldBank,
+    lock: &BankLock,
+    above: usize,
+    which: ShortenedTexts,
+    at: Timestamp,
+) -> Result<(), Error> {
     let texts = bank.state.texts();
     let tokens = bank_tokens(&texts);
     if tokens <= OPTIMIZED_MIN_TOKENS {
         return Ok(());
     }
-    let optimized = optimize(&texts, above.min(tokens - 1), &known(bank), at);
+    let optimized = shorter(bank, &texts, above.min(tokens - 1), which, at);
     bank.state.optimized_at = Some(at);
     bank.state.optimized_tokens = optimized.tokens;
-    let shorter = optimized.files;
-    if shorter == texts {
+    if optimized.files == texts {
         return bank.checkpoint(lock);
     }
-    bank.replace(lock, shorter, "before it was made shorter", at)
+    let version = bank.keep_version("before it was made shorter", at)?;
+    let description = format!(
+        "the bank was made shorter, from {tokens} to {} tokens; bank restore {version} brings back what it was",
+        optimized.tokens
+    );
+    bank.state.notice(NoticeSeverity::Info, description, at);
+    bank.state.file(optimized.files);
+    bank.write_anew(lock, at)
 }

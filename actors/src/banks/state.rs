@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::bank::{BankFiles, BankMetadata, BankPath, merge};
+use reasoning_bank_domain::bank::{BankFiles, BankMetadata, BankPath, merge, new_pieces};
 use serde::{Deserialize, Serialize};
 
 use super::notice::{BankNotice, NoticeSeverity};
@@ -14,6 +14,8 @@ use crate::ports::BankOnDisk;
 const MAX_SEEN: usize = 1_000;
 /// A bank remembers what is known of so many sections.
 const MAX_METADATA: usize = 5_000;
+/// A bank remembers of so many pieces that they were filed.
+const MAX_FILED: usize = 20_000;
 /// A bank remembers so many notices.
 const MAX_NOTICES: usize = 10;
 
@@ -29,6 +31,9 @@ pub(super) struct BankState {
     ahead: BankFiles,
     seen: VecDeque<UpdateKey>,
     metadata: BTreeMap<String, BankMetadata>,
+    /// The hashes of the pieces that updates filed. All others are somebody's own.
+    #[serde(default)]
+    filed: BTreeSet<String>,
     notices: VecDeque<(u64, BankNotice)>,
     next_notice: u64,
     pub(super) updated_at: Option<Timestamp>,
@@ -85,7 +90,7 @@ impl BankState {
     /// Carries out an update. The same update on the same state makes the same state.
     pub(super) fn update(&mut self, frame: UpdateFrame) {
         self.pending += u64::from(!frame.changed.is_empty());
-        self.set_texts(frame.changed);
+        self.file(frame.changed);
         self.metadata.extend(frame.metadata);
         while self.metadata.len() > MAX_METADATA {
             self.metadata.pop_first();
@@ -97,6 +102,27 @@ impl BankState {
         }
         frame.notices.into_iter().for_each(|notice| self.add_notice(notice));
         self.updated_at = Some(frame.at);
+    }
+
+    /// Makes these texts the bank, of which what is new was not written by a person.
+    pub(super) fn file(&mut self, texts: BankFiles) {
+        for (path, text) in &texts {
+            let before = self.text(path).map(String::as_str).unwrap_or_default();
+            self.filed.append(&mut new_pieces(before, text));
+        }
+        self.set_texts(texts);
+        if self.filed.len() > MAX_FILED {
+            let there: BTreeSet<String> = self.texts().values().flat_map(|text| new_pieces("", text)).collect();
+            self.filed.retain(|piece| there.contains(piece));
+        }
+        while self.filed.len() > MAX_FILED {
+            self.filed.pop_first();
+        }
+    }
+
+    /// Says of a piece, by its hash, whether an update filed it.
+    pub(super) fn is_filed(&self, piece: &str) -> bool {
+        self.filed.contains(piece)
     }
 
     /// Makes these texts the bank. A file that is not among them stays as it is.

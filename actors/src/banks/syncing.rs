@@ -1,7 +1,7 @@
 //! A bank and its directory agree: what others changed is read, and what is ahead is written.
 
 use jiff::Timestamp;
-use reasoning_bank_domain::bank::{BankFiles, template};
+use reasoning_bank_domain::bank::template;
 
 use super::held::{BankLock, Freshness, HeldBank, unusable};
 use super::notice::NoticeSeverity;
@@ -32,16 +32,8 @@ impl HeldBank {
         self.refresh(&lock, at)
     }
 
-    /// Puts other texts into the place of those of a bank, which is kept as a version before, and writes them.
-    pub(super) fn replace(
-        &mut self,
-        lock: &BankLock,
-        texts: BankFiles,
-        reason: &str,
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        self.keep_version(reason, at)?;
-        self.state.set_texts(texts);
+    /// Makes the texts in memory the base, and writes them.
+    pub(super) fn write_anew(&mut self, lock: &BankLock, at: Timestamp) -> Result<(), Error> {
         self.state.updated_at = Some(at);
         self.checkpoint(lock)?;
         self.sync_locked(lock, at)
@@ -60,7 +52,7 @@ impl HeldBank {
         }
         let mut freshness = if has_records { Freshness::Cached } else { Freshness::Read };
         if !has_records || !has_files {
-            let disk = self.dir.read().map_err(unusable)?;
+            let disk = self.read_settled()?;
             self.name_left_alone(&disk, at);
             let is_first = now.is_new();
             let changed = self.state.absorb(&disk, at);

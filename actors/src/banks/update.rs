@@ -12,6 +12,7 @@ use reasoning_bank_domain::safety::secrets::Scrub;
 
 use super::held::{BankLock, HeldBank};
 use super::notice::{BankNotice, NoticeSeverity};
+use super::shorten::ShortenedTexts;
 use super::state::{UpdateFrame, UpdateKey};
 use super::{BankSettings, BanksHandle, shorten};
 use crate::error::Error;
@@ -86,7 +87,7 @@ impl BanksHandle {
         let at = self.clock.now();
         let view = move |bank: &mut HeldBank| {
             bank.view(at)?;
-            Ok(bank.state.texts())
+            Ok(bank.texts_to_file_in())
         };
         let files = self.with_bank(&request.place, deadline, view).await?;
         // What is left of the time is for the rules.
@@ -125,7 +126,7 @@ fn file(
     if key.as_ref().is_some_and(|key| bank.state.has_seen(key)) {
         return Ok(Vec::new());
     }
-    let files = bank.state.texts();
+    let files = bank.texts_to_file_in();
     let mut notices = Vec::new();
     let mut notice = |severity, description| notices.push(BankNotice { timestamp: at, description, severity });
     let change = by_model.and_then(|operations| {
@@ -174,7 +175,7 @@ fn numbered(mut operations: Vec<BankOperation>, request: &UpdateBank) -> Vec<Ban
 /// became too long is made shorter. The update is stored already, so that what fails here is noticed and tried again.
 fn finish(bank: &mut HeldBank, lock: &BankLock, settings: &BankSettings, is_large: bool, at: Timestamp) {
     let shortened = match shorten::is_due(bank, settings, at) {
-        true => shorten::shorten(bank, lock, settings.optimize_above_tokens, at),
+        true => shorten::shorten(bank, lock, settings.optimize_above_tokens, ShortenedTexts::Filed, at),
         false => Ok(()),
     };
     let written = match bank.dir.is_adopted() || is_large {

@@ -79,11 +79,14 @@ fn write_once(bank: &mut HeldBank, lock: &BankLock, at: Timestamp) -> Result<boo
             Err(error) => failed.push(format!("{}: {error}", file.path)),
         }
     }
-    let disk = bank.dir.read().map_err(unusable)?;
+    let disk = bank.read_settled()?;
     for file in refused {
-        let is_left_alone = disk.left_alone.contains_key(file.path.as_str());
-        if is_left_alone || disk.files.get(&file.path) == file.expected.as_ref() {
-            failed.push(format!("{}: something that is no file is in its place", file.path));
+        match disk.left_alone.get(file.path.as_str()) {
+            Some(why) => failed.push(format!("{}: what is there {why}", file.path)),
+            None if disk.files.get(&file.path) == file.expected.as_ref() => {
+                failed.push(format!("{}: something that is no file is in its place", file.path));
+            }
+            None => {}
         }
     }
     bank.state.absorb(&disk, at);
@@ -121,7 +124,7 @@ fn merge_displaced(
     expected: Option<&str>,
     at: Timestamp,
 ) -> Result<Option<(BankPath, String)>, Error> {
-    match bank.dir.staged(&file.path, &file.name).map_err(unusable)? {
+    match bank.read_displaced(&file.path, &file.name, expected)? {
         StagedFile::Text(theirs) => {
             if expected.is_some_and(|expected| expected != theirs) {
                 let ours = bank.state.text(&file.path).unwrap_or(&file.target).clone();

@@ -43,6 +43,9 @@ pub trait BankDirectory: Send + Sync {
     /// Says whether the files lie in a checkout.
     fn is_adopted(&self) -> bool;
 
+    /// Says whether the bank would be opened in the same directory now. It would not after a folder was adopted.
+    fn is_current(&self) -> io::Result<bool>;
+
     /// Takes the lock of the bank among all processes, unless somebody has it. It is freed when it is dropped.
     fn try_lock(&self) -> io::Result<Option<Box<dyn Send>>>;
 
@@ -62,7 +65,8 @@ pub trait BankDirectory: Send + Sync {
     fn journal(&self) -> io::Result<Vec<Vec<u8>>>;
 
     /// Appends a frame of JSON to the journal. It is on the disk when this returns. After an error it is not there.
-    fn append(&self, frame: &[u8]) -> io::Result<()>;
+    /// Returns the bytes that the journal has now.
+    fn append(&self, frame: &[u8]) -> io::Result<u64>;
 
     fn clear_journal(&self) -> io::Result<()>;
 
@@ -81,7 +85,7 @@ pub trait BankDirectory: Send + Sync {
     /// Removes the texts that were staged and that no record names, which a crash left. Whoever calls it has the lock.
     fn remove_left_over(&self) -> io::Result<()>;
 
-    /// Keeps a version of the bank, and lets the oldest go where there are too many.
+    /// Keeps a version of the bank, and lets old ones go where there are too many.
     fn keep_version(&self, at: Timestamp, content: &[u8]) -> io::Result<()>;
 
     /// Lists the versions, the newest first.

@@ -44,6 +44,10 @@ impl MemBank {
         self.changes
     }
 
+    fn journal_bytes(&self) -> u64 {
+        self.journal.iter().map(|frame| frame.len() as u64).sum()
+    }
+
     /// Counts a step that changes something.
     fn step(&mut self, refused: bool) -> io::Result<()> {
         if let Some(left) = &mut self.steps_left {
@@ -72,6 +76,11 @@ impl MemBanks {
         self.with(place, |bank| bank.journal.len())
     }
 
+    /// Returns the bytes of the journal.
+    pub fn journal_bytes(&self, place: &BankLocation) -> u64 {
+        self.with(place, |bank| bank.journal_bytes())
+    }
+
     /// Lets every change of the files fail from now on, or no longer.
     pub fn refuse_files(&self, place: &BankLocation, refuses: bool) {
         self.with(place, |bank| bank.refuses_files = refuses);
@@ -95,6 +104,11 @@ impl MemBanks {
         });
     }
 
+    fn is_adopted(&self, place: &BankLocation) -> bool {
+        let adopted = self.adopted.lock().unwrap_or_else(PoisonError::into_inner);
+        place.checkout.is_some() && adopted.contains_key(&place.key)
+    }
+
     fn with<T>(&self, place: &BankLocation, work: impl FnOnce(&mut MemBank) -> T) -> T {
         work(self.banks.lock().unwrap_or_else(PoisonError::into_inner).entry(place.clone()).or_default())
     }
@@ -102,11 +116,10 @@ impl MemBanks {
 
 impl BankDirectories for MemBanks {
     fn open(&self, place: &BankLocation) -> io::Result<Box<dyn BankDirectory>> {
-        let adopted = self.adopted.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_adopted = place.checkout.is_some() && adopted.contains_key(&place.key);
+        let is_adopted = self.is_adopted(place);
         let checkout = if is_adopted { place.checkout.clone() } else { None };
-        let place = BankLocation { key: place.key.clone(), checkout };
-        Ok(Box::new(MemBankDir { banks: self.clone(), place, is_adopted }))
+        let (asked, place) = (place.clone(), BankLocation { key: place.key.clone(), checkout });
+        Ok(Box::new(MemBankDir { banks: self.clone(), asked, place, is_adopted }))
     }
 
     fn list(&self) -> io::Result<Vec<BankKey>> {
@@ -130,6 +143,7 @@ impl BankDirectories for MemBanks {
 
 struct MemBankDir {
     banks: MemBanks,
+    asked: BankLocation,
     place: BankLocation,
     is_adopted: bool,
 }
@@ -160,6 +174,10 @@ impl BankDirectory for MemBankDir {
 
     fn is_adopted(&self) -> bool {
         self.is_adopted
+    }
+
+    fn is_current(&self) -> io::Result<bool> {
+        Ok(self.banks.is_adopted(&self.asked) == self.is_adopted)
     }
 
     fn try_lock(&self) -> io::Result<Option<Box<dyn Send>>> {
@@ -215,11 +233,11 @@ impl BankDirectory for MemBankDir {
         Ok(self.with(|bank| bank.journal.clone()))
     }
 
-    fn append(&self, frame: &[u8]) -> io::Result<()> {
+    fn append(&self, frame: &[u8]) -> io::Result<u64> {
         self.with(|bank| {
             bank.step(bank.refuses_records)?;
             bank.journal.push(frame.to_vec());
-            Ok(())
+            Ok(bank.journal_bytes())
         })
     }
 

@@ -156,7 +156,8 @@ async fn a_disk_that_fails_is_reported_and_heals() {
     activate(&handle).await;
     banks.refuse_files(&own(), true);
     try_update(&handle, 1).await.unwrap();
-    handle.banks.sync(&own(), deadline()).await.unwrap();
+    let refused = handle.banks.sync(&own(), deadline()).await;
+    assert!(matches!(refused, Err(Error::Store(_))), "{refused:?}");
     let told = try_update(&handle, 2).await.unwrap().notices;
     assert!(told.iter().any(|notice| notice.severity == NoticeSeverity::Error), "{told:?}");
     assert_eq!(try_update(&handle, 3).await.unwrap().notices, [], "each is told once");
@@ -187,5 +188,58 @@ async fn the_files_are_written_after_a_minute() {
     assert!(!is_written());
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert!(is_written());
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn a_process_follows_when_another_one_adopts_a_folder() {
+    let banks = MemBanks::default();
+    let place = BankLocation { key: BankKey::global(), checkout: Some("/checkout".into()) };
+    let request = || ActivateBank {
+        place: place.clone(),
+        description: None,
+        files: Vec::new(),
+        max_tokens: 8_000,
+        session: None,
+    };
+    let (server, other) = (process(&banks).await, process(&banks).await);
+    let handle = server.handle();
+    assert!(!handle.banks.activate(request(), deadline()).await.unwrap().is_adopted);
+    let update = |n: u64| UpdateBank {
+        place: place.clone(),
+        content: said(n),
+        conversation_id: None,
+        update_count: None,
+        session: None,
+    };
+    handle.banks.update(update(1), deadline()).await.unwrap();
+    other.handle().banks.adopt(&place.key, "memory-bank".as_ref(), deadline()).await.unwrap();
+    handle.banks.update(update(2), deadline()).await.unwrap();
+    let bank = handle.banks.activate(request(), deadline()).await.unwrap();
+    assert!(bank.is_adopted);
+    assert_eq!((times(&bank, &said(1)), times(&bank, &said(2)), bank.pending), (0, 1, 0));
+    assert!(
+        banks.files(&place).values().any(|text| text.contains(&said(2))),
+        "files of a checkout are written at once"
+    );
+    assert!(banks.files(&own()).values().any(|text| text.contains(&said(1))), "what was stored before is in the files");
+    for system in [server, other] {
+        system.stop(Duration::from_secs(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_long_journal_becomes_part_of_the_base() {
+    let banks = MemBanks::default();
+    let system = process(&banks).await;
+    activate(&system.handle()).await;
+    // Files of a bank that waits for its next sync grow, and each update names them whole.
+    for n in 1..=70 {
+        let words: String = (0..400).map(|word| format!("I prefer the {n}th way of {word} things. ")).collect();
+        let request =
+            UpdateBank { place: own(), content: words, conversation_id: None, update_count: None, session: None };
+        system.handle().banks.update(request, deadline()).await.unwrap();
+        assert!(banks.journal_bytes(&own()) <= 8 << 20, "after {n} updates");
+    }
     system.stop(Duration::from_secs(5)).await;
 }

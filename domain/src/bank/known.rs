@@ -1,13 +1,15 @@
 //! Pieces of a text, and which of them a bank says already.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use jiff::civil::Date;
 use regex::Regex;
+use sha2::{Digest, Sha256};
 
 use super::{BankDocument, BankFiles};
+use crate::text::hex::hex;
 
 static ITEM: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[([ xX])\][ \t]+)?|$)").ok());
@@ -71,6 +73,21 @@ impl KnownPieces {
 fn key(form: PieceForm, text: &str) -> String {
     let mark = if form == PieceForm::OpenItem { "[ ] " } else { "" };
     format!("{mark}{}", words_of(text))
+}
+
+/// Returns the hash of a piece by its words: 16 hexadecimal digits.
+pub(super) fn piece_hash(form: PieceForm, text: &str) -> String {
+    hex(&Sha256::digest(key(form, text))[..8])
+}
+
+/// Returns the hashes of the pieces of a file that were not in it before.
+pub fn new_pieces(before: &str, after: &str) -> BTreeSet<String> {
+    let hashes = |text: &str| -> BTreeSet<String> {
+        let Ok(document) = BankDocument::parse(text) else { return BTreeSet::new() };
+        let of_section = |section| blocks(document.body(section));
+        document.sections().iter().flat_map(of_section).map(|(form, text)| piece_hash(form, &text)).collect()
+    };
+    &hashes(after) - &hashes(before)
 }
 
 /// Returns the words of a piece: lower case, without its date and the punctuation around words.

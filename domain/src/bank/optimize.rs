@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::filing::{classify, heading_category};
-use super::known::{BankTextPiece, PieceForm, block_spans, date_of};
+use super::known::{BankTextPiece, PieceForm, block_spans, date_of, piece_hash};
 use super::{BankCategory, BankDocument, BankFiles, BankImportance, BankMetadata, BankPath, BankSection, section_hash};
 use crate::text::shortened;
 use crate::text::tokens::{estimate, truncate};
@@ -78,18 +78,22 @@ pub fn outline(files: &BankFiles) -> Vec<BankOutline> {
     files.iter().map(of).collect()
 }
 
-/// Makes a bank shorter where it has more than `above` tokens. `metadata` gives what is known of a section by its hash.
-pub fn optimize(
-    files: &BankFiles,
-    above: usize,
-    metadata: &dyn Fn(&str) -> Option<BankMetadata>,
-    now: Timestamp,
-) -> OptimizedBank {
+/// What is known of a bank beside its texts.
+#[derive(Clone, Copy)]
+pub struct BankFacts<'a> {
+    /// Returns what is known of a section by its hash.
+    pub metadata: &'a dyn Fn(&str) -> Option<BankMetadata>,
+    /// Says of a piece, by its hash, whether it may become shorter before it is old.
+    pub may_shorten: &'a dyn Fn(&str) -> bool,
+}
+
+/// Makes a bank shorter where it has more than `above` tokens.
+pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Timestamp) -> OptimizedBank {
     let tokens_before = bank_tokens(files);
     if tokens_before <= above {
         return OptimizedBank { files: files.clone(), tokens_before, tokens: tokens_before };
     }
-    let mut shortening = Shortening::of(files, metadata, now, tokens_before);
+    let mut shortening = Shortening::of(files, facts, now, tokens_before);
     let aim = (above * AIM_PERCENT / 100).max(OPTIMIZED_MIN_TOKENS.min(above));
     shortening.collapse_old(OPTIMIZED_MIN_TOKENS.min(aim));
     for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
@@ -103,14 +107,14 @@ pub fn optimize(
     OptimizedBank { files, tokens_before, tokens }
 }
 
-/// Returns what of a bank is shown within a number of tokens.
+/// Returns what of a bank is shown within a number of tokens. `metadata` gives what is known of a section by its hash.
 pub fn view(
     files: &BankFiles,
     max_tokens: usize,
     metadata: &dyn Fn(&str) -> Option<BankMetadata>,
     now: Timestamp,
 ) -> BankView {
-    let shown = optimize(files, max_tokens, metadata, now);
+    let shown = optimize(files, max_tokens, BankFacts { metadata, may_shorten: &|_| true }, now);
     let outline = outline(files);
     let optimized = shown.files != *files;
     if shown.tokens <= max_tokens {
@@ -227,6 +231,8 @@ struct ShorterPiece {
     rank: Rank,
     date: Option<Date>,
     is_log: bool,
+    /// It may become shorter before it is old.
+    may_shorten: bool,
     /// The section was written to within the last day, and the piece is at an end of it, where new ones go.
     is_fresh: bool,
     tokens: usize,
@@ -242,14 +248,14 @@ struct Shortening {
 }
 
 impl Shortening {
-    fn of(files: &BankFiles, metadata: &dyn Fn(&str) -> Option<BankMetadata>, now: Timestamp, tokens: usize) -> Self {
+    fn of(files: &BankFiles, facts: BankFacts<'_>, now: Timestamp, tokens: usize) -> Self {
         let (mut pieces, mut headings) = (Vec::new(), Vec::new());
         for (file, text) in files {
             let Ok(document) = BankDocument::parse(text.as_str()) else { continue };
             let is_log =
                 matches!(file.stem().to_lowercase().replace(['-', '_'], "").as_str(), "progress" | "activecontext");
             for (index, section) in document.sections().iter().enumerate().skip(1) {
-                let known = metadata(&section_hash(&section.path, document.body(section)));
+                let known = (facts.metadata)(&section_hash(&section.path, document.body(section)));
                 let written_at = known.as_ref().and_then(|of| of.timestamp);
                 let is_fresh = written_at.is_some_and(|at| now.duration_since(at) < FRESH);
                 let is_kept = known
@@ -277,6 +283,7 @@ impl Shortening {
                         rank: Rank::of(file, section),
                         date: date_of(&block.text),
                         is_log,
+                        may_shorten: (facts.may_shorten)(&piece_hash(block.form, &block.text)),
                         is_fresh: is_fresh && (at == 0 || at == last),
                         range,
                         written: None,
@@ -296,11 +303,15 @@ impl Shortening {
     }
 
     fn collapse(&mut self, rank: Rank, aim: usize) {
-        self.shorten(aim, |piece| piece.rank == rank && piece.written.is_none(), |piece| piece.line.clone());
+        self.shorten(
+            aim,
+            |piece| piece.rank == rank && piece.may_shorten && piece.written.is_none(),
+            |piece| piece.line.clone(),
+        );
     }
 
     fn remove(&mut self, rank: Rank, aim: usize) {
-        self.shorten(aim, |piece| piece.rank == rank && !piece.is_fresh, |_| String::new());
+        self.shorten(aim, |piece| piece.rank == rank && piece.may_shorten && !piece.is_fresh, |_| String::new());
     }
 
     /// Writes pieces shorter, the oldest first, while there are more tokens than `aim`.

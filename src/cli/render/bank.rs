@@ -9,6 +9,10 @@ use crate::cli::answers::{BankDone, BankHistory, BankList, ShownBank};
 pub(in crate::cli) fn banks(listed: &BankList) -> String {
     let mut out = String::new();
     for bank in &listed.banks {
+        if let Some(problem) = &bank.problem {
+            let _ = writeln!(out, "{}  cannot be read: {}", bank.bank, clean_line(problem));
+            continue;
+        }
         let updated = bank.last_updated.map_or("never".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M").to_string());
         let files = counted(bank.files, "file", "files");
         let _ = writeln!(out, "{}  {files}, {} tokens, updated {updated}", bank.bank, bank.tokens);

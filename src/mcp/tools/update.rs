@@ -3,7 +3,8 @@
 use futures::FutureExt;
 use reasoning_bank_actors::banks::UpdateBank;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_domain::bank::BANK_FILE_MAX_BYTES;
+use reasoning_bank_actors::ports::BankLocation;
+use reasoning_bank_domain::bank::{BANK_FILE_MAX_BYTES, BankKind};
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,7 +37,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let session = session(calling);
     let banks = &calling.system.banks;
     let place = match (bank, &session) {
-        (Some(bank), _) => Some(named(calling, &bank).await?.place),
+        (Some(bank), _) => Some(known(calling, &bank).await?),
         (None, Some(session)) => banks.active(session).await,
         (None, None) => None,
     };
@@ -49,6 +50,15 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         Err(error @ Error::Store(_)) => document(&BankUpdate::failed(calling.caller.told(error).to_string())),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns the bank that is named. A project's must have been activated once, so that a mistyped name makes none.
+async fn known(calling: &Calling<'_>, bank: &str) -> Result<BankLocation, Interrupted> {
+    let place = named(calling, bank).await?.place;
+    if place.key.kind() == BankKind::Project && !calling.system.banks.exists(&place, calling.deadline).await? {
+        return Err(Error::NotFound(format!("memory bank {bank}; call activate first, which makes it")).into());
+    }
+    Ok(place)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

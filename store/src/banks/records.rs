@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use reasoning_bank_actors::ports::{BankFileStamp, BankRecord};
 
 use super::{open_lock, stamp};
@@ -15,8 +16,9 @@ use crate::frames::{bodies, framed};
 pub(super) const LOCK: &str = "lock";
 const JOURNAL: &str = "journal.log";
 const DUMP: &str = "cache_memory_dump.json";
-/// A bank keeps so many versions.
+/// A bank keeps so many versions: the newest, and of those before them the first of each day.
 const MAX_VERSIONS: usize = 20;
+const NEWEST_VERSIONS: usize = 10;
 /// What is larger was not written by this program. A bank has at most 4 MiB, and a record holds it a few times.
 const MAX_BYTES: u64 = 64 << 20;
 /// A lock whose file was removed is taken again in the new file.
@@ -86,19 +88,24 @@ impl Records {
         Ok(found.whole.into_iter().map(<[u8]>::to_vec).collect())
     }
 
-    pub(super) fn append(&self, frame: &[u8]) -> io::Result<()> {
+    /// Returns the bytes of the journal with the frame.
+    pub(super) fn append(&self, frame: &[u8]) -> io::Result<u64> {
         let path = self.dir.join(JOURNAL);
         create_dir(&self.dir)?;
         let is_new = !path.exists();
         let mut file = File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path)?;
         let end = file.seek(SeekFrom::End(0))?;
-        let appended = file.write_all(&framed(frame)).and_then(|()| sync_data(&path, &file));
+        let framed = framed(frame);
+        let appended = file.write_all(&framed).and_then(|()| sync_data(&path, &file));
         if let Err(error) = appended {
             // What was not acknowledged must not come up later.
             file.set_len(end)?;
             return Err(error);
         }
-        if is_new { sync_dir(&self.dir) } else { Ok(()) }
+        if is_new {
+            sync_dir(&self.dir)?;
+        }
+        Ok(end + framed.len() as u64)
     }
 
     pub(super) fn clear_journal(&self) -> io::Result<()> {
@@ -116,7 +123,7 @@ impl Records {
         let history = self.history();
         create_dir(&history)?;
         write_synced(&history.join(version_name(at)), &zstd::encode_all(content, 0)?)?;
-        for old in self.versions()?.into_iter().skip(MAX_VERSIONS) {
+        for old in surplus(self.versions()?) {
             remove_if_there(&history.join(version_name(old)))?;
         }
         Ok(())
@@ -141,6 +148,20 @@ impl Records {
         create_dir(&self.dir)?;
         write_synced(&self.dir.join(DUMP), content)
     }
+}
+
+/// Returns the versions that go, of versions of which the newest is the first. A day on which a bank is made shorter again
+/// and again must not take away the version of the day before.
+fn surplus(mut versions: Vec<Timestamp>) -> Vec<Timestamp> {
+    let day = |at: &Timestamp| at.to_zoned(TimeZone::UTC).date();
+    let mut gone = Vec::new();
+    while versions.len() > MAX_VERSIONS {
+        let is_first_of_day = |at: usize| versions.get(at + 1).is_none_or(|older| day(older) != day(&versions[at]));
+        let oldest = versions.len() - 1;
+        let goes = (NEWEST_VERSIONS..versions.len()).rev().find(|at| !is_first_of_day(*at)).unwrap_or(oldest);
+        gone.push(versions.remove(goes));
+    }
+    gone
 }
 
 fn version_name(at: Timestamp) -> String {

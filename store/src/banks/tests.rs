@@ -129,3 +129,53 @@ fn records_are_whole_and_a_bank_has_twenty_versions() {
     let copied = BankDirs::of(copy.path()).open(&place(&BankKey::global(), None)).unwrap();
     assert_eq!((copied.journal().unwrap().len(), copied.versions().unwrap().len()), (2, 20));
 }
+
+#[test]
+fn what_is_no_text_stays_in_its_place_when_a_file_is_to_be_written() {
+    let data = tempfile::tempdir().unwrap();
+    let bank = BankDirs::of(data.path()).open(&place(&BankKey::global(), None)).unwrap();
+    let file = bank.shown_path().join("a.md");
+    create_dir(file.parent().unwrap()).unwrap();
+    for content in [vec![0xff, 0xfe], vec![b'x'; (256 << 10) + 1]] {
+        fs::write(&file, &content).unwrap();
+        for is_new in [true, false] {
+            let name = bank.stage(&path("a.md"), "# A\n").unwrap();
+            assert!(!bank.swap(&path("a.md"), &name, is_new).unwrap());
+            assert_eq!(fs::read(&file).unwrap(), content);
+        }
+    }
+}
+
+#[test]
+fn a_bank_moves_on_when_a_folder_is_adopted_and_never_into_git() {
+    let (data, checkout) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let banks = BankDirs::of(data.path());
+    let key: BankKey = "project:app".parse().unwrap();
+    let (here, elsewhere) = (place(&key, Some(checkout.path())), place(&key, None));
+    let (before, remote) = (banks.open(&here).unwrap(), banks.open(&elsewhere).unwrap());
+    assert!(before.is_current().unwrap());
+    for inside_git in [".git", ".git/notes", "sub/.git/x"] {
+        assert!(banks.adopt(&key, Path::new(inside_git)).is_err(), "{inside_git}");
+    }
+    banks.adopt(&key, Path::new("memory-bank")).unwrap();
+    assert!(!before.is_current().unwrap() && remote.is_current().unwrap());
+    let after = banks.open(&here).unwrap();
+    assert!(after.is_current().unwrap() && after.is_adopted());
+}
+
+#[test]
+fn the_first_version_of_each_day_outlives_those_after_it() {
+    let data = tempfile::tempdir().unwrap();
+    let bank = BankDirs::of(data.path()).open(&place(&BankKey::global(), None)).unwrap();
+    let at =
+        |day: i8, minute: i8| jiff::civil::date(2026, 11, day).at(12, minute, 0, 0).in_tz("UTC").unwrap().timestamp();
+    let all =
+        [(1, 3), (2, 2), (3, 40)].into_iter().flat_map(|(day, count)| (0..count).map(move |minute| (day, minute)));
+    for (day, minute) in all {
+        bank.keep_version(at(day, minute), b"{}").unwrap();
+    }
+    let kept = bank.versions().unwrap();
+    assert_eq!(kept.len(), 20);
+    assert!([at(1, 0), at(2, 0), at(3, 0)].iter().all(|first| kept.contains(first)), "{kept:?}");
+    assert_eq!(kept[..17], (23..40).rev().map(|minute| at(3, minute)).collect::<Vec<_>>());
+}

@@ -252,7 +252,8 @@ impl FileTree {
 
     pub(super) fn swap(&self, path: &BankPath, name: &str, is_new: bool) -> io::Result<bool> {
         let (place, staged) = (self.place(path)?, self.temporary(path, name)?);
-        if unless_gone(fs::symlink_metadata(&place))?.is_some_and(|found| !found.is_file()) {
+        // What is no text of the bank stays where it is.
+        if text_of(&place).is_err() {
             return Ok(false);
         }
         let flags = if is_new { RenameFlags::NOREPLACE } else { RenameFlags::EXCHANGE };

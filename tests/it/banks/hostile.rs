@@ -60,3 +60,42 @@ fn ten_thousand_files_are_bounded_and_secrets_are_not_stored() {
     assert!(!read_all(&place.path("data")).contains(key));
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 10_000);
 }
+
+#[test]
+fn a_file_that_becomes_unreadable_keeps_every_byte_while_updates_wait() {
+    let place = place_with_banks("");
+    let mut process = McpProcess::initialized(&place, &[]);
+    process.call("activate", json!({"conversation_type": "chat"}));
+    let file = place.path("data/banks/global/default/preferences.md");
+    let text = std::fs::read(&file).unwrap();
+    let latin: Vec<u8> = text.iter().copied().chain(*b"caf\xe9\n").collect();
+    std::fs::write(&file, &latin).unwrap();
+    let updated = process.call("update", json!({"content": "I prefer tabs over spaces."}));
+    assert_eq!(updated["status"], "success", "{updated}");
+    place.run(&["bank", "sync", "--bank", "global:default"]).exits(1);
+    assert_eq!(std::fs::read(&file).unwrap(), latin);
+    let told = process.call("activate", json!({"conversation_type": "chat"}));
+    assert!(told["previous_errors"].to_string().contains("is not in UTF-8"), "{told}");
+    std::fs::write(&file, text).unwrap();
+    process.end();
+    assert!(std::fs::read_to_string(&file).unwrap().contains("I prefer tabs over spaces."));
+}
+
+#[test]
+fn a_damaged_bank_is_named_and_a_mistyped_one_is_not_made() {
+    let place = place_with_banks("");
+    place.document(&["bank", "activate", "chat"]);
+    place.document(&["bank", "activate", "project", "--project-name", "ships"]);
+    std::fs::write(place.path("data/bank-records/project/ships/base.zst"), "damaged").unwrap();
+    let listed = place.document(&["bank", "list"]);
+    assert_eq!(listed["banks"].as_array().unwrap().len(), 2, "{listed}");
+    assert!(listed["banks"][1]["problem"].is_string() && listed["banks"][0]["problem"].is_null(), "{listed}");
+    for command in ["show", "sync", "optimize", "history"] {
+        place.run(&["bank", command, "--bank", "project:shpis"]).exits(1);
+    }
+    let mut process = McpProcess::initialized(&place, &[]);
+    let refused = process.call_failing("update", json!({"content": "I prefer tabs.", "bank": "project:shpis"}));
+    assert_eq!(refused["code"], "not_found", "{refused}");
+    process.end();
+    assert_eq!(place.document(&["bank", "list"])["banks"].as_array().unwrap().len(), 2);
+}

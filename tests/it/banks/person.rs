@@ -81,3 +81,72 @@ fn a_bank_is_made_in_the_repository_and_a_version_is_brought_back() {
     place.run(&["bank", "sync"]).ok();
     place.run(&["bank", "restore", "2026-01-01T00:00:00Z"]).exits(1);
 }
+
+#[test]
+fn an_editor_that_empties_a_file_before_it_writes_it_loses_no_line() {
+    let place = place_with_banks("");
+    git(&place, &["init", "-q"]);
+    place.document(&["bank", "init", "--in-repo"]);
+    let mut process = McpProcess::initialized(&place, &[]);
+    process.call("activate", json!({"conversation_type": "coding"}));
+    let file = place.path("project/memory-bank/activeContext.md");
+    let written = std::thread::spawn(move || {
+        let lines = (0..40).map(|n| format!("- My line number {n} of the day."));
+        for line in lines.clone() {
+            let text = format!("{}\n{line}\n", std::fs::read_to_string(&file).unwrap().trim_end());
+            let mut opened = std::fs::File::create(&file).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::io::Write::write_all(&mut opened, text.as_bytes()).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(80));
+        }
+        lines.collect::<Vec<_>>()
+    });
+    let mut n = 0;
+    while !written.is_finished() {
+        let updated = process.call("update", json!({"content": format!("- [ ] Next: try variant number {n}.")}));
+        assert_eq!(updated["status"], "success", "{updated}");
+        n += 1;
+    }
+    let lines = written.join().unwrap();
+    process.call("update", json!({"content": "- [ ] Next: write the last test."}));
+    process.end();
+    let all = read_all(&place.path("project/memory-bank"));
+    for line in &lines {
+        assert_eq!(all.matches(line.as_str()).count(), 1, "{line} among {n} updates\n{all}");
+    }
+    assert!(n > 5, "{n} updates met the editor");
+}
+
+#[test]
+fn a_bank_is_moved_into_the_repository_while_a_server_works_with_it() {
+    let place = place_with_banks("");
+    git(&place, &["init", "-q"]);
+    let mut process = McpProcess::initialized(&place, &[]);
+    process.call("activate", json!({"conversation_type": "coding"}));
+    let (before, after) =
+        ("We decided to use SQLite because it needs no server.", "We decided to use Rust for its types.");
+    process.call("update", json!({"content": before}));
+    let moved = place.document(&["bank", "init", "--in-repo"]);
+    assert_eq!(moved["notices"], json!([]), "nothing is left behind");
+    process.call("update", json!({"content": after}));
+    let all = read_all(&place.path("project/memory-bank"));
+    assert!(all.contains(before) && all.contains(after), "{all}");
+    process.end();
+}
+
+#[test]
+fn adopting_says_what_stays_and_a_branch_without_the_folder_gets_what_is_filed() {
+    let place = place_with_banks("");
+    git(&place, &["init", "-q"]);
+    place.document(&["bank", "update", "We decided to use SQLite because it needs no server."]);
+    place.write("project/notes/own.md", "# Own\n");
+    let adopted = place.document(&["bank", "adopt", "notes"]);
+    assert!(adopted["notices"].to_string().contains("stays in the data directory"), "{adopted}");
+    std::fs::remove_dir_all(place.path("project/notes")).unwrap();
+    let updated = place.document(&["bank", "update", "We decided to use Rust for its types."]);
+    assert_eq!(updated["applied"][0]["target_file"], "systemPatterns.md", "{updated}");
+    let files: Vec<_> = std::fs::read_dir(place.path("project/notes")).unwrap().flatten().collect();
+    assert_eq!(files.len(), 1, "no other file of the template is made");
+    place.write("project/.git/notes/x.md", "x");
+    place.run(&["bank", "adopt", ".git/notes"]).exits(2);
+}

@@ -11,6 +11,11 @@ fn a_long_bank_is_made_shorter_and_its_history_brings_it_back() {
     let coding = json!({"conversation_type": "coding"});
     process.call("activate", coding.clone());
     process.call("update", json!({"content": "We decided to use SQLite because it needs no server."}));
+    let file = place.path("data/banks/code").read_dir().unwrap().next().unwrap().unwrap().path().join("progress.md");
+    let mine = "I looked into the importer myself today, and what I found is worth more than a line. It reads everything twice.";
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{text}\n{mine}\n")).unwrap();
+    let mut told = String::new();
     for day in 1..=12 {
         let talk: String = (1..=40)
             .map(|n| {
@@ -19,7 +24,10 @@ fn a_long_bank_is_made_shorter_and_its_history_brings_it_back() {
             .collect();
         let updated = process.call("update", json!({"content": format!("## Discussion of day {day}\n\n{talk}")}));
         assert_eq!(updated["status"], "success", "{updated}");
+        told.push_str(&updated["previous_errors"].to_string());
     }
+    assert!(told.contains("the bank was made shorter, from ") && told.contains("bank restore 2"), "{told}");
+    assert!(std::fs::read_to_string(&file).unwrap().contains(mine), "what a person wrote stays");
     let activated = process.call("activate", coding.clone());
     assert_eq!(activated["cache"]["optimized"], true, "{}", activated["cache"]);
     let tokens = activated["cache"]["tokens"].as_u64().unwrap();

@@ -1,13 +1,17 @@
 use super::*;
 use crate::bank::known::words_of;
-use crate::bank::{BankInvalid, BankKind, check_bounds, template};
+use crate::bank::{BankInvalid, BankKind, check_bounds, new_pieces, template};
 
 fn now() -> Timestamp {
     "2026-11-25T12:00:00Z".parse().unwrap()
 }
 
+fn facts(metadata: &dyn Fn(&str) -> Option<BankMetadata>) -> BankFacts<'_> {
+    BankFacts { metadata, may_shorten: &|_| true }
+}
+
 fn optimized(files: &BankFiles) -> OptimizedBank {
-    optimize(files, OPTIMIZE_ABOVE_TOKENS, &|_| None, now())
+    optimize(files, OPTIMIZE_ABOVE_TOKENS, facts(&|_| None), now())
 }
 
 fn with(files: &mut BankFiles, file: &str, heading: &str, entries: impl Iterator<Item = String>) {
@@ -152,7 +156,36 @@ fn a_small_bank_is_left_alone_and_a_section_of_importance_stays() {
     assert_eq!(optimized(&files).files, files);
     let large = large();
     let high = |_: &str| Some(BankMetadata { importance: BankImportance::High, ..BankMetadata::default() });
-    assert_eq!(optimize(&large, OPTIMIZE_ABOVE_TOKENS, &high, now()).files, large);
+    assert_eq!(optimize(&large, OPTIMIZE_ABOVE_TOKENS, facts(&high), now()).files, large);
+}
+
+#[test]
+fn what_was_not_filed_stays_unless_it_is_an_old_entry() {
+    let mut files = template(BankKind::Code);
+    let long = "It reads from the queue and writes to the index, and nobody else may touch either of the two.";
+    let mine = |n| format!("- My own note {n} on the service. {long}");
+    with(&mut files, "systemPatterns.md", "Architecture", (0..100).map(mine));
+    with(
+        &mut files,
+        "progress.md",
+        "Done",
+        (0..100).map(|n| format!("- 2026-03-01: I finished part {n} of the importer, at last. {long}")),
+    );
+    let path: BankPath = "systemPatterns.md".parse().unwrap();
+    let before = files[&path].clone();
+    with(&mut files, "systemPatterns.md", "Architecture", (0..200).map(|n| format!("- Filed note {n}. {long}")));
+    let filed = new_pieces(&before, &files[&path]);
+    assert_eq!(filed.len(), 200);
+    let facts = BankFacts { metadata: &|_| None, may_shorten: &|hash| filed.contains(hash) };
+    let short = optimize(&files, OPTIMIZE_ABOVE_TOKENS, facts, now());
+    assert!(short.tokens < OPTIMIZE_ABOVE_TOKENS, "{}", short.tokens);
+    assert!((0..100).all(|n| short.files[&path].contains(&mine(n))), "{}", short.files[&path]);
+    assert!(!short.files[&path].contains("Filed note 7. It"));
+    let progress = &short.files[&"progress.md".parse().unwrap()];
+    assert!(
+        progress.contains("- 2026-03-01: I finished part 7 of the importer, at last.\n"),
+        "an old entry is a line: {progress}"
+    );
 }
 
 #[test]
