@@ -10,6 +10,7 @@ mod actor;
 mod held;
 mod model;
 mod notice;
+mod remembered;
 mod shorten;
 mod state;
 mod syncing;
@@ -258,9 +259,9 @@ impl BanksHandle {
         self.with_bank(place, deadline, move |bank| {
             let lock = bank.lock()?;
             bank.refresh(&lock, at)?;
-            let before = bank_tokens(&bank.state.texts());
+            let before = bank.remembered.tokens(&bank.state.texts());
             shorten::shorten(bank, &lock, above, ShortenedTexts::All, at)?;
-            Ok((before, bank_tokens(&bank.state.texts())))
+            Ok((before, bank.remembered.tokens(&bank.state.texts())))
         })
         .await
     }

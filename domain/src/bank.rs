@@ -33,7 +33,7 @@ pub use operation::{
 };
 pub use optimize::{
     BankFacts, BankOutline, BankView, OPTIMIZE_ABOVE_TOKENS, OPTIMIZED_MIN_TOKENS, OptimizedBank, bank_tokens,
-    optimize, outline, view,
+    optimize, view,
 };
 pub use path::BankPath;
 pub use template::{described, template};

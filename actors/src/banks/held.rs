@@ -11,6 +11,7 @@ use reasoning_bank_domain::text::tokens;
 use serde::{Deserialize, Serialize};
 
 use super::notice::NoticeSeverity;
+use super::remembered::Remembered;
 use super::state::{BankState, UpdateFrame};
 use crate::beside;
 use crate::error::Error;
@@ -46,6 +47,14 @@ pub(crate) struct HeldBank {
     pub(super) dumps: bool,
     /// Writing the files failed so many times in a row.
     pub(super) failures: u32,
+    pub(super) remembered: Remembered,
+}
+
+/// What the files are read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    ToShow,
+    ToChange,
 }
 
 /// The place that a bank came from: memory, or its directory.
@@ -68,7 +77,16 @@ impl HeldBank {
     pub(super) fn open(files: &dyn BankDirectories, place: BankLocation, dumps: bool) -> Result<Self, Error> {
         let dir = files.open(&place).map_err(unusable)?;
         let state = BankState::default();
-        Ok(Self { place, dir, state, stamp: None, left_alone: Vec::new(), dumps, failures: 0 })
+        Ok(Self {
+            place,
+            dir,
+            state,
+            stamp: None,
+            left_alone: Vec::new(),
+            dumps,
+            failures: 0,
+            remembered: Remembered::default(),
+        })
     }
 
     /// Goes on in the folder that somebody adopted meanwhile. What was acknowledged before is in the files that were left.
@@ -100,14 +118,14 @@ impl HeldBank {
     /// Reads the bank without changing anything, and without its lock.
     pub(super) fn look_at(&mut self, at: Timestamp) -> Result<(), Error> {
         self.state = self.recorded()?;
-        let disk = self.read_settled()?;
+        let disk = self.read_settled(Reading::ToShow)?;
         self.state.absorb(&disk, at);
         Ok(())
     }
 
     /// Reads the files. One that somebody is saving just now is read when he has done, and at the latest after half a
-    /// second.
-    pub(super) fn read_settled(&self) -> Result<BankOnDisk, Error> {
+    /// second. Who only shows them waits for no file but those that something is ahead of.
+    pub(super) fn read_settled(&self, what_for: Reading) -> Result<BankOnDisk, Error> {
         let until = Instant::now() + BEING_EMPTY;
         loop {
             let disk = self.dir.read().map_err(unusable)?;
@@ -119,7 +137,9 @@ impl HeldBank {
                 let is_emptied =
                     text.as_deref().is_some_and(is_blank) && before.as_deref().is_some_and(|before| !is_blank(before));
                 let may_take = if is_emptied { BEING_EMPTY } else { BEING_SAVED };
-                before != text && file.modified + may_take > now.taken_at
+                let matters = what_for == Reading::ToChange
+                    || path.as_ref().is_some_and(|path| self.state.ahead().contains_key(path));
+                matters && before != text && file.modified + may_take > now.taken_at
             };
             if Instant::now() >= until || !now.files.iter().any(is_being_saved) {
                 return Ok(disk);

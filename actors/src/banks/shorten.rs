@@ -2,11 +2,12 @@
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_domain::bank::{
-    BankFacts, BankFiles, BankMetadata, BankOutline, OPTIMIZED_MIN_TOKENS, OptimizedBank, bank_tokens, optimize, view,
+    BankFacts, BankFiles, BankMetadata, BankOutline, OPTIMIZED_MIN_TOKENS, OptimizedBank, optimize,
 };
 
 use super::held::{BankLock, HeldBank};
 use super::notice::NoticeSeverity;
+use super::state::BankState;
 use super::{ActivateBank, ActivatedBank, BankSettings};
 use crate::error::Error;
 
@@ -14,14 +15,15 @@ use crate::error::Error;
 const GROWN_TOKENS: usize = 500;
 
 /// Shows the files of a bank that are asked for, or as much of all of them as the budget takes.
-pub(super) fn shown(bank: &HeldBank, request: &ActivateBank, at: Timestamp) -> Result<ActivatedBank, Error> {
+pub(super) fn shown(bank: &mut HeldBank, request: &ActivateBank, at: Timestamp) -> Result<ActivatedBank, Error> {
     let texts = bank.state.texts();
-    let tokens = bank_tokens(&texts);
+    let tokens = bank.remembered.tokens(&texts);
     let files = texts.keys().cloned().collect();
     let (content, outline) = if request.files.is_empty() {
-        let view = view(&texts, request.max_tokens, &known(bank), at);
+        let HeldBank { remembered, state, .. } = bank;
+        let view = remembered.view(&texts, request.max_tokens, &known(state), at);
         let is_whole = !view.truncated && !view.optimized;
-        (view.content, (!is_whole).then(|| outlined(&view.outline)))
+        (view.content.clone(), (!is_whole).then(|| outlined(&view.outline)))
     } else {
         let named = request.files.iter().map(|path| {
             let text = texts.get(path).ok_or_else(|| Error::NotFound(format!("file {path} in the bank")))?;
@@ -47,8 +49,8 @@ pub(super) fn shown(bank: &HeldBank, request: &ActivateBank, at: Timestamp) -> R
 }
 
 /// Returns what is known of a section by its hash.
-fn known(bank: &HeldBank) -> impl Fn(&str) -> Option<BankMetadata> + '_ {
-    |hash| bank.state.metadata().get(hash).cloned()
+fn known(state: &BankState) -> impl Fn(&str) -> Option<BankMetadata> + '_ {
+    |hash| state.metadata().get(hash).cloned()
 }
 
 fn outlined(files: &[BankOutline]) -> String {
@@ -61,11 +63,11 @@ fn outlined(files: &[BankOutline]) -> String {
 }
 
 /// Says whether a bank is to be made shorter now.
-pub(super) fn is_due(bank: &HeldBank, settings: &BankSettings, at: Timestamp) -> bool {
+pub(super) fn is_due(bank: &mut HeldBank, settings: &BankSettings, at: Timestamp) -> bool {
     if bank.dir.is_adopted() && !settings.optimize_in_repo {
         return false;
     }
-    let tokens = bank_tokens(&bank.state.texts());
+    let tokens = bank.remembered.tokens(&bank.state.texts());
     let last = bank.state.optimized_at;
     let days = i64::from(settings.optimize_every_days);
     let is_old = days > 0 && last.is_some_and(|last| at.duration_since(last) >= SignedDuration::from_hours(24 * days));
@@ -85,7 +87,9 @@ pub(super) enum ShortenedTexts {
 
 fn shorter(bank: &HeldBank, texts: &BankFiles, above: usize, which: ShortenedTexts, at: Timestamp) -> OptimizedBank {
     let may_shorten = |piece: &str| which == ShortenedTexts::All || bank.state.is_filed(piece);
-    optimize(texts, above, BankFacts { metadata: &known(bank), may_shorten: &may_shorten }, at)
+    let tokens = |text: &str| bank.remembered.tokens_of(text);
+    let facts = BankFacts { metadata: &known(&bank.state), may_shorten: &may_shorten, tokens: &tokens };
+    optimize(texts, above, facts, at)
 }
 
 /// Makes a bank shorter, down to `above` tokens or somewhat less where it has more. It is kept as it was among its
@@ -98,7 +102,7 @@ pub(super) fn shorten(
     at: Timestamp,
 ) -> Result<(), Error> {
     let texts = bank.state.texts();
-    let tokens = bank_tokens(&texts);
+    let tokens = bank.remembered.tokens(&texts);
     if tokens <= OPTIMIZED_MIN_TOKENS {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use reasoning_bank_domain::bank::template;
 
-use super::held::{BankLock, Freshness, HeldBank, unusable};
+use super::held::{BankLock, Freshness, HeldBank, Reading, unusable};
 use super::notice::NoticeSeverity;
 use super::writing;
 use crate::error::Error;
@@ -29,7 +29,7 @@ impl HeldBank {
                 return Ok(Freshness::Read);
             }
         };
-        self.refresh(&lock, at)
+        self.read_again(&lock, Reading::ToShow, at)
     }
 
     /// Makes the texts in memory the base, and writes them.
@@ -41,7 +41,11 @@ impl HeldBank {
 
     /// Reads what others changed: the records, and the files. Files that were written a moment ago are read in any
     /// case, because they could have been changed again without looking different.
-    pub(super) fn refresh(&mut self, lock: &BankLock, at: Timestamp) -> Result<Freshness, Error> {
+    pub(super) fn refresh(&mut self, lock: &BankLock, at: Timestamp) -> Result<(), Error> {
+        self.read_again(lock, Reading::ToChange, at).map(drop)
+    }
+
+    fn read_again(&mut self, lock: &BankLock, what_for: Reading, at: Timestamp) -> Result<Freshness, Error> {
         let now = self.dir.look().map_err(unusable)?;
         let known = self.stamp.take();
         let has_records = known.as_ref().is_some_and(|known| now.has_records_of(known));
@@ -52,7 +56,7 @@ impl HeldBank {
         }
         let mut freshness = if has_records { Freshness::Cached } else { Freshness::Read };
         if !has_records || !has_files {
-            let disk = self.read_settled()?;
+            let disk = self.read_settled(what_for)?;
             self.name_left_alone(&disk, at);
             let is_first = now.is_new();
             let changed = self.state.absorb(&disk, at);

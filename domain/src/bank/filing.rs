@@ -49,6 +49,12 @@ pub(super) fn heading_category(title: &str) -> Option<BankCategory> {
     signs::heading_of(title)
 }
 
+/// Says whether a piece that has no heading is a decision.
+pub(super) fn is_decision(form: PieceForm, text: &str) -> bool {
+    let piece = || BankTextPiece { headings: Vec::new(), form, text: text.to_owned() };
+    signs::may_be_decision(text) && classify(&piece()) == BankCategory::Decision
+}
+
 /// Returns the category of a piece of text.
 pub fn classify(piece: &BankTextPiece) -> BankCategory {
     let mut weights: Vec<(BankCategory, u32)> = signs::signs_of(&piece.text);

@@ -11,8 +11,8 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::filing::{classify, heading_category};
-use super::known::{BankTextPiece, PieceForm, block_spans, date_of, piece_hash};
+use super::filing::{heading_category, is_decision};
+use super::known::{PieceForm, block_spans, date_of, piece_hash};
 use super::{BankCategory, BankDocument, BankFiles, BankImportance, BankMetadata, BankPath, BankSection, section_hash};
 use crate::text::shortened;
 use crate::text::tokens::{estimate, truncate};
@@ -65,14 +65,14 @@ pub fn bank_tokens(files: &BankFiles) -> usize {
 }
 
 /// Lists the files of a bank with their sections.
-pub fn outline(files: &BankFiles) -> Vec<BankOutline> {
+fn outline(files: &BankFiles, tokens: &dyn Fn(&str) -> usize) -> Vec<BankOutline> {
     let sections = |text: &str| {
         let document = BankDocument::parse(text).ok();
         document.map(|of| of.sections().iter().skip(1).map(BankSection::name).collect()).unwrap_or_default()
     };
     let of = |(path, text): (&BankPath, &String)| BankOutline {
         file: path.clone(),
-        tokens: estimate(text),
+        tokens: tokens(text),
         sections: sections(text),
     };
     files.iter().map(of).collect()
@@ -85,11 +85,19 @@ pub struct BankFacts<'a> {
     pub metadata: &'a dyn Fn(&str) -> Option<BankMetadata>,
     /// Says of a piece, by its hash, whether it may become shorter before it is old.
     pub may_shorten: &'a dyn Fn(&str) -> bool,
+    /// Counts the tokens of a file. Whoever counted it before need not do it again.
+    pub tokens: &'a dyn Fn(&str) -> usize,
+}
+
+impl BankFacts<'_> {
+    fn tokens_of(&self, files: &BankFiles) -> usize {
+        files.values().map(|text| (self.tokens)(text)).sum()
+    }
 }
 
 /// Makes a bank shorter where it has more than `above` tokens.
 pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Timestamp) -> OptimizedBank {
-    let tokens_before = bank_tokens(files);
+    let tokens_before = facts.tokens_of(files);
     if tokens_before <= above {
         return OptimizedBank { files: files.clone(), tokens_before, tokens: tokens_before };
     }
@@ -103,19 +111,14 @@ pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Time
         shortening.remove(rank, aim);
     }
     let files = shortening.written(files);
-    let tokens = bank_tokens(&files);
+    let tokens = facts.tokens_of(&files);
     OptimizedBank { files, tokens_before, tokens }
 }
 
-/// Returns what of a bank is shown within a number of tokens. `metadata` gives what is known of a section by its hash.
-pub fn view(
-    files: &BankFiles,
-    max_tokens: usize,
-    metadata: &dyn Fn(&str) -> Option<BankMetadata>,
-    now: Timestamp,
-) -> BankView {
-    let shown = optimize(files, max_tokens, BankFacts { metadata, may_shorten: &|_| true }, now);
-    let outline = outline(files);
+/// Returns what of a bank is shown within a number of tokens.
+pub fn view(files: &BankFiles, max_tokens: usize, facts: BankFacts<'_>, now: Timestamp) -> BankView {
+    let shown = optimize(files, max_tokens, facts, now);
+    let outline = outline(files, facts.tokens);
     let optimized = shown.files != *files;
     if shown.tokens <= max_tokens {
         return BankView { content: shown.files, outline, tokens: shown.tokens, optimized, truncated: false };
@@ -126,7 +129,7 @@ pub fn view(
     for path in paths {
         let text = &shown.files[path];
         let left = max_tokens - tokens;
-        let size = estimate(text);
+        let size = (facts.tokens)(text);
         if size <= left {
             content.insert(path.clone(), text.clone());
             tokens += size;
@@ -139,21 +142,19 @@ pub fn view(
     BankView { content, outline, tokens, optimized, truncated: true }
 }
 
-/// Says whether a piece stays word for word.
-fn stays(section: &BankSection, form: PieceForm, text: &str) -> bool {
-    if form == PieceForm::OpenItem
+/// Says whether a piece stays word for word. `has_decisions` is what [`decisions_in`] says of its section.
+fn stays(has_decisions: Option<bool>, form: PieceForm, text: &str) -> bool {
+    form == PieceForm::OpenItem
         || is_tagged(text)
         || text.lines().any(|line| line.trim_start().starts_with("- [ ] "))
-    {
-        return true;
-    }
-    let headed =
-        section.path.iter().skip(usize::from(section.path.len() > 1)).rev().find_map(|title| heading_category(title));
-    if headed == Some(BankCategory::Decision) {
-        return !is_historical(section);
-    }
-    let piece = BankTextPiece { headings: Vec::new(), form, text: text.to_owned() };
-    classify(&piece) == BankCategory::Decision
+        || has_decisions.unwrap_or_else(|| is_decision(form, text))
+}
+
+/// Says of a section by its headings whether its pieces are decisions that hold. None where they do not tell.
+fn decisions_in(section: &BankSection) -> Option<bool> {
+    let titles = section.path.iter().skip(usize::from(section.path.len() > 1));
+    let headed = titles.rev().find_map(|title| heading_category(title));
+    (headed == Some(BankCategory::Decision)).then(|| !is_historical(section))
 }
 
 /// Says whether a text has a tag (`#keep`), or is marked as what holds now.
@@ -267,11 +268,12 @@ impl Shortening {
                     headings.extend(marked(file, &document, section));
                 }
                 let start = section.body_range().start;
+                let (rank, has_decisions) = (Rank::of(file, section), decisions_in(section));
                 let blocks = block_spans(document.body(section));
                 let last = blocks.len().saturating_sub(1);
                 for (at, block) in blocks.into_iter().enumerate() {
                     let is_intro = section.level == 1 && block.form == PieceForm::Paragraph;
-                    if is_intro || stays(section, block.form, &block.text) {
+                    if is_intro || stays(has_decisions, block.form, &block.text) {
                         continue;
                     }
                     let range = start + block.range.start..start + block.range.end;
@@ -280,7 +282,7 @@ impl Shortening {
                         section: index,
                         line: one_line(&text[range.clone()]),
                         tokens: estimate(&text[range.clone()]),
-                        rank: Rank::of(file, section),
+                        rank,
                         date: date_of(&block.text),
                         is_log,
                         may_shorten: (facts.may_shorten)(&piece_hash(block.form, &block.text)),

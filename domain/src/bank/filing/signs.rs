@@ -21,6 +21,8 @@ struct BankSigns {
     set: RegexSet,
     weights: Vec<(BankCategory, u32)>,
     labels: Vec<BankLabel>,
+    /// The patterns of decisions alone, which are matched in a fraction of the time.
+    decisions: RegexSet,
 }
 
 /// The names of a category, before a colon and as a whole heading.
@@ -35,7 +37,7 @@ static ALL: LazyLock<Option<BankSigns>> = LazyLock::new(|| BankSigns::read(TABLE
 
 impl BankSigns {
     fn read(table: &str) -> Option<Self> {
-        let (mut patterns, mut weights, mut labels) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut patterns, mut weights, mut labels) = (Vec::<String>::new(), Vec::new(), Vec::new());
         for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let mut parts = line.splitn(3, ' ');
             let (category, weight, pattern) = (parts.next()?, parts.next()?, parts.next()?);
@@ -48,9 +50,15 @@ impl BankSigns {
             patterns.push(of_ascii(&pattern.replace("[A-Z]", "(?-i:[A-Z])")));
             weights.push((category, weight.parse().ok()?));
         }
-        let mut set = RegexSetBuilder::new(patterns);
-        set.case_insensitive(true).size_limit(SET_MAX_BYTES).dfa_size_limit(CACHE_MAX_BYTES);
-        Some(Self { set: set.build().ok()?, weights, labels })
+        let set = |patterns: &[String]| {
+            let mut set = RegexSetBuilder::new(patterns);
+            set.case_insensitive(true).size_limit(SET_MAX_BYTES).dfa_size_limit(CACHE_MAX_BYTES);
+            set.build().ok()
+        };
+        let of_decisions =
+            patterns.iter().zip(&weights).filter(|(_, (category, _))| *category == BankCategory::Decision);
+        let decisions: Vec<String> = of_decisions.map(|(pattern, _)| pattern.clone()).collect();
+        Some(Self { set: set(&patterns)?, decisions: set(&decisions)?, weights, labels })
     }
 }
 
@@ -94,6 +102,12 @@ impl BankLabel {
 pub(super) fn signs_of(text: &str) -> Vec<(BankCategory, u32)> {
     let Some(signs) = &*ALL else { return Vec::new() };
     signs.set.matches(text).into_iter().filter_map(|index| signs.weights.get(index).copied()).collect()
+}
+
+/// Says whether a text has any sign of a decision. It may be something else all the same.
+pub(super) fn may_be_decision(text: &str) -> bool {
+    let is_labelled = |label: &BankLabel| label.category == BankCategory::Decision && label.before_colon.is_match(text);
+    ALL.as_ref().is_some_and(|signs| signs.decisions.is_match(text) || signs.labels.iter().any(is_labelled))
 }
 
 /// Returns the category that a text names before a colon.

@@ -7,7 +7,7 @@ fn now() -> Timestamp {
 }
 
 fn facts(metadata: &dyn Fn(&str) -> Option<BankMetadata>) -> BankFacts<'_> {
-    BankFacts { metadata, may_shorten: &|_| true }
+    BankFacts { metadata, may_shorten: &|_| true, tokens: &estimate }
 }
 
 fn optimized(files: &BankFiles) -> OptimizedBank {
@@ -96,7 +96,7 @@ fn check_kept(before: &BankFiles, after: &BankFiles) -> Result<(), BankInvalid> 
 fn must_stay(document: &BankDocument) -> Vec<String> {
     let of_section = |section: &BankSection| {
         let blocks = block_spans(document.body(section));
-        let kept = blocks.into_iter().filter(|block| stays(section, block.form, &block.text));
+        let kept = blocks.into_iter().filter(|block| stays(decisions_in(section), block.form, &block.text));
         kept.map(|block| block.text).collect::<Vec<_>>()
     };
     document.sections().iter().flat_map(of_section).collect()
@@ -176,7 +176,7 @@ fn what_was_not_filed_stays_unless_it_is_an_old_entry() {
     with(&mut files, "systemPatterns.md", "Architecture", (0..200).map(|n| format!("- Filed note {n}. {long}")));
     let filed = new_pieces(&before, &files[&path]);
     assert_eq!(filed.len(), 200);
-    let facts = BankFacts { metadata: &|_| None, may_shorten: &|hash| filed.contains(hash) };
+    let facts = BankFacts { metadata: &|_| None, may_shorten: &|hash| filed.contains(hash), tokens: &estimate };
     let short = optimize(&files, OPTIMIZE_ABOVE_TOKENS, facts, now());
     assert!(short.tokens < OPTIMIZE_ABOVE_TOKENS, "{}", short.tokens);
     assert!((0..100).all(|n| short.files[&path].contains(&mine(n))), "{}", short.files[&path]);
@@ -212,9 +212,9 @@ fn a_model_that_drops_a_decision_is_refused() {
 #[test]
 fn the_view_fits_its_tokens_and_says_what_it_leaves_out() {
     let files = large();
-    let all = view(&files, 100_000, &|_| None, now());
+    let all = view(&files, 100_000, facts(&|_| None), now());
     assert!(!all.optimized && !all.truncated && all.content == files);
-    let view = |max| view(&files, max, &|_| None, now());
+    let view = |max| view(&files, max, facts(&|_| None), now());
     let shorter = view(8_000);
     assert!(shorter.optimized && !shorter.truncated && shorter.tokens <= 8_000 && shorter.content.len() == 6);
     for max in [3_000, 500] {
