@@ -1,9 +1,10 @@
-//! ONNX Runtime takes the place of tract where `ORT_DYLIB_PATH` names its shared library. It is faster, and not in the
-//! binary. A library that cannot be used is reported once, and tract is used.
+//! ONNX Runtime takes the place of tract where its shared library is: where `ORT_DYLIB_PATH` says, or beside the binary,
+//! where packages put it. It is faster, and not in the binary. A library that cannot be used is reported once, and tract
+//! is used.
 
 use std::error::Error;
 use std::ffi::{CStr, OsStr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use libloading::{Library, Symbol};
@@ -12,11 +13,14 @@ use ort::sys::{ORT_API_VERSION, OrtApiBase};
 /// The variable holds the path of `libonnxruntime`.
 const VARIABLE: &str = "ORT_DYLIB_PATH";
 
+/// A package puts the library into one of these directories, as the directory of the binary sees them.
+const BESIDE: [&str; 2] = ["", "../lib/reasoning-bank"];
+
 /// The libraries that can run the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Runtime {
     Tract {
-        /// The reason why the library that was named is not used.
+        /// The reason why the library that was found is not used.
         problem: Option<String>,
     },
     OnnxRuntime {
@@ -28,19 +32,30 @@ pub(crate) enum Runtime {
 pub(crate) fn runtime() -> &'static Runtime {
     static CHOSEN: OnceLock<Runtime> = OnceLock::new();
     CHOSEN.get_or_init(|| {
-        let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) else {
-            return Runtime::Tract { problem: None };
+        let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
+        let (path, found) = match named {
+            Some(path) => (path, format!("{VARIABLE} names")),
+            None => match std::env::current_exe().ok().and_then(|binary| beside(&binary)) {
+                Some(path) => (path.into(), "beside the binary lies".to_owned()),
+                None => return Runtime::Tract { problem: None },
+            },
         };
         match load(&path) {
             Ok(version) => Runtime::OnnxRuntime { version },
             Err(reason) => {
-                let problem =
-                    format!("{VARIABLE} names {}, which cannot be used: {reason}", Path::new(&path).display());
+                let problem = format!("{found} {}, which cannot be used: {reason}", Path::new(&path).display());
                 tracing::warn!("{problem}; tract runs the embedding model");
                 Runtime::Tract { problem: Some(problem) }
             }
         }
     })
+}
+
+/// Returns the library that lies beside a binary.
+pub(crate) fn beside(binary: &Path) -> Option<PathBuf> {
+    let directory = binary.parent()?;
+    let name = libloading::library_filename("onnxruntime");
+    BESIDE.iter().map(|place| directory.join(place).join(&name)).find(|path| path.is_file())
 }
 
 /// Makes the library the runtime behind `ort`, and returns its version.

@@ -17,6 +17,21 @@ fn a_library_that_is_missing_or_another_is_told_apart() {
     }
 }
 
+#[test]
+fn the_library_of_a_package_is_found_from_its_binary() {
+    let root = tempfile::tempdir().unwrap();
+    let binary = root.path().join("bin/reasoning-bank");
+    assert_eq!(beside(&binary), None);
+    let name = libloading::library_filename("onnxruntime");
+    for directory in ["lib/reasoning-bank", "bin"] {
+        std::fs::create_dir_all(root.path().join(directory)).unwrap();
+        std::fs::create_dir_all(root.path().join("bin")).unwrap();
+        std::fs::write(root.path().join(directory).join(&name), "").unwrap();
+        let found = beside(&binary).unwrap().canonicalize().unwrap();
+        assert_eq!(found, root.path().canonicalize().unwrap().join(directory).join(&name));
+    }
+}
+
 /// With `ORT_DYLIB_PATH` in the environment of the tests; without, there is nothing to compare.
 #[test]
 fn both_runtimes_make_the_same_vectors() {
