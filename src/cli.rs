@@ -40,6 +40,7 @@ mod genealogy;
 mod input;
 mod learn;
 mod maintain;
+mod manual;
 mod memory;
 mod output;
 mod pattern;
@@ -63,6 +64,7 @@ use args::{Cli, Command, ConfigCommand, McpArgs};
 use completions::Completions;
 use doctor::Grade;
 use failure::{CommandExit, CommandFailure};
+use manual::ManualPages;
 use output::Output;
 use session::{end_of_process, with_serving_bank, with_solving_bank};
 
@@ -99,6 +101,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
     }
     match cli.command {
         Command::Completions { shell } => return output.answer(&Completions::of(shell), Completions::text),
+        Command::Man { directory } => return output.answer(&ManualPages::write(&directory)?, ManualPages::text),
         Command::Doctor => return diagnosis(&loaded, output),
         _ => {}
     }
@@ -146,7 +149,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Backup(command) => backup::command(command, &loaded, output),
         Command::Demo => demo(&loaded, sources.flags.data_dir.is_some(), output),
         // Done above: they work without settings.
-        Command::Completions { .. } | Command::Doctor => Ok(CommandExit::Ok),
+        Command::Completions { .. } | Command::Man { .. } | Command::Doctor => Ok(CommandExit::Ok),
     }
 }
 

@@ -337,6 +337,12 @@ pub(super) enum Command {
         /// Which shell
         shell: Shell,
     },
+    /// Write the manual pages of all commands
+    #[command(after_help = "Example:\n  reasoning-bank man ~/.local/share/man/man1")]
+    Man {
+        /// The directory that they are written into; it is made where it is not there
+        directory: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
