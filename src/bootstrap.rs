@@ -232,6 +232,7 @@ fn system_settings(settings: &Settings) -> SystemSettings {
             base_delay: Duration::from_millis(llm.retry.base_delay_ms),
         },
         requests_per_minute: llm.requests_per_minute,
+        tries_candidates: settings.patterns.trial,
         promotes_by_itself: settings.promotion.automatic,
         learner: LearnerSettings {
             enabled: settings.passive.enabled,

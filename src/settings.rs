@@ -71,12 +71,20 @@ pub struct Settings {
     pub traces: TraceSection,
     pub episodes: EpisodeSection,
     pub consolidation: ConsolidationSection,
+    pub patterns: PatternsSection,
     pub banks: BanksSection,
     pub backup: BackupSection,
     pub workspace: WorkspaceSection,
     pub mcp: McpSection,
     pub http: HttpSection,
     pub log: LogSection,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatternsSection {
+    /// A task may be told a candidate, marked as unproven.
+    pub trial: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -16,6 +16,7 @@ use reasoning_bank_domain::context::{
 };
 use reasoning_bank_domain::episode::Strategy;
 use reasoning_bank_domain::memory::ids::{ContextId, TraceId};
+use reasoning_bank_domain::memory::pattern::PatternStage;
 use reasoning_bank_domain::memory::trace::TASK_MAX_CHARS;
 use reasoning_bank_domain::memory::workspace::{ProposedScopes, WorkspaceId};
 use reasoning_bank_domain::memory::{check_range, check_text, gist};
@@ -97,6 +98,8 @@ pub struct ContextHandle {
     episodes: EpisodesHandle,
     embedder: CachedEmbedder,
     banks: BanksHandle,
+    /// A candidate may be shown where validated patterns leave a place.
+    tries_candidates: bool,
     /// A context belongs to its workspace: under any other its id is unknown.
     remembered: Cache<(WorkspaceId, ContextId), Arc<RememberedContext>>,
 }
@@ -108,6 +111,7 @@ impl ContextHandle {
         episodes: EpisodesHandle,
         embedder: CachedEmbedder,
         banks: BanksHandle,
+        tries_candidates: bool,
     ) -> Self {
         let weight = |_: &(WorkspaceId, ContextId), context: &Arc<RememberedContext>| {
             u32::try_from(context.shown.bytes()).unwrap_or(u32::MAX).max(CONTEXT_BYTES)
@@ -117,7 +121,7 @@ impl ContextHandle {
             .weigher(weight)
             .time_to_live(KEPT_FOR)
             .build();
-        Self { workspaces, memories, episodes, embedder, banks, remembered }
+        Self { workspaces, memories, episodes, embedder, banks, tries_candidates, remembered }
     }
 
     /// Makes a handle that carries out this request of a client: its first commit stores the request as well.
@@ -153,14 +157,22 @@ impl ContextHandle {
             embedding_timeout: timeout,
             ..EpisodeQuery::new(request.workspace.clone(), Strategy::Semantic, Some(query), EPISODES_LOOKED_AT)
         };
-        let (patterns, (memories, mut notes), episodes) = futures::try_join!(
+        let unproven = PatternQuestion { stages: vec![PatternStage::Candidate], ..question.clone() };
+        let candidates = async {
+            match self.tries_candidates {
+                true => self.memories.suggested_patterns(&request.workspace, &unproven, deadline).await,
+                false => Ok(Vec::new()),
+            }
+        };
+        let (patterns, candidates, (memories, mut notes), episodes) = futures::try_join!(
             self.memories.suggested_patterns(&request.workspace, &question, deadline),
+            candidates,
             self.memories.recall(of_memories, deadline),
             self.episodes.search(of_episodes, deadline),
         )?;
         notes.extend(episodes.notes);
         let sections = self.sections(&request.task, &begun, deadline).await;
-        let found = FoundForTask { patterns, memories, episodes: episodes.hits, sections, notes };
+        let found = FoundForTask { patterns, candidates, memories, episodes: episodes.hits, sections, notes };
         let mut answer = ContextForTask::new(Uuid::now_v7().into(), found, &features, request.budget_tokens);
         let (domain, kind) = (features.domain.as_deref(), request.task_type.as_deref());
         self.remember(ShownContext::of(&answer, &request.task, domain, kind), begun).await;

@@ -64,6 +64,8 @@ pub struct SystemSettings {
     pub pool: PoolSettings,
     pub learner: LearnerSettings,
     pub root_name: Option<RootName>,
+    /// True where a task may be told a pattern that nothing has proven yet.
+    pub tries_candidates: bool,
     /// True where a memory is shared more widely as soon as it deserves that. Otherwise it is proposed.
     pub promotes_by_itself: bool,
 }
@@ -242,8 +244,14 @@ impl System {
             Arc::new(ModelFiler::new(Arc::clone(&once), &settings.solve, cap, clock.clone())) as Arc<dyn BankFiler>
         });
         let banks = BanksHandle::new(banks, settings.banks.clone(), filer, clock.clone());
-        let context =
-            ContextHandle::new(workspaces.clone(), memories.clone(), episodes.clone(), embedder.clone(), banks.clone());
+        let context = ContextHandle::new(
+            workspaces.clone(),
+            memories.clone(),
+            episodes.clone(),
+            embedder.clone(),
+            banks.clone(),
+            settings.tries_candidates,
+        );
         let mut children = vec![
             store.child(opener),
             cache.child(),

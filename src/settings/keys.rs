@@ -141,6 +141,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     key("episodes.archive_after_days", Whole(0, 36_500)),
     key("episodes.retention_days", Whole(0, 36_500)),
     key("consolidation.schedule", OneOf(&["off", "daily", "weekly"])),
+    key("patterns.trial", Flag),
     key("banks.llm", Flag),
     key("banks.llm_timeout_s", Whole(1, 600)),
     key("banks.sync_interval_s", Whole(1, 86_400)),

@@ -17,6 +17,13 @@ fn with_context() -> Place {
 
 /// Adds a pattern that a person accepts, and returns its id.
 fn accepted_pattern(place: &Place, category: &str, applicability: Value) -> String {
+    let id = candidate(place, category, applicability);
+    place.run(&["pattern", "validate", &id, "--accept", "our way"]).ok();
+    id
+}
+
+/// Adds a pattern that nothing has proven yet, and returns its id.
+fn candidate(place: &Place, category: &str, applicability: Value) -> String {
     let pattern = json!({
         "title": format!("Search before opening files ({category})"),
         "description": "Debugging in a large repository", "explanation": "Look for the symbol with ripgrep first.",
@@ -25,9 +32,7 @@ fn accepted_pattern(place: &Place, category: &str, applicability: Value) -> Stri
         "applicability": applicability,
     });
     let added = place.run_with_stdin(&["--json", "pattern", "add", "--file", "-"], &pattern.to_string()).ok().json();
-    let id = added["pattern_id"].as_str().unwrap().to_owned();
-    place.run(&["pattern", "validate", &id, "--accept", "our way"]).ok();
-    id
+    added["pattern_id"].as_str().unwrap().to_owned()
 }
 
 fn earlier_episode(place: &Place) -> String {
@@ -147,4 +152,20 @@ fn a_person_gets_the_same_and_tells_it_with_a_file() {
     assert!(nothing.contains("nothing_relevant"), "{nothing}");
     place.run(&["context", TASK, "--budget-tokens", "5"]).exits(2);
     place.run(&["context", TASK, "--context", "language"]).exits(2);
+}
+
+#[test]
+fn a_candidate_is_tried_where_the_settings_say_so_and_its_application_counts() {
+    let place = with_context();
+    let id = candidate(&place, "tool_selection", json!({"problem_types": ["debugging"]}));
+    assert_eq!(place.document(&["context", TASK])["applicable_patterns"], json!([]));
+    let config = "mcp.toolsets = ['core', 'context']\nllm.provider = 'none'\npatterns.trial = true\n";
+    place.write("config/reasoning-bank/config.toml", config);
+    let answer = place.document(&["context", TASK]);
+    let tried = &answer["applicable_patterns"][0];
+    assert_eq!((&tried["pattern_id"], &tried["unproven"]), (&json!(id), &json!(true)), "{answer}");
+    assert!(answer["rendered"].as_str().unwrap().contains("candidate, trust: user, unproven"), "{answer}");
+    let file = place.write("context.json", &answer.to_string()).display().to_string();
+    let learn = ["episode", "learn", "--task", TASK, "--status", "success", "--context", &file];
+    assert_eq!(place.document(&learn)["applications"][0]["pattern_id"], json!(id));
 }

@@ -57,6 +57,7 @@ impl Default for SystemSettings {
             pool: PoolSettings::default(),
             learner: LearnerSettings::default(),
             root_name: None,
+            tries_candidates: false,
             promotes_by_itself: false,
         }
     }

@@ -13,7 +13,7 @@ use super::relevance::{is_about_task, is_similar};
 use super::rendered::{ContextText, best_first, rendered};
 use crate::episode::{EpisodeFound, EpisodeStatus};
 use crate::memory::ids::{ContextId, MemoryId, TraceId};
-use crate::memory::pattern::PatternCategory;
+use crate::memory::pattern::{PatternCategory, PatternStage};
 use crate::memory::trace::FailureAnalysis;
 use crate::memory::{Scope, normalised};
 use crate::note::{Code, Note};
@@ -69,8 +69,15 @@ pub struct ContextPattern {
     pub confidence: f64,
     /// In 0..1.
     pub score: f64,
+    /// True where it is a candidate, which nothing has proven yet.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unproven: bool,
     /// True where its words are in `rendered`.
     pub shown: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// A memory that is about the task.
@@ -125,6 +132,8 @@ pub struct ContextFailure {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FoundForTask {
     pub patterns: Vec<SuggestedPattern>,
+    /// Patterns that nothing has proven yet. One of them may take a place that no other needs.
+    pub candidates: Vec<SuggestedPattern>,
     /// Those that are relevant enough, patterns among them.
     pub memories: Vec<Recalled>,
     pub episodes: Vec<EpisodeFound>,
@@ -135,9 +144,12 @@ pub struct FoundForTask {
 impl ContextForTask {
     /// Makes the answer. It leaves `took_ms` to whoever knows.
     pub fn new(context_id: ContextId, found: FoundForTask, features: &TaskFeatures, budget: usize) -> Self {
-        let FoundForTask { mut patterns, memories, mut episodes, sections, notes } = found;
+        let FoundForTask { mut patterns, candidates, memories, mut episodes, sections, notes } = found;
         let by_meaning: BTreeSet<MemoryId> = memories.iter().map(|recalled| recalled.memory.id).collect();
-        patterns.retain(|pattern| is_about_task(pattern, features, by_meaning.contains(&pattern.memory.id)));
+        let is_about =
+            |pattern: &SuggestedPattern| is_about_task(pattern, features, by_meaning.contains(&pattern.memory.id));
+        patterns.retain(is_about);
+        patterns.extend(candidates.into_iter().find(is_about));
         patterns.truncate(PATTERNS_MAX);
         let (mut warnings, mut knowledge): (Vec<Recalled>, Vec<Recalled>) =
             distinct(memories).into_iter().partition(|recalled| recalled.memory.is_warning());
@@ -229,6 +241,7 @@ impl ContextPattern {
             category: part.category,
             confidence: part.statistics.confidence,
             score: rounded(score.total),
+            unproven: part.stage == PatternStage::Candidate,
             shown: text.shown.contains(&memory.id.uuid()),
         }
     }
@@ -317,6 +330,22 @@ mod tests {
         assert_eq!(kinds, ["pattern", "warning", "memory", "earlier", "pattern", "pattern"]);
         assert_eq!(answer.shown_memories().len(), 5);
         assert_eq!(answer.notes, [Note::plain("a"), Note::plain("a")]);
+    }
+
+    #[test]
+    fn a_candidate_takes_a_free_place_and_is_marked() {
+        let candidate = |n| {
+            let mut pattern = suggested(n);
+            pattern.part.stage = PatternStage::Candidate;
+            pattern
+        };
+        let found = |patterns, candidates| FoundForTask { patterns, candidates, ..FoundForTask::default() };
+        let free = answer(found(vec![suggested(1)], vec![candidate(2), candidate(3)]), 2_000);
+        let unproven: Vec<bool> = free.applicable_patterns.iter().map(|pattern| pattern.unproven).collect();
+        assert_eq!(unproven, [false, true], "one at most");
+        assert!(free.rendered.contains("candidate, trust: agent, unproven"), "{}", free.rendered);
+        let full = answer(found((1..=PATTERNS_MAX as u128).map(suggested).collect(), vec![candidate(9)]), 2_000);
+        assert!(full.applicable_patterns.iter().all(|pattern| !pattern.unproven));
     }
 
     #[test]

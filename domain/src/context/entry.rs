@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::bank_section::FoundSection;
 use crate::episode::EpisodeFound;
-use crate::memory::pattern::{PatternContent, PatternPart, PatternStep};
+use crate::memory::pattern::{PatternContent, PatternPart, PatternStage, PatternStep};
 use crate::pattern::finding::SuggestedPattern;
 use crate::prompt::{one_line, quoted_lines};
 use crate::retrieval::recalled::Recalled;
@@ -33,9 +33,10 @@ impl ContextEntry {
         let (category, stage, trust) = (part.category.as_str(), part.stage.as_str(), memory.trust.as_str());
         let is_accepted =
             part.lifecycle.validation.as_ref().is_some_and(|validation| validation.accepted_because.is_some());
-        let proof = match is_accepted {
-            true => "accepted by a person".to_owned(),
-            false => format!("confidence: {:.2}", part.statistics.confidence),
+        let proof = match part.stage {
+            PatternStage::Candidate => "unproven".to_owned(),
+            _ if is_accepted => "accepted by a person".to_owned(),
+            _ => format!("confidence: {:.2}", part.statistics.confidence),
         };
         let brief = format!("PATTERN: {}\nWhen: {}\n", one_line(&memory.title), one_line(&memory.description));
         Self {
