@@ -49,7 +49,7 @@ pub(crate) use patterns::{checked, contradicting};
 pub use reasoning_bank_domain::evidence::feedback::{FeedbackRequest, Learning};
 pub use reasoning_bank_domain::learning::recording::RecordRequest;
 pub use recall::{MAX_QUERY_CHARS, MAX_RESULTS};
-pub use restore::Restorable;
+pub use restore::{MissingVectors, Restorable};
 pub use supersede::SaidBy;
 
 #[derive(Debug, Clone, PartialEq)]

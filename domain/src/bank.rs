@@ -3,13 +3,14 @@
 //! `key` says which bank is meant and `path` which of its files. `template` is what a new bank begins with. `document`
 //! reads a file as sections and `edit` changes one of them without touching another byte. `operation` is a change as
 //! models and rules describe it; `apply` validates and performs it, and `known` tells what a bank says already.
-//! `filing` makes operations of text by rules, `model` by a model. `merge` joins what two writers did to one file, and
+//! `filing` makes operations of text by rules, `model` by a model. `imported` adds facts of other programs. `merge` joins what two writers did to one file, and
 //! `optimize` makes a bank shorter.
 
 mod apply;
 mod document;
 mod edit;
 mod filing;
+mod imported;
 mod key;
 mod known;
 mod merge;
@@ -24,6 +25,7 @@ use std::collections::BTreeMap;
 pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, SectionMetadata, apply};
 pub use document::{BankDocument, BankSection, section_hash};
 pub use filing::{classify, file_by_rules};
+pub use imported::{AddedFacts, IMPORTED_MAX_BYTES, ImportedFact, add_facts};
 pub use key::{BankKey, BankKind, project_slug};
 pub use known::{BankTextPiece, PieceForm, new_pieces, text_pieces};
 pub use merge::{BankMerge, merge};

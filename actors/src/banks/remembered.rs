@@ -32,6 +32,12 @@ impl Remembered {
         texts.values().map(|text| self.tokens_of(text)).sum()
     }
 
+    /// Counts the tokens of a bank that were not imported.
+    pub(super) fn own_tokens(&mut self, texts: &BankFiles) -> usize {
+        self.tokens(texts);
+        texts.iter().filter(|(path, _)| !path.is_imported()).map(|(_, text)| self.tokens_of(text)).sum()
+    }
+
     /// Counts the tokens of a file.
     pub(super) fn tokens_of(&self, text: &str) -> usize {
         self.tokens.get(text).copied().unwrap_or_else(|| estimate(text))

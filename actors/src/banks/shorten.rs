@@ -67,7 +67,7 @@ pub(super) fn is_due(bank: &mut HeldBank, settings: &BankSettings, at: Timestamp
     if bank.dir.is_adopted() && !settings.optimize_in_repo {
         return false;
     }
-    let tokens = bank.remembered.tokens(&bank.state.texts());
+    let tokens = bank.remembered.own_tokens(&bank.state.texts());
     let last = bank.state.optimized_at;
     let days = i64::from(settings.optimize_every_days);
     let is_old = days > 0 && last.is_some_and(|last| at.duration_since(last) >= SignedDuration::from_hours(24 * days));
@@ -102,7 +102,7 @@ pub(super) fn shorten(
     at: Timestamp,
 ) -> Result<(), Error> {
     let texts = bank.state.texts();
-    let tokens = bank.remembered.tokens(&texts);
+    let tokens = bank.remembered.own_tokens(&texts);
     if tokens <= OPTIMIZED_MIN_TOKENS {
         return Ok(());
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reasoning_bank_domain::bank::{
-    AppliedOperation, BANK_FILE_MAX_BYTES, BankChange, BankFiles, BankInvalid, BankOperation, apply, described,
-    file_by_rules,
+    AddedFacts, AppliedOperation, BANK_FILE_MAX_BYTES, BankChange, BankFiles, BankInvalid, BankOperation, ImportedFact,
+    add_facts, apply, described, file_by_rules,
 };
 use reasoning_bank_domain::safety::secrets::Scrub;
 
@@ -75,6 +75,48 @@ impl BanksHandle {
         });
         let (applied, notices) = updating.await?;
         Ok(UpdatedBank { applied, notices: self.untold(&place, session, notices).await })
+    }
+
+    /// Tells what [`Self::add_facts`] would add, and changes nothing.
+    pub async fn preview_facts(
+        &self,
+        place: &BankLocation,
+        source: &str,
+        facts: &[ImportedFact],
+        deadline: Deadline,
+    ) -> Result<AddedFacts, Error> {
+        Ok(add_facts(&self.texts(place, deadline).await?.0, source, facts))
+    }
+
+    /// Adds facts that another program remembered, without those that the bank has. They are in its files when this
+    /// returns. Whoever gives them has removed their secrets.
+    pub async fn add_facts(
+        &self,
+        place: &BankLocation,
+        source: &'static str,
+        facts: Vec<ImportedFact>,
+        deadline: Deadline,
+    ) -> Result<AddedFacts, Error> {
+        let at = self.clock.now();
+        self.with_bank(place, deadline, move |bank| {
+            let lock = bank.lock()?;
+            bank.refresh(&lock, at)?;
+            let added = add_facts(&bank.state.texts(), source, &facts);
+            if !added.changed.is_empty() {
+                let frame = UpdateFrame {
+                    generation: bank.state.generation,
+                    at,
+                    key: None,
+                    changed: added.changed.clone(),
+                    metadata: BTreeMap::new(),
+                    notices: Vec::new(),
+                };
+                bank.append(&lock, frame)?;
+                bank.sync_locked(&lock, at)?;
+            }
+            Ok(added)
+        })
+        .await
     }
 
     /// Asks the model, where there is one. None where rules file the text.

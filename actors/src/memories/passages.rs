@@ -130,6 +130,14 @@ impl MemoriesHandle {
     }
 }
 
+/// Returns a memory with passages that have no vectors. It is found by its words until [`MemoriesHandle::fill_vectors`]
+/// comes to it.
+pub(super) fn without_vectors(memory: Memory) -> (Memory, Vec<Passage>) {
+    let searched = memory.search_texts();
+    let chunks = texts_of([&searched]).into_iter().map(|text| (text.to_owned(), whole(text.to_owned()))).collect();
+    (Memory { embedder: None, ..memory }, passages_of(&searched, &chunks))
+}
+
 /// Collects the texts that memories are searched by, each once.
 fn texts_of<'a>(searched: impl IntoIterator<Item = &'a SearchTexts>) -> BTreeSet<&'a str> {
     searched.into_iter().flat_map(|of| of.tasks.iter().chain(&of.contents)).map(String::as_str).collect()

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::passages::are_passages_of;
+use super::passages::{are_passages_of, without_vectors};
 use crate::error::Error;
 use crate::ports::{Batch, Fingerprint, Passage, Record};
 use crate::runtime::Deadline;
@@ -41,6 +41,16 @@ pub enum Restorable {
     Job(Job),
 }
 
+/// Says when the vectors of memories that come without any are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingVectors {
+    /// Before they are stored.
+    #[default]
+    MadeNow,
+    /// By upkeep, later. Until then they are found by their words.
+    LeftToUpkeep,
+}
+
 impl Restorable {
     /// Returns the id by which the thing is looked up. None for a workspace, which is looked up by its name.
     fn uuid(&self) -> Option<Uuid> {
@@ -67,6 +77,16 @@ impl MemoriesHandle {
     /// Writes what is not there yet, all of it or nothing, and says of each thing whether it was new. A workspace
     /// always counts as new.
     pub async fn restore(&self, things: Vec<Restorable>, deadline: Deadline) -> Result<Vec<bool>, Error> {
+        self.restore_with(things, MissingVectors::MadeNow, deadline).await
+    }
+
+    /// Does the same, and says when the vectors of memories without any are made.
+    pub async fn restore_with(
+        &self,
+        things: Vec<Restorable>,
+        vectors: MissingVectors,
+        deadline: Deadline,
+    ) -> Result<Vec<bool>, Error> {
         let ids: Vec<Uuid> = things.iter().filter_map(Restorable::uuid).collect();
         let mut known = self.store.existing_ids(ids, deadline).await?;
         let is_new = |thing: &Restorable| thing.uuid().is_none_or(|id| known.insert(id));
@@ -97,8 +117,11 @@ impl MemoriesHandle {
         }
         let workspaces = self.workspaces.to_restore(workspaces, deadline).await?;
         batch.extend(workspaces.iter().cloned().map(Record::Workspace));
-        let embedded = self.embedded(unembedded, deadline).await.into_iter();
-        batch.extend(embedded.map(|(memory, passages)| Record::Memory { memory, passages, confirm: None }));
+        let embedded = match vectors {
+            MissingVectors::MadeNow => self.embedded(unembedded, deadline).await,
+            MissingVectors::LeftToUpkeep => unembedded.into_iter().map(without_vectors).collect(),
+        };
+        batch.extend(embedded.into_iter().map(|(memory, passages)| Record::Memory { memory, passages, confirm: None }));
         if !batch.is_empty() {
             self.store.commit(batch, deadline).await?;
         }

@@ -12,6 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::filing::{heading_category, is_decision};
+use super::imported::without_imported;
 use super::known::{PieceForm, block_spans, date_of, piece_hash};
 use super::{BankCategory, BankDocument, BankFiles, BankImportance, BankMetadata, BankPath, BankSection, section_hash};
 use crate::text::shortened;
@@ -95,13 +96,14 @@ impl BankFacts<'_> {
     }
 }
 
-/// Makes a bank shorter where it has more than `above` tokens.
+/// Makes a bank shorter where it has more than `above` tokens. What was imported is not counted and stays as it is.
 pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Timestamp) -> OptimizedBank {
-    let tokens_before = facts.tokens_of(files);
+    let (own, imported) = without_imported(files);
+    let tokens_before = facts.tokens_of(&own);
     if tokens_before <= above {
         return OptimizedBank { files: files.clone(), tokens_before, tokens: tokens_before };
     }
-    let mut shortening = Shortening::of(files, facts, now, tokens_before);
+    let mut shortening = Shortening::of(&own, facts, now, tokens_before);
     let aim = (above * AIM_PERCENT / 100).max(OPTIMIZED_MIN_TOKENS.min(above));
     shortening.collapse_old(OPTIMIZED_MIN_TOKENS.min(aim));
     for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
@@ -110,8 +112,9 @@ pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Time
     for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
         shortening.remove(rank, aim);
     }
-    let files = shortening.written(files);
+    let mut files = shortening.written(&own);
     let tokens = facts.tokens_of(&files);
+    files.extend(imported);
     OptimizedBank { files, tokens_before, tokens }
 }
 
@@ -120,11 +123,12 @@ pub fn view(files: &BankFiles, max_tokens: usize, facts: BankFacts<'_>, now: Tim
     let shown = optimize(files, max_tokens, facts, now);
     let outline = outline(files, facts.tokens);
     let optimized = shown.files != *files;
-    if shown.tokens <= max_tokens {
-        return BankView { content: shown.files, outline, tokens: shown.tokens, optimized, truncated: false };
+    let tokens = facts.tokens_of(&shown.files);
+    if tokens <= max_tokens {
+        return BankView { content: shown.files, outline, tokens, optimized, truncated: false };
     }
     let mut paths: Vec<&BankPath> = shown.files.keys().collect();
-    paths.sort_by_key(|path| (importance_of_file(path), (*path).clone()));
+    paths.sort_by_key(|path| (path.is_imported(), importance_of_file(path), (*path).clone()));
     let (mut content, mut tokens) = (BTreeMap::new(), 0);
     for path in paths {
         let text = &shown.files[path];

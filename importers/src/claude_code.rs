@@ -1,0 +1,113 @@
+//! Claude Code's own memory: a folder of markdown files for each project, one file a memory.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::cues::forbids;
+use crate::files;
+use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
+use crate::markdown::{Note, time};
+use crate::source::{SourceError, Take};
+
+/// The file that lists the others.
+const INDEX: &str = "MEMORY.md";
+/// So much of a session is read to find the directory that it ran in.
+const SESSION_BYTES: u64 = 256 << 10;
+const SESSIONS_READ: usize = 20;
+
+pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
+    let folders = folders(place)?;
+    if folders.is_empty() {
+        return Err(SourceError::NotOfSource("no project in it has a folder `memory`".to_owned()));
+    }
+    for folder in folders {
+        let of = folder.parent().unwrap_or(&folder);
+        let project = directory_of(of);
+        let name = of.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        for path in files::markdown_below(&folder)? {
+            if path.file_name().is_some_and(|name| name == INDEX) {
+                continue;
+            }
+            let below = path.strip_prefix(&folder).unwrap_or(&path).display().to_string();
+            let entry = match files::text(&path) {
+                Ok(text) => {
+                    let item = item(format!("{name}/{below}"), &text, &path);
+                    SourceEntry::Item(SourceItem { project: project.clone(), ..item })
+                }
+                Err(_) => SourceEntry::Skipped(SkipReason::Unreadable),
+            };
+            take(entry).map_err(SourceError::NotTaken)?;
+        }
+    }
+    Ok(())
+}
+
+/// Finds the folders `memory` of a place: itself, the one in it, or those of the projects in it.
+fn folders(place: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries: Vec<PathBuf> = fs::read_dir(place)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    if place.file_name().is_some_and(|name| name == "memory") {
+        return Ok(vec![place.to_owned()]);
+    }
+    let within = |path: &Path| Some(path.join("memory")).filter(|memory| memory.is_dir());
+    let mut found: Vec<PathBuf> = within(place).into_iter().collect();
+    found.extend(entries.iter().filter_map(|project| within(project)));
+    found.sort();
+    Ok(found)
+}
+
+fn item(origin: String, text: &str, path: &Path) -> SourceItem {
+    let note = Note::parse(text);
+    let body = note.body.trim().to_owned();
+    let is_feedback = note.get("type").eq_ignore_ascii_case("feedback");
+    let rule = body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let kind = match (is_feedback, forbids(rule)) {
+        (true, true) => ItemKind::Warning,
+        (true, false) => ItemKind::Strategy,
+        (false, _) => ItemKind::Fact,
+    };
+    let modified = [note.get("modified"), note.get("updated"), note.get("created")].into_iter().find_map(time);
+    let named = [note.get("title"), note.get("name")].into_iter().find(|name| !name.is_empty());
+    SourceItem {
+        // The name of a feedback is a slug; its first sentence says more.
+        title: named.filter(|_| !is_feedback).unwrap_or(rule).to_owned(),
+        when: note.get("description").to_owned(),
+        content: body.clone(),
+        tags: [note.get("type").to_owned()].into(),
+        created_at: modified.or_else(|| files::changed_at(path)),
+        ..SourceItem::new(origin, kind)
+    }
+}
+
+/// Finds the directory of a project by what its sessions say, because the name of its folder is ambiguous.
+fn directory_of(project: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct SessionLine {
+        cwd: Option<String>,
+    }
+    let sessions = fs::read_dir(project).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let sessions = sessions.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    sessions.take(SESSIONS_READ).find_map(|path| {
+        let lines = BufReader::new(File::open(path).ok()?.take(SESSION_BYTES)).lines();
+        lines.map_while(Result::ok).find_map(|line| serde_json::from_str::<SessionLine>(&line).ok()?.cwd)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{counts, fixture, items};
+
+    #[test]
+    fn feedback_is_advice_and_all_else_is_a_fact() {
+        let read = items(read, &fixture("claude-code/projects"));
+        assert_eq!(counts(&read), [1, 1, 2]);
+        let warning = read.iter().find(|item| item.kind == ItemKind::Warning).unwrap();
+        assert_eq!(warning.title, "Don't mock the database in integration tests.");
+        assert_eq!(warning.origin, "-home-dana-shop/feedback_no_mocks.md");
+        assert_eq!(warning.project.as_deref(), Some("/home/dana/shop"));
+        assert_eq!(warning.created_at, Some("2026-04-02T08:30:00Z".parse().unwrap()));
+    }
+}

@@ -1,0 +1,87 @@
+//! One thing that another program remembered, before it is a memory here.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// What a thing that was remembered is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ItemKind {
+    /// It says what to do.
+    Strategy,
+    /// It says what goes wrong.
+    Warning,
+    /// It says what is so, and is no advice.
+    Fact,
+}
+
+/// The reason why a thing is not imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SkipReason {
+    Deleted,
+    Sensitive,
+    Empty,
+    Duplicate,
+    Unreadable,
+    TooOld,
+    Invalid,
+    /// The memory bank has no room for more imported facts.
+    NoRoom,
+}
+
+impl SkipReason {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Deleted => "deleted in the source",
+            Self::Sensitive => "marked as sensitive",
+            Self::Empty => "without text",
+            Self::Duplicate => "said twice in the source",
+            Self::Unreadable => "not readable",
+            Self::TooOld => "older than --since",
+            Self::Invalid => "not valid as a memory",
+            Self::NoRoom => "facts beyond the room that a memory bank has for them, the oldest",
+        }
+    }
+}
+
+/// A thing that was remembered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceItem {
+    /// Its identity in the source, which stays the same in every import.
+    pub origin: String,
+    /// The project it belongs to: a path, or a name where the source knows no path.
+    pub project: Option<String>,
+    pub kind: ItemKind,
+    pub title: String,
+    /// When it is of use. Empty where the source does not say.
+    pub when: String,
+    pub content: String,
+    pub tags: Vec<String>,
+    /// None where the source does not say.
+    pub created_at: Option<Timestamp>,
+    /// Something newer took its place in the source.
+    pub is_outdated: bool,
+}
+
+impl SourceItem {
+    pub(crate) fn new(origin: impl Into<String>, kind: ItemKind) -> Self {
+        Self {
+            origin: origin.into(),
+            project: None,
+            kind,
+            title: String::new(),
+            when: String::new(),
+            content: String::new(),
+            tags: Vec::new(),
+            created_at: None,
+            is_outdated: false,
+        }
+    }
+}
+
+/// What a source gives.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SourceEntry {
+    Item(SourceItem),
+    Skipped(SkipReason),
+}

@@ -1,0 +1,130 @@
+//! Markdown with front matter, as far as memories need it.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+
+/// A file with its front matter as keys and plain values.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Note {
+    keys: BTreeMap<String, String>,
+    pub(crate) body: String,
+}
+
+impl Note {
+    pub(crate) fn parse(text: &str) -> Self {
+        let text = text.trim_start_matches('\u{feff}');
+        let Some(rest) = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n")) else {
+            return Self { keys: BTreeMap::new(), body: text.to_owned() };
+        };
+        let mut keys = BTreeMap::new();
+        let mut at = 0;
+        for line in rest.split_inclusive('\n') {
+            at += line.len();
+            let line = line.trim_end();
+            if line == "---" || line == "..." {
+                return Self { keys, body: rest[at..].to_owned() };
+            }
+            // A key of another one counts as well: Claude Code keeps `type` below `metadata`.
+            if let Some((key, value)) = line.split_once(':') {
+                let value = value.trim().trim_matches(['"', '\'']);
+                keys.entry(key.trim().to_owned()).or_insert_with(|| value.to_owned());
+            }
+        }
+        Self { keys: BTreeMap::new(), body: text.to_owned() }
+    }
+
+    pub(crate) fn get(&self, key: &str) -> &str {
+        self.keys.get(key).map_or("", String::as_str)
+    }
+
+    /// Returns the items of a list that stands on one line: `[a, b]`.
+    pub(crate) fn list(&self, key: &str) -> Vec<String> {
+        let items = self.get(key).trim_matches(['[', ']']).split(',');
+        items
+            .map(|item| item.trim().trim_matches(['"', '\'', '#']).to_owned())
+            .filter(|item| !item.is_empty())
+            .collect()
+    }
+}
+
+/// Reads a time as programs write it: with a zone, without one (UTC), or a day alone.
+pub(crate) fn time(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let spaced = text.replacen(' ', "T", 1);
+    text.parse::<Timestamp>()
+        .ok()
+        .or_else(|| spaced.parse::<Timestamp>().ok())
+        .or_else(|| spaced.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp()))
+        .or_else(|| text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp()))
+}
+
+/// Splits a text at its headings of one level. Each part has its title and its body, with deeper headings in it. What
+/// stands before the first heading has an empty title.
+pub(crate) fn sections(text: &str, level: usize) -> Vec<(String, String)> {
+    let mark = format!("{} ", "#".repeat(level));
+    let mut parts = vec![(String::new(), String::new())];
+    let mut in_code = false;
+    for line in text.lines() {
+        in_code ^= line.trim_start().starts_with("```");
+        match line.strip_prefix(&mark).filter(|_| !in_code) {
+            Some(title) => parts.push((title.trim().to_owned(), String::new())),
+            None => {
+                if let Some((_, body)) = parts.last_mut() {
+                    body.push_str(line);
+                    body.push('\n');
+                }
+            }
+        }
+    }
+    parts.retain(|(title, body)| !title.is_empty() || !body.trim().is_empty());
+    parts
+}
+
+/// Returns the items of the outermost lists of a text, each with its further lines.
+pub(crate) fn items(text: &str) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in text.lines() {
+        if let Some(item) = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")) {
+            items.push(item.trim().to_owned());
+            is_open = true;
+        } else if line.starts_with([' ', '\t']) && is_open {
+            if let Some(item) = items.last_mut() {
+                item.push('\n');
+                item.push_str(line.trim_end());
+            }
+        } else {
+            is_open = false;
+        }
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn front_matter_sections_and_items_are_read() {
+        let note = Note::parse("---\ntitle: \"A: b\"\ntags: [x, '#y']\nmetadata:\n  type: feedback\n---\nBody\n");
+        assert_eq!((note.get("title"), note.get("type"), &*note.body), ("A: b", "feedback", "Body\n"));
+        assert_eq!(note.list("tags"), ["x", "y"]);
+        assert_eq!(Note::parse("--- no\n").body, "--- no\n");
+        let parts = sections("a\n# B\n```\n# c\n```\n## d\n# E\n", 1);
+        assert_eq!(parts.iter().map(|(title, _)| &**title).collect::<Vec<_>>(), ["", "B", "E"]);
+        assert_eq!(items("- a\n  b\n\ntext\n* c\n"), ["a\n  b", "c"]);
+    }
+
+    #[test]
+    fn times_are_read_as_programs_write_them() {
+        let at: Timestamp = "2025-03-01T10:00:00Z".parse().unwrap();
+        for text in ["2025-03-01T10:00:00Z", "2025-03-01T12:00:00+02:00", "2025-03-01 10:00:00", "2025-03-01T10:00:00"]
+        {
+            assert_eq!(time(text), Some(at), "{text}");
+        }
+        assert!(time("2025-03-01").is_some() && time("yesterday").is_none());
+    }
+}

@@ -1,0 +1,106 @@
+//! The memory server of the Model Context Protocol: entities with observations, and relations, one JSON object a line.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::cues::tells_failure;
+use crate::files;
+use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
+use crate::source::{SourceError, Take};
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum GraphLine {
+    Entity {
+        name: String,
+        #[serde(rename = "entityType", default)]
+        entity_type: String,
+        #[serde(default)]
+        observations: Vec<String>,
+    },
+    Relation {
+        from: String,
+        to: String,
+        #[serde(rename = "relationType")]
+        relation_type: String,
+    },
+}
+
+pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
+    // The format has no times.
+    let changed_at = files::changed_at(place);
+    let (mut right, mut wrong) = (0_u64, 0_u64);
+    for line in BufReader::new(File::open(place)?).split(b'\n') {
+        let line = line?;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let Ok(read) = serde_json::from_slice::<GraphLine>(&line) else {
+            wrong += 1;
+            take(SourceEntry::Skipped(SkipReason::Unreadable)).map_err(SourceError::NotTaken)?;
+            continue;
+        };
+        right += 1;
+        for item in items_of(read) {
+            take(SourceEntry::Item(SourceItem { created_at: changed_at, ..item })).map_err(SourceError::NotTaken)?;
+        }
+    }
+    if right == 0 && wrong > 0 {
+        return Err(SourceError::NotOfSource("none of its lines is an entity or a relation".to_owned()));
+    }
+    Ok(())
+}
+
+/// Returns one fact for an entity, and a warning for each of its observations that tells what fails.
+fn items_of(line: GraphLine) -> Vec<SourceItem> {
+    match line {
+        GraphLine::Entity { name, entity_type, observations } => {
+            let (warnings, told): (Vec<_>, Vec<_>) = observations.into_iter().partition(|told| tells_failure(told));
+            let mut items: Vec<SourceItem> = warnings
+                .into_iter()
+                .map(|warning| SourceItem {
+                    title: format!("{name}: {warning}"),
+                    when: format!("When the work is about {name} ({entity_type})"),
+                    content: warning.clone(),
+                    tags: vec![name.clone(), entity_type.clone()],
+                    ..SourceItem::new(format!("{name}\0{warning}"), ItemKind::Warning)
+                })
+                .collect();
+            let content = told.join("; ");
+            let title = if entity_type.is_empty() { name.clone() } else { format!("{name} ({entity_type})") };
+            items.push(SourceItem { title, content, ..SourceItem::new(name, ItemKind::Fact) });
+            items
+        }
+        GraphLine::Relation { from, to, relation_type } => vec![SourceItem {
+            content: format!("{from} {relation_type} {to}"),
+            ..SourceItem::new(format!("{from}\0{relation_type}\0{to}"), ItemKind::Fact)
+        }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{counts, file, fixture, items};
+
+    #[test]
+    fn an_entity_is_a_fact_and_what_fails_is_a_warning() {
+        let read = items(read, &fixture("server-memory.jsonl"));
+        assert_eq!(counts(&read), [0, 2, 5]);
+        assert!(read.iter().any(|item| item.content == "Dana maintains billing-service"));
+        let warning = read.iter().find(|item| item.kind == ItemKind::Warning).unwrap();
+        assert!(warning.content.contains("LockTimeout") && warning.created_at.is_some());
+    }
+
+    #[test]
+    fn a_line_that_is_none_is_skipped_and_a_file_of_such_lines_is_refused() {
+        let mixed =
+            file("memory.jsonl", "{\"type\":\"entity\",\"name\":\"a\",\"entityType\":\"b\",\"observations\":[]}\n{");
+        assert_eq!(items(read, mixed.path()).len(), 1);
+        let wrong = file("memory.jsonl", "hello\n");
+        assert!(read(wrong.path(), &mut |_| Ok(())).unwrap_err().to_string().contains("none of its lines"));
+    }
+}
