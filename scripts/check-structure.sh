@@ -21,9 +21,10 @@ must_not_reach() {
     done
 }
 edges=('lancedb|lance(-.*)?' 'arrow(-.*)?' 'datafusion(-.*)?' 'rmcp(-.*)?' reqwest hyper fastembed 'ort(-.*)?' 'tract(-.*)?' axum 'clap(_.*)?' config)
-must_not_reach reasoning-bank-domain "${edges[@]}" tokio ractor reasoning-bank-actors
+must_not_reach reasoning-bank-domain "${edges[@]}" rusqlite tokio ractor reasoning-bank-actors
 must_not_reach reasoning-bank-index "${edges[@]}" tokio ractor reasoning-bank-actors
 must_not_reach reasoning-bank-clients "${edges[@]}" tokio ractor 'reasoning-bank-(domain|actors|store)'
+must_not_reach reasoning-bank-importers "${edges[@]}" tokio ractor 'reasoning-bank-(actors|store)'
 must_not_reach reasoning-bank-actors "${edges[@]}"
 must_not_reach reasoning-bank-store 'rmcp(-.*)?' 'tract(-.*)?' axum 'clap(_.*)?'
 

@@ -37,6 +37,7 @@ mod episode;
 mod eval;
 mod failure;
 mod genealogy;
+mod import;
 mod input;
 mod learn;
 mod maintain;
@@ -126,6 +127,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Genealogy(args) => genealogy::command(&args, &loaded, output),
         Command::Workspace(command) => workspace::command(command, &loaded, &sources, output),
         Command::Setup(args) => setup::command(&args, &loaded, &sources, output),
+        Command::Import(args) => import::command(&args, &loaded, &sources, output),
         Command::Learn { files } => learn::command(&files, &loaded, output),
         Command::Consolidate(args) => consolidate::command(args, &loaded, output),
         Command::Maintain { apply } => maintain::command(apply, &loaded, output),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use futures::{StreamExt, stream};
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::memories::Restorable;
+use reasoning_bank_actors::memories::{MissingVectors, Restorable};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::evidence::genealogy::cycle_edges;
@@ -29,6 +29,8 @@ use self::line::{ImportLine, Raw, Taken};
 pub(crate) use self::line::{ImportMode, ImportTarget};
 use self::outcome::NotTaken;
 pub(crate) use self::outcome::{ImportCounts, ImportWords, Imported};
+pub(crate) use self::preview::{KindPreview, KindPreviews};
+pub(crate) use self::sources::{CollectError, CollectedSource, SourceContext, collect};
 use crate::jsonl::{ItemProblem, LocatedProblem, ReadError, read_on_all_cores};
 
 mod aside;
@@ -36,6 +38,8 @@ mod copies;
 mod foreign;
 mod line;
 mod outcome;
+mod preview;
+mod sources;
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// This much is written at once. The store takes batches of this size without writing them twice.
@@ -86,11 +90,17 @@ pub(crate) struct Checked {
     lineage: ImportLineage,
     /// The ids of copies, where the file is imported as such.
     copies: Option<CopyIds>,
+    vectors: MissingVectors,
 }
 
 impl Checked {
     pub(crate) fn things(&self) -> u64 {
         self.things
+    }
+
+    /// Says whether memories are stored without vectors, which upkeep makes later.
+    pub(crate) fn leaves_vectors(&self) -> bool {
+        self.vectors == MissingVectors::LeftToUpkeep
     }
 
     pub(crate) fn foreign(&self) -> &ForeignWorkspaces {
@@ -114,13 +124,15 @@ impl Checked {
         let mut done = Imported { left_out: self.not_taken.counts(), ..Imported::default() };
         self.look_up(system).await.map_err(|error| done.broken_off(error))?;
         let (send, mut receive) = mpsc::channel(1);
+        let vectors = self.vectors;
         let embedder = system.embedder_fingerprint().to_string();
         let reading = tokio::task::spawn_blocking(move || read_batches(&self, &embedder, &send));
         let mut restored = stream::poll_fn(|context| receive.poll_recv(context))
             .map(async |batch: ImportBatch| {
                 let ImportBatch { things, removed } = batch;
                 let counts: Vec<ImportCounts> = things.iter().map(ImportCounts::of).collect();
-                let is_new = system.memories.restore(things, Deadline::after(BATCH_TIMEOUT)).await?;
+                let until = Deadline::after(BATCH_TIMEOUT);
+                let is_new = system.memories.restore_with(things, vectors, until).await?;
                 Ok::<_, Error>((is_new, counts, removed))
             })
             .buffered(BATCHES_AT_ONCE);
@@ -329,7 +341,8 @@ pub(crate) fn check(
     not_taken.cycle_edges.clone_from(&lineage.cycle_edges);
     let copies = (bank.mode == ImportMode::Copies)
         .then(|| CopyIds::new(bank.here.id.clone(), memories.into_iter().collect(), traces));
-    let mut checked = Checked { file: aside, things, foreign, not_taken, lineage, copies };
+    let mut checked =
+        Checked { file: aside, things, foreign, not_taken, lineage, copies, vectors: MissingVectors::MadeNow };
     checked.file.rewind().map_err(ImportFailure::Aside)?;
     Ok(checked)
 }
@@ -345,7 +358,7 @@ struct ImportBatch {
 fn read_batches(checked: &Checked, embedder: &str, send: &mpsc::Sender<ImportBatch>) -> io::Result<()> {
     let mut entries = BufReader::with_capacity(1 << 20, &checked.file);
     loop {
-        let batch = next_batch(embedder, || checked.next(&mut entries))?;
+        let batch = next_batch(embedder, checked.vectors, || checked.next(&mut entries))?;
         if batch.things.is_empty() || send.blocking_send(batch).is_err() {
             return Ok(());
         }
@@ -360,6 +373,7 @@ fn is_unembedded(thing: &Restorable, embedder: &str) -> bool {
 
 fn next_batch(
     embedder: &str,
+    vectors: MissingVectors,
     mut next: impl FnMut() -> io::Result<Option<(AsideEntry, usize)>>,
 ) -> io::Result<ImportBatch> {
     let (mut batch, mut bytes) = (ImportBatch::default(), 0);
@@ -370,7 +384,7 @@ fn next_batch(
         && unembedded_bytes < BATCH_UNEMBEDDED_BYTES
     {
         let Some((AsideEntry { removed, thing }, size)) = next()? else { break };
-        if is_unembedded(&thing, embedder) {
+        if vectors == MissingVectors::MadeNow && is_unembedded(&thing, embedder) {
             unembedded += 1;
             unembedded_bytes += size;
         }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use crate::failure::{SourceError, Take};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
-use crate::markdown::{Note, items, time};
-use crate::source::{SourceError, Take};
+use crate::markdown::{MarkdownNote, items, time};
 
 pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
     let paths = files::markdown_below(place)?;
@@ -28,7 +28,7 @@ pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError>
 
 /// Returns what a note says to do or to avoid, and all else of it as one fact.
 fn of_note(below: &str, text: &str) -> Vec<SourceItem> {
-    let note = Note::parse(text);
+    let note = MarkdownNote::parse(text);
     let permalink = Some(note.get("permalink")).filter(|link| !link.is_empty()).unwrap_or(below);
     let title = Some(note.get("title")).filter(|title| !title.is_empty()).unwrap_or(permalink);
     let created_at = [note.get("created"), note.get("modified")].into_iter().find_map(time);

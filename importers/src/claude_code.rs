@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::cues::forbids;
+use crate::failure::{SourceError, Take};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
-use crate::markdown::{Note, time};
-use crate::source::{SourceError, Take};
+use crate::markdown::{MarkdownNote, time};
 
 /// The file that lists the others.
 const INDEX: &str = "MEMORY.md";
@@ -59,7 +59,7 @@ fn folders(place: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn item(origin: String, text: &str, path: &Path) -> SourceItem {
-    let note = Note::parse(text);
+    let note = MarkdownNote::parse(text);
     let body = note.body.trim().to_owned();
     let is_feedback = note.get("type").eq_ignore_ascii_case("feedback");
     let rule = body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use rusqlite::Row;
 
 use crate::database::{self, number, text};
+use crate::failure::{SourceError, Take};
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
-use crate::source::{SourceError, Take};
 
 /// The names of so many files are said.
 const FILES_NAMED: usize = 5;

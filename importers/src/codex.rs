@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use crate::failure::{SourceError, Take};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
-use crate::markdown::{Note, items, sections, time};
-use crate::source::{SourceError, Take};
+use crate::markdown::{MarkdownNote, items, sections, time};
 
 const GROUP: &str = "Task Group:";
 
@@ -78,7 +78,7 @@ fn without_references(told: &str) -> String {
 }
 
 fn skill(origin: String, text: &str) -> SourceItem {
-    let note = Note::parse(text);
+    let note = MarkdownNote::parse(text);
     SourceItem {
         title: note.get("name").to_owned(),
         when: note.get("description").to_owned(),

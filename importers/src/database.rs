@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Row};
 
-use crate::source::SourceError;
+use crate::failure::SourceError;
 
 /// The program that owns the database is waited for so long.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);

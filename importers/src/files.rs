@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use jiff::Timestamp;
 
@@ -24,8 +23,7 @@ pub(crate) fn text(path: &Path) -> io::Result<String> {
 
 /// Returns the time of the last change of a file, where the system tells it.
 pub(crate) fn changed_at(path: &Path) -> Option<Timestamp> {
-    let since = fs::metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Timestamp::from_second(since.as_secs().try_into().ok()?).ok()
+    Timestamp::try_from(fs::metadata(path).ok()?.modified().ok()?).ok()
 }
 
 /// Lists the files below a folder whose names end with `.md`, in order. Links and hidden files are left alone.

@@ -19,6 +19,8 @@ pub enum ItemKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SkipReason {
     Deleted,
+    /// Something newer took the place of a fact.
+    Outdated,
     Sensitive,
     Empty,
     Duplicate,
@@ -33,6 +35,7 @@ impl SkipReason {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Deleted => "deleted in the source",
+            Self::Outdated => "superseded in the source",
             Self::Sensitive => "marked as sensitive",
             Self::Empty => "without text",
             Self::Duplicate => "said twice in the source",

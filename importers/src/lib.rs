@@ -3,7 +3,7 @@
 //! In reading order: `source` lists the programs and where each keeps its memories. `item` is one thing that was
 //! remembered; `memory` makes a memory or a line of a memory bank of it. `cues` tells warnings from facts, `markdown` reads
 //! front matter and sections, and `database` opens SQLite so that nothing is written. Each program has a file of its
-//! name, which reads its format piece by piece, so that memory stays bounded however much there is. Nothing is ever
+//! name, which reads its format piece by piece (`readers` lists them), so that memory stays bounded however much there is. Nothing is ever
 //! written to a source.
 
 mod basic_memory;
@@ -12,17 +12,21 @@ mod claude_mem;
 mod codex;
 mod cues;
 mod database;
+mod failure;
 mod files;
 mod item;
 mod markdown;
 mod mcp_memory_service;
 mod mem0;
 mod memory;
+mod readers;
 mod server_memory;
 mod source;
 #[cfg(test)]
 mod testing;
 
+pub use failure::SourceError;
 pub use item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 pub use memory::{origin_id, origin_mark, to_fact, to_memory};
-pub use source::{ImportSource, SourceError, SourcePlaces, UnknownSource, read};
+pub use readers::read;
+pub use source::{ImportSource, SourcePlaces, UnknownSource};

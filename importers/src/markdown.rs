@@ -8,12 +8,12 @@ use jiff::tz::TimeZone;
 
 /// A file with its front matter as keys and plain values.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Note {
+pub(crate) struct MarkdownNote {
     keys: BTreeMap<String, String>,
     pub(crate) body: String,
 }
 
-impl Note {
+impl MarkdownNote {
     pub(crate) fn parse(text: &str) -> Self {
         let text = text.trim_start_matches('\u{feff}');
         let Some(rest) = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n")) else {
@@ -109,10 +109,11 @@ mod tests {
 
     #[test]
     fn front_matter_sections_and_items_are_read() {
-        let note = Note::parse("---\ntitle: \"A: b\"\ntags: [x, '#y']\nmetadata:\n  type: feedback\n---\nBody\n");
+        let note =
+            MarkdownNote::parse("---\ntitle: \"A: b\"\ntags: [x, '#y']\nmetadata:\n  type: feedback\n---\nBody\n");
         assert_eq!((note.get("title"), note.get("type"), &*note.body), ("A: b", "feedback", "Body\n"));
         assert_eq!(note.list("tags"), ["x", "y"]);
-        assert_eq!(Note::parse("--- no\n").body, "--- no\n");
+        assert_eq!(MarkdownNote::parse("--- no\n").body, "--- no\n");
         let parts = sections("a\n# B\n```\n# c\n```\n## d\n# E\n", 1);
         assert_eq!(parts.iter().map(|(title, _)| &**title).collect::<Vec<_>>(), ["", "B", "E"]);
         assert_eq!(items("- a\n  b\n\ntext\n* c\n"), ["a\n  b", "c"]);

@@ -7,12 +7,12 @@ use rusqlite::Row;
 use serde::Deserialize;
 
 use crate::database::{self, number, text};
+use crate::failure::{SourceError, Take};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
-use crate::source::{SourceError, Take};
 
 #[derive(Deserialize)]
-struct Export {
+struct McpExport {
     memories: Vec<ExportedMemory>,
 }
 
@@ -30,7 +30,7 @@ struct ExportedMemory {
 
 pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
     if place.extension().is_some_and(|ending| ending == "json") {
-        let export: Export = serde_json::from_str(&files::text(place)?)
+        let export: McpExport = serde_json::from_str(&files::text(place)?)
             .map_err(|error| SourceError::NotOfSource(format!("it is no export of mcp-memory-service: {error}")))?;
         for memory in export.memories {
             let kind = memory.memory_type.unwrap_or_default();

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use crate::cues::tells_failure;
 use crate::database::{self, text};
+use crate::failure::{SourceError, Take};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 use crate::markdown::time;
-use crate::source::{SourceError, Take};
 
 #[derive(Deserialize)]
 struct AllMemories {

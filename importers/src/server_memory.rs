@@ -7,9 +7,9 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::cues::tells_failure;
+use crate::failure::{SourceError, Take};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
-use crate::source::{SourceError, Take};
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]

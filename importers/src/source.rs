@@ -1,13 +1,10 @@
 //! The programs that memories are imported from, and where each keeps them.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::Serialize;
-
-use crate::item::SourceEntry;
-use crate::{basic_memory, claude_code, claude_mem, codex, mcp_memory_service, mem0, server_memory};
 
 /// A program that memories are imported from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -119,49 +116,10 @@ pub struct SourcePlaces<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// The reason why a source cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum SourceError {
-    #[error("it cannot be read: {0}")]
-    Unreadable(#[from] std::io::Error),
-    #[error("it cannot be read as a database: {0}")]
-    Database(#[from] rusqlite::Error),
-    /// It is readable and not what the source writes.
-    #[error("{0}")]
-    NotOfSource(String),
-    /// Whoever takes the entries takes no more.
-    #[error("{0}")]
-    NotTaken(std::io::Error),
-}
-
-/// Whoever takes the entries of a source, one by one.
-pub(crate) type Take<'a> = dyn FnMut(SourceEntry) -> std::io::Result<()> + 'a;
-
-/// Reads the memories at a place, and gives them to `take` one by one.
-///
-/// # Errors
-/// The place cannot be read, is not what the source writes, or `take` fails.
-pub fn read(
-    source: ImportSource,
-    place: &Path,
-    mut take: impl FnMut(SourceEntry) -> std::io::Result<()>,
-) -> Result<(), SourceError> {
-    match source {
-        ImportSource::ClaudeMem => claude_mem::read(place, &mut take),
-        ImportSource::ClaudeCode => claude_code::read(place, &mut take),
-        ImportSource::Codex => codex::read(place, &mut take),
-        ImportSource::McpMemoryService => mcp_memory_service::read(place, &mut take),
-        ImportSource::ServerMemory => server_memory::read(place, &mut take),
-        ImportSource::Mem0 => mem0::read(place, &mut take),
-        ImportSource::BasicMemory => basic_memory::read(place, &mut take),
-        ImportSource::Jsonl => {
-            Err(SourceError::NotOfSource("an export of this program is read line by line".to_owned()))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use crate::failure::{SourceError, Take};
 use crate::item::{ItemKind, SourceEntry, SourceItem};
-use crate::source::{SourceError, Take};
 
 /// A file in a folder that is removed when dropped.
 pub(crate) struct SourceFile {

@@ -15,13 +15,51 @@ use reasoning_bank_domain::memory::ids::{MemoryId, TraceId, WorkingId};
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId, WorkspaceKey};
 use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::retrieval::responses::OpenLink;
+use reasoning_bank_importers::ImportSource;
 use reasoning_bank_store::backup::{BackupManifest, FlawedFile, KnownBackup};
 use serde::Serialize;
 
+use crate::import::KindPreviews;
 use crate::settings::{CheckoutProposal, CheckoutRanking};
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// What a source has for this bank, and what became of it.
+#[derive(Debug, Serialize)]
+pub(super) struct SourceImportReport {
+    pub(super) source: ImportSource,
+    pub(super) place: PathBuf,
+    #[serde(flatten)]
+    pub(super) kinds: KindPreviews,
+    pub(super) workspaces: Vec<WorkspaceShare>,
+    pub(super) skipped: BTreeMap<&'static str, u64>,
+    /// The secrets that are taken out of what was read.
+    pub(super) redactions: u64,
+    pub(super) notes: Vec<String>,
+    pub(super) is_dry_run: bool,
+    /// What was written. None before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) added: Option<AddedThings>,
+}
+
+/// The new things of a workspace.
+#[derive(Debug, Serialize)]
+pub(super) struct WorkspaceShare {
+    pub(super) workspace_id: WorkspaceId,
+    pub(super) name: String,
+    pub(super) place: String,
+    pub(super) new: u64,
+}
+
+/// The things that an import wrote.
+#[derive(Debug, Serialize)]
+pub(super) struct AddedThings {
+    pub(super) memories: u64,
+    pub(super) facts: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) others: u64,
 }
 
 /// The results of all files.

@@ -15,6 +15,7 @@ mod consolidate;
 mod context;
 mod episode;
 mod eval;
+mod import;
 mod memory;
 mod pattern;
 mod setup;
@@ -31,6 +32,7 @@ pub(super) use episode::{EpisodeCommand, EpisodeListArgs, EpisodeSearchArgs, Lea
 pub(super) use eval::{
     EmbeddingArgs, EvalCommand, KillsArgs, LearningArgs, LoadArgs, RelevanceArgs, RetrievalArgs, SpeedArgs,
 };
+pub(super) use import::SourceArgs;
 pub(super) use memory::{
     ErrorArgs, FeedbackArgs, ImportArgs, LessonArgs, ListArgs, MemoryCommand, OnlyArgs, RecordArgs, SearchArgs,
     UpdateArgs,
@@ -197,6 +199,8 @@ pub(super) enum Command {
             reasoning-bank --llm simulated solve --verify 'python3 -m py_compile \"$REASONING_BANK_SOLUTION\"' \"…\""
     )]
     Solve(SolveArgs),
+    /// Take over what another program remembered; what was imported before adds nothing
+    Import(SourceArgs),
     /// Learn from conversations and notes; what was learned before adds nothing
     #[command(
         long_about = "Learn from files: conversations as JSON Lines with role and content, the session files of Claude \

@@ -107,9 +107,9 @@ pub(super) fn command(
 }
 
 /// Who calls a command, and from where.
-struct BankCaller<'a> {
-    loaded: &'a Loaded,
-    directory: &'a Path,
+pub(super) struct BankCaller<'a> {
+    pub(super) loaded: &'a Loaded,
+    pub(super) directory: &'a Path,
 }
 
 impl BankCaller<'_> {
@@ -139,7 +139,7 @@ impl BankCaller<'_> {
     }
 
     /// Returns the work tree that the command is called in, where it is one of the workspace.
-    fn work_tree(&self) -> Option<PathBuf> {
+    pub(super) fn work_tree(&self) -> Option<PathBuf> {
         let tree = project::work_tree(self.directory)?;
         let root = project::root(&tree, self.directory, self.loaded.settings.workspace.identity).ok()?;
         (self.loaded.workspace.root() == Some(&*root)).then_some(tree)

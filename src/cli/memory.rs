@@ -6,6 +6,7 @@ use std::path::Path;
 
 use export::export;
 use import::import;
+pub(super) use import::{agree, failed, import_target};
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;

@@ -18,6 +18,7 @@ mod doctor;
 mod edit;
 mod episode;
 mod eval;
+mod import;
 mod learn;
 mod maintain;
 mod memory;
@@ -44,6 +45,7 @@ pub(super) use episode::{
 pub(super) use eval::{
     eval_bars, eval_capture, eval_embedding, eval_learning, eval_relevance, eval_retrieval, eval_speed,
 };
+pub(super) use import::{source_imported, source_preview};
 pub(super) use learn::learned;
 pub(super) use maintain::maintained;
 pub(super) use memory::{imported, memory_detail, recorded, retrieved, why};

@@ -110,7 +110,7 @@ fn a_batch_is_bounded_by_its_bytes_and_by_what_is_to_be_embedded() {
     };
     let sizes = |bytes: Vec<u8>| {
         let mut entries = &bytes[..];
-        let mut next = || next_batch(OWN, || AsideEntry::read(&mut entries)).unwrap();
+        let mut next = || next_batch(OWN, MissingVectors::MadeNow, || AsideEntry::read(&mut entries)).unwrap();
         std::iter::from_fn(|| Some(next().things.len()).filter(|n| *n > 0)).collect::<Vec<_>>()
     };
     for embedder in [None, Some(OTHER)] {

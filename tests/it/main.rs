@@ -21,6 +21,7 @@ mod cli_memory;
 mod cli_patterns;
 mod cli_setup;
 mod cli_solve;
+mod cli_sources;
 mod cli_working;
 mod cli_workspace;
 mod daemon;

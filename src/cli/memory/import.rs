@@ -34,7 +34,7 @@ pub(in crate::cli) async fn import(
     output: Output,
     system: &SystemHandle,
 ) -> Result<Imported, CommandFailure> {
-    let bank = Arc::new(bank(args.trusted_backup, loaded, system).await?);
+    let bank = Arc::new(import_target(args.trusted_backup, loaded, system).await?);
     let aside = tempfile::tempfile_in(&loaded.settings.data_dir).map_err(CommandFailure::put_aside)?;
     let (source, name) = open(&args.file)?;
     let failed = |failure| failed(failure, &name);
@@ -76,7 +76,11 @@ impl ImportWords for ImportTarget {
 }
 
 /// Collects what is known here of the workspaces that a file may name.
-async fn bank(is_backup: bool, loaded: &Loaded, system: &SystemHandle) -> Result<ImportTarget, CommandFailure> {
+pub(in crate::cli) async fn import_target(
+    is_backup: bool,
+    loaded: &Loaded,
+    system: &SystemHandle,
+) -> Result<ImportTarget, CommandFailure> {
     let here = system.workspaces.resolve(&loaded.workspace, Deadline::after(REQUEST_TIMEOUT)).await?.workspace;
     let all = system.workspaces.list(Deadline::after(REQUEST_TIMEOUT)).await?;
     let known = all.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect();
@@ -99,7 +103,11 @@ fn open(path: &Path) -> Result<(Box<dyn Read + Send>, String), CommandFailure> {
 ///
 /// # Errors
 /// There is no terminal to ask on, or the user did not agree.
-fn agree(foreign: &ForeignWorkspaces, bank: &ImportTarget, sure: Sure) -> Result<(), CommandFailure> {
+pub(in crate::cli) fn agree(
+    foreign: &ForeignWorkspaces,
+    bank: &ImportTarget,
+    sure: Sure,
+) -> Result<(), CommandFailure> {
     if foreign.is_empty() {
         return Ok(());
     }
@@ -114,7 +122,8 @@ fn unreadable(name: &str) -> CommandFailure {
     CommandFailure::usage(format!("{name} cannot be read"))
 }
 
-fn failed(failure: ImportFailure, name: &str) -> CommandFailure {
+/// Says why a file is not imported, and what to do.
+pub(in crate::cli) fn failed(failure: ImportFailure, name: &str) -> CommandFailure {
     let message = failure.to_string();
     match failure {
         ImportFailure::Unreadable(error) => unreadable(name).caused_by(error),

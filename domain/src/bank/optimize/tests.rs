@@ -224,3 +224,18 @@ fn the_view_fits_its_tokens_and_says_what_it_leaves_out() {
     }
     assert!(shorter.outline.iter().any(|of| of.file.as_str() == "progress.md" && of.sections.len() == 5));
 }
+
+#[test]
+fn what_was_imported_is_neither_counted_nor_shortened_and_is_shown_last() {
+    let path: BankPath = "imported/mem0.md".parse().unwrap();
+    let mut files = template(BankKind::Code);
+    let own = files.clone();
+    files.insert(path.clone(), format!("# Imported from mem0\n\n{}", "- A fact of some length.\n".repeat(2_000)));
+    assert_eq!(optimized(&files).files, files);
+    let shown = view(&files, OPTIMIZE_ABOVE_TOKENS, &|_| None, now());
+    assert!(shown.truncated && shown.content == own && shown.outline.len() == own.len() + 1);
+    let mut files = large();
+    files.insert(path.clone(), "# Imported from mem0\n\n- A fact.\n".to_owned());
+    let shorter = optimized(&files);
+    assert!(shorter.tokens < shorter.tokens_before && shorter.files[&path] == files[&path]);
+}

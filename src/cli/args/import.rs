@@ -1,0 +1,38 @@
+//! The arguments of `import`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use reasoning_bank_importers::ImportSource;
+
+use super::shared::Sure;
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Take over what another program remembered. It shows what it found, asks, and writes. Strategies and \
+        warnings become memories with low confidence and the times that they had; facts become lines of the memory \
+        bank. Secrets are removed. The memories of a project whose directory is here go to its workspace, all others \
+        to the one in use. The source is never written to, and importing it again adds nothing.",
+    after_help = "Examples:\n  \
+        reasoning-bank import claude-mem --dry-run            what it would import\n  \
+        reasoning-bank import claude-code --yes\n  \
+        reasoning-bank import server-memory ~/notes/memory.jsonl\n  \
+        reasoning-bank import mem0 --since 90d --json --yes"
+)]
+pub(in crate::cli) struct SourceArgs {
+    /// Which program: claude-mem, claude-code, codex, mcp-memory-service, server-memory, mem0, basic-memory, or jsonl for
+    /// an export of this one
+    #[arg(value_name = "SOURCE")]
+    pub(in crate::cli) source: ImportSource,
+    /// Where its memories are [default: where the program keeps them]
+    #[arg(value_name = "PATH")]
+    pub(in crate::cli) path: Option<PathBuf>,
+    /// Take nothing older than this: a day, a time, or an age such as 30d
+    #[arg(long, value_name = "DATE")]
+    pub(in crate::cli) since: Option<String>,
+    /// Show what it would import, and change nothing
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+    #[command(flatten)]
+    pub(in crate::cli) sure: Sure,
+}
