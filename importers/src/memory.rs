@@ -54,7 +54,7 @@ pub fn to_memory(
     let created_at = item.created_at.filter(|at| *at >= Timestamp::UNIX_EPOCH).map_or(now, |at| at.min(now));
     let mut memory = Memory {
         error_context: is_warning.then(|| error_of(&title, content)),
-        pattern_tags: tags_of(item),
+        pattern_tags: tags_of(source, item),
         status: if item.is_outdated { Status::Archived } else { Status::Active },
         updated_at: created_at,
         valid_from: None,
@@ -107,8 +107,9 @@ fn error_of(title: &str, content: &str) -> ErrorContext {
     }
 }
 
-fn tags_of(item: &SourceItem) -> Vec<String> {
-    let mut tags: Vec<String> = Vec::new();
+/// Returns the tags of a memory, the name of its source first.
+fn tags_of(source: ImportSource, item: &SourceItem) -> Vec<String> {
+    let mut tags = vec![source.to_string()];
     for tag in item.tags.iter().map(|tag| shortened(&spaced(tag), LABEL_MAX_CHARS)) {
         if !tag.is_empty() && !tags.contains(&tag) && tags.len() < TAGS_MAX {
             tags.push(tag);
@@ -147,7 +148,7 @@ mod tests {
         let (memory, _) = made(&item(ItemKind::Strategy)).unwrap();
         assert_eq!((memory.source_type, memory.trust, memory.prior), (SourceType::Imported, Trust::Model, 0.4));
         assert_eq!(memory.created_at, "2025-03-01T10:00:00Z".parse().unwrap());
-        assert_eq!(memory.pattern_tags, ["db"]);
+        assert_eq!(memory.pattern_tags, ["claude-mem", "db"]);
         assert_eq!(memory.id.uuid().get_version_num(), 5);
         assert_eq!(memory.id, made(&item(ItemKind::Warning)).unwrap().0.id);
         let ahead =

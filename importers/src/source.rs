@@ -129,7 +129,7 @@ mod tests {
             source.default_places(&SourcePlaces { home: Some("/home/me".into()), variable })
         };
         assert_eq!(at(ImportSource::ClaudeMem, &none), [Path::new("/home/me/.claude-mem/claude-mem.db")]);
-        assert_eq!(at(ImportSource::ServerMemory, &none), [PathBuf::new(); 0]);
+        assert!(at(ImportSource::ServerMemory, &none).is_empty());
         let set = |name: &str| (name == "CLAUDE_MEM_DATA_DIR").then(|| "/data".to_owned());
         assert_eq!(at(ImportSource::ClaudeMem, &set), [Path::new("/data/claude-mem.db")]);
         for source in ImportSource::ALL {

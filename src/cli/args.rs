@@ -199,7 +199,6 @@ pub(super) enum Command {
             reasoning-bank --llm simulated solve --verify 'python3 -m py_compile \"$REASONING_BANK_SOLUTION\"' \"…\""
     )]
     Solve(SolveArgs),
-    /// Take over what another program remembered; what was imported before adds nothing
     Import(SourceArgs),
     /// Learn from conversations and notes; what was learned before adds nothing
     #[command(

@@ -178,30 +178,31 @@ impl<'a> Collector<'a> {
     fn take(&mut self, entry: SourceEntry) -> io::Result<()> {
         let item = match entry {
             SourceEntry::Item(item) => item,
-            SourceEntry::Skipped(reason) => return Ok(self.skip(reason)),
+            SourceEntry::Skipped(reason) => return self.skip(reason),
         };
         if item.created_at.zip(self.context.since).is_some_and(|(at, since)| at < since) {
-            return Ok(self.skip(SkipReason::TooOld));
+            return self.skip(SkipReason::TooOld);
         }
         if !self.seen.insert(origin_id(self.source, &item.origin)) {
-            return Ok(self.skip(SkipReason::Duplicate));
+            return self.skip(SkipReason::Duplicate);
         }
         match item.kind {
-            ItemKind::Fact if item.is_outdated => Ok(self.skip(SkipReason::Outdated)),
+            ItemKind::Fact if item.is_outdated => self.skip(SkipReason::Outdated),
             ItemKind::Fact => self.fact(&item),
             ItemKind::Strategy | ItemKind::Warning => self.memory(&item),
         }
     }
 
-    fn skip(&mut self, reason: SkipReason) {
+    fn skip(&mut self, reason: SkipReason) -> io::Result<()> {
         *self.skipped.entry(reason).or_default() += 1;
+        Ok(())
     }
 
     fn memory(&mut self, item: &SourceItem) -> io::Result<()> {
         let workspace = self.workspace_of(item)?;
         let (memory, removed) = match to_memory(self.source, item, &workspace.id, self.context.now) {
             Ok(made) => made,
-            Err(reason) => return Ok(self.skip(reason)),
+            Err(reason) => return self.skip(reason),
         };
         self.removed = self.removed + removed;
         self.memories += 1;
@@ -223,7 +224,7 @@ impl<'a> Collector<'a> {
         let workspace = self.workspace_of(item)?;
         let (fact, removed) = match to_fact(self.source, item) {
             Ok(made) => made,
-            Err(reason) => return Ok(self.skip(reason)),
+            Err(reason) => return self.skip(reason),
         };
         self.removed = self.removed + removed;
         if self.fact_bytes + fact.text.len() > FACTS_MAX_BYTES {

@@ -226,10 +226,12 @@ fn a_database_with_a_log_is_read_while_its_program_writes() {
     .unwrap();
     let preview = place.document(&["import", "claude-mem", "--dry-run"]);
     assert_eq!(counts(&preview), [4, 2, 2], "{preview:#}");
+    // The log goes when its program closes the database.
     drop(open);
     let since = place.document(&["import", "claude-mem", "--dry-run", "--since", "2025-11-05"]);
     assert_eq!(counts(&since), [1, 0, 0], "{since:#}");
     assert_eq!(since["skipped"]["older than --since"], 7);
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "a file was made beside the database");
 }
 
 #[test]

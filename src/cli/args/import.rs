@@ -7,6 +7,7 @@ use reasoning_bank_importers::ImportSource;
 
 use super::shared::Sure;
 
+/// Take over what another program remembered; what was imported before adds nothing
 #[derive(Debug, Args)]
 #[command(
     long_about = "Take over what another program remembered. It shows what it found, asks, and writes. Strategies and \
