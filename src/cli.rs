@@ -16,6 +16,7 @@ use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reasoning_bank_domain::safety::secrets::redact_contacts_too;
 use tokio_util::sync::CancellationToken;
 
+use crate::hook_socket::answer_hooks;
 use crate::llm;
 use crate::mcp::{McpOptions, ToolDefaults, serve_stdio};
 use crate::settings::{self, Loaded, LogLevel, Provider, SettingSources, SettingsError};
@@ -37,6 +38,7 @@ mod episode;
 mod eval;
 mod failure;
 mod genealogy;
+mod hook;
 mod import;
 mod input;
 mod learn;
@@ -78,6 +80,10 @@ pub fn run() -> i32 {
         Ok(cli) => cli,
         Err(error) => return output::usage(&error).code(),
     };
+    if let Command::Hook(args) = &cli.command {
+        hook::run(args, cli.global.flags());
+        return CommandExit::Ok.code();
+    }
     // `mcp` keeps stdout for its protocol, whatever else is asked for.
     let json = cli.global.json && !matches!(cli.command, Command::Mcp(_));
     let output = Output { json, quiet: cli.global.quiet };
@@ -150,8 +156,8 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Token(command) => token::command(command, &loaded, output),
         Command::Backup(command) => backup::command(command, &loaded, output),
         Command::Demo => demo(&loaded, sources.flags.data_dir.is_some(), output),
-        // Done above: they work without settings.
-        Command::Completions { .. } | Command::Man { .. } | Command::Doctor => Ok(CommandExit::Ok),
+        // Done above: they work without settings, or fail without a word.
+        Command::Completions { .. } | Command::Man { .. } | Command::Doctor | Command::Hook(_) => Ok(CommandExit::Ok),
     }
 }
 
@@ -181,6 +187,7 @@ fn mcp(loaded: &Loaded, sources: &SettingSources) -> Result<CommandExit, Command
         tokio::select! {
             served = serve_stdio(system.clone(), options, end) => served.map_err(CommandFailure::session),
             ended = system.ended() => Err(CommandFailure::gave_up(&ended)),
+            never = answer_hooks(system.clone(), &loaded.settings.data_dir, loaded.settings.workspace.identity) => match never {},
         }
     })
     .map(|()| CommandExit::Ok)

@@ -6,7 +6,7 @@
 //! their [`settings`], which name a [`project`], and start a bank in [`bootstrap`]. [`http`] is the edge of the team
 //! daemon, which lets in whoever has a token of [`tokens`]; `limits` bounds what each token may ask of it, `audit` logs
 //! who changed what, and `metrics` has the numbers for its operator. Two adapters are here, beside the store: [`embed`]
-//! makes vectors, and [`llm`] asks language models over HTTP.
+//! makes vectors, and [`llm`] asks language models over HTTP. `hook_socket` answers the hooks of clients.
 //!
 //! `remedies` says what can be done about a failure. `eval` measures a bank. `jsonl` reads the files of imports and of
 //! measurements, `banks` says how memory banks look from
@@ -23,6 +23,7 @@ pub mod embed;
 mod eval;
 mod export;
 mod git;
+mod hook_socket;
 pub mod http;
 mod import;
 mod jsonl;

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The name of the server in every client, and of the binary.
+pub const SERVER_NAME: &str = "reasoning-bank";
+
 /// A value in the order in which it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigValue {
@@ -39,6 +42,23 @@ impl ConfigValue {
     }
 }
 
+impl ConfigValue {
+    /// Says whether a hook of ours is in the value: a command of the name of our binary, with the argument `hook`.
+    pub(crate) fn runs_our_hook(&self) -> bool {
+        match self {
+            Self::Map(entries) => {
+                let entry = |name: &str| entries.iter().find(|(own, _)| own == name).map(|(_, value)| value);
+                let is_our_binary = matches!(entry("command"), Some(Self::Text(path))
+                    if path.rsplit(['/', '\\']).next().is_some_and(|file| file.starts_with(SERVER_NAME)));
+                let is_hook = matches!(entry("args"), Some(Self::List(values)) if values.contains(&"hook".into()));
+                is_our_binary && is_hook || entries.iter().any(|(_, value)| value.runs_our_hook())
+            }
+            Self::List(values) => values.iter().any(Self::runs_our_hook),
+            _ => false,
+        }
+    }
+}
+
 impl From<&str> for ConfigValue {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
@@ -60,6 +80,9 @@ pub enum ConfigFormat {
 pub enum ConfigChange {
     /// The map at `section` has `value` under `name`. Maps that are not there are made.
     Entry { section: Vec<String>, name: String, value: ConfigValue },
+    /// The list at `section` has `value`, in the place of other elements of ours. Maps and the list are made where they are
+    /// not there. JSON alone has such lists.
+    Element { section: Vec<String>, value: ConfigValue },
     /// The text has these lines between markers, at its end where they are new.
     Lines(String),
 }
@@ -68,5 +91,9 @@ impl ConfigChange {
     pub(crate) fn entry(section: &[&str], name: &str, value: ConfigValue) -> Self {
         let section = section.iter().map(|&part| part.to_owned()).collect();
         Self::Entry { section, name: name.to_owned(), value }
+    }
+
+    pub(crate) fn element(section: &[&str], value: ConfigValue) -> Self {
+        Self::Element { section: section.iter().map(|&part| part.to_owned()).collect(), value }
     }
 }

@@ -15,6 +15,8 @@ pub enum ConfigEditError {
     Syntax { format: &'static str, reason: String },
     #[error("{0} is not what it should be, a map")]
     NoMap(String),
+    #[error("{0} is not what it should be, a list")]
+    NoList(String),
     #[error("{0} is written in a form that is not edited here; write the block form")]
     Unsupported(String),
 }

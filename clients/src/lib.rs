@@ -4,21 +4,23 @@
 //!
 //! In reading order: `agent_client` lists the clients. `locations` says which files configure each of them.
 //! `server_entry` is what is written there, as `document` values. `edit` puts such values into JSON with comments,
-//! TOML, YAML and markdown, and takes them out. `guidance` has the lines for an agent's instructions. `receipt`
-//! remembers what was written, and decides how it is taken back.
+//! TOML, YAML and markdown, and takes them out. `guidance` has the lines for an agent's instructions, and `hook` says
+//! which events of a client are hooked. `receipt` remembers what was written, and decides how it is taken back.
 
 mod agent_client;
 mod document;
 mod edit;
 mod guidance;
+mod hook;
 mod locations;
 mod receipt;
 mod server_entry;
 
 pub use agent_client::{AgentClient, UnknownClient};
-pub use document::{ConfigChange, ConfigFormat, ConfigValue};
+pub use document::{ConfigChange, ConfigFormat, ConfigValue, SERVER_NAME};
 pub use edit::{ConfigEditError, apply, remove};
 pub use guidance::guidance;
+pub use hook::HookEvent;
 pub use locations::{ClientPlaces, ConfigFile, NoSuchScope, SetupScope};
 pub use receipt::{FileRecord, Receipt, fingerprint, unified_diff};
-pub use server_entry::{SERVER_NAME, ServerCommand};
+pub use server_entry::ServerCommand;

@@ -117,6 +117,20 @@ impl ClientPlaces {
         Ok(ConfigFile { path, format })
     }
 
+    /// Returns the file with the hooks of a client, where they are supported. The file of a project is the one that is not
+    /// shared with others: it has a path of this machine.
+    pub fn hooks_file(&self, client: AgentClient, scope: SetupScope) -> Option<ConfigFile> {
+        let path = match (client, scope) {
+            (AgentClient::ClaudeCode, SetupScope::User) => {
+                let own = self.claude_config_dir.clone();
+                own.unwrap_or_else(|| self.home.join(".claude")).join("settings.json")
+            }
+            (AgentClient::ClaudeCode, SetupScope::Project) => self.project.join(".claude/settings.local.json"),
+            _ => return None,
+        };
+        Some(ConfigFile { path, format: ConfigFormat::Json })
+    }
+
     /// Returns the file with what an agent of the client is told at every start: CLAUDE.md, or AGENTS.md, which the
     /// others read.
     pub fn instructions_file(&self, client: AgentClient, scope: SetupScope) -> ConfigFile {

@@ -1,10 +1,7 @@
 //! The entry of the server in the configuration of each client.
 
 use crate::agent_client::AgentClient;
-use crate::document::{ConfigChange, ConfigValue};
-
-/// The name of the server in every client.
-pub const SERVER_NAME: &str = "reasoning-bank";
+use crate::document::{ConfigChange, ConfigValue, SERVER_NAME};
 
 /// Seconds that Goose waits for a tool.
 const GOOSE_TIMEOUT_S: u32 = 300;

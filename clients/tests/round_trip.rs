@@ -160,7 +160,10 @@ fn markdown_file() -> impl Strategy<Value = String> {
 /// A second set-up changes nothing, what takes it back gives the same bytes where nothing else changed the file, and
 /// what takes out the entries alone leaves nothing of them.
 fn check(format: ConfigFormat, text: &str, change: ConfigChange, mark: &str) {
-    let changes = [change];
+    check_all(format, text, vec![change], mark);
+}
+
+fn check_all(format: ConfigFormat, text: &str, changes: Vec<ConfigChange>, mark: &str) {
     let once = apply(format, text, &changes).unwrap();
     assert!(once.contains(mark), "{once}");
     assert_eq!(apply(format, &once, &changes).as_deref(), Ok(&*once), "twice is once");
@@ -193,6 +196,18 @@ proptest! {
             .prop_flat_map(|(client, section)| (Just(client), json_file(section)))
     ) {
         check(ConfigFormat::Json, &text, server().change(client), "reasoning-bank");
+    }
+
+    #[test]
+    fn hooks_among_others(text in json_file("hooks"), others in prop::sample::select(vec![
+        "", "\"hooks\": {\"SessionStart\": [ {\"hooks\": [{\"type\": \"command\", \"command\": \"x\"}]} /* why */ ]},",
+        "\"hooks\": {\"PostToolUseFailure\": [], // none\n \"Stop\": [1]},",
+    ])) {
+        prop_assume!(others.is_empty() || !(text.contains("\"hooks\"") || text.contains("note {")));
+        let has_entries = text.contains(':');
+        let text = text.replacen('{', &format!("{{{others}"), 1);
+        prop_assume!(has_entries || others.is_empty());
+        check_all(ConfigFormat::Json, &text, server().hook_changes(AgentClient::ClaudeCode, "/data"), "reasoning-bank");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod consolidate;
 mod context;
 mod episode;
 mod eval;
+mod hook;
 mod import;
 mod memory;
 mod pattern;
@@ -32,6 +33,7 @@ pub(super) use episode::{EpisodeCommand, EpisodeListArgs, EpisodeSearchArgs, Lea
 pub(super) use eval::{
     EmbeddingArgs, EvalCommand, KillsArgs, LearningArgs, LoadArgs, RelevanceArgs, RetrievalArgs, SpeedArgs,
 };
+pub(super) use hook::HookArgs;
 pub(super) use import::SourceArgs;
 pub(super) use memory::{
     ErrorArgs, FeedbackArgs, ImportArgs, LessonArgs, ListArgs, MemoryCommand, OnlyArgs, RecordArgs, SearchArgs,
@@ -151,10 +153,19 @@ pub(super) enum Command {
             reasoning-bank setup                                  every client that is found\n  \
             reasoning-bank setup claude-code --dry-run            what it would write\n  \
             reasoning-bank setup codex --yes --instructions       and tell the agent when to use the memory\n  \
+            reasoning-bank setup claude-code --with-hooks         and warn it when a tool fails as before\n  \
             reasoning-bank setup cursor --scope project --http https://bank.example.org/mcp\n  \
             reasoning-bank setup --uninstall                      take everything back"
     )]
     Setup(SetupArgs),
+    /// Answer an event of a client: what an agent is told when a tool fails or a session begins
+    #[command(
+        long_about = "Answer an event of a client, which is read on stdin, in the form that the client reads on stdout. \
+            `setup --with-hooks` makes clients run it. It asks the servers of this user that have the bank open, waits a \
+            tenth of a second at most, says nothing where nothing is known, and always exits with 0.",
+        after_help = "Example:\n  reasoning-bank hook claude-code PostToolUseFailure < event.json"
+    )]
+    Hook(HookArgs),
     /// Serve one bank to a team: MCP over HTTP
     #[command(
         long_about = "Serve one bank to a team: MCP over HTTP at /mcp, for everyone who has a token. On this machine it \

@@ -107,14 +107,17 @@ fn install(
         let file = places
             .server_file(client, scope, Path::exists)
             .map_err(|error| CommandFailure::usage(error.to_string()).hint("leave out --scope project"))?;
-        let mut wanted = vec![(file, server.change(client))];
+        let mut wanted = vec![(file, vec![server.change(client)])];
         if args.instructions {
-            wanted.push((places.instructions_file(client, scope), guidance()));
+            wanted.push((places.instructions_file(client, scope), vec![guidance()]));
         }
-        for (file, change) in wanted {
+        if let Some(file) = places.hooks_file(client, scope).filter(|_| args.with_hooks) {
+            wanted.push((file, server.hook_changes(client, &utf8(&loaded.settings.data_dir)?)));
+        }
+        for (file, changes) in wanted {
             match plans.iter_mut().find(|plan| plan.file.path == file.path) {
                 Some(plan) => plan.clients.push(client),
-                None => plans.push(plan(&ledger, file, client, &change)?),
+                None => plans.push(plan(&ledger, file, client, &changes)?),
             }
         }
     }
@@ -169,21 +172,15 @@ fn uninstall(
         };
         plans.push(FilePlan { file, clients: left, current, original, wanted });
     }
-    // What no receipt knows of, such as what came from another machine or was written by hand: the entries alone, and only of
-    // clients that were named.
+    // What no receipt knows of, such as what came from another machine or was written by hand: the entries alone, and
+    // only of clients that were named.
     for client in AgentClient::ALL.into_iter().filter(|client| args.clients.contains(client)) {
-        let Ok(file) = places.server_file(client, args.scope.into(), Path::exists) else { continue };
-        let Some(current) = files::read(&file.path)?.filter(|_| plans.iter().all(|plan| plan.file.path != file.path))
-        else {
-            continue;
-        };
-        let rest = match remove(file.format, &current, None, &[any_server().change(client)]) {
-            Ok(rest) => rest,
-            Err(error) => return Err(files::unreadable(&file.path, error)),
-        };
-        if rest != current {
-            let (current, wanted) = (Some(current), Some(rest));
-            plans.push(FilePlan { file, clients: Vec::new(), current, original: wanted.clone(), wanted });
+        let scope = args.scope.into();
+        let files = places.server_file(client, scope, Path::exists).ok().into_iter();
+        for file in files.chain(places.hooks_file(client, scope)) {
+            if plans.iter().all(|plan| plan.file.path != file.path) {
+                plans.extend(unrecorded(file, client)?);
+            }
         }
     }
     let report = report(&plans, &[], args.dry_run);
@@ -201,15 +198,27 @@ fn uninstall(
     output.answer(&report, text)
 }
 
+/// Plans how entries are taken out of a file that no receipt names; none where there are none.
+fn unrecorded(file: ConfigFile, client: AgentClient) -> Result<Option<FilePlan>, CommandFailure> {
+    let Some(current) = files::read(&file.path)? else { return Ok(None) };
+    let rest = remove(file.format, &current, None, &all_changes(client))
+        .map_err(|error| files::unreadable(&file.path, error))?;
+    if rest == current {
+        return Ok(None);
+    }
+    let (current, wanted) = (Some(current), Some(rest));
+    Ok(Some(FilePlan { file, clients: Vec::new(), current, original: wanted.clone(), wanted }))
+}
+
 fn plan(
     ledger: &Ledger,
     file: ConfigFile,
     client: AgentClient,
-    change: &ConfigChange,
+    changes: &[ConfigChange],
 ) -> Result<FilePlan, CommandFailure> {
     let current = files::read(&file.path)?;
     files::check_writable(&file.path)?;
-    let wanted = apply(file.format, current.as_deref().unwrap_or_default(), std::slice::from_ref(change))
+    let wanted = apply(file.format, current.as_deref().unwrap_or_default(), changes)
         .map_err(|error| files::unreadable(&file.path, error))?;
     let original = match ledger.record(&file.path) {
         Some(record) => ledger.original(record, current.as_deref())?,
@@ -222,8 +231,14 @@ fn plan(
 fn changes(format: ConfigFormat, clients: &[AgentClient]) -> Vec<ConfigChange> {
     match format {
         ConfigFormat::Markdown => vec![guidance()],
-        _ => clients.iter().map(|&client| any_server().change(client)).collect(),
+        _ => clients.iter().flat_map(|&client| all_changes(client)).collect(),
     }
+}
+
+fn all_changes(client: AgentClient) -> Vec<ConfigChange> {
+    let mut changes = any_server().hook_changes(client, "");
+    changes.push(any_server().change(client));
+    changes
 }
 
 /// Makes a server of which only the name counts.
@@ -303,11 +318,6 @@ fn server_command(
     sources: &SettingSources,
     binary: &Path,
 ) -> Result<ServerCommand, CommandFailure> {
-    let utf8 = |path: &Path| {
-        path.to_str().map(str::to_owned).ok_or_else(|| {
-            CommandFailure::usage(format!("{} is not UTF-8, which configuration files are", path.display()))
-        })
-    };
     let program = utf8(binary)?;
     if let Some(url) = &args.http {
         check_holds_no_secret(url, &args.token_env)?;
@@ -327,6 +337,12 @@ fn server_command(
     let key = loaded.api_key.as_ref().and_then(|key| key.origin.strip_prefix("environment variable "));
     let variables = key.filter(|_| provider != Some("none")).map(str::to_owned).into_iter().collect();
     Ok(ServerCommand { program, arguments, variables })
+}
+
+fn utf8(path: &Path) -> Result<String, CommandFailure> {
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| CommandFailure::usage(format!("{} is not UTF-8, which configuration files are", path.display())))
 }
 
 impl SetupReport {

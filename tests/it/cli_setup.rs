@@ -154,6 +154,24 @@ fn a_server_of_a_team_is_reached_over_the_bridge_and_the_token_is_never_written(
 }
 
 #[test]
+fn hooks_are_written_where_they_are_asked_for_and_taken_back_with_the_server() {
+    let place = Place::with_instant_model();
+    let own = r#"{ "hooks": { "SessionStart": [{ "hooks": [{ "type": "command", "command": "mine" }] }] } }"#;
+    place.write("home/.claude/settings.json", own);
+    let before = tree(&place);
+    place.run(&["setup", "claude-code", "--with-hooks", "--yes"]).ok();
+    let settings: Value =
+        serde_json::from_str(&fs::read_to_string(place.path("home/.claude/settings.json")).unwrap()).unwrap();
+    assert_eq!(settings["hooks"]["SessionStart"][0]["hooks"][0]["command"], "mine");
+    let hook = &settings["hooks"]["PostToolUseFailure"][0]["hooks"][0];
+    assert_eq!(hook["args"], json!(["--data-dir", place.path("data"), "hook", "claude-code", "PostToolUseFailure"]));
+    let again = place.document(&["setup", "claude-code", "--with-hooks", "--yes"]);
+    assert!(changes(&again).iter().all(|&change| change == "unchanged"), "{again}");
+    place.run(&["setup", "--uninstall", "--yes"]).ok();
+    assert_eq!(tree(&place), before);
+}
+
+#[test]
 fn a_key_is_named_and_never_written() {
     let place = Place::with_instant_model();
     let mut command = place.command(&["--json", "setup", "codex", "--dry-run"]);

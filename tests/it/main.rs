@@ -14,6 +14,7 @@ mod cli_demo;
 mod cli_doctor;
 mod cli_edit;
 mod cli_episode;
+mod cli_hook;
 mod cli_import;
 mod cli_learn;
 mod cli_maintain;

@@ -1,6 +1,8 @@
 //! JSON with comments: values are put in by the concrete syntax tree, and taken out by their place in the text.
 
-use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::ast::Object;
+use jsonc_parser::common::{Range, Ranged};
+use jsonc_parser::cst::{CstContainerNode, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use jsonc_parser::errors::ParseError;
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
@@ -13,19 +15,23 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
     let top = root.object_value_or_create().ok_or_else(|| ConfigEditError::NoMap("the file".to_owned()))?;
     let mut is_changed = false;
     for change in changes {
-        let ConfigChange::Entry { section, name, value } = change else { continue };
+        let (section, last) = match change {
+            ConfigChange::Entry { section, name, .. } => (&section[..], name),
+            ConfigChange::Element { section: path, .. } => match path.split_last() {
+                Some((last, section)) => (section, last),
+                None => continue,
+            },
+            ConfigChange::Lines(_) => continue,
+        };
         let mut map = top.clone();
         for part in section {
             map = map.object_value_or_create(part).ok_or_else(|| ConfigEditError::NoMap(part.clone()))?;
         }
-        match map.get(name) {
-            Some(property) if property.value().and_then(|value| read(&value)).is_some_and(|is| is.is_same(value)) => {}
-            Some(property) => is_changed |= put(&property, value),
-            None => {
-                map.append(name, input(value));
-                is_changed = true;
-            }
-        }
+        is_changed |= match change {
+            ConfigChange::Element { value, .. } => set_element(&map, last, value)?,
+            ConfigChange::Entry { value, .. } => set_entry(&map, last, value),
+            ConfigChange::Lines(_) => false,
+        };
     }
     Ok(if is_changed { root.to_string() } else { text.to_owned() })
 }
@@ -54,11 +60,48 @@ fn put(property: &CstObjectProp, value: &ConfigValue) -> bool {
     is_changed
 }
 
+/// Returns whether anything had to be changed.
+fn set_entry(map: &CstObject, name: &str, value: &ConfigValue) -> bool {
+    match map.get(name) {
+        Some(property) if property.value().and_then(|value| read(&value)).is_some_and(|is| is.is_same(value)) => false,
+        Some(property) => put(&property, value),
+        None => {
+            map.append(name, input(value));
+            true
+        }
+    }
+}
+
+/// Returns whether anything had to be changed. Of several elements of ours the first is replaced.
+fn set_element(map: &CstObject, name: &str, value: &ConfigValue) -> Result<bool, ConfigEditError> {
+    let list = map.array_value_or_create(name).ok_or_else(|| ConfigEditError::NoList(name.to_owned()))?;
+    let own = list.elements().into_iter().find_map(|element| {
+        let is = read(&element).filter(ConfigValue::runs_our_hook)?;
+        Some((element.child_index(), element, is))
+    });
+    match own {
+        Some((_, _, is)) if is.is_same(value) => return Ok(false),
+        Some((_, element, _)) => match element {
+            CstNode::Container(CstContainerNode::Object(object)) => drop(object.replace_with(input(value))),
+            _ => return Ok(false),
+        },
+        None => drop(list.append(input(value))),
+    }
+    Ok(true)
+}
+
 pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {
     let mut text = text.to_owned();
     let before = original.map(parse).transpose()?;
     for change in changes {
-        let ConfigChange::Entry { section, name, .. } = change else { continue };
+        let (section, name) = match change {
+            ConfigChange::Entry { section, name, .. } => (section, name),
+            ConfigChange::Element { section, .. } => {
+                text = without_elements(&text, before.as_ref(), section)?;
+                continue;
+            }
+            ConfigChange::Lines(_) => continue,
+        };
         let replaced = before.as_ref().and_then(|before| find(before, section)?.get(name)?.value());
         match replaced.and_then(|value| read(&value)) {
             Some(value) => {
@@ -70,26 +113,61 @@ pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange
             }
             None => text = without_property(&text, section, name)?,
         }
-        let Some(before) = &before else { continue };
-        for depth in (1..=section.len()).rev() {
-            let path = &section[..depth];
-            let is_empty = find(&parse(&text)?, path).is_some_and(|map| map.properties().is_empty());
-            if is_empty && find(before, path).is_none() {
-                text = without_property(&text, &path[..depth - 1], &path[depth - 1])?;
-            }
+        text = without_empty_maps(text, before.as_ref(), section)?;
+    }
+    Ok(text)
+}
+
+/// Takes out the maps of a section that are empty, where they were not there before.
+fn without_empty_maps(
+    mut text: String,
+    before: Option<&CstRootNode>,
+    section: &[String],
+) -> Result<String, ConfigEditError> {
+    let Some(before) = before else { return Ok(text) };
+    for depth in (1..=section.len()).rev() {
+        let path = &section[..depth];
+        let is_empty = find(&parse(&text)?, path).is_some_and(|map| map.properties().is_empty());
+        if is_empty && find(before, path).is_none() {
+            text = without_property(&text, &path[..depth - 1], &path[depth - 1])?;
         }
     }
     Ok(text)
 }
 
-/// Returns the text without a property, and without the comma and the line that were only its own. The removal of the
-/// syntax tree would take comments beside it along.
+/// Takes our elements out of a list, and the list and its maps where they are empty and were not there before.
+fn without_elements(text: &str, before: Option<&CstRootNode>, path: &[String]) -> Result<String, ConfigEditError> {
+    let Some((name, section)) = path.split_last() else { return Ok(text.to_owned()) };
+    let mut text = text.to_owned();
+    let list = |root: &CstRootNode| find(root, section)?.array_value(name);
+    while let Some(position) = list(&parse(&text)?)
+        .and_then(|list| list.elements().iter().position(|element| read(element).is_some_and(|is| is.runs_our_hook())))
+    {
+        text = cut(&text, |top| {
+            let map = section.iter().try_fold(top, |map, part| map.get_object(part))?;
+            map.get_array(name)?.elements.get(position).map(|element| element.range())
+        })?;
+    }
+    let is_empty = list(&parse(&text)?).is_some_and(|list| list.elements().is_empty());
+    if is_empty && before.is_some_and(|before| list(before).is_none()) {
+        text = without_property(&text, section, name)?;
+    }
+    without_empty_maps(text, before, section)
+}
+
+/// Returns the text without a property. The removal of the syntax tree would take comments beside it along.
 fn without_property(text: &str, section: &[String], name: &str) -> Result<String, ConfigEditError> {
+    cut(text, |top| {
+        let map = section.iter().try_fold(top, |map, part| map.get_object(part))?;
+        map.get(name).map(|property| property.range)
+    })
+}
+
+/// Cuts out what `find` finds, with the comma and the line that are only its own.
+fn cut(text: &str, find: impl for<'a, 'b> Fn(&'b Object<'a>) -> Option<Range>) -> Result<String, ConfigEditError> {
     let collected = CollectOptions { comments: CommentCollectionStrategy::Separate, tokens: true };
     let parsed = parse_to_ast(text, &collected, &options()).map_err(|error| no_json(&error))?;
-    let top = parsed.value.as_ref().and_then(|value| value.as_object());
-    let map = section.iter().try_fold(top, |map, part| Some(map?.get_object(part))).flatten();
-    let Some(range) = map.and_then(|map| map.get(name)).map(|property| property.range) else {
+    let Some(range) = parsed.value.as_ref().and_then(|value| value.as_object()).and_then(find) else {
         return Ok(text.to_owned());
     };
     let tokens: Vec<_> = parsed.tokens.iter().flatten().collect();

@@ -27,8 +27,11 @@ pub(in crate::cli) struct SetupArgs {
     /// Write five lines into CLAUDE.md, GEMINI.md or AGENTS.md too, which tell the agent when to use the memory
     #[arg(long)]
     pub(in crate::cli) instructions: bool,
+    /// Let the client run hooks too, which warn the agent when a tool fails in a way that is known (Claude Code)
+    #[arg(long, conflicts_with = "http")]
+    pub(in crate::cli) with_hooks: bool,
     /// Take back what was written
-    #[arg(long, conflicts_with_all = ["http", "instructions"])]
+    #[arg(long, conflicts_with_all = ["http", "instructions", "with_hooks"])]
     pub(in crate::cli) uninstall: bool,
 }
 
