@@ -1,6 +1,7 @@
 //! Signatures of errors: what makes two failures "the same kind". One function normalises an error type, a raw message
 //! or a signature, so that all three find the same warnings.
 
+mod agreement;
 mod error_name;
 mod informative;
 mod mentioned;
