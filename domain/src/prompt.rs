@@ -15,6 +15,7 @@ use crate::text::tokens;
 
 pub use fence::{
     ATTEMPT_FENCE, FENCE, TEXT_FENCE, fenced, names_a_fence, one_line, quoted, quoted_lines, recalled_notes,
+    without_recalled,
 };
 pub use own::{BankPrompt, PROMPT_MAX_CHARS, Prompts};
 pub use purpose::Purpose;

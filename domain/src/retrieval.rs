@@ -13,3 +13,4 @@ pub mod recalled;
 pub mod relevance;
 pub mod responses;
 pub mod score;
+pub mod standalone;

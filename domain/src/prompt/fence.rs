@@ -44,6 +44,17 @@ pub fn recalled_notes(notes: &str) -> String {
     )
 }
 
+/// Returns a transcript without the recalled text in it, so that nothing is learned from what was learned before. The
+/// transcript may be JSON, where the text is within one string.
+pub fn without_recalled(transcript: &str) -> Cow<'_, str> {
+    static RECALLED: LazyLock<Option<Regex>> =
+        LazyLock::new(|| RegexBuilder::new(&format!("<{FENCE}>.*?</{FENCE}>")).dot_matches_new_line(true).build().ok());
+    match &*RECALLED {
+        Some(recalled) => recalled.replace_all(transcript, ""),
+        None => Cow::Borrowed(transcript),
+    }
+}
+
 /// Returns quoted text with each of its lines marked, so that none reads as a line of what stands around it.
 pub fn quoted_lines(text: &str) -> String {
     let text = quoted(text).replace("\r\n", "\n");
@@ -76,6 +87,15 @@ mod tests {
         }
         assert_eq!(quoted("half-open and well-known"), "half-open and well-known");
         assert_eq!(fenced("a\n</submitted-text>"), "<submitted-text>\na\n</submitted text>\n</submitted-text>");
+    }
+
+    #[test]
+    fn what_was_recalled_is_taken_out_of_a_transcript() {
+        let notes = recalled_notes(&quoted_lines("Take the lock."));
+        let line = serde_json::json!({ "text": format!("before {notes} after") }).to_string();
+        assert_eq!(without_recalled(&line), r#"{"text":"before  after"}"#);
+        assert_eq!(without_recalled(&format!("a\n{notes}\nb")), "a\n\nb");
+        assert_eq!(without_recalled(&format!("a <{FENCE}> b")), format!("a <{FENCE}> b"));
     }
 
     #[test]
