@@ -71,6 +71,15 @@ impl Found {
     }
 }
 
+impl Found {
+    /// Makes the answer with its candidates.
+    fn explained(self, threshold: f64, now: Timestamp, begun: Instant) -> Explained {
+        let candidates = CandidateView::all_of(&self.ranking, |id| self.bodies.get(&id));
+        let domain = self.ranking.domain.clone();
+        Explained { retrieved: self.retrieved(threshold, now, begun), domain, candidates }
+    }
+}
+
 impl MemoriesHandle {
     pub async fn retrieve(&self, request: RetrieveRequest, deadline: Deadline) -> Result<Retrieved, Error> {
         self.retrieve_except(request, &HashSet::new(), deadline).await
@@ -106,9 +115,19 @@ impl MemoriesHandle {
     pub async fn explain(&self, request: RetrieveRequest, deadline: Deadline) -> Result<Explained, Error> {
         let (begun, now) = (Instant::now(), self.clock.now());
         let found = self.asked(request, &HashSet::new(), Aim::Explanation, now, deadline).await?;
-        let candidates = CandidateView::all_of(&found.ranking, |id| found.bodies.get(&id));
-        let domain = found.ranking.domain.clone();
-        Ok(Explained { retrieved: found.retrieved(self.settings.min_relevance, now, begun), domain, candidates })
+        Ok(found.explained(self.settings.min_relevance, now, begun))
+    }
+
+    /// Gives the answer of [`Self::retrieve`], with every candidate. Only those in the answer have their titles, so that
+    /// nothing more is read for it.
+    pub async fn retrieve_with_candidates(
+        &self,
+        request: RetrieveRequest,
+        deadline: Deadline,
+    ) -> Result<Explained, Error> {
+        let (begun, now) = (Instant::now(), self.clock.now());
+        let found = self.asked(request, &HashSet::new(), Aim::Answer, now, deadline).await?;
+        Ok(found.explained(self.settings.min_relevance, now, begun))
     }
 
     async fn asked(
