@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::hook_socket::answer_hooks;
 use crate::llm;
 use crate::mcp::{McpOptions, ToolDefaults, serve_stdio};
+use crate::recall_log::RecallLog;
 use crate::settings::{self, Loaded, LogLevel, Provider, SettingSources, SettingsError};
 use crate::telemetry;
 use reasoning_bank_store::allocator;
@@ -208,6 +209,10 @@ fn mcp_options(loaded: &Loaded, sources: &SettingSources, workspace: Option<Work
         shares: settings.workspace.share,
         can_solve: settings.llm.provider != Provider::None,
         captures: settings.passive.enabled,
+        recalls: settings
+            .recall_log
+            .enabled
+            .then(|| RecallLog::open(&settings.data_dir, settings.retrieval.min_relevance)),
         solve_deadline: Duration::from_secs(settings.agent.deadline_s),
         defaults: ToolDefaults {
             enable_matts: settings.matts.enabled,

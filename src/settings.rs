@@ -69,6 +69,7 @@ pub struct Settings {
     pub passive: PassiveSection,
     pub redaction: RedactionSection,
     pub traces: TraceSection,
+    pub recall_log: RecallLogSection,
     pub episodes: EpisodeSection,
     pub consolidation: ConsolidationSection,
     pub patterns: PatternsSection,
@@ -240,6 +241,12 @@ impl From<&PassiveSection> for Thresholds {
             require_explanations: passive.require_explanations,
         }
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecallLogSection {
+    pub enabled: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -19,6 +19,7 @@ use reasoning_bank_importers::ImportSource;
 use reasoning_bank_store::backup::{BackupManifest, FlawedFile, KnownBackup};
 use serde::Serialize;
 
+use crate::recall_log::RecallEntry;
 use crate::import::KindPreviews;
 use crate::settings::{CheckoutProposal, CheckoutRanking};
 
@@ -413,4 +414,10 @@ pub(super) struct BankVersionAnswer {
 pub(super) struct BankDone {
     pub(super) bank: String,
     pub(super) done: String,
+}
+
+/// What agents were shown, the newest first.
+#[derive(Debug, Serialize)]
+pub(crate) struct RecallList {
+    pub(crate) recalls: Vec<RecallEntry>,
 }

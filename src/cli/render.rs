@@ -23,6 +23,7 @@ mod learn;
 mod maintain;
 mod memory;
 mod pattern;
+mod recalls;
 mod reembed;
 mod solve;
 mod statistics;
@@ -53,6 +54,7 @@ pub(super) use pattern::{
     pattern, pattern_added, pattern_changed, pattern_versions, patterns, patterns_found, prune_proposals,
     similar_patterns,
 };
+pub(super) use recalls::recalls;
 pub(super) use reembed::reembedded;
 pub(super) use solve::{attempts, solve, verdict};
 pub(super) use statistics::statistics;

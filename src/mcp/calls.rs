@@ -17,7 +17,7 @@ use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace};
+use reasoning_bank_domain::memory::workspace::{ProposedScopes, Workspace, WorkspaceId};
 use reasoning_bank_domain::retrieval::responses::MemoryView;
 use reasoning_bank_store::backup::{self, KnownBackup};
 use rmcp::model::{InputRequests, InputRequiredResult, JsonObject};
@@ -34,6 +34,7 @@ use super::client::ToolClient;
 use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
 use crate::limits::SolvePlace;
+use crate::recall_log::{RecallEntry, RecallLog};
 use crate::settings;
 
 /// A call that needs no model may take this long.
@@ -145,6 +146,19 @@ impl Calling<'_> {
             found.iter_mut().for_each(|backup| backup.directory = None);
         }
         Ok(found)
+    }
+
+    /// Notes in the recall log what the call shows. What a workspace shows that nobody has written to is nobody's.
+    pub(super) async fn note_recall(
+        &self,
+        workspace: &WorkspaceRef,
+        entry: impl FnOnce(&RecallLog, WorkspaceId) -> RecallEntry,
+    ) {
+        let Some(recalls) = &self.options.recalls else { return };
+        let resolved = self.system.workspaces.resolve(workspace, self.deadline).await;
+        let Some(resolved) = resolved.ok().filter(|resolved| resolved.registered) else { return };
+        let entry = entry(recalls, resolved.workspace.id);
+        recalls.note(RecallEntry { source: self.tool.to_owned(), session: self.caller.source().to_owned(), ..entry });
     }
 
     /// Reads the arguments, held against the schema of the tool.

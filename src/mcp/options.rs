@@ -9,6 +9,7 @@ use reasoning_bank_domain::memory::trace::MattsMode;
 use reasoning_bank_domain::prompt::Prompts;
 
 use crate::project::Identity;
+use crate::recall_log::RecallLog;
 use crate::settings::{Destructive, Toolset};
 
 /// Everything that a server is started with.
@@ -35,6 +36,8 @@ pub struct McpOptions {
     pub can_solve: bool,
     /// Exchanges are captured, and `capture_exchange` is among the core tools.
     pub captures: bool,
+    /// Where it is noted what agents were shown; none where nobody wants that.
+    pub(crate) recalls: Option<RecallLog>,
     pub solve_deadline: Duration,
     pub defaults: ToolDefaults,
     /// What an agent is told beside a memory bank is in them.

@@ -32,6 +32,7 @@ pub(super) fn options() -> McpOptions {
         shares: false,
         can_solve: true,
         captures: false,
+        recalls: None,
         solve_deadline: Duration::from_secs(60),
         defaults: ToolDefaults::default(),
         prompts: Default::default(),

@@ -138,6 +138,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     key("traces.files", Flag),
     key("traces.dir", Text),
     key("traces.retention_days", Whole(0, 36_500)),
+    key("recall_log.enabled", Flag),
     key("episodes.archive_after_days", Whole(0, 36_500)),
     key("episodes.retention_days", Whole(0, 36_500)),
     key("consolidation.schedule", OneOf(&["off", "daily", "weekly"])),

@@ -17,6 +17,11 @@ pub const DEFAULT_WORKSPACE: &str = "default_workspace";
 pub const TRACES: &str = "traces";
 /// The directory of the working memories: below the id of a workspace, a log for each task that is not closed.
 pub const WORKING: &str = "working";
+/// The directory of the recall log: below the id of a workspace, a file for each day. Serving processes append to it, and
+/// it is in no backup.
+pub const RECALLS: &str = "recalls";
+/// The directory of the events that hooks left for a serving process, a file for each. It is in no backup.
+pub const HOOK_SPOOL: &str = "hook-spool";
 /// The file that says what background work has spent today, replaced whole.
 pub const BACKGROUND_SPENT: &str = ".background.spent";
 /// The directory of the artefacts of episodes, which `artefact_files` has the map of.

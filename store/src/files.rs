@@ -64,7 +64,7 @@ pub(crate) fn copy_tree(from: &Path, to: &Path, except: Option<&str>) -> io::Res
 }
 
 /// Returns what the system answered, or `None` where it says that the file or directory is not there.
-pub(crate) fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+pub fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -127,6 +127,17 @@ pub(in crate::cli) enum MemoryCommand {
         /// The memory's id
         id: Option<MemoryId>,
     },
+    /// List what agents were shown here, newest first
+    #[command(
+        long_about = "List what agents were shown here, newest first: when, for which query or event, and out of which \
+            candidates. Servers keep the list for 30 days, unless recall_log.enabled is false.",
+        after_help = "Example:\n  reasoning-bank memory recalls --limit 20"
+    )]
+    Recalls {
+        /// The most that are listed, 1 to 10000
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+        limit: u16,
+    },
     /// Write memories, traces and signals as JSON Lines to stdout
     #[command(
         long_about = "Write what the workspace has, as JSON Lines in id order to stdout: a line a thing, \

@@ -43,10 +43,15 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         budget_tokens: arguments.budget_tokens,
         proposed: calling.proposed(&workspace, calling.deadline).await?,
         embedding_timeout: calling.caller.embedding_timeout(),
-        ..ContextRequest::new(arguments.task, workspace.clone())
+        ..ContextRequest::new(arguments.task.clone(), workspace.clone())
     };
     let answer = calling.system.context.for_task(request, calling.deadline).await?;
     calling.system.usage.shown(answer.shown_memories(), &workspace, calling.caller.source());
+    calling
+        .note_recall(&workspace, |recalls, workspace| {
+            recalls.of_shown(workspace, &arguments.task, answer.shown_memories().into_iter().collect())
+        })
+        .await;
     let about = if answer.is_empty() { NOTHING } else { QUOTED };
     Ok(saying(about, document(&answer)?))
 }

@@ -67,7 +67,11 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         embedding_timeout: calling.caller.embedding_timeout(),
         ..arguments.into_request(workspace.clone(), proposed, &calling.options.defaults)
     };
-    let retrieved = calling.system.memories.retrieve(request, calling.deadline).await?;
+    let floor = request.min_relevance;
+    let query = request.query.clone();
+    let explained = calling.system.memories.retrieve_with_candidates(request, calling.deadline).await?;
+    calling.note_recall(&workspace, |recalls, workspace| recalls.of_search(workspace, &query, floor, &explained)).await;
+    let retrieved = explained.retrieved;
     let shown = retrieved.memories.iter().map(|recalled| recalled.memory.id);
     calling.system.usage.shown(shown, &workspace, calling.caller.source());
     let about = if retrieved.nothing_is_relevant() { NOTHING } else { QUOTED };

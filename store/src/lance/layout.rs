@@ -92,8 +92,9 @@ impl Layout {
     }
 
     /// The directories that hold what a workspace has beside the tables, and that go with it.
-    pub(super) fn beside(&self, workspace: &WorkspaceId) -> [PathBuf; 2] {
-        [data_dir::WORKING, data_dir::ARTEFACTS].map(|kind| self.root.join(kind).join(workspace.as_str()))
+    pub(super) fn beside(&self, workspace: &WorkspaceId) -> [PathBuf; 3] {
+        [data_dir::WORKING, data_dir::ARTEFACTS, data_dir::RECALLS]
+            .map(|kind| self.root.join(kind).join(workspace.as_str()))
     }
 
     /// The log of the erasures that there were.

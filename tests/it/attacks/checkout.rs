@@ -83,6 +83,7 @@ const LINES: &[&str] = &[
     "traces.files = true",
     "traces.dir = '/tmp/elsewhere'",
     "traces.retention_days = 1",
+    "recall_log.enabled = true",
     "embedding.model_dir = '/tmp/model'",
     "embedding.model_dir = 'hub:evil/model'",
     "embedding.threads = 64",

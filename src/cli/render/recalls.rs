@@ -1,0 +1,33 @@
+//! The recall log, for people.
+
+use super::clean;
+use super::style::{bold, dim};
+use crate::cli::answers::RecallList;
+use crate::recall_log::{RecallCandidate, RecallEntry};
+
+pub(in crate::cli) fn recalls(list: &RecallList) -> String {
+    if list.recalls.is_empty() {
+        return "nothing was shown here".to_owned();
+    }
+    list.recalls.iter().map(recall).collect::<Vec<_>>().join("\n\n")
+}
+
+fn recall(entry: &RecallEntry) -> String {
+    let floor = entry.floor.map(|floor| format!(", floor {floor}")).unwrap_or_default();
+    let about = format!("{} by {}{floor}", entry.at, clean(&entry.source));
+    let query = entry.query.lines().next().unwrap_or_default();
+    let head = format!("{}\n  {}", bold(clean(query)), dim(about));
+    let shown = entry.candidates.iter().filter(|candidate| candidate.shown).count();
+    let beside = match entry.candidates.len() - shown {
+        0 => String::new(),
+        count => format!(", {count} more considered"),
+    };
+    let lines = entry.candidates.iter().filter(|candidate| candidate.shown).map(candidate);
+    [head, format!("  shown: {shown}{beside}")].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+fn candidate(candidate: &RecallCandidate) -> String {
+    let relevance = candidate.relevance.map(|relevance| format!(" {relevance:.2}")).unwrap_or_default();
+    let title = candidate.title.as_deref().unwrap_or_default();
+    format!("  {}{relevance} {}", candidate.id, clean(title))
+}
