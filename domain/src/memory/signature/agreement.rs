@@ -76,9 +76,10 @@ const BUILT_IN: [&str; 14] = [
     "undefined",
 ];
 /// Words that stand in messages whatever failed.
-const FILLERS: [&str; 26] = [
-    "and", "are", "bash", "but", "can", "cannot", "could", "does", "errno", "error", "failed", "for", "from", "got",
-    "has", "have", "line", "not", "the", "zsh", "this", "was", "while", "with", "you", "your",
+const FILLERS: [&str; 38] = [
+    "an", "as", "at", "by", "if", "in", "is", "it", "no", "of", "on", "to", "and", "are", "bash", "but", "can",
+    "cannot", "could", "does", "errno", "error", "failed", "for", "from", "got", "has", "have", "line", "not", "the",
+    "zsh", "this", "was", "while", "with", "you", "your",
 ];
 /// The share of the words of a message that is told of the same failure.
 const SHARED_WORDS: f64 = 0.6;
@@ -122,7 +123,7 @@ impl Signature {
         };
         let name: HashSet<&str> = words(self.error()).collect();
         let own: HashSet<&str> = words(&message)
-            .filter(|word| word.len() > 2 && !name.contains(word) && !FILLERS.contains(word) && !is_number(word))
+            .filter(|word| word.len() > 1 && !name.contains(word) && !FILLERS.contains(word) && !is_number(word))
             .collect();
         if own.is_empty() {
             return !self.is_generic();
@@ -190,6 +191,8 @@ mod tests {
     #[case("bash: line 1: pnpm: command not found", "frobnicate is in tools/bin", false)]
     #[case("/bin/bash: line 1: frobnicate: command not found", "frobnicate is in tools/bin", true)]
     #[case("/bin/bash: line 1: clang-tidy: command not found", "clang-tidy is in tools/bin", true)]
+    #[case("/bin/bash: line 1: jq: command not found", "rg is in tools/bin", false)]
+    #[case("/bin/bash: line 1: jq: command not found", "jq is in tools/bin", true)]
     #[case("cat: .env.local: No such file or directory", ".env.local is generated", true)]
     #[case("cat: keys/pub.asc: No such file or directory", "keys/pub.asc is generated", true)]
     #[case(
