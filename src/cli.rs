@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
+use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reasoning_bank_domain::safety::secrets::redact_contacts_too;
 use tokio_util::sync::CancellationToken;
 
-use crate::hook_socket::answer_hooks;
+use crate::hooks::{HookServer, answer_hooks};
 use crate::llm;
 use crate::mcp::{McpOptions, ToolDefaults, serve_stdio};
 use crate::recall_log::RecallLog;
@@ -28,6 +29,7 @@ mod answers;
 mod args;
 mod backup;
 mod bank;
+mod client_places;
 mod completions;
 mod config_show;
 mod confirm;
@@ -79,6 +81,7 @@ pub fn run() -> i32 {
     llm::use_ring();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
+        Err(error) if error.use_stderr() && hook::is_asked() => return CommandExit::Ok.code(),
         Err(error) => return output::usage(&error).code(),
     };
     if let Command::Hook(args) = &cli.command {
@@ -109,6 +112,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
     }
     match cli.command {
         Command::Completions { shell } => return output.answer(&Completions::of(shell), Completions::text),
+        Command::Doctor => return diagnosis(&loaded, &sources, output),
         Command::Man { directory } => return output.answer(&ManualPages::write(&directory)?, ManualPages::text),
         Command::Doctor => return diagnosis(&loaded, output),
         _ => {}
@@ -162,11 +166,15 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
     }
 }
 
-fn diagnosis(loaded: &Result<Loaded, SettingsError>, output: Output) -> Result<CommandExit, CommandFailure> {
+fn diagnosis(
+    loaded: &Result<Loaded, SettingsError>,
+    sources: &SettingSources,
+    output: Output,
+) -> Result<CommandExit, CommandFailure> {
     if let Ok(loaded) = loaded {
         telemetry::init(&loaded.settings.log, log_level(&Command::Doctor, loaded), false)?;
     }
-    let diagnosis = doctor::diagnose(loaded)?;
+    let diagnosis = doctor::diagnose(loaded, sources)?;
     output.answer(&diagnosis, render::diagnosis)?;
     Ok(if diagnosis.status == Grade::Fail { CommandExit::Failed } else { CommandExit::Ok })
 }
@@ -182,13 +190,14 @@ fn mcp(loaded: &Loaded, sources: &SettingSources) -> Result<CommandExit, Command
     let warnings = if is_bound { loaded.all_warnings() } else { loaded.warnings.iter().map(String::as_str).collect() };
     warnings.into_iter().for_each(|warning| tracing::warn!("{warning}"));
     let options = mcp_options(loaded, sources, is_bound.then(|| loaded.workspace.clone()));
+    let recalls = options.recalls.clone();
     with_serving_bank(loaded, async |system| {
         let end = CancellationToken::new();
         end_of_process(end.clone())?;
         tokio::select! {
             served = serve_stdio(system.clone(), options, end) => served.map_err(CommandFailure::session),
             ended = system.ended() => Err(CommandFailure::gave_up(&ended)),
-            never = answer_hooks(system.clone(), &loaded.settings.data_dir, loaded.settings.workspace.identity) => match never {},
+            never = answer_hooks(hook_server(system.clone(), loaded, recalls)) => match never {},
         }
     })
     .map(|()| CommandExit::Ok)
@@ -221,6 +230,18 @@ fn mcp_options(loaded: &Loaded, sources: &SettingSources, workspace: Option<Work
             n_results: settings.retrieval.n_results,
         },
         prompts: Arc::clone(&settings.llm.prompts),
+    }
+}
+
+/// Returns what answers the hooks of the user's clients on this bank.
+fn hook_server(system: SystemHandle, loaded: &Loaded, recalls: Option<RecallLog>) -> HookServer {
+    let settings = &loaded.settings;
+    HookServer {
+        system,
+        data_dir: settings.data_dir.clone(),
+        identity: settings.workspace.identity,
+        captures: settings.passive.enabled,
+        recalls,
     }
 }
 

@@ -6,8 +6,8 @@
 //! their [`settings`], which name a [`project`], and start a bank in [`bootstrap`]. [`http`] is the edge of the team
 //! daemon, which lets in whoever has a token of [`tokens`]; `limits` bounds what each token may ask of it, `audit` logs
 //! who changed what, and `metrics` has the numbers for its operator. Two adapters are here, beside the store: [`embed`]
-//! makes vectors, and [`llm`] asks language models over HTTP. `hook_socket` answers the hooks of clients, and
-//! `recall_log` says what agents were shown.
+//! makes vectors, and [`llm`] asks language models over HTTP. `hooks` answers the hooks of clients, and `recall_log`
+//! says what agents were shown.
 //!
 //! `remedies` says what can be done about a failure. `eval` measures a bank. `jsonl` reads the files of imports and of
 //! measurements, `banks` says how memory banks look from
@@ -24,7 +24,7 @@ pub mod embed;
 mod eval;
 mod export;
 mod git;
-mod hook_socket;
+mod hooks;
 pub mod http;
 mod import;
 mod jsonl;

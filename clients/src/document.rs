@@ -43,19 +43,39 @@ impl ConfigValue {
 }
 
 impl ConfigValue {
-    /// Says whether a hook of ours is in the value: a command of the name of our binary, with the argument `hook`.
-    pub(crate) fn runs_our_hook(&self) -> bool {
-        match self {
-            Self::Map(entries) => {
-                let entry = |name: &str| entries.iter().find(|(own, _)| own == name).map(|(_, value)| value);
-                let is_our_binary = matches!(entry("command"), Some(Self::Text(path))
-                    if path.rsplit(['/', '\\']).next().is_some_and(|file| file.starts_with(SERVER_NAME)));
-                let is_hook = matches!(entry("args"), Some(Self::List(values)) if values.contains(&"hook".into()));
-                is_our_binary && is_hook || entries.iter().any(|(_, value)| value.runs_our_hook())
+    /// Says whether the value is a hook of ours: a command of the name of our binary, with the argument `hook`. A client
+    /// that has no list of arguments has both in one line.
+    pub(crate) fn is_our_hook(&self) -> bool {
+        self.hook_program().is_some()
+    }
+
+    /// Returns the program that a hook of ours runs; none where the value is no hook of ours.
+    pub(crate) fn hook_program(&self) -> Option<&str> {
+        let Self::Map(entries) = self else { return None };
+        let entry = |name: &str| entries.iter().find(|(own, _)| own == name).map(|(_, value)| value);
+        let (program, is_hook) = match (entry("command"), entry("args")) {
+            (Some(Self::Text(path)), Some(Self::List(arguments))) => {
+                (path.as_str(), arguments.contains(&"hook".into()))
             }
-            Self::List(values) => values.iter().any(Self::runs_our_hook),
-            _ => false,
+            (Some(Self::Text(line)), None) => {
+                let (program, _) = line.split_once(" hook ")?;
+                (program.split(" --").next().unwrap_or(program).trim_matches(['"', '\'']), true)
+            }
+            _ => return None,
+        };
+        let is_ours = program.rsplit(['/', '\\']).next().is_some_and(|file| file.starts_with(SERVER_NAME));
+        (is_hook && is_ours).then_some(program)
+    }
+
+    /// Returns our hook in the value: the value itself, or one of the hooks of a group.
+    pub(crate) fn own_hook(&self) -> Option<&Self> {
+        if self.is_our_hook() {
+            return Some(self);
         }
+        let Self::Map(entries) = self else { return None };
+        let lists =
+            entries.iter().filter_map(|(_, value)| if let Self::List(values) = value { Some(values) } else { None });
+        lists.flatten().find(|value| value.is_our_hook())
     }
 }
 

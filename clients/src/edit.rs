@@ -54,6 +54,14 @@ pub fn remove(
     })
 }
 
+/// Returns the programs that hooks of ours in a file of hooks run, each once.
+///
+/// # Errors
+/// The text is no JSON.
+pub fn hook_programs(text: &str) -> Result<Vec<String>, ConfigEditError> {
+    json::hook_programs(&unix_lines(text))
+}
+
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Edits the text with the line ends of Unix, and gives it back with its own. A text that mixes them is edited as it is.

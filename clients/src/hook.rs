@@ -1,7 +1,9 @@
 //! Hooks: which events of a client are asked for, what they say, and how they are answered. A hook that is not understood
 //! is answered with nothing.
 
-use serde::Deserialize;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::agent_client::AgentClient;
@@ -10,16 +12,38 @@ use crate::server_entry::ServerCommand;
 
 /// Seconds after which a client gives up. The hook itself gives up long before.
 const TIMEOUT_S: u32 = 5;
-/// A longer error is cut: what names it stands at its ends.
-const ERROR_CHARS: usize = 8_000;
+/// A longer text is cut: what names an error stands at its ends.
+const TEXT_CHARS: usize = 8_000;
+
+/// An event of a session, as a client tells it to its hook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HookCall {
+    pub client: AgentClient,
+    /// The name of the event at the client.
+    pub name: String,
+    /// The client's id of the session. It is empty where the client names none.
+    pub session: String,
+    /// The directory that the session works in.
+    pub directory: Option<PathBuf>,
+    pub event: HookEvent,
+}
 
 /// Something that happened in a session, and that the agent may be told something for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HookEvent {
     SessionStarted,
+    PromptSubmitted {
+        prompt: String,
+    },
     /// A tool failed, other than by the user's interrupt. The text is what it printed.
     ToolFailed {
         error: String,
+    },
+    /// The session is over. Its transcript is in this file.
+    SessionEnded {
+        transcript: PathBuf,
     },
 }
 
@@ -27,64 +51,103 @@ impl AgentClient {
     /// Returns the names of the events that hooks are written for; none for a client whose hooks are not supported.
     pub fn hook_events(self) -> &'static [&'static str] {
         match self {
-            Self::ClaudeCode => &["SessionStart", "PostToolUseFailure"],
+            Self::ClaudeCode => &["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "SessionEnd"],
+            Self::Codex => &["SessionStart", "UserPromptSubmit", "PostToolUse"],
+            Self::GeminiCli => &["SessionStart", "BeforeAgent"],
             _ => &[],
         }
     }
 }
 
 impl ServerCommand {
-    /// Returns the changes of the file that has the hooks of the client: each runs the binary itself, without a shell, on
-    /// the bank in `data_dir`.
+    /// Returns the changes of the file that has the hooks of the client: each runs the binary on the bank in `data_dir`.
+    /// Claude Code runs it without a shell.
     pub fn hook_changes(&self, client: AgentClient, data_dir: &str) -> Vec<ConfigChange> {
-        let flags = ["--data-dir", data_dir].map(str::to_owned);
         let change = |event: &&str| {
-            let own = ["hook", client.as_str(), event].map(str::to_owned);
-            let hook = ConfigValue::map([
-                ("type", "command".into()),
-                ("command", self.program.as_str().into()),
-                ("args", ConfigValue::texts(&[&flags[..], &own].concat())),
-                ("timeout", ConfigValue::Number(TIMEOUT_S)),
-            ]);
+            let arguments = ["--data-dir", data_dir, "hook", client.as_str(), event].map(str::to_owned);
+            let kind = ("type", "command".into());
+            let hook = match client {
+                AgentClient::ClaudeCode => ConfigValue::map([
+                    kind,
+                    ("command", self.program.as_str().into()),
+                    ("args", ConfigValue::texts(&arguments)),
+                    ("timeout", ConfigValue::Number(TIMEOUT_S)),
+                ]),
+                _ => {
+                    let words = [&self.program].into_iter().chain(&arguments).map(|word| shell_word(word));
+                    let line = words.collect::<Vec<_>>().join(" ");
+                    // Gemini CLI counts milliseconds.
+                    let unit = if client == AgentClient::GeminiCli { 1_000 } else { 1 };
+                    ConfigValue::map([
+                        kind,
+                        ("command", line.as_str().into()),
+                        ("timeout", ConfigValue::Number(TIMEOUT_S * unit)),
+                    ])
+                }
+            };
             ConfigChange::element(&["hooks", event], ConfigValue::map([("hooks", ConfigValue::List(vec![hook]))]))
         };
         client.hook_events().iter().map(change).collect()
     }
 }
 
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// An event as Claude Code writes it. Codex and Gemini CLI write theirs in the same way.
 #[derive(Deserialize)]
-struct ClaudeCodeEvent {
+struct EventDocument {
     hook_event_name: String,
+    #[serde(default)]
+    session_id: Option<String>,
+    #[serde(default)]
+    cwd: Option<PathBuf>,
+    #[serde(default)]
+    transcript_path: Option<PathBuf>,
+    #[serde(default)]
+    prompt: Option<String>,
     #[serde(default)]
     error: Option<String>,
     #[serde(default)]
     is_interrupt: Option<bool>,
+    #[serde(default)]
+    tool_response: Value,
 }
 
-impl HookEvent {
+impl HookCall {
     /// Reads an event that a client wrote to its hook.
     pub fn read(client: AgentClient, document: &str) -> Option<Self> {
-        if client != AgentClient::ClaudeCode {
+        let document: EventDocument = serde_json::from_str(document).ok()?;
+        let name = document.hook_event_name.as_str();
+        if !client.hook_events().contains(&name) {
             return None;
         }
-        let event: ClaudeCodeEvent = serde_json::from_str(document).ok()?;
-        match event.hook_event_name.as_str() {
-            "SessionStart" => Some(Self::SessionStarted),
-            "PostToolUseFailure" if event.is_interrupt != Some(true) => {
-                let error = without_exit_code(event.error.as_deref()?);
-                (!error.is_empty()).then(|| Self::ToolFailed { error: ends(error) })
-            }
-            _ => None,
-        }
+        let failed = |error: &str| {
+            let error = without_exit_code(error);
+            (!error.is_empty()).then(|| HookEvent::ToolFailed { error: ends(error) })
+        };
+        let event = match name {
+            "SessionStart" => HookEvent::SessionStarted,
+            "UserPromptSubmit" | "BeforeAgent" => HookEvent::PromptSubmitted { prompt: ends(document.prompt?.trim()) },
+            "PostToolUseFailure" if document.is_interrupt != Some(true) => failed(&document.error?)?,
+            "PostToolUse" => failed(&failed_output(&document.tool_response)?)?,
+            "SessionEnd" => HookEvent::SessionEnded { transcript: document.transcript_path? },
+            _ => return None,
+        };
+        let name = document.hook_event_name;
+        let session = document.session_id.unwrap_or_default();
+        Some(Self { client, name, session, directory: document.cwd, event })
     }
 
     /// Returns the answer by which the client tells the agent this text.
     pub fn answer(&self, text: &str) -> Value {
-        let name = match self {
-            Self::SessionStarted => "SessionStart",
-            Self::ToolFailed { .. } => "PostToolUseFailure",
-        };
-        json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } })
+        json!({ "hookSpecificOutput": { "hookEventName": self.name, "additionalContext": text } })
     }
 }
 
@@ -96,12 +159,24 @@ fn without_exit_code(error: &str) -> &str {
     if is_code { rest.trim() } else { error.trim() }
 }
 
+/// Returns what a command of Codex printed, where it failed: its head names the exit code, and a line `Output:` ends it.
+fn failed_output(response: &Value) -> Option<String> {
+    if let Some(code) = response.get("exit_code").or_else(|| response.pointer("/metadata/exit_code")) {
+        let output = ["output", "aggregated_output"].iter().find_map(|name| response.get(name)?.as_str());
+        return output.filter(|_| code.as_i64().is_some_and(|code| code != 0)).map(str::to_owned);
+    }
+    let (head, output) = response.as_str()?.split_once("Output:\n")?;
+    let code = ["Exit code: ", "exited with code "].iter().find_map(|name| head.split_once(name))?.1;
+    let code: i64 = code.split_whitespace().next()?.parse().ok()?;
+    (code != 0).then(|| output.to_owned())
+}
+
 fn ends(text: &str) -> String {
     let characters = text.chars().count();
-    if characters <= ERROR_CHARS {
+    if characters <= TEXT_CHARS {
         return text.to_owned();
     }
-    let half = ERROR_CHARS / 2;
+    let half = TEXT_CHARS / 2;
     text.chars().take(half).chain("\n".chars()).chain(text.chars().skip(characters - half)).collect()
 }
 
@@ -109,15 +184,22 @@ fn ends(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn read_of(client: AgentClient, document: &Value) -> Option<HookEvent> {
+        HookCall::read(client, &document.to_string()).map(|call| call.event)
+    }
+
     fn read(document: Value) -> Option<HookEvent> {
-        HookEvent::read(AgentClient::ClaudeCode, &document.to_string())
+        read_of(AgentClient::ClaudeCode, &document)
+    }
+
+    fn failed(error: &str) -> Option<HookEvent> {
+        Some(HookEvent::ToolFailed { error: error.to_owned() })
     }
 
     #[test]
     fn a_failure_says_what_was_printed_and_not_how_the_command_ended() {
         let event =
             |error: &str| json!({ "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "error": error });
-        let failed = |error: &str| Some(HookEvent::ToolFailed { error: error.to_owned() });
         assert_eq!(read(event("Exit code 1\nKeyError: 'user'\n")), failed("KeyError: 'user'"));
         assert_eq!(read(event("File does not exist.")), failed("File does not exist."));
         assert_eq!(read(event("Exit code 1")), None);
@@ -129,9 +211,36 @@ mod tests {
         let interrupted = json!({ "hook_event_name": "PostToolUseFailure", "error": "x", "is_interrupt": true });
         assert_eq!(read(interrupted), None);
         assert_eq!(read(json!({ "hook_event_name": "Stop" })), None);
+        assert_eq!(read(json!({ "hook_event_name": "UserPromptSubmit" })), None);
         assert_eq!(read(json!({})), None);
-        assert_eq!(HookEvent::read(AgentClient::ClaudeCode, "{ \"hook_event_name\": "), None);
-        assert_eq!(HookEvent::read(AgentClient::Codex, "{\"hook_event_name\": \"SessionStart\"}"), None);
+        assert_eq!(HookCall::read(AgentClient::ClaudeCode, "{ \"hook_event_name\": "), None);
+        assert_eq!(read_of(AgentClient::Zed, &json!({ "hook_event_name": "SessionStart" })), None);
+    }
+
+    #[test]
+    fn an_event_names_its_session_and_its_directory() {
+        let event = json!({
+            "hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/w/shop", "prompt": " Add the tax ",
+        });
+        let call = HookCall::read(AgentClient::ClaudeCode, &event.to_string()).unwrap();
+        assert_eq!((&*call.session, call.directory), ("s", Some(PathBuf::from("/w/shop"))));
+        assert_eq!(call.event, HookEvent::PromptSubmitted { prompt: "Add the tax".to_owned() });
+    }
+
+    #[test]
+    fn codex_says_in_the_response_that_a_command_failed() {
+        let event = |response: Value| {
+            read_of(AgentClient::Codex, &json!({ "hook_event_name": "PostToolUse", "tool_response": response }))
+        };
+        let printed = |code: i32| format!("Exit code: {code}\nWall time: 0.1 seconds\nOutput:\nKeyError: 'user'\n");
+        assert_eq!(event(json!(printed(1))), failed("KeyError: 'user'"));
+        assert_eq!(event(json!(printed(0))), None);
+        assert_eq!(
+            event(json!({ "output": "KeyError: 'user'", "metadata": { "exit_code": 2 } })),
+            failed("KeyError: 'user'")
+        );
+        assert_eq!(event(json!("Exit code: 1 is what it printed")), None);
+        assert_eq!(event(Value::Null), None);
     }
 
     #[test]
@@ -140,6 +249,6 @@ mod tests {
         let event = json!({ "hook_event_name": "PostToolUseFailure", "error": error });
         let Some(HookEvent::ToolFailed { error }) = read(event) else { panic!("it failed") };
         assert!(error.starts_with("first") && error.ends_with("last"));
-        assert_eq!(error.chars().count(), ERROR_CHARS + 1);
+        assert_eq!(error.chars().count(), TEXT_CHARS + 1);
     }
 }

@@ -18,9 +18,9 @@ mod server_entry;
 
 pub use agent_client::{AgentClient, UnknownClient};
 pub use document::{ConfigChange, ConfigFormat, ConfigValue, SERVER_NAME};
-pub use edit::{ConfigEditError, apply, remove};
+pub use edit::{ConfigEditError, apply, hook_programs, remove};
 pub use guidance::guidance;
-pub use hook::HookEvent;
+pub use hook::{HookCall, HookEvent};
 pub use locations::{ClientPlaces, ConfigFile, NoSuchScope, SetupScope};
 pub use receipt::{FileRecord, Receipt, fingerprint, unified_diff};
 pub use server_entry::ServerCommand;

@@ -126,6 +126,8 @@ impl ClientPlaces {
                 own.unwrap_or_else(|| self.home.join(".claude")).join("settings.json")
             }
             (AgentClient::ClaudeCode, SetupScope::Project) => self.project.join(".claude/settings.local.json"),
+            (AgentClient::Codex, SetupScope::User) => self.codex_home().join("hooks.json"),
+            (AgentClient::GeminiCli, SetupScope::User) => self.home.join(".gemini/settings.json"),
             _ => return None,
         };
         Some(ConfigFile { path, format: ConfigFormat::Json })

@@ -153,16 +153,15 @@ pub(super) enum Command {
             reasoning-bank setup                                  every client that is found\n  \
             reasoning-bank setup claude-code --dry-run            what it would write\n  \
             reasoning-bank setup codex --yes --instructions       and tell the agent when to use the memory\n  \
-            reasoning-bank setup claude-code --with-hooks         and warn it when a tool fails as before\n  \
+            reasoning-bank setup claude-code --with-hooks         and tell the agent what is known, unasked\n  \
             reasoning-bank setup cursor --scope project --http https://bank.example.org/mcp\n  \
             reasoning-bank setup --uninstall                      take everything back"
     )]
     Setup(SetupArgs),
-    /// Answer an event of a client: what an agent is told when a tool fails or a session begins
+    /// Answer an event of a client: what an agent is told of a prompt or a failure
     #[command(
-        long_about = "Answer an event of a client, which is read on stdin, in the form that the client reads on stdout. \
-            `setup --with-hooks` makes clients run it. It asks the servers of this user that have the bank open, waits a \
-            tenth of a second at most, says nothing where nothing is known, and always exits with 0.",
+        long_about = "Answer an event of a client: it is read on stdin and answered on stdout, in the client's form. `setup \
+            --with-hooks` makes clients run it. It waits a tenth of a second at most, and always exits with 0.",
         after_help = "Example:\n  reasoning-bank hook claude-code PostToolUseFailure < event.json"
     )]
     Hook(HookArgs),

@@ -14,10 +14,11 @@ use super::failure::CommandFailure;
 use super::session;
 use crate::embed::{self, EmbeddingModelError, LocalEmbedder};
 use crate::remedies;
-use crate::settings::{Loaded, SettingsError};
+use crate::settings::{Loaded, SettingSources, SettingsError};
 use reasoning_bank_store::{LanceStore, Options};
 
 mod disk;
+mod hooks;
 mod key;
 
 const OPEN_LIMIT: Duration = Duration::from_secs(5);
@@ -62,9 +63,12 @@ pub(super) struct Diagnosis {
 }
 
 /// Runs all checks that the settings allow.
-pub(super) fn diagnose(loaded: &Result<Loaded, SettingsError>) -> Result<Diagnosis, CommandFailure> {
+pub(super) fn diagnose(
+    loaded: &Result<Loaded, SettingsError>,
+    sources: &SettingSources,
+) -> Result<Diagnosis, CommandFailure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandFailure::runtime)?;
-    let checks = runtime.block_on(async {
+    let mut checks = runtime.block_on(async {
         let unknown = |name, first| Check::new(name, Grade::Warn, format!("not checked: {first} comes first"));
         match loaded {
             Ok(loaded) => {
@@ -87,6 +91,7 @@ pub(super) fn diagnose(loaded: &Result<Loaded, SettingsError>) -> Result<Diagnos
         }
     });
     runtime.shutdown_background();
+    checks.extend(loaded.as_ref().ok().and_then(|loaded| hooks::check(loaded, sources)));
     let status = checks.iter().map(|check| check.status).max().unwrap_or(Grade::Ok);
     Ok(Diagnosis { status, checks })
 }

@@ -6,23 +6,33 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use reasoning_bank_clients::{AgentClient, HookEvent};
-use reasoning_bank_domain::safety::secrets::redact;
+use clap::CommandFactory;
+use reasoning_bank_clients::{AgentClient, HookCall, HookEvent};
 
-use super::args::HookArgs;
+use super::args::{Cli, HookArgs};
 use super::output;
 use super::session::one_thread;
-use crate::hook_socket::{HookQuestion, ask};
+use crate::hooks::{HookQuestion, ask, leave};
 use crate::settings::{self, Flags, SettingSources};
 
+const SESSION_END: &str = "SessionEnd";
 /// The agent waits no longer for a hook.
 const LIMIT: Duration = Duration::from_millis(100);
+/// Nobody waits for a hook at the end of a session, and what it leaves is to be on the disk.
+const LIMIT_AT_END: Duration = Duration::from_secs(1);
 /// Of a longer event nothing is read.
 const EVENT_BYTES: u64 = 32 << 20;
 
-/// Answers one event, at the latest `LIMIT` after it began.
+/// Says whether the command is `hook`, whatever else is wrong with the arguments.
+pub(super) fn is_asked() -> bool {
+    let read = Cli::command().ignore_errors(true).try_get_matches();
+    read.is_ok_and(|read| read.subcommand_name() == Some("hook"))
+}
+
+/// Answers one event in time.
 pub(super) fn run(args: &HookArgs, flags: Flags) {
-    let until = Instant::now() + LIMIT;
+    let limit = if args.event == SESSION_END { LIMIT_AT_END } else { LIMIT };
+    let until = Instant::now() + limit;
     let (sender, answers) = mpsc::channel();
     let (client, event) = (args.client.clone(), args.event.clone());
     thread::spawn(move || {
@@ -35,21 +45,24 @@ pub(super) fn run(args: &HookArgs, flags: Flags) {
 
 fn answer(client: &str, name: &str, flags: Flags) -> Option<String> {
     let client: AgentClient = client.parse().ok()?;
-    client.hook_events().iter().find(|known| **known == name)?;
     let mut document = String::new();
     io::stdin().lock().take(EVENT_BYTES).read_to_string(&mut document).ok()?;
-    let event = HookEvent::read(client, &document)?;
-    let directory = std::env::current_dir().ok()?;
+    let call = HookCall::read(client, &document).filter(|call| call.name == name)?;
+    let own = std::env::current_dir().ok()?;
     // `setup` names the directory: to read the settings would take half of the time.
     let data_dir = match &flags.data_dir {
-        Some(named) => directory.join(named),
+        Some(named) => own.join(named),
         None => settings::load(&SettingSources::of_process(flags).ok()?).ok()?.settings.data_dir,
     };
-    let error = match &event {
-        HookEvent::SessionStarted => None,
-        HookEvent::ToolFailed { error } => Some(redact(error).text.into_owned()),
-    };
-    let question = HookQuestion { directory, error };
-    let text = one_thread().ok()?.block_on(ask(&data_dir, &question))?;
-    Some(event.answer(redact(&text).text.as_ref()).to_string())
+    // The client may run its hooks elsewhere than where the session works.
+    let directory = call.directory.as_ref().map_or_else(|| own.clone(), |directory| own.join(directory));
+    let question = HookQuestion { directory, call };
+    if matches!(question.call.event, HookEvent::SessionEnded { .. }) {
+        let _ = leave(&data_dir, &question);
+        return None;
+    }
+    // A server of the session begins at the same moment as the session.
+    let waits = question.call.event == HookEvent::SessionStarted;
+    let text = one_thread().ok()?.block_on(ask(&data_dir, &question, waits))?;
+    Some(question.call.answer(&text).to_string())
 }

@@ -22,7 +22,7 @@ use super::failure::{CommandExit, CommandFailure};
 use super::output::{Output, line};
 use super::session::{end_of_process, one_thread, with_serving_bank};
 use super::signals;
-use crate::hook_socket::answer_hooks;
+use crate::hooks::answer_hooks;
 use crate::http::{Daemon, ServeError};
 use crate::mcp::{BridgeOptions, McpOptions, PATH, bridge_stdio};
 use crate::settings::{BOOTSTRAP_TOKEN_FILE, Loaded, SettingSources};
@@ -38,6 +38,7 @@ pub(super) fn serve(
     output: Output,
 ) -> Result<CommandExit, CommandFailure> {
     take_first_token(loaded)?;
+    let recalls = options.recalls.clone();
     with_serving_bank(loaded, async |system: SystemHandle| {
         let end = CancellationToken::new();
         end_of_process(end.clone())?;
@@ -57,7 +58,7 @@ pub(super) fn serve(
             ((), ()) = async { tokio::join!(daemon.serve(system.clone(), options, end), told) } => Ok(()),
             ended = system.ended() => Err(CommandFailure::gave_up(&ended)),
             never = reloads => never,
-            never = answer_hooks(system.clone(), &loaded.settings.data_dir, loaded.settings.workspace.identity) => match never {},
+            never = answer_hooks(super::hook_server(system.clone(), loaded, recalls)) => match never {},
         }
     })
     .map(|()| CommandExit::Ok)

@@ -8,7 +8,6 @@ mod ledger;
 
 use std::path::{Path, PathBuf};
 
-use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_clients::{
     AgentClient, ClientPlaces, ConfigChange, ConfigFile, ConfigFormat, ServerCommand, SetupScope, apply, guidance,
     remove, unified_diff,
@@ -18,6 +17,7 @@ use serde::Serialize;
 
 use self::ledger::Ledger;
 use super::args::{ScopeArg, SetupArgs};
+use super::client_places::client_places;
 use super::confirm::confirm;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
@@ -81,7 +81,7 @@ pub(super) fn command(
     sources: &SettingSources,
     output: Output,
 ) -> Result<CommandExit, CommandFailure> {
-    let places = places(loaded, sources)?;
+    let places = client_places(loaded, sources)?;
     let ledger = Ledger::open(sources, args.dry_run)?;
     if args.uninstall {
         uninstall(args, &places, ledger, output)
@@ -114,7 +114,14 @@ fn install(
         if let Some(file) = places.hooks_file(client, scope).filter(|_| args.with_hooks) {
             wanted.push((file, server.hook_changes(client, &utf8(&loaded.settings.data_dir)?)));
         }
+        let mut by_file: Vec<(ConfigFile, Vec<ConfigChange>)> = Vec::new();
         for (file, changes) in wanted {
+            match by_file.iter_mut().find(|(other, _)| *other == file) {
+                Some((_, of_file)) => of_file.extend(changes),
+                None => by_file.push((file, changes)),
+            }
+        }
+        for (file, changes) in by_file {
             match plans.iter_mut().find(|plan| plan.file.path == file.path) {
                 Some(plan) => plan.clients.push(client),
                 None => plans.push(plan(&ledger, file, client, &changes)?),
@@ -191,7 +198,8 @@ fn uninstall(
     if args.dry_run {
         return output.answer(&report, |report| format!("{}{}", diffs(report), text(report)));
     }
-    for plan in &plans {
+    // The directories that were made for several files go with the first of them, once the others are gone.
+    for plan in plans.iter().rev() {
         ledger.restore(plan)?;
     }
     ledger.close()?;
@@ -244,27 +252,6 @@ fn all_changes(client: AgentClient) -> Vec<ConfigChange> {
 /// Makes a server of which only the name counts.
 fn any_server() -> ServerCommand {
     ServerCommand { program: String::new(), arguments: Vec::new(), variables: Vec::new() }
-}
-
-fn places(loaded: &Loaded, sources: &SettingSources) -> Result<ClientPlaces, CommandFailure> {
-    let no_home = || CommandFailure::usage("there is no home directory").hint("set HOME");
-    let home = sources.home.clone().ok_or_else(no_home)?;
-    let config_home = sources.config_home.clone().ok_or_else(no_home)?;
-    let application_settings =
-        if cfg!(target_os = "macos") { home.join("Library/Application Support") } else { config_home.clone() };
-    let directory = |name: &str| sources.variable(name).map(|path| sources.directory.join(path));
-    let project = match &loaded.workspace {
-        WorkspaceRef::Root(root) => PathBuf::from(root),
-        _ => sources.directory.clone(),
-    };
-    Ok(ClientPlaces {
-        claude_config_dir: directory("CLAUDE_CONFIG_DIR"),
-        codex_home: directory("CODEX_HOME"),
-        home,
-        config_home,
-        application_settings,
-        project,
-    })
 }
 
 fn wanted_clients(

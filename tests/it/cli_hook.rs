@@ -1,5 +1,5 @@
-//! `hook`, through the real binary, with a real server beside it: the right warning for a failure that is known, and
-//! nothing in all other cases.
+//! `hook`, through the real binary, with a real server beside it: the right warning for a failure that is known, what a
+//! prompt is about once a session, and nothing in all other cases.
 
 use serde_json::{Value, json};
 
@@ -7,6 +7,7 @@ use crate::mcp_process::McpProcess;
 use crate::support::{Place, Ran};
 
 const FAILED: &str = "PostToolUseFailure";
+const PROMPT: &str = "UserPromptSubmit";
 
 /// A server that knows one error.
 fn warned(place: &Place) -> McpProcess {
@@ -25,6 +26,20 @@ fn warned(place: &Place) -> McpProcess {
     server
 }
 
+fn warn_of_key(server: &mut McpProcess, key: &str) {
+    let lesson = json!({
+        "title": format!("Sessions without {key}"),
+        "description": "When the loader ends with a KeyError.",
+        "content": format!("Give every session its {key} before it is stored."),
+        "error_context": {
+            "error_type": "KeyError",
+            "failure_pattern": format!("The key {key} was read from a session that had none."),
+            "corrective_guidance": format!("Use the default {key}."),
+        },
+    });
+    server.call("record_memory", lesson);
+}
+
 fn failed(error: &str) -> Value {
     json!({ "hook_event_name": FAILED, "tool_name": "Bash", "tool_input": { "command": "x" }, "error": error })
 }
@@ -38,7 +53,7 @@ fn hook(place: &Place, client: &str, event: &str, document: &str) -> Ran {
 
 /// Asks up to a few times: on a busy machine a tenth of a second may be too short, and the hook says nothing then.
 fn answered(place: &Place, event: &str, document: &Value) -> Value {
-    for _ in 0..50 {
+    for _ in 0..200 {
         let ran = hook(place, "claude-code", event, &document.to_string());
         if !ran.stdout.is_empty() {
             return ran.json();
@@ -70,6 +85,128 @@ fn a_failure_that_is_known_brings_its_warning_and_another_one_nothing() {
 }
 
 #[test]
+fn of_failures_of_one_type_the_one_with_the_same_key_brings_its_warning() {
+    let place = Place::with_instant_model();
+    let mut server = warned(&place);
+    warn_of_key(&mut server, "user");
+    warn_of_key(&mut server, "basket");
+    let error = |key: &str| {
+        failed(&format!("Exit code 1\nTraceback (most recent call last):\n  File \"m.py\", line 3\nKeyError: '{key}'"))
+    };
+    let text = answered(&place, FAILED, &error("user"))["hookSpecificOutput"]["additionalContext"].to_string();
+    assert!(text.contains("Use the default user.") && !text.contains("basket"), "{text}");
+    for _ in 0..3 {
+        assert_eq!(hook(&place, "claude-code", FAILED, &error("price").to_string()).stdout, "");
+    }
+}
+
+#[test]
+fn the_event_says_which_project_it_is_about() {
+    let place = Place::with_instant_model();
+    let _server = warned(&place);
+    let project = place.path("project");
+    let known = |cwd: &std::path::Path| {
+        let mut event = failed("LockTimeoutError: schema");
+        event["cwd"] = json!(cwd);
+        let data = place.path("data").display().to_string();
+        let mut command = place.command(&["--data-dir", &data, "hook", "claude-code", FAILED]);
+        command.current_dir(place.path("home"));
+        Ran::with_stdin(command, &event.to_string()).ok().stdout
+    };
+    assert!((0..50).any(|_| !known(&project).is_empty()), "the project is asked about, not the directory of the hook");
+    assert_eq!(known(&place.path("home")), "");
+}
+
+#[test]
+fn a_prompt_brings_what_it_is_about_once_a_session_and_is_in_the_recall_log() {
+    let place = Place::with_instant_model();
+    let mut server = warned(&place);
+    let prompt = |session: &str, prompt: &str| json!({ "hook_event_name": PROMPT, "session_id": session, "cwd": place.path("project"), "prompt": prompt });
+    let about = "Why does the migration fail while the web server holds the schema lock?";
+    let output = answered(&place, PROMPT, &prompt("one", about))["hookSpecificOutput"].clone();
+    assert_eq!(output["hookEventName"], PROMPT);
+    let text = output["additionalContext"].as_str().unwrap();
+    assert!(text.contains("Migrations need the schema lock"), "{text}");
+    for (session, said) in [("one", about), ("two", "go on"), ("two", "Bake a cake with seven candles, please")] {
+        for _ in 0..3 {
+            let ran = hook(&place, "claude-code", PROMPT, &prompt(session, said).to_string());
+            assert_eq!(ran.stdout, "", "{session}: {said}");
+        }
+    }
+    answered(&place, PROMPT, &prompt("two", about));
+    server.call("retrieve_memories", json!({ "query": "migration lock" }));
+    server.end();
+
+    let recalls = place.document(&["memory", "recalls", "--limit", "50"])["recalls"].as_array().unwrap().clone();
+    let of = |source: &str| -> Vec<&Value> { recalls.iter().filter(|entry| entry["source"] == source).collect() };
+    assert_eq!(of("retrieve_memories").len(), 1, "{recalls:?}");
+    let of_hooks = of("hook claude-code UserPromptSubmit");
+    let shown = |entry: &&&Value| entry["candidates"].as_array().unwrap().iter().any(|memory| memory["shown"] == true);
+    let sessions: Vec<_> = of_hooks.iter().filter(shown).map(|entry| entry["session"].as_str().unwrap()).collect();
+    assert_eq!(sessions, ["two", "one"]);
+    assert!(of_hooks.iter().all(|entry| entry["query"] != "go on"), "a prompt that goes on is no query");
+    assert!(place.run(&["memory", "recalls"]).ok().stdout.contains("Migrations need the schema lock"));
+
+    place.run(&["workspace", "delete", &place.path("project").display().to_string(), "--yes"]).ok();
+    assert_eq!(place.document(&["memory", "recalls"])["recalls"], json!([]));
+    let left = std::fs::read_dir(place.path("data/recalls")).unwrap().count();
+    assert_eq!(left, 0, "the log is erased with its workspace");
+}
+
+#[test]
+fn a_recall_log_that_is_switched_off_is_not_written() {
+    let place = Place::with_instant_model();
+    place.write("config/reasoning-bank/config.toml", "[recall_log]\nenabled = false\n");
+    let mut server = warned(&place);
+    server.call("retrieve_memories", json!({ "query": "migration lock" }));
+    server.end();
+    assert!(!place.path("data/recalls").exists());
+}
+
+#[test]
+fn a_session_that_is_over_is_learned_from_once_and_without_what_was_shown() {
+    let place = Place::with_instant_model();
+    let server = warned(&place);
+    server.end();
+    let answer = format!(
+        "The build broke because the linker was missing. Install lld first, because the configuration names it as the \
+         linker: run `apt install lld`, then build again. {} {}",
+        "<recalled-experience>\nQuoted notes: the schema lock is a goldfish.</recalled-experience>",
+        "It links faster as well, because lld works on all cores."
+    );
+    let line = |role: &str, text: &str| json!({ "type": role, "sessionId": "s", "message": { "role": role, "content": [{ "type": "text", "text": text }] } });
+    let transcript = format!(
+        "{}\n{}\n",
+        line("user", "Why does the build of the shop end with a linker error?"),
+        line("assistant", &answer)
+    );
+    let file = place.write("home/session.jsonl", &transcript);
+    let event = json!({
+        "hook_event_name": "SessionEnd", "session_id": "s", "cwd": place.path("project"), "transcript_path": file,
+    });
+    for _ in 0..2 {
+        hook(&place, "claude-code", "SessionEnd", &event.to_string());
+    }
+    assert_eq!(std::fs::read_dir(place.path("data/hook-spool")).unwrap().count(), 2);
+
+    let mut server = McpProcess::initialized(&place, &["--llm", "none"]);
+    let is_empty = || std::fs::read_dir(place.path("data/hook-spool")).unwrap().count() == 0;
+    for _ in 0..600 {
+        if is_empty() {
+            break;
+        }
+        server.call("retrieve_memories", json!({ "query": "linker" }));
+    }
+    assert!(is_empty(), "the server takes what was left");
+    server.end();
+    let listed = place.document(&["memory", "list"]);
+    let memories = listed["memories"].as_array().unwrap();
+    let of_lld: Vec<_> = memories.iter().filter(|memory| memory.to_string().contains("lld")).collect();
+    assert_eq!(of_lld.len(), 1, "{listed}");
+    assert!(!listed.to_string().contains("goldfish"), "{listed}");
+}
+
+#[test]
 fn a_session_begins_with_what_is_known() {
     let place = Place::with_instant_model();
     let _server = warned(&place);
@@ -94,6 +231,33 @@ fn whatever_is_wrong_a_hook_says_nothing_and_succeeds() {
     place.write("config/reasoning-bank/config.toml", "broken = [");
     let ran = place.run_with_stdin(&["hook", "claude-code", FAILED], &known).ok();
     assert_eq!((&*ran.stdout, &*ran.stderr), ("", ""), "the settings would name the bank");
+    for wrong in [&["hook"][..], &["hook", "claude-code"], &["hook", "a", "b", "c"], &["hook", "--unknown", "a", "b"]] {
+        let ran = place.run_with_stdin(wrong, &known).ok();
+        assert_eq!((&*ran.stdout, &*ran.stderr), ("", ""), "{wrong:?}");
+    }
+}
+
+#[test]
+fn hooks_do_no_harm_where_the_bank_is_read_only_or_many_come_at_once() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::with_instant_model();
+    let server = warned(&place);
+    let known = failed("LockTimeoutError: schema").to_string();
+    std::thread::scope(|scope| {
+        for _ in 0..20 {
+            scope.spawn(|| hook(&place, "claude-code", FAILED, &known));
+        }
+    });
+    answered(&place, FAILED, &failed("LockTimeoutError: schema"));
+    server.end();
+    let data = place.path("data");
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o500)).unwrap();
+    let over =
+        json!({ "hook_event_name": "SessionEnd", "transcript_path": "/nonexistent", "cwd": place.path("project") });
+    for (event, document) in [(FAILED, known), ("SessionEnd", over.to_string())] {
+        assert_eq!(hook(&place, "claude-code", event, &document).stdout, "");
+    }
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o700)).unwrap();
 }
 
 #[test]

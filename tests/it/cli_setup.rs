@@ -164,8 +164,41 @@ fn hooks_are_written_where_they_are_asked_for_and_taken_back_with_the_server() {
         serde_json::from_str(&fs::read_to_string(place.path("home/.claude/settings.json")).unwrap()).unwrap();
     assert_eq!(settings["hooks"]["SessionStart"][0]["hooks"][0]["command"], "mine");
     let hook = &settings["hooks"]["PostToolUseFailure"][0]["hooks"][0];
+    let of_hooks = || {
+        let checks = place.run(&["--llm", "none", "--json", "doctor"]).ok().json()["checks"].clone();
+        checks.as_array().unwrap().iter().find(|check| check["name"] == "hooks").unwrap().clone()
+    };
+    assert_eq!(of_hooks()["status"], "ok");
+    let (binary, aside) = (hook["command"].as_str().unwrap(), place.path("aside"));
+    fs::rename(binary, &aside).unwrap();
+    let gone = of_hooks();
+    assert_eq!(gone["status"], "warn", "{gone}");
+    assert!(gone["detail"].as_str().unwrap().contains(binary), "{gone}");
+    fs::rename(&aside, binary).unwrap();
     assert_eq!(hook["args"], json!(["--data-dir", place.path("data"), "hook", "claude-code", "PostToolUseFailure"]));
     let again = place.document(&["setup", "claude-code", "--with-hooks", "--yes"]);
+    assert!(changes(&again).iter().all(|&change| change == "unchanged"), "{again}");
+    place.run(&["setup", "--uninstall", "--yes"]).ok();
+    assert_eq!(tree(&place), before);
+}
+
+#[test]
+fn hooks_of_clients_that_run_a_shell_are_one_line_and_stand_beside_the_server_where_that_is_one_file() {
+    let place = Place::with_instant_model();
+    place.write("home/.gemini/settings.json", "{\n  // mine\n  \"ui\": {}\n}\n");
+    let before = tree(&place);
+    place.run(&["setup", "codex", "gemini-cli", "--with-hooks", "--yes"]).ok();
+    let arguments = format!("--data-dir {} hook codex PostToolUse", place.path("data").display());
+    let codex: Value =
+        serde_json::from_str(&fs::read_to_string(place.path("home/.codex/hooks.json")).unwrap()).unwrap();
+    assert_eq!(codex.as_object().unwrap().keys().collect::<Vec<_>>(), ["hooks"], "Codex refuses any other key");
+    let hook = &codex["hooks"]["PostToolUse"][0]["hooks"][0];
+    let written = hook["command"].as_str().unwrap();
+    assert!(written.starts_with('/') && written.ends_with(&arguments), "{written}");
+    let gemini = fs::read_to_string(place.path("home/.gemini/settings.json")).unwrap();
+    assert!(gemini.contains("// mine") && gemini.contains("mcpServers"), "{gemini}");
+    assert!(gemini.contains("hook gemini-cli BeforeAgent") && gemini.contains("\"timeout\": 5000"), "{gemini}");
+    let again = place.document(&["setup", "codex", "gemini-cli", "--with-hooks", "--yes"]);
     assert!(changes(&again).iter().all(|&change| change == "unchanged"), "{again}");
     place.run(&["setup", "--uninstall", "--yes"]).ok();
     assert_eq!(tree(&place), before);

@@ -74,11 +74,7 @@ impl Place {
     }
 
     pub(crate) fn run_with_stdin(&self, arguments: &[&str], stdin: &str) -> Ran {
-        let mut command = self.command(arguments);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // A child that does not read to the end is its own matter.
-        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-        Ran::of(child.wait_with_output().unwrap())
+        Ran::with_stdin(self.command(arguments), stdin)
     }
 }
 
@@ -91,6 +87,13 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
+    pub(crate) fn with_stdin(mut command: Command, stdin: &str) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // A child that does not read to the end is its own matter.
+        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        Ran::of(child.wait_with_output().unwrap())
+    }
+
     pub(crate) fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }

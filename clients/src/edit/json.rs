@@ -10,6 +10,9 @@ use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, pars
 use super::ConfigEditError;
 use crate::document::{ConfigChange, ConfigValue};
 
+/// The name of the list of hooks in a group of hooks.
+const GROUP: &str = "hooks";
+
 pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {
     let root = parse(text)?;
     let top = root.object_value_or_create().ok_or_else(|| ConfigEditError::NoMap("the file".to_owned()))?;
@@ -72,22 +75,56 @@ fn set_entry(map: &CstObject, name: &str, value: &ConfigValue) -> bool {
     }
 }
 
-/// Returns whether anything had to be changed. Of several elements of ours the first is replaced.
+/// Tells whether anything had to be changed. Of several hooks of ours the first is replaced; the group that it is in
+/// stays, because others in it are the user's.
 fn set_element(map: &CstObject, name: &str, value: &ConfigValue) -> Result<bool, ConfigEditError> {
     let list = map.array_value_or_create(name).ok_or_else(|| ConfigEditError::NoList(name.to_owned()))?;
-    let own = list.elements().into_iter().find_map(|element| {
-        let is = read(&element).filter(ConfigValue::runs_our_hook)?;
-        Some((element.child_index(), element, is))
-    });
-    match own {
-        Some((_, _, is)) if is.is_same(value) => return Ok(false),
-        Some((_, element, _)) => match element {
-            CstNode::Container(CstContainerNode::Object(object)) => drop(object.replace_with(input(value))),
-            _ => return Ok(false),
-        },
-        None => drop(list.append(input(value))),
+    let elements = list.elements();
+    let own = elements.iter().find_map(|element| own_hook(element).map(|hook| (element, hook)));
+    let Some((element, hook)) = own else {
+        list.append(input(value));
+        return Ok(true);
+    };
+    if read(element).is_some_and(|is| is.is_same(value)) {
+        return Ok(false);
+    }
+    let (Some(is), Some(wanted)) = (read(&hook), value.own_hook()) else { return Ok(false) };
+    if is.is_same(wanted) {
+        return Ok(false);
+    }
+    if let CstNode::Container(CstContainerNode::Object(object)) = hook {
+        object.replace_with(input(wanted));
     }
     Ok(true)
+}
+
+/// Returns the programs that hooks of ours run, wherever they stand in the text.
+pub(super) fn hook_programs(text: &str) -> Result<Vec<String>, ConfigEditError> {
+    let mut programs = Vec::new();
+    let mut open: Vec<CstNode> = parse(text)?.value().into_iter().collect();
+    while let Some(node) = open.pop() {
+        if let Some(program) = read(&node).as_ref().and_then(ConfigValue::hook_program) {
+            programs.push(program.to_owned());
+        } else if let Some(list) = node.as_array() {
+            open.extend(list.elements());
+        } else if let Some(map) = node.as_object() {
+            open.extend(map.properties().iter().filter_map(CstObjectProp::value));
+        }
+    }
+    programs.sort_unstable();
+    programs.dedup();
+    Ok(programs)
+}
+
+/// Finds our hook in an element of a list: the element itself, or one of the hooks of a group.
+fn own_hook(element: &CstNode) -> Option<CstNode> {
+    let is_ours = |hook: &CstNode| read(hook).is_some_and(|is| is.is_our_hook());
+    if is_ours(element) { Some(element.clone()) } else { group(element).into_iter().find(is_ours) }
+}
+
+/// Returns the hooks of a group; none where the element is no group.
+fn group(element: &CstNode) -> Vec<CstNode> {
+    element.as_object().and_then(|group| group.array_value(GROUP)).map(|hooks| hooks.elements()).unwrap_or_default()
 }
 
 pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {
@@ -135,17 +172,28 @@ fn without_empty_maps(
     Ok(text)
 }
 
-/// Takes our elements out of a list, and the list and its maps where they are empty and were not there before.
+/// Takes our hooks out of a list, each with its group where no other hook is left there, and the list and its maps where
+/// they are empty and were not there before.
 fn without_elements(text: &str, before: Option<&CstRootNode>, path: &[String]) -> Result<String, ConfigEditError> {
     let Some((name, section)) = path.split_last() else { return Ok(text.to_owned()) };
     let mut text = text.to_owned();
     let list = |root: &CstRootNode| find(root, section)?.array_value(name);
-    while let Some(position) = list(&parse(&text)?)
-        .and_then(|list| list.elements().iter().position(|element| read(element).is_some_and(|is| is.runs_our_hook())))
-    {
+    let place = |element: &CstNode| {
+        own_hook(element)?;
+        let hooks = group(element);
+        let is_ours = |hook: &CstNode| read(hook).is_some_and(|is| is.is_our_hook());
+        Some(if hooks.len() > 1 { hooks.iter().position(is_ours) } else { None })
+    };
+    while let Some((position, within)) = list(&parse(&text)?).and_then(|list| {
+        list.elements().iter().enumerate().find_map(|(position, element)| Some((position, place(element)?)))
+    }) {
         text = cut(&text, |top| {
             let map = section.iter().try_fold(top, |map, part| map.get_object(part))?;
-            map.get_array(name)?.elements.get(position).map(|element| element.range())
+            let element = map.get_array(name)?.elements.get(position)?;
+            match within {
+                None => Some(element.range()),
+                Some(within) => element.as_object()?.get_array(GROUP)?.elements.get(within).map(|hook| hook.range()),
+            }
         })?;
     }
     let is_empty = list(&parse(&text)?).is_some_and(|list| list.elements().is_empty());

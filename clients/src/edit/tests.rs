@@ -116,3 +116,37 @@ fn a_marker_without_its_end_is_text_of_the_user() {
     assert_eq!(apply(ConfigFormat::Markdown, &twice, &change).unwrap(), twice);
     assert_eq!(remove(ConfigFormat::Markdown, &twice, None, &change).unwrap(), broken);
 }
+
+fn hooks(client: AgentClient) -> Vec<ConfigChange> {
+    let program = "/bin/reasoning-bank".to_owned();
+    ServerCommand { program, arguments: Vec::new(), variables: Vec::new() }.hook_changes(client, "/a b/data")
+}
+
+#[test]
+fn a_hook_that_the_user_put_into_the_group_of_ours_stays() {
+    let written = apply(ConfigFormat::Json, "", &hooks(AgentClient::ClaudeCode)).unwrap();
+    let with_own = written.replacen(
+        "\"hooks\": [",
+        "\"hooks\": [{\"type\": \"command\", \"command\": \"/mine\", \"x\": null}, ",
+        1,
+    );
+    assert_ne!(with_own, written);
+    let old = with_own.replace("/bin/reasoning-bank", "/old/reasoning-bank");
+    let after = apply(ConfigFormat::Json, &old, &hooks(AgentClient::ClaudeCode)).unwrap();
+    assert!(after.contains("\"/mine\"") && !after.contains("/old/"), "{after}");
+    assert_eq!(apply(ConfigFormat::Json, &after, &hooks(AgentClient::ClaudeCode)).unwrap(), after);
+    let rest = remove(ConfigFormat::Json, &after, Some(""), &hooks(AgentClient::ClaudeCode)).unwrap();
+    assert!(rest.contains("\"/mine\"") && !rest.contains("reasoning-bank"), "{rest}");
+}
+
+#[test]
+fn a_hook_that_is_one_line_for_a_shell_is_found_again() {
+    for client in [AgentClient::Codex, AgentClient::GeminiCli] {
+        let written = apply(ConfigFormat::Json, "{}", &hooks(client)).unwrap();
+        assert!(written.contains("\"/bin/reasoning-bank --data-dir '/a b/data' hook "), "{written}");
+        assert_eq!(apply(ConfigFormat::Json, &written, &hooks(client)).unwrap(), written);
+        assert_eq!(hook_programs(&written).unwrap(), ["/bin/reasoning-bank"]);
+        let rest = remove(ConfigFormat::Json, &written, Some("{}"), &hooks(client)).unwrap();
+        assert!(!rest.contains("hook"), "{rest}");
+    }
+}

@@ -3,7 +3,7 @@ use crate::settings::{self, Flags, SettingSources};
 
 /// The grades by name, and the diagnosis.
 fn of(sources: &SettingSources) -> (Vec<(&'static str, Grade)>, Diagnosis) {
-    let diagnosis = diagnose(&settings::load(sources)).unwrap();
+    let diagnosis = diagnose(&settings::load(sources), sources).unwrap();
     (diagnosis.checks.iter().map(|check| (check.name, check.status)).collect(), diagnosis)
 }
 

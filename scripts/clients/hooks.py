@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""The hooks of `reasoning-bank setup claude-code --with-hooks` in sessions of a real Claude Code, whose model is a script.
+One line a check, exit 1 if one fails.
+
+    hooks.py BINARY MODULES
+
+MODULES is the node_modules directory with the clients of agents.txt; node is on the PATH. In the first session a lesson
+is recorded. In the second one a prompt about it and a command that fails as before bring it into the next request to the
+model, and a command that fails otherwise brings nothing.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from messages_api import ScriptedModel
+
+SESSION_WITHIN_S = 180
+
+binary, modules = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+claude = sorted(path for path in modules.glob("@anthropic-ai/claude-code-linux-*/claude") if "musl" not in str(path))[-1]
+failed = 0
+
+LESSON = {
+    "title": "The loader needs a user in every session",
+    "description": "When the loader ends with a KeyError for user.",
+    "content": "Give every session a user before it is stored.",
+    "error_context": {
+        "error_type": "KeyError",
+        "failure_pattern": "The key user was read from a session that had none.",
+        "corrective_guidance": "Run the migration add_users before the loader.",
+    },
+}
+INSTEAD = "Run the migration add_users before the loader."
+
+
+def check(what, fine, why=""):
+    global failed
+    failed += not fine
+    print(f"{'ok  ' if fine else 'FAIL'} hooks claude-code: {what}" + ("" if fine else f": {why}"), flush=True)
+
+
+def fails_with(key):
+    return {"tool": "Bash", "input": {"command": f"python3 -c \"{{}}['{key}']\"", "description": "Run the loader"}}
+
+
+def new(requests, at):
+    """What the request has beyond the one before it, as text."""
+    return "\n".join(json.dumps(message) for message in requests[at]["messages"][len(requests[at - 1]["messages"]):])
+
+
+with tempfile.TemporaryDirectory() as place:
+    place = Path(place)
+    home, project = place / "home", place / "project"
+    home.mkdir()
+    project.mkdir()
+    subprocess.run(["git", "init", "--quiet", project], check=True)
+    environment = {
+        "HOME": str(home), "PATH": os.environ["PATH"], "ANTHROPIC_API_KEY": "none", "IS_SANDBOX": "1",
+        "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    }
+
+    def run(*command, **more):
+        return subprocess.run(command, cwd=project, env=environment | more, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=SESSION_WITHIN_S)
+
+    def session(prompt, *script):
+        with ScriptedModel([*script, {"text": "done"}]) as model:
+            ran = run(str(claude), "-p", prompt, "--allowedTools", "mcp__reasoning-bank__record_memory,Bash",
+                      ANTHROPIC_BASE_URL=model.url)
+            return model.requests, ran.stdout + ran.stderr
+
+    setup = run(str(binary), "setup", "claude-code", "--with-hooks", "--yes")
+    check("setup writes them", setup.returncode == 0, setup.stderr)
+    # The first step lets the server start; Claude Code connects to it beside the first request.
+    wait = {"tool": "Bash", "input": {"command": "sleep 2", "description": "Wait"}}
+    _, said = session("Keep what was learned.", wait, {"tool": "mcp__reasoning-bank__record_memory", "input": LESSON})
+    listed = run(str(binary), "--json", "memory", "list")
+    kept = json.loads(listed.stdout)["memories"] if listed.returncode == 0 else []
+    check("a lesson is recorded in the first session", [m["title"] for m in kept] == [LESSON["title"]], said + listed.stderr)
+
+    begun = time.monotonic()
+    requests, said = session("Run it.", wait, fails_with("user"), fails_with("price"))
+    took = time.monotonic() - begun
+    check(f"the second session has four requests ({took:.1f} s)", len(requests) == 4, (len(requests), said))
+    if len(requests) == 4:
+        known, other = new(requests, 2), new(requests, 3)
+        check("the failure that is known fails", "KeyError: 'user'" in known, known)
+        check("its warning is in the very next request to the model", INSTEAD in known, known)
+        check("the other failure fails", "KeyError: 'price'" in other, other)
+        check("it brings nothing", INSTEAD not in other and "recalled-experience" not in other, other)
+
+    spool = home / ".local/share/reasoning-bank/hook-spool"
+    left = list(spool.glob("*.json")) if spool.is_dir() else []
+    check("the end of a session is left to a server", len(left) >= 1, sorted(home.rglob("*spool*")))
+    recalls = json.loads(run(str(binary), "--json", "memory", "recalls").stdout)["recalls"]
+    shown = [entry["source"] for entry in recalls if any(memory["shown"] for memory in entry["candidates"])]
+    check("what was shown is in the recall log", "hook claude-code PostToolUseFailure" in shown, recalls)
+
+    plugin = Path(__file__).resolve().parents[2] / "integrations/claude-code"
+    valid = run(str(claude), "plugin", "validate", "--strict", str(plugin))
+    check("the plugin is valid", valid.returncode == 0, valid.stdout + valid.stderr)
+
+sys.exit(1 if failed else 0)

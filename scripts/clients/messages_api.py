@@ -1,0 +1,81 @@
+"""A scripted stand-in for the Messages API: a real Claude Code runs with it, without a model and without a key.
+
+Step i of the script answers the i-th request that offers tools: {"tool": NAME, "input": {…}} or {"text": "…"}. Requests
+without tools get a short text. `requests` has the bodies of those that offered tools.
+"""
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+def events(step, number, model):
+    usage = {"input_tokens": 10, "output_tokens": 1}
+    yield "message_start", {"type": "message_start", "message": {
+        "id": f"msg_{number}", "type": "message", "role": "assistant", "model": model, "content": [],
+        "stop_reason": None, "stop_sequence": None, "usage": usage}}
+    if "tool" in step:
+        block = {"type": "tool_use", "id": f"toolu_{number}", "name": step["tool"], "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(step["input"])}
+        reason = "tool_use"
+    else:
+        block = {"type": "text", "text": ""}
+        delta = {"type": "text_delta", "text": step["text"]}
+        reason = "end_turn"
+    yield "content_block_start", {"type": "content_block_start", "index": 0, "content_block": block}
+    yield "content_block_delta", {"type": "content_block_delta", "index": 0, "delta": delta}
+    yield "content_block_stop", {"type": "content_block_stop", "index": 0}
+    yield "message_delta", {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None},
+                            "usage": {"output_tokens": 5}}
+    yield "message_stop", {"type": "message_stop"}
+
+
+class ScriptedModel:
+    """Serves until the `with` block ends."""
+
+    def __init__(self, script):
+        self.script, self.requests, self.number = script, [], 0
+        model = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def answer(self, body, kind="application/json"):
+                self.send_response(200)
+                self.send_header("content-type", kind)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_GET(self):
+                self.answer(b"{}")
+
+            def do_HEAD(self):
+                self.answer(b"")
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+                if "count_tokens" in self.path:
+                    return self.answer(b'{"input_tokens": 10}')
+                if "/messages" not in self.path:
+                    return self.answer(b"{}")
+                model.number += 1
+                step = {"text": "ok"}
+                if body.get("tools"):
+                    step = model.script[min(len(model.requests), len(model.script) - 1)]
+                    model.requests.append(body)
+                lines = events(step, model.number, body.get("model", "m"))
+                stream = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in lines)
+                self.answer(stream.encode(), "text/event-stream")
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()

@@ -1,0 +1,179 @@
+//! What a hook is answered: what is known of a project, of a prompt, and of an error.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use reasoning_bank_actors::memories::RetrieveRequest;
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_clients::{HookCall, HookEvent};
+use reasoning_bank_domain::memory::gist;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signature::{Signature, error_message};
+use reasoning_bank_domain::prompt::{one_line, quoted_lines, recalled_notes};
+use reasoning_bank_domain::retrieval::conditions::Conditions;
+use reasoning_bank_domain::retrieval::responses::{Explained, MemoryView, RecalledView};
+use reasoning_bank_domain::retrieval::standalone::stands_alone;
+use reasoning_bank_domain::safety::secrets::redact;
+use reasoning_bank_domain::text::shortened;
+
+use super::question::HookQuestion;
+use super::sessions::ShownSessions;
+use crate::project::{self, Identity};
+use crate::recall_log::{RecallEntry, RecallLog};
+
+/// The bank has this long for an answer, so that the hook has some left.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(80);
+/// A prompt gets its vector within this time, or is searched by its words alone.
+const EMBEDDING_TIMEOUT: Duration = Duration::from_millis(50);
+const SHOWN_MAX: usize = 3;
+/// So many memories are looked at, because some of them were shown before, or share no more than a signature.
+const CONSIDERED: usize = 20;
+const TITLE_CHARS: usize = 200;
+/// Three of them, with two parts each, are below 2,000 tokens.
+const PART_CHARS: usize = 1_000;
+
+/// Everything that an answer is made of.
+pub(super) struct HookAnswers {
+    pub(super) system: SystemHandle,
+    pub(super) identity: Identity,
+    pub(super) recalls: Option<RecallLog>,
+    pub(super) sessions: Mutex<ShownSessions>,
+}
+
+/// An event, the project that it is about, and the time by which the agent is told something.
+struct HookContext {
+    call: HookCall,
+    workspace: WorkspaceRef,
+    deadline: Deadline,
+}
+
+impl HookAnswers {
+    /// Says what the agent is told of an event; none where nothing is known, or the time is up.
+    pub(super) async fn answer(&self, question: HookQuestion) -> Option<String> {
+        let HookQuestion { directory, call } = question;
+        let workspace = WorkspaceRef::Root(project::root(&directory, &directory, self.identity).ok()?);
+        let context = HookContext { call, workspace, deadline: Deadline::after(ANSWER_TIMEOUT) };
+        let text = match &context.call.event {
+            HookEvent::SessionStarted => self.known(&context).await,
+            HookEvent::PromptSubmitted { prompt } => self.relevant(prompt, &context).await,
+            HookEvent::ToolFailed { error } => self.warnings(error, &context).await,
+            HookEvent::SessionEnded { .. } => None,
+        }?;
+        Some(redact(&text).text.into_owned())
+    }
+
+    async fn known(&self, context: &HookContext) -> Option<String> {
+        let resolved = self.system.workspaces.resolve(&context.workspace, context.deadline).await.ok()?;
+        let held = self.system.store.held(resolved.workspace.id, context.deadline).await.ok()?;
+        let memories = match held.memories {
+            0 => return None,
+            1 => "1 memory".to_owned(),
+            count => format!("{count} memories"),
+        };
+        Some(format!(
+            "reasoning-bank has {memories} of this project. The tool retrieve_memories finds what fits a task or an error."
+        ))
+    }
+
+    /// Returns what is relevant to a prompt by the same floor as an answer of `retrieve_memories`, and was not shown to
+    /// the session yet.
+    async fn relevant(&self, prompt: &str, context: &HookContext) -> Option<String> {
+        if !stands_alone(prompt) {
+            return None;
+        }
+        let prompt = redact(prompt).text;
+        let request = RetrieveRequest {
+            embedding_timeout: Some(EMBEDDING_TIMEOUT),
+            ..RetrieveRequest::new(gist(&prompt), context.workspace.clone(), CONSIDERED)
+        };
+        let explained = self.system.memories.retrieve_with_candidates(request, context.deadline).await.ok()?;
+        let is_new = |found: &&RecalledView| {
+            let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            found.outdated_by.is_none() && !sessions.has(&context.call.session, found.memory.id)
+        };
+        let chosen: Vec<&MemoryView> =
+            explained.retrieved.memories.iter().filter(is_new).take(SHOWN_MAX).map(|found| &found.memory).collect();
+        self.note(context, &prompt, None, &explained, &chosen).await;
+        let notes: String =
+            chosen.into_iter().map(|memory| warning(memory).unwrap_or_else(|| lesson(memory))).collect();
+        (!notes.is_empty()).then(|| format!("This project has earlier notes about this.\n{}", recalled_notes(&notes)))
+    }
+
+    /// Returns the warnings whose failure is the one that was met. One that is only similar would be noise at every
+    /// failure.
+    async fn warnings(&self, error: &str, context: &HookContext) -> Option<String> {
+        let error = redact(error).text;
+        let met = Signature::of(&error, None);
+        let request = RetrieveRequest {
+            conditions: Conditions { warnings_only: true, ..Conditions::default() },
+            error_signature: Some(error.clone().into_owned()),
+            // The failure decides, so the words will do.
+            embedding_timeout: Some(Duration::ZERO),
+            min_relevance: Some(0.0),
+            ..RetrieveRequest::new(
+                error_message(&error).unwrap_or_else(|| gist(&error).to_string()),
+                context.workspace.clone(),
+                CONSIDERED,
+            )
+        };
+        let explained = self.system.memories.retrieve_with_candidates(request, context.deadline).await.ok()?;
+        let is_of_this = |found: &&RecalledView| found.outdated_by.is_none() && is_about(&found.memory, &met, &error);
+        let chosen: Vec<&MemoryView> =
+            explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
+        self.note(context, &error, Some(0.0), &explained, &chosen).await;
+        let notes: String = chosen.into_iter().filter_map(warning).collect();
+        (!notes.is_empty()).then(|| format!("This error was met before in this project.\n{}", recalled_notes(&notes)))
+    }
+
+    /// Notes what a session is about to be shown.
+    async fn note(
+        &self,
+        context: &HookContext,
+        query: &str,
+        floor: Option<f64>,
+        explained: &Explained,
+        chosen: &[&MemoryView],
+    ) {
+        let HookContext { call, workspace, deadline } = context;
+        let ids: Vec<MemoryId> = chosen.iter().map(|memory| memory.id).collect();
+        self.system.usage.shown(ids.iter().copied(), workspace, &call.session);
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).note(&call.session, ids.iter().copied());
+        let Some(recalls) = &self.recalls else { return };
+        let resolved = self.system.workspaces.resolve(workspace, *deadline).await;
+        let Some(resolved) = resolved.ok().filter(|resolved| resolved.registered) else { return };
+        let mut entry = recalls.of_search(resolved.workspace.id, query, floor, explained);
+        entry.candidates.iter_mut().for_each(|candidate| candidate.shown = ids.contains(&candidate.id));
+        let source = format!("hook {} {}", call.client, call.name);
+        recalls.note(RecallEntry { source, session: call.session.clone(), ..entry });
+    }
+}
+
+/// Tells whether a warning is about the failure that was met.
+fn is_about(memory: &MemoryView, met: &Signature, printed: &str) -> bool {
+    let Some(error) = &memory.error_context else { return false };
+    let message = error.error_message.as_deref().unwrap_or_default();
+    let told = [&memory.title, &memory.description, &error.error_type, &error.failure_pattern].map(String::as_str);
+    let told = [&told[..], &[message]].concat().join("\n");
+    error.signature().matches(met) && met.is_same_failure(printed, &told)
+}
+
+fn warning(memory: &MemoryView) -> Option<String> {
+    let error = memory.error_context.as_ref()?;
+    let (failed, instead) = (part(&error.failure_pattern), part(&error.corrective_guidance));
+    Some(note("warning", memory, &format!("What failed: {failed}\nWhat to do instead: {instead}")))
+}
+
+fn lesson(memory: &MemoryView) -> String {
+    note("lesson", memory, &format!("When: {}\n{}", part(&memory.description), part(&memory.content)))
+}
+
+fn note(kind: &str, memory: &MemoryView, text: &str) -> String {
+    let title = shortened(&one_line(&memory.title), TITLE_CHARS);
+    format!("{kind} {}, confidence {:.2}\n{}", memory.id, memory.confidence, quoted_lines(&format!("{title}\n{text}")))
+}
+
+fn part(text: &str) -> String {
+    shortened(&one_line(text), PART_CHARS)
+}

@@ -1,0 +1,186 @@
+//! The private socket on which hooks ask. It lies in a directory that this user alone may enter, and each end checks whose
+//! the other one is.
+
+use std::convert::Infallible;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+
+use super::answers::HookAnswers;
+use super::question::HookQuestion;
+
+/// A question or an answer is shorter than this.
+const LINE_BYTES: u64 = 256 << 10;
+/// A hook that has not asked and heard after this time does not listen any more.
+const QUESTION_TIMEOUT: Duration = Duration::from_secs(1);
+const AT_ONCE: usize = 32;
+/// After a connection that could not be taken, as where too many files are open, the next one is waited for so long.
+const PAUSE: Duration = Duration::from_millis(50);
+/// A hook looks so often whether a process serves by now.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// What the agent is told; none where nothing is known.
+#[derive(Debug, Serialize, Deserialize)]
+struct HookReply {
+    text: Option<String>,
+}
+
+/// The socket file of this process, removed with it.
+struct SocketFile(PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Answers hooks for as long as it is polled. Where there can be no socket, hooks are told nothing, and the log says why.
+pub(super) async fn listen(answers: Arc<HookAnswers>, data_dir: &Path) -> Infallible {
+    match bind(data_dir).await {
+        Ok((listener, _file, own)) => accept(&listener, own, answers).await,
+        Err(error) => {
+            tracing::warn!("hooks are not answered: {error}");
+            std::future::pending().await
+        }
+    }
+}
+
+async fn bind(data_dir: &Path) -> io::Result<(UnixListener, SocketFile, u32)> {
+    let own = own_uid()?;
+    let directory = directory(own)?;
+    let prefix = prefix(data_dir);
+    for other in sockets(&directory, &prefix) {
+        // A process that was killed leaves its file behind.
+        let connected = UnixStream::connect(&other).await;
+        if connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+            let _ = fs::remove_file(&other);
+        }
+    }
+    let path = directory.join(format!("{prefix}-{}.sock", std::process::id()));
+    let listener = UnixListener::bind(&path)?;
+    let file = SocketFile(path.clone());
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+    Ok((listener, file, own))
+}
+
+async fn accept(listener: &UnixListener, own: u32, answers: Arc<HookAnswers>) -> Infallible {
+    let places = Arc::new(Semaphore::new(AT_ONCE));
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::debug!(%error, "a hook was not heard");
+                sleep(PAUSE).await;
+                continue;
+            }
+        };
+        // More than that at once are told nothing.
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
+        if stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
+            let answers = Arc::clone(&answers);
+            tokio::spawn(async move {
+                let _place = place;
+                let _ = timeout(QUESTION_TIMEOUT, answer_one(stream, &answers)).await;
+            });
+        }
+    }
+}
+
+async fn answer_one(stream: UnixStream, answers: &HookAnswers) -> io::Result<()> {
+    let (read, mut write) = stream.into_split();
+    let mut line = String::new();
+    BufReader::new(read.take(LINE_BYTES)).read_line(&mut line).await?;
+    let text = answers.answer(serde_json::from_str(&line)?).await;
+    let mut reply = serde_json::to_string(&HookReply { text })?;
+    reply.push('\n');
+    write.write_all(reply.as_bytes()).await
+}
+
+/// Asks the processes of this user that serve the bank, until one answers. With `waits`, one that is about to begin to
+/// serve is waited for, without an end.
+pub(crate) async fn ask(data_dir: &Path, question: &HookQuestion, waits: bool) -> Option<String> {
+    let own = own_uid().ok()?;
+    let directory = directory(own).ok()?;
+    let prefix = prefix(data_dir);
+    loop {
+        for socket in sockets(&directory, &prefix) {
+            let Ok(stream) = UnixStream::connect(&socket).await else { continue };
+            if !stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
+                continue;
+            }
+            if let Ok(text) = ask_one(stream, question).await {
+                return text;
+            }
+        }
+        if !waits {
+            return None;
+        }
+        sleep(LOOK_EVERY).await;
+    }
+}
+
+async fn ask_one(mut stream: UnixStream, question: &HookQuestion) -> io::Result<Option<String>> {
+    let mut line = serde_json::to_string(question)?;
+    line.push('\n');
+    stream.write_all(line.as_bytes()).await?;
+    let mut reply = String::new();
+    BufReader::new(stream.take(LINE_BYTES)).read_line(&mut reply).await?;
+    Ok(serde_json::from_str::<HookReply>(&reply)?.text)
+}
+
+/// Returns the user of this process, as the other end of a socket sees him.
+fn own_uid() -> io::Result<u32> {
+    let (one, _other) = UnixStream::pair()?;
+    Ok(one.peer_cred()?.uid())
+}
+
+/// Returns the directory of the sockets, which is made where it is not there.
+///
+/// # Errors
+/// It cannot be made, or is not this user's alone.
+fn directory(own: u32) -> io::Result<PathBuf> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty());
+    let directory = match runtime {
+        Some(runtime) => Path::new(&runtime).join("reasoning-bank"),
+        None => std::env::temp_dir().join(format!("reasoning-bank-{own}")),
+    };
+    match fs::DirBuilder::new().mode(0o700).create(&directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let found = fs::symlink_metadata(&directory)?;
+    if found.is_dir() && found.uid() == own && found.mode() & 0o077 == 0 {
+        return Ok(directory);
+    }
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{} is open to others", directory.display())))
+}
+
+/// Returns what the names of the sockets of a bank begin with.
+fn prefix(data_dir: &Path) -> String {
+    let canonical = data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned());
+    let hash = Sha256::digest(canonical.as_os_str().as_encoded_bytes());
+    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Lists the sockets of a bank, in the same order each time, so that one process sees all events of a session.
+fn sockets(directory: &Path, prefix: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let is_of_bank = |path: &PathBuf| {
+        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
+            name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('-') && rest.ends_with(".sock"))
+        })
+    };
+    let mut sockets: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_of_bank).collect();
+    sockets.sort_unstable();
+    sockets
+}
