@@ -114,7 +114,6 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Completions { shell } => return output.answer(&Completions::of(shell), Completions::text),
         Command::Doctor => return diagnosis(&loaded, &sources, output),
         Command::Man { directory } => return output.answer(&ManualPages::write(&directory)?, ManualPages::text),
-        Command::Doctor => return diagnosis(&loaded, output),
         _ => {}
     }
     let loaded = loaded?;

@@ -19,8 +19,8 @@ use reasoning_bank_importers::ImportSource;
 use reasoning_bank_store::backup::{BackupManifest, FlawedFile, KnownBackup};
 use serde::Serialize;
 
-use crate::recall_log::RecallEntry;
 use crate::import::KindPreviews;
+use crate::recall_log::RecallEntry;
 use crate::settings::{CheckoutProposal, CheckoutRanking};
 
 fn is_zero(number: &u64) -> bool {
