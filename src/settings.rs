@@ -30,9 +30,11 @@ mod episodes;
 mod keys;
 mod layers;
 mod links;
+mod patterns;
 mod problem;
 mod prompts;
 mod provider;
+mod recall_log;
 mod show;
 mod workspace;
 
@@ -43,8 +45,10 @@ pub use consolidation::ConsolidationSection;
 pub use episodes::{EpisodeSection, TraceSection};
 pub use layers::{Flags, SettingSources};
 pub use links::{link, linked};
+pub use patterns::PatternsSection;
 pub use problem::{SettingProblem, SettingsError};
 pub use provider::{Provider, ProviderError};
+pub use recall_log::RecallLogSection;
 pub use show::Effective;
 pub use workspace::{CheckoutProposal, forget, proposal, proposed, store_default};
 
@@ -79,13 +83,6 @@ pub struct Settings {
     pub mcp: McpSection,
     pub http: HttpSection,
     pub log: LogSection,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PatternsSection {
-    /// A task may be told a candidate, marked as unproven.
-    pub trial: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -241,12 +238,6 @@ impl From<&PassiveSection> for Thresholds {
             require_explanations: passive.require_explanations,
         }
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RecallLogSection {
-    pub enabled: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

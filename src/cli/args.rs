@@ -21,6 +21,7 @@ mod memory;
 mod pattern;
 mod setup;
 mod shared;
+mod solve;
 mod token;
 mod words;
 mod workspace;
@@ -42,6 +43,7 @@ pub(super) use memory::{
 pub(super) use pattern::{FindPatternArgs, PatternCommand};
 pub(super) use setup::{ScopeArg, SetupArgs};
 pub(super) use shared::{PageArgs, Sure};
+pub(super) use solve::SolveArgs;
 pub(super) use token::{TokenArgs, TokenCommand};
 use words::EpisodeStatusArg;
 pub(super) use words::ModeArg;
@@ -356,40 +358,6 @@ pub(super) enum Command {
         /// The directory that they are written into; it is made where it is not there
         directory: PathBuf,
     },
-}
-
-#[derive(Debug, Args)]
-pub(super) struct SolveArgs {
-    /// What to do, with all code and constraints; `-` reads it from stdin
-    pub(super) task: String,
-    /// Attempts at the task [default: matts.k]
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=8))]
-    pub(super) matts_k: Option<u32>,
-    /// How attempts run [default: matts.mode]
-    #[arg(long, value_name = "MODE")]
-    pub(super) matts_mode: Option<ModeArg>,
-    /// One attempt only
-    #[arg(long, conflicts_with_all = ["matts_k", "matts_mode"])]
-    pub(super) no_matts: bool,
-    /// Recall nothing
-    #[arg(long)]
-    pub(super) no_memory: bool,
-    /// Keep nothing: no trace, no lessons
-    #[arg(long)]
-    pub(super) no_store: bool,
-    /// Such as rust or sql; ranks lessons of this domain higher
-    #[arg(long)]
-    pub(super) domain: Option<String>,
-    /// Check the chosen solution with this command: exit code 0 means that it passed, whatever the judge says
-    #[arg(
-        long,
-        value_name = "COMMAND",
-        long_help = "Check the chosen solution with this command: exit code 0 means that it passed, whatever the judge \
-            says.\n\nA shell runs it at the top of the workspace, with the solution on stdin and in the file that \
-            REASONING_BANK_SOLUTION names, for half of the time that is left at most. It runs what a model wrote: use a \
-            sandbox where that matters."
-    )]
-    pub(super) verify: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -52,7 +52,7 @@ pub(crate) struct HeldBank {
 
 /// What the files are read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum ReadPurpose {
     ToShow,
     ToChange,
 }
@@ -118,14 +118,14 @@ impl HeldBank {
     /// Reads the bank without changing anything, and without its lock.
     pub(super) fn look_at(&mut self, at: Timestamp) -> Result<(), Error> {
         self.state = self.recorded()?;
-        let disk = self.read_settled(Reading::ToShow)?;
+        let disk = self.read_settled(ReadPurpose::ToShow)?;
         self.state.absorb(&disk, at);
         Ok(())
     }
 
     /// Reads the files. One that somebody is saving just now is read when he has done, and at the latest after half a
     /// second. Who only shows them waits for no file but those that something is ahead of.
-    pub(super) fn read_settled(&self, what_for: Reading) -> Result<BankOnDisk, Error> {
+    pub(super) fn read_settled(&self, what_for: ReadPurpose) -> Result<BankOnDisk, Error> {
         let until = Instant::now() + BEING_EMPTY;
         loop {
             let disk = self.dir.read().map_err(unusable)?;
@@ -137,7 +137,7 @@ impl HeldBank {
                 let is_emptied =
                     text.as_deref().is_some_and(is_blank) && before.as_deref().is_some_and(|before| !is_blank(before));
                 let may_take = if is_emptied { BEING_EMPTY } else { BEING_SAVED };
-                let matters = what_for == Reading::ToChange
+                let matters = what_for == ReadPurpose::ToChange
                     || path.as_ref().is_some_and(|path| self.state.ahead().contains_key(path));
                 matters && before != text && file.modified + may_take > now.taken_at
             };

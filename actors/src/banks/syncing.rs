@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use reasoning_bank_domain::bank::template;
 
-use super::held::{BankLock, Freshness, HeldBank, Reading, unusable};
+use super::held::{BankLock, Freshness, HeldBank, ReadPurpose, unusable};
 use super::notice::NoticeSeverity;
 use super::writing;
 use crate::error::Error;
@@ -29,7 +29,7 @@ impl HeldBank {
                 return Ok(Freshness::Read);
             }
         };
-        self.read_again(&lock, Reading::ToShow, at)
+        self.read_again(&lock, ReadPurpose::ToShow, at)
     }
 
     /// Makes the texts in memory the base, and writes them.
@@ -42,10 +42,10 @@ impl HeldBank {
     /// Reads what others changed: the records, and the files. Files that were written a moment ago are read in any
     /// case, because they could have been changed again without looking different.
     pub(super) fn refresh(&mut self, lock: &BankLock, at: Timestamp) -> Result<(), Error> {
-        self.read_again(lock, Reading::ToChange, at).map(drop)
+        self.read_again(lock, ReadPurpose::ToChange, at).map(drop)
     }
 
-    fn read_again(&mut self, lock: &BankLock, what_for: Reading, at: Timestamp) -> Result<Freshness, Error> {
+    fn read_again(&mut self, lock: &BankLock, what_for: ReadPurpose, at: Timestamp) -> Result<Freshness, Error> {
         let now = self.dir.look().map_err(unusable)?;
         let known = self.stamp.take();
         let has_records = known.as_ref().is_some_and(|known| now.has_records_of(known));

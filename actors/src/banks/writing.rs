@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use reasoning_bank_domain::bank::BankPath;
 use serde::{Deserialize, Serialize};
 
-use super::held::{BankLock, HeldBank, Reading, unusable};
+use super::held::{BankLock, HeldBank, ReadPurpose, unusable};
 use super::notice::NoticeSeverity;
 use crate::error::Error;
 use crate::ports::{BankOnDisk, BankRecord, StagedFile};
@@ -79,7 +79,7 @@ fn write_once(bank: &mut HeldBank, lock: &BankLock, at: Timestamp) -> Result<boo
             Err(error) => failed.push(format!("{}: {error}", file.path)),
         }
     }
-    let disk = bank.read_settled(Reading::ToChange)?;
+    let disk = bank.read_settled(ReadPurpose::ToChange)?;
     for file in refused {
         match disk.left_alone.get(file.path.as_str()) {
             Some(why) => failed.push(format!("{}: what is there {why}", file.path)),

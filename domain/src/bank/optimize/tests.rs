@@ -232,7 +232,7 @@ fn what_was_imported_is_neither_counted_nor_shortened_and_is_shown_last() {
     let own = files.clone();
     files.insert(path.clone(), format!("# Imported from mem0\n\n{}", "- A fact of some length.\n".repeat(2_000)));
     assert_eq!(optimized(&files).files, files);
-    let shown = view(&files, OPTIMIZE_ABOVE_TOKENS, &|_| None, now());
+    let shown = view(&files, OPTIMIZE_ABOVE_TOKENS, facts(&|_| None), now());
     assert!(shown.truncated && shown.content == own && shown.outline.len() == own.len() + 1);
     let mut files = large();
     files.insert(path.clone(), "# Imported from mem0\n\n- A fact.\n".to_owned());
