@@ -18,7 +18,7 @@ MAX_LINES = 500
 HOMES = {
     # The domain and the clients are pure: they are told the time, and read and start nothing. The index computes on
     # threads, and no more.
-    r"std::(?:env|fs|io|net|os|process)": ["actors/src/", "importers/src/", "store/src/", "src/"],
+    r"std::(?:env|fs|io|net|os|process)": ["actors/src/", "store/src/", "importers/src/", "src/"],
     r"std::thread": ["index/src/", "actors/src/", "store/src/", "src/"],
     r"std::time::(?:Instant|SystemTime|UNIX_EPOCH|\*)": ["actors/src/", "store/src/", "src/"],
     r"(?:\w+::)*(?:(?:Instant|Timestamp|Zoned)::now|TimeZone::(?:try_)?system|Uuid::now_v\d)": [
