@@ -1,8 +1,8 @@
 //! What a process that serves a bank does for the hooks of this user's clients. A hook lives for a tenth of a second, too
 //! short to open a bank of its own: it asks on a private socket, or leaves a file.
 //!
-//! `question` is what it asks or leaves, `socket` is the way between the two, `answers` says what is known, `sessions` remembers what each session was shown,
-//! and `spool` keeps what a session left until it is learned from.
+//! `question` is what it asks or leaves, `socket` is the way between the two, `answers` says what is known, `sessions`
+//! remembers what each session was shown, and `spool` keeps what a session left until it is learned from.
 
 mod answers;
 mod question;

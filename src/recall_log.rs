@@ -128,7 +128,7 @@ impl RecallLog {
             workspace,
             source: String::new(),
             session: String::new(),
-            query: redact(&shortened(query, QUERY_CHARS)).text.into_owned(),
+            query: shortened(&redact(query).text, QUERY_CHARS),
             floor: None,
             mode: None,
             candidates: Vec::new(),

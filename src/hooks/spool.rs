@@ -73,7 +73,12 @@ async fn learn_all(system: &SystemHandle, dir: &Path, identity: Identity, captur
         let reading = file.clone();
         let left = spawn_blocking(move || read(&reading)).await.map_err(Error::internal)?;
         match left {
-            Some((question, transcript)) if captures => learn_one(system, question, transcript, identity).await?,
+            Some((question, transcript)) if captures => match learn_one(system, question, transcript, identity).await {
+                Err(error) if error.retryable() => return Err(error),
+                // Another time would not change it, and what others left waits behind it.
+                Err(error) => tracing::warn!(%error, file = %file.display(), "a session could not be learned from"),
+                Ok(()) => {}
+            },
             _ => tracing::debug!(file = %file.display(), "nothing is learned from an event of a hook"),
         }
         remove_if_there(&file).map_err(Error::internal)?;
