@@ -14,13 +14,13 @@ pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError>
     }
     for path in paths {
         let Ok(text) = files::text(&path) else {
-            take(SourceEntry::Skipped(SkipReason::Unreadable)).map_err(SourceError::NotTaken)?;
+            take(SourceEntry::Skipped(SkipReason::Unreadable))?;
             continue;
         };
         let below = path.strip_prefix(place).unwrap_or(&path).with_extension("").display().to_string();
         for item in of_note(&below, &text) {
             let created_at = item.created_at.or_else(|| files::changed_at(&path));
-            take(SourceEntry::Item(SourceItem { created_at, ..item })).map_err(SourceError::NotTaken)?;
+            take(SourceEntry::Item(SourceItem { created_at, ..item }))?;
         }
     }
     Ok(())

@@ -39,7 +39,7 @@ pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError>
                 }
                 Err(_) => SourceEntry::Skipped(SkipReason::Unreadable),
             };
-            take(entry).map_err(SourceError::NotTaken)?;
+            take(entry)?;
         }
     }
     Ok(())

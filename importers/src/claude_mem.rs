@@ -31,14 +31,12 @@ pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError>
         "content_hash",
         "created_at_epoch",
     ];
-    database::rows(&database, "observations", &observation, "id", |row| {
-        take(observed(row)?).map_err(SourceError::NotTaken)
-    })?;
+    database::rows(&database, "observations", &observation, "id", |row| take(observed(row)?))?;
     let summary =
         ["id", "memory_session_id", "project", "merged_into_project", "request", "learned", "created_at_epoch"];
     if database.table_exists(None, "session_summaries")? {
         database::rows(&database, "session_summaries", &summary, "id", |row| match summarised(row)? {
-            Some(item) => take(SourceEntry::Item(item)).map_err(SourceError::NotTaken),
+            Some(item) => take(SourceEntry::Item(item)),
             None => Ok(()),
         })?;
     }

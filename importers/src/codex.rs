@@ -19,7 +19,7 @@ pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError>
         groups += 1;
         for item in of_group(group, &body) {
             let created_at = item.created_at.or(changed_at);
-            take(SourceEntry::Item(SourceItem { created_at, ..item })).map_err(SourceError::NotTaken)?;
+            take(SourceEntry::Item(SourceItem { created_at, ..item }))?;
         }
     }
     if groups == 0 && !text.trim().is_empty() {
@@ -32,7 +32,7 @@ pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError>
                 let below = path.strip_prefix(place).unwrap_or(&path).display().to_string();
                 SourceEntry::Item(SourceItem { created_at: files::changed_at(&path), ..skill(below, &text) })
             });
-            take(entry).map_err(SourceError::NotTaken)?;
+            take(entry)?;
         }
     }
     Ok(())

@@ -18,4 +18,4 @@ pub enum SourceError {
 }
 
 /// Whoever takes the entries of a source, one by one.
-pub(crate) type Take<'a> = dyn FnMut(SourceEntry) -> std::io::Result<()> + 'a;
+pub(crate) type Take<'a> = dyn FnMut(SourceEntry) -> Result<(), SourceError> + 'a;

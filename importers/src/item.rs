@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// What a thing that was remembered is good for.
+/// The use of a thing that was remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ItemKind {
@@ -60,7 +60,7 @@ pub struct SourceItem {
     pub when: String,
     pub content: String,
     pub tags: Vec<String>,
-    /// None where the source does not say.
+    /// The time at which it was made. None where the source does not say.
     pub created_at: Option<Timestamp>,
     /// Something newer took its place in the source.
     pub is_outdated: bool,

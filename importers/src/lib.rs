@@ -3,8 +3,8 @@
 //! In reading order: `source` lists the programs and where each keeps its memories. `item` is one thing that was
 //! remembered; `memory` makes a memory or a line of a memory bank of it. `cues` tells warnings from facts, `markdown` reads
 //! front matter and sections, and `database` opens SQLite so that nothing is written. Each program has a file of its
-//! name, which reads its format piece by piece (`readers` lists them), so that memory stays bounded however much there is. Nothing is ever
-//! written to a source.
+//! name, which reads its format piece by piece (`readers` lists them), so that memory stays bounded however much there is.
+//! Nothing is ever written to a source.
 
 mod basic_memory;
 mod claude_code;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use jiff::civil::{Date, DateTime};
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 /// A file with its front matter as keys and plain values.
@@ -53,12 +53,9 @@ impl MarkdownNote {
 /// Reads a time as programs write it: with a zone, without one (UTC), or a day alone.
 pub(crate) fn time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
-    let spaced = text.replacen(' ', "T", 1);
-    text.parse::<Timestamp>()
-        .ok()
-        .or_else(|| spaced.parse::<Timestamp>().ok())
-        .or_else(|| spaced.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp()))
-        .or_else(|| text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp()))
+    // A day alone is read as its midnight.
+    let in_utc = || Some(text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    text.parse::<Timestamp>().ok().or_else(in_utc)
 }
 
 /// Splits a text at its headings of one level. Each part has its title and its body, with deeper headings in it. What
@@ -126,6 +123,8 @@ mod tests {
         {
             assert_eq!(time(text), Some(at), "{text}");
         }
+        assert_eq!(time("2025-03-01 12:00:00+02:00"), Some(at));
+        assert_eq!(time("2025-03-01"), Some("2025-03-01T00:00:00Z".parse().unwrap()));
         assert!(time("2025-03-01").is_some() && time("yesterday").is_none());
     }
 }

@@ -35,13 +35,13 @@ pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError>
         for memory in export.memories {
             let kind = memory.memory_type.unwrap_or_default();
             let item = item(memory.content_hash, &kind, memory.content, memory.tags, memory.created_at);
-            take(SourceEntry::Item(item)).map_err(SourceError::NotTaken)?;
+            take(SourceEntry::Item(item))?;
         }
         return Ok(());
     }
     let database = database::open(place, "memories")?;
     let wanted = ["content_hash", "content", "tags", "memory_type", "created_at", "deleted_at", "superseded_by"];
-    database::rows(&database, "memories", &wanted, "rowid", |row| take(stored(row)?).map_err(SourceError::NotTaken))
+    database::rows(&database, "memories", &wanted, "rowid", |row| take(stored(row)?))
 }
 
 fn stored(row: &Row<'_>) -> Result<SourceEntry, SourceError> {

@@ -36,7 +36,6 @@ struct LastEvent {
 }
 
 pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
-    let mut take = |entry| take(entry).map_err(SourceError::NotTaken);
     if place.extension().is_some_and(|ending| ending == "json") {
         let all: AllMemories = serde_json::from_str(&files::text(place)?)
             .map_err(|error| SourceError::NotOfSource(format!("it is no answer of get_all: {error}")))?;

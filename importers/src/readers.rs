@@ -16,6 +16,7 @@ pub fn read(
     place: &Path,
     mut take: impl FnMut(SourceEntry) -> std::io::Result<()>,
 ) -> Result<(), SourceError> {
+    let mut take = |entry| take(entry).map_err(SourceError::NotTaken);
     match source {
         ImportSource::ClaudeMem => claude_mem::read(place, &mut take),
         ImportSource::ClaudeCode => claude_code::read(place, &mut take),

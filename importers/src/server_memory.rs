@@ -40,12 +40,12 @@ pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError>
         }
         let Ok(read) = serde_json::from_slice::<GraphLine>(&line) else {
             wrong += 1;
-            take(SourceEntry::Skipped(SkipReason::Unreadable)).map_err(SourceError::NotTaken)?;
+            take(SourceEntry::Skipped(SkipReason::Unreadable))?;
             continue;
         };
         right += 1;
         for item in items_of(read) {
-            take(SourceEntry::Item(SourceItem { created_at: changed_at, ..item })).map_err(SourceError::NotTaken)?;
+            take(SourceEntry::Item(SourceItem { created_at: changed_at, ..item }))?;
         }
     }
     if right == 0 && wrong > 0 {
