@@ -50,7 +50,7 @@ pub(crate) struct HeldBank {
     pub(super) remembered: Remembered,
 }
 
-/// What the files are read for.
+/// The reason why the files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadPurpose {
     ToShow,
@@ -131,14 +131,15 @@ impl HeldBank {
             let disk = self.dir.read().map_err(unusable)?;
             let now = self.dir.look().map_err(unusable)?;
             let is_being_saved = |file: &BankFileStamp| {
-                let path: Option<BankPath> = file.path.parse().ok();
-                let of = |files: &'_ BankFiles| path.as_ref().and_then(|path| files.get(path)).cloned();
-                let (before, text) = (of(self.state.base()), of(&disk.files));
-                let is_emptied =
-                    text.as_deref().is_some_and(is_blank) && before.as_deref().is_some_and(|before| !is_blank(before));
+                // Nearly all files rest, and are not looked at further.
+                if file.modified + BEING_EMPTY <= now.taken_at {
+                    return false;
+                }
+                let Ok(path) = file.path.parse::<BankPath>() else { return false };
+                let (before, text) = (self.state.base().get(&path), disk.files.get(&path));
+                let is_emptied = text.is_some_and(|text| is_blank(text)) && before.is_some_and(|text| !is_blank(text));
                 let may_take = if is_emptied { BEING_EMPTY } else { BEING_SAVED };
-                let matters = what_for == ReadPurpose::ToChange
-                    || path.as_ref().is_some_and(|path| self.state.ahead().contains_key(path));
+                let matters = what_for == ReadPurpose::ToChange || self.state.ahead().contains_key(&path);
                 matters && before != text && file.modified + may_take > now.taken_at
             };
             if Instant::now() >= until || !now.files.iter().any(is_being_saved) {
@@ -245,6 +246,7 @@ impl HeldBank {
     /// Carries out an update. It is in the journal when this returns.
     pub(super) fn append(&mut self, lock: &BankLock, frame: UpdateFrame) -> Result<(), Error> {
         let known = self.stamp.take();
+        let frame = UpdateFrame { generation: self.state.generation, ..frame };
         let bytes = serde_json::to_vec(&frame).map_err(Error::internal)?;
         let journal_bytes = self.dir.append(&bytes).map_err(unusable)?;
         self.state.update(frame);

@@ -1,4 +1,4 @@
-//! What was computed of the texts of a bank, and is used again while they are the same.
+//! The counts of tokens and the view of a bank are remembered, and used again while its texts are the same.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub(super) struct Remembered {
 struct RememberedView {
     texts: BankFiles,
     max_tokens: usize,
-    /// What is old depends on the day.
+    /// The view depends on the day, because entries become old.
     day: Date,
     view: BankView,
 }

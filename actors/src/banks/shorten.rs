@@ -81,7 +81,7 @@ pub(super) fn is_due(bank: &mut HeldBank, settings: &BankSettings, at: Timestamp
 pub(super) enum ShortenedTexts {
     /// Somebody asked for it.
     All,
-    /// What updates filed, and entries that are old. What a person wrote stays.
+    /// A bank that shortens itself leaves what a person wrote, unless that is an old entry.
     Filed,
 }
 

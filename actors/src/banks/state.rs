@@ -59,6 +59,13 @@ pub(super) struct UpdateFrame {
     pub(super) notices: Vec<BankNotice>,
 }
 
+impl UpdateFrame {
+    /// Makes an update that changes files and tells nothing. It gets its generation where it is appended.
+    pub(super) fn of_texts(changed: BankFiles, at: Timestamp) -> Self {
+        Self { generation: 0, at, key: None, changed, metadata: BTreeMap::new(), notices: Vec::new() }
+    }
+}
+
 impl BankState {
     pub(super) fn base(&self) -> &BankFiles {
         &self.base

@@ -103,15 +103,7 @@ impl BanksHandle {
             bank.refresh(&lock, at)?;
             let added = add_facts(&bank.state.texts(), source, &facts);
             if !added.changed.is_empty() {
-                let frame = UpdateFrame {
-                    generation: bank.state.generation,
-                    at,
-                    key: None,
-                    changed: added.changed.clone(),
-                    metadata: BTreeMap::new(),
-                    notices: Vec::new(),
-                };
-                bank.append(&lock, frame)?;
+                bank.append(&lock, UpdateFrame::of_texts(added.changed.clone(), at))?;
                 bank.sync_locked(&lock, at)?;
             }
             Ok(added)
@@ -196,7 +188,7 @@ fn file(
     let BankChange { changed, applied, metadata, .. } = change;
     let metadata: BTreeMap<_, _> =
         metadata.into_iter().map(|section| (section.section_hash, section.metadata)).collect();
-    let frame = UpdateFrame { generation: bank.state.generation, at, key, changed, metadata, notices };
+    let frame = UpdateFrame { key, metadata, notices, ..UpdateFrame::of_texts(changed, at) };
     bank.append(lock, frame)?;
     Ok(applied)
 }
@@ -237,14 +229,6 @@ pub(super) fn describe(bank: &mut HeldBank, description: &str, at: Timestamp) ->
     let lock = bank.lock()?;
     bank.refresh(&lock, at)?;
     let Some((path, text)) = described(&bank.state.texts(), description) else { return Ok(()) };
-    let frame = UpdateFrame {
-        generation: bank.state.generation,
-        at,
-        key: None,
-        changed: BTreeMap::from([(path, text)]),
-        metadata: BTreeMap::new(),
-        notices: Vec::new(),
-    };
-    bank.append(&lock, frame)?;
+    bank.append(&lock, UpdateFrame::of_texts(BTreeMap::from([(path, text)]), at))?;
     if bank.dir.is_adopted() { bank.sync_locked(&lock, at) } else { Ok(()) }
 }

@@ -69,9 +69,7 @@ impl Found {
             self.recalled().into_iter().map(|recalled| RecalledView::new(recalled, threshold, now)).collect();
         Retrieved { memories, mode, partial, notes, took_ms: begun.elapsed().as_millis() as u64 }
     }
-}
 
-impl Found {
     /// Makes the answer with its candidates.
     fn explained(self, threshold: f64, now: Timestamp, begun: Instant) -> Explained {
         let candidates = CandidateView::all_of(&self.ranking, |id| self.bodies.get(&id));

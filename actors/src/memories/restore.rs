@@ -44,10 +44,10 @@ pub enum Restorable {
 /// Says when the vectors of memories that come without any are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MissingVectors {
-    /// Before they are stored.
+    /// They are made before the memories are stored.
     #[default]
     MadeNow,
-    /// By upkeep, later. Until then they are found by their words.
+    /// Upkeep makes them later. Until then the memories are found by their words.
     LeftToUpkeep,
 }
 

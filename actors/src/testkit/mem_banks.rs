@@ -116,10 +116,9 @@ impl MemBanks {
 
 impl BankDirectories for MemBanks {
     fn open(&self, place: &BankLocation) -> io::Result<Box<dyn BankDirectory>> {
-        let is_adopted = self.is_adopted(place);
-        let checkout = if is_adopted { place.checkout.clone() } else { None };
+        let checkout = place.checkout.clone().filter(|_| self.is_adopted(place));
         let (asked, place) = (place.clone(), BankLocation { key: place.key.clone(), checkout });
-        Ok(Box::new(MemBankDir { banks: self.clone(), asked, place, is_adopted }))
+        Ok(Box::new(MemBankDir { banks: self.clone(), asked, place }))
     }
 
     fn list(&self) -> io::Result<Vec<BankKey>> {
@@ -145,7 +144,6 @@ struct MemBankDir {
     banks: MemBanks,
     asked: BankLocation,
     place: BankLocation,
-    is_adopted: bool,
 }
 
 struct MemBankLock(MemBanks, BankLocation);
@@ -173,11 +171,11 @@ impl BankDirectory for MemBankDir {
     }
 
     fn is_adopted(&self) -> bool {
-        self.is_adopted
+        self.place.checkout.is_some()
     }
 
     fn is_current(&self) -> io::Result<bool> {
-        Ok(self.banks.is_adopted(&self.asked) == self.is_adopted)
+        Ok(self.banks.is_adopted(&self.asked) == self.is_adopted())
     }
 
     fn try_lock(&self) -> io::Result<Option<Box<dyn Send>>> {

@@ -79,7 +79,7 @@ fn outline(files: &BankFiles, tokens: &dyn Fn(&str) -> usize) -> Vec<BankOutline
     files.iter().map(of).collect()
 }
 
-/// What is known of a bank beside its texts.
+/// The facts about a bank that its texts do not tell.
 #[derive(Clone, Copy)]
 pub struct BankFacts<'a> {
     /// Returns what is known of a section by its hash.
@@ -94,15 +94,20 @@ impl BankFacts<'_> {
     fn tokens_of(&self, files: &BankFiles) -> usize {
         files.values().map(|text| (self.tokens)(text)).sum()
     }
+
+    /// Counts what was not imported.
+    fn own_tokens_of(&self, files: &BankFiles) -> usize {
+        files.iter().filter(|(path, _)| !path.is_imported()).map(|(_, text)| (self.tokens)(text)).sum()
+    }
 }
 
 /// Makes a bank shorter where it has more than `above` tokens. What was imported is not counted and stays as it is.
 pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Timestamp) -> OptimizedBank {
-    let (own, imported) = without_imported(files);
-    let tokens_before = facts.tokens_of(&own);
+    let tokens_before = facts.own_tokens_of(files);
     if tokens_before <= above {
         return OptimizedBank { files: files.clone(), tokens_before, tokens: tokens_before };
     }
+    let (own, imported) = without_imported(files);
     let mut shortening = Shortening::of(&own, facts, now, tokens_before);
     let aim = (above * AIM_PERCENT / 100).max(OPTIMIZED_MIN_TOKENS.min(above));
     shortening.collapse_old(OPTIMIZED_MIN_TOKENS.min(aim));
