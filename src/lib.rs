@@ -10,9 +10,8 @@
 //! says what agents were shown.
 //!
 //! `remedies` says what can be done about a failure. `eval` measures a bank. `jsonl` reads the files of imports and of
-//! measurements, `banks` says how memory banks look from
-//! outside, `git` reads the commits of a repository, `process_memory` reads what a process takes, and
-//! [`telemetry`] writes the log.
+//! measurements, `transcripts` learns from those of sessions, `banks` says how memory banks look from outside, `git` reads
+//! the commits of a repository, `process_memory` reads what a process takes, and [`telemetry`] writes the log.
 
 #![recursion_limit = "256"]
 
@@ -39,3 +38,4 @@ mod remedies;
 pub mod settings;
 pub mod telemetry;
 pub mod tokens;
+mod transcripts;

@@ -4,17 +4,12 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use reasoning_bank_actors::episodes::LearnedRequests;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::learner::MAX_BATCH;
-use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::learning::capture::{Captured, trust_of};
+use reasoning_bank_domain::learning::capture::Captured;
 use reasoning_bank_domain::learning::transcript::{self, MAX_FILE_BYTES, Transcript};
-use reasoning_bank_domain::memory::trace::TraceSource;
 
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
@@ -23,9 +18,7 @@ use super::render;
 use super::session::with_bulk_bank;
 use crate::cli::answers::{LearnReport, LearnedFile};
 use crate::settings::Loaded;
-
-/// One batch may take this long, because all its texts may have to be embedded.
-const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
+use crate::transcripts;
 
 pub(super) fn command(files: &[PathBuf], loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
     let learned = with_bulk_bank(loaded, async |system| {
@@ -70,24 +63,23 @@ async fn file_of(
     system: &SystemHandle,
     done: impl Fn(usize),
 ) -> Result<LearnedFile, Error> {
-    let Transcript { format, exchanges, requests, unreadable, left_out } = transcript;
-    let trust = trust_of(format);
-    let mut learned = LearnedFile { file, format: Some(format), unreadable, left_out, ..LearnedFile::default() };
-    for batch in exchanges.chunks(MAX_BATCH) {
-        let deadline = Deadline::after(BATCH_TIMEOUT);
-        for Captured { outcome, removed, .. } in
-            system.learner.learn(batch.to_vec(), workspace, trust, deadline).await?
-        {
+    let mut learned = LearnedFile {
+        file,
+        format: Some(transcript.format),
+        unreadable: transcript.unreadable.clone(),
+        left_out: transcript.left_out,
+        ..LearnedFile::default()
+    };
+    let count = |batch: Vec<Captured>| {
+        for Captured { outcome, removed, .. } in batch {
             learned.counts.count(outcome);
             learned.redactions += u64::from(removed.redactions);
             learned.dropped_characters += u64::from(removed.dropped_characters);
         }
         done(learned.counts.exchanges);
-    }
-    let deadline = Deadline::after(BATCH_TIMEOUT);
-    let told = LearnedRequests { requests, source: TraceSource::Transcript, owner: None, outcome: None };
-    learned.episodes = system.episodes.learn(told, workspace, deadline).await?;
-    Ok(learned)
+    };
+    let episodes = transcripts::learn(transcript, workspace, system, count).await?;
+    Ok(LearnedFile { episodes, ..learned })
 }
 
 fn read(path: &Path) -> Result<Transcript, String> {

@@ -11,16 +11,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reasoning_bank_actors::episodes::LearnedRequests;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::learner::MAX_BATCH;
-use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_clients::HookEvent;
-use reasoning_bank_domain::learning::capture::trust_of;
 use reasoning_bank_domain::learning::transcript::{self, MAX_FILE_BYTES, Transcript};
-use reasoning_bank_domain::memory::trace::TraceSource;
 use reasoning_bank_domain::prompt::without_recalled;
 use reasoning_bank_store::data_dir::HOOK_SPOOL;
 use reasoning_bank_store::files::{create_dir, remove_if_there, try_lock, unless_gone, write_synced};
@@ -30,13 +25,12 @@ use uuid::Uuid;
 
 use super::question::HookQuestion;
 use crate::project::{self, Identity};
+use crate::transcripts;
 
 /// The spool holds so many events; further ones are lost.
 const EVENTS_MAX: usize = 1_000;
 const EVENT_BYTES: u64 = 256 << 10;
 const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// One batch may take this long, because all its texts may have to be embedded.
-const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Leaves an event for a serving process. It is on the disk when this returns. Without a bank nothing is left.
 ///
@@ -127,13 +121,8 @@ async fn learn_one(
 ) -> Result<(), Error> {
     let Ok(root) = project::root(&question.directory, &question.directory, identity) else { return Ok(()) };
     let workspace = WorkspaceRef::Root(root);
-    let Transcript { format, exchanges, requests, .. } = transcript;
-    let (exchanges_read, trust) = (exchanges.len(), trust_of(format));
-    for batch in exchanges.chunks(MAX_BATCH) {
-        system.learner.learn(batch.to_vec(), &workspace, trust, Deadline::after(BATCH_TIMEOUT)).await?;
-    }
-    let told = LearnedRequests { requests, source: TraceSource::Transcript, owner: None, outcome: None };
-    system.episodes.learn(told, &workspace, Deadline::after(BATCH_TIMEOUT)).await?;
-    tracing::info!(exchanges = exchanges_read, session = question.call.session, "learned from a session that is over");
+    let exchanges = transcript.exchanges.len();
+    transcripts::learn(transcript, &workspace, system, |_| {}).await?;
+    tracing::info!(exchanges, session = question.call.session, "learned from a session that is over");
     Ok(())
 }
