@@ -15,6 +15,8 @@ use std::thread;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
+use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_actors::workspaces::{WorkspaceRef, WorkspacesHandle};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::retrieval::responses::{Explained, SearchMode};
@@ -86,9 +88,23 @@ impl RecallLog {
     }
 
     /// Notes what was shown. Returns at once.
-    pub(crate) fn note(&self, entry: RecallEntry) {
+    fn note(&self, entry: RecallEntry) {
         if self.entries.try_send(entry).is_err() {
             tracing::debug!("the recall log is behind, and an entry of it is lost");
+        }
+    }
+
+    /// Notes what a workspace shows. What one shows that nobody has written to is nobody's.
+    pub(crate) async fn note_of(
+        &self,
+        workspace: &WorkspaceRef,
+        workspaces: &WorkspacesHandle,
+        deadline: Deadline,
+        entry: impl FnOnce(WorkspaceId) -> RecallEntry,
+    ) {
+        let resolved = workspaces.resolve(workspace, deadline).await;
+        if let Some(resolved) = resolved.ok().filter(|resolved| resolved.registered) {
+            self.note(entry(resolved.workspace.id));
         }
     }
 

@@ -141,12 +141,13 @@ impl HookAnswers {
         self.system.usage.shown(ids.iter().copied(), workspace, &call.session);
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).note(&call.session, ids.iter().copied());
         let Some(recalls) = &self.recalls else { return };
-        let resolved = self.system.workspaces.resolve(workspace, *deadline).await;
-        let Some(resolved) = resolved.ok().filter(|resolved| resolved.registered) else { return };
-        let mut entry = recalls.of_search(resolved.workspace.id, query, floor, explained);
-        entry.candidates.iter_mut().for_each(|candidate| candidate.shown = ids.contains(&candidate.id));
-        let source = format!("hook {} {}", call.client, call.name);
-        recalls.note(RecallEntry { source, session: call.session.clone(), ..entry });
+        let entry = |workspace| {
+            let mut entry = recalls.of_search(workspace, query, floor, explained);
+            entry.candidates.iter_mut().for_each(|candidate| candidate.shown = ids.contains(&candidate.id));
+            let source = format!("hook {} {}", call.client, call.name);
+            RecallEntry { source, session: call.session.clone(), ..entry }
+        };
+        recalls.note_of(workspace, &self.system.workspaces, *deadline, entry).await;
     }
 }
 

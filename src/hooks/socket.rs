@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use reasoning_bank_domain::text::hex::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -168,8 +169,7 @@ fn directory(own: u32) -> io::Result<PathBuf> {
 /// Returns what the names of the sockets of a bank begin with.
 fn prefix(data_dir: &Path) -> String {
     let canonical = data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned());
-    let hash = Sha256::digest(canonical.as_os_str().as_encoded_bytes());
-    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(canonical.as_os_str().as_encoded_bytes())[..8])
 }
 
 /// Lists the sockets of a bank, in the same order each time, so that one process sees all events of a session.

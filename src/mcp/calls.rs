@@ -148,17 +148,16 @@ impl Calling<'_> {
         Ok(found)
     }
 
-    /// Notes in the recall log what the call shows. What a workspace shows that nobody has written to is nobody's.
+    /// Notes in the recall log what the call shows.
     pub(super) async fn note_recall(
         &self,
         workspace: &WorkspaceRef,
         entry: impl FnOnce(&RecallLog, WorkspaceId) -> RecallEntry,
     ) {
         let Some(recalls) = &self.options.recalls else { return };
-        let resolved = self.system.workspaces.resolve(workspace, self.deadline).await;
-        let Some(resolved) = resolved.ok().filter(|resolved| resolved.registered) else { return };
-        let entry = entry(recalls, resolved.workspace.id);
-        recalls.note(RecallEntry { source: self.tool.to_owned(), session: self.caller.source().to_owned(), ..entry });
+        let (source, session) = (self.tool.to_owned(), self.caller.source().to_owned());
+        let entry = |workspace| RecallEntry { source, session, ..entry(recalls, workspace) };
+        recalls.note_of(workspace, &self.system.workspaces, self.deadline, entry).await;
     }
 
     /// Reads the arguments, held against the schema of the tool.
