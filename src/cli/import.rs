@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::retrieval::conditions::moment;
@@ -19,15 +17,13 @@ use super::args::SourceArgs;
 use super::bank::BankCaller;
 use super::confirm::confirm;
 use super::failure::{CommandExit, CommandFailure};
-use super::maintain::upkeep;
-use super::memory::{agree, failed, import_target};
+use super::memory::{agree, aside, check_export, failed, import_target, write};
 use super::output::Output;
 use super::render;
-use super::session::{rewrite_deadline, with_bulk_bank};
-use crate::import::{Checked, CollectError, CollectedSource, KindPreviews, SourceContext, check, collect};
+use super::session::{request_deadline, rewrite_deadline, with_bulk_bank};
+use crate::import::{CollectError, CollectedSource, KindPreviews, SourceContext, collect};
 use crate::settings::{Loaded, SettingSources};
 
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// So many projects are named that no directory is known for.
 const PROJECTS_NAMED: usize = 10;
 
@@ -109,8 +105,8 @@ async fn source(
     if !may_write(&mut report, args, output)? {
         return Ok(report);
     }
-    let memories = write(checked, output, system, &name).await?;
-    let mut added = AddedThings { memories, facts: 0, others: 0 };
+    let imported = write(checked, &name, output.progress("things imported"), system).await?;
+    let mut added = AddedThings { memories: imported.imported.memories, facts: 0, others: 0 };
     for of in facts {
         added.facts +=
             system.banks.add_facts(&of.location, args.source.as_str(), of.facts, rewrite_deadline()).await?.added
@@ -135,9 +131,7 @@ async fn export(
     let name = place.display().to_string();
     let file =
         File::open(&place).map_err(|error| CommandFailure::usage(format!("{name} cannot be read")).caused_by(error))?;
-    let (aside, progress, bank) = (aside(loaded)?, output.progress("lines checked"), Arc::clone(&target));
-    let checking = tokio::task::spawn_blocking(move || check(file, aside, &bank, |lines| progress.done(lines)));
-    let mut checked = checking.await.map_err(Error::internal)?.map_err(|failure| failed(failure, &name))?;
+    let mut checked = check_export(file, &name, &target, loaded, output).await?;
     let mut kinds = KindPreviews::default();
     kinds.add_checked(&mut checked, system).await.map_err(|failure| failed(failure, &name))?;
     let mut workspaces = target.known.clone();
@@ -151,8 +145,8 @@ async fn export(
         return Ok(report);
     }
     let others = report.kinds.others;
-    let memories = write(checked, output, system, &name).await?;
-    report.added = Some(AddedThings { memories, facts: 0, others });
+    let imported = write(checked, &name, output.progress("things imported"), system).await?;
+    report.added = Some(AddedThings { memories: imported.imported.memories, facts: 0, others });
     Ok(report)
 }
 
@@ -197,22 +191,6 @@ fn may_write(report: &mut SourceImportReport, args: &SourceArgs, output: Output)
     confirm("Import this", args.sure).map(|()| true)
 }
 
-async fn write(checked: Checked, output: Output, system: &SystemHandle, name: &str) -> Result<u64, CommandFailure> {
-    let progress = output.progress("things imported");
-    progress.most(checked.things());
-    let leaves_vectors = checked.leaves_vectors();
-    let imported =
-        checked.write(system, |things| progress.done(things)).await.map_err(|failure| failed(failure, name))?;
-    drop(progress);
-    if imported.imported.memories > 0 && !leaves_vectors {
-        // What was written is stored and found whatever becomes of this, only more slowly.
-        if let Err(failure) = upkeep(system).await {
-            tracing::warn!(reason = failure.message, "the indexes of what was imported are left to later upkeep");
-        }
-    }
-    Ok(imported.imported.memories)
-}
-
 async fn context(
     args: &SourceArgs,
     loaded: &Loaded,
@@ -222,8 +200,8 @@ async fn context(
     let now = Timestamp::now();
     let since = args.since.as_deref().map(|since| moment(since, now)).transpose();
     let since = since.map_err(|problem| CommandFailure::usage(format!("--since: {problem}")))?;
-    let here = system.workspaces.resolve(&loaded.workspace, Deadline::after(REQUEST_TIMEOUT)).await?.workspace;
-    let known = system.workspaces.list(Deadline::after(REQUEST_TIMEOUT)).await?;
+    let here = system.workspaces.resolve(&loaded.workspace, request_deadline()).await?.workspace;
+    let known = system.workspaces.list(request_deadline()).await?;
     Ok(SourceContext {
         system: system.clone(),
         here,
@@ -234,10 +212,6 @@ async fn context(
         now,
         since,
     })
-}
-
-fn aside(loaded: &Loaded) -> Result<File, CommandFailure> {
-    tempfile::tempfile_in(&loaded.settings.data_dir).map_err(CommandFailure::put_aside)
 }
 
 fn unreadable(error: CollectError, source: ImportSource, place: &Path) -> CommandFailure {

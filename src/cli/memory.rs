@@ -6,7 +6,7 @@ use std::path::Path;
 
 use export::export;
 use import::import;
-pub(super) use import::{agree, failed, import_target};
+pub(super) use import::{agree, aside, check_export, failed, import_target, write};
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;

@@ -4,11 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
@@ -17,10 +15,12 @@ use crate::cli::confirm::confirm;
 use crate::cli::failure::CommandFailure;
 use crate::cli::maintain::upkeep;
 use crate::cli::output::Output;
-use crate::import::{ForeignWorkspaces, ImportFailure, ImportMode, ImportTarget, ImportWords, Imported, check};
+use crate::cli::progress::ProgressIndicator;
+use crate::cli::session::request_deadline;
+use crate::import::{
+    Checked, ForeignWorkspaces, ImportFailure, ImportMode, ImportTarget, ImportWords, Imported, check,
+};
 use crate::settings::Loaded;
-
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Imports a file. A memory that names no workspace goes to the one in use.
 ///
@@ -35,25 +35,52 @@ pub(in crate::cli) async fn import(
     system: &SystemHandle,
 ) -> Result<Imported, CommandFailure> {
     let bank = Arc::new(import_target(args.trusted_backup, loaded, system).await?);
-    let aside = tempfile::tempfile_in(&loaded.settings.data_dir).map_err(CommandFailure::put_aside)?;
     let (source, name) = open(&args.file)?;
-    let failed = |failure| failed(failure, &name);
-    let (progress, known) = (output.progress("lines checked"), Arc::clone(&bank));
-    let checking = tokio::task::spawn_blocking(move || check(source, aside, &known, |lines| progress.done(lines)));
-    let checked = checking.await.map_err(Error::internal)?.map_err(failed)?;
+    let checked = check_export(source, &name, &bank, loaded, output).await?;
     agree(checked.foreign(), &bank, args.sure)?;
-    let progress = output.progress("lines imported");
-    progress.most(checked.things());
     let notes = checked.notes(&*bank);
-    let imported = checked.write(system, |things| progress.done(things)).await.map_err(failed)?;
+    let imported = write(checked, &name, output.progress("lines imported"), system).await?;
+    Ok(Imported { notes, ..imported })
+}
+
+/// Checks the lines of an export and puts aside what they hold. `name` is that of its file.
+pub(in crate::cli) async fn check_export(
+    source: impl Read + Send + 'static,
+    name: &str,
+    bank: &Arc<ImportTarget>,
+    loaded: &Loaded,
+    output: Output,
+) -> Result<Checked, CommandFailure> {
+    let aside = aside(loaded)?;
+    let (progress, known) = (output.progress("lines checked"), Arc::clone(bank));
+    let checking = tokio::task::spawn_blocking(move || check(source, aside, &known, |lines| progress.done(lines)));
+    checking.await.map_err(Error::internal)?.map_err(|failure| failed(failure, name))
+}
+
+/// Makes the file in which things are put aside until they are written.
+pub(in crate::cli) fn aside(loaded: &Loaded) -> Result<File, CommandFailure> {
+    tempfile::tempfile_in(&loaded.settings.data_dir).map_err(CommandFailure::put_aside)
+}
+
+/// Writes what was checked, and makes the indexes of it unless upkeep has its vectors to make first.
+pub(in crate::cli) async fn write(
+    checked: Checked,
+    name: &str,
+    progress: ProgressIndicator,
+    system: &SystemHandle,
+) -> Result<Imported, CommandFailure> {
+    progress.most(checked.things());
+    let leaves_vectors = checked.leaves_vectors();
+    let written = checked.write(system, |things| progress.done(things)).await;
+    let imported = written.map_err(|failure| failed(failure, name))?;
     drop(progress);
-    if imported.imported.sum() > 0 {
+    if imported.imported.sum() > 0 && !leaves_vectors {
         // what was written is stored and found whatever becomes of this, only more slowly
         if let Err(failure) = upkeep(system).await {
             tracing::warn!(reason = failure.message, "the indexes of what was imported are left to later upkeep");
         }
     }
-    Ok(Imported { notes, ..imported })
+    Ok(imported)
 }
 
 impl ImportWords for ImportTarget {
@@ -81,8 +108,8 @@ pub(in crate::cli) async fn import_target(
     loaded: &Loaded,
     system: &SystemHandle,
 ) -> Result<ImportTarget, CommandFailure> {
-    let here = system.workspaces.resolve(&loaded.workspace, Deadline::after(REQUEST_TIMEOUT)).await?.workspace;
-    let all = system.workspaces.list(Deadline::after(REQUEST_TIMEOUT)).await?;
+    let here = system.workspaces.resolve(&loaded.workspace, request_deadline()).await?.workspace;
+    let all = system.workspaces.list(request_deadline()).await?;
     let known = all.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect();
     let mode = if is_backup { ImportMode::Backup } else { ImportMode::Stranger };
     Ok(ImportTarget { here, now: Timestamp::now(), mode, known })

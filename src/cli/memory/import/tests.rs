@@ -1,5 +1,7 @@
 mod keyed;
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::{MemoryFilter, Page, Record};
