@@ -55,7 +55,7 @@ impl Remembered {
         let same = |last: &RememberedView| last.max_tokens == max_tokens && last.day == day && last.texts == *texts;
         let last = self.view.take().filter(same);
         let new = || {
-            let facts = BankFacts { metadata, may_shorten: &|_| true, tokens: &|text| self.tokens_of(text) };
+            let facts = BankFacts { metadata, may_shorten: None, tokens: &|text| self.tokens_of(text) };
             RememberedView { texts: texts.clone(), max_tokens, day, view: view(texts, max_tokens, facts, at) }
         };
         let view = last.unwrap_or_else(new);

@@ -86,9 +86,10 @@ pub(super) enum ShortenedTexts {
 }
 
 fn shorter(bank: &HeldBank, texts: &BankFiles, above: usize, which: ShortenedTexts, at: Timestamp) -> OptimizedBank {
-    let may_shorten = |piece: &str| which == ShortenedTexts::All || bank.state.is_filed(piece);
+    let is_filed = |piece: &str| bank.state.is_filed(piece);
+    let may_shorten: Option<&dyn Fn(&str) -> bool> = (which == ShortenedTexts::Filed).then_some(&is_filed);
     let tokens = |text: &str| bank.remembered.tokens_of(text);
-    let facts = BankFacts { metadata: &known(&bank.state), may_shorten: &may_shorten, tokens: &tokens };
+    let facts = BankFacts { metadata: &known(&bank.state), may_shorten, tokens: &tokens };
     optimize(texts, above, facts, at)
 }
 

@@ -16,7 +16,7 @@ use super::imported::without_imported;
 use super::known::{PieceForm, block_spans, date_of, piece_hash};
 use super::{BankCategory, BankDocument, BankFiles, BankImportance, BankMetadata, BankPath, BankSection, section_hash};
 use crate::text::shortened;
-use crate::text::tokens::{estimate, truncate};
+use crate::text::tokens::{estimate, token_ends, truncate};
 
 /// A bank with more tokens is made shorter.
 pub const OPTIMIZE_ABOVE_TOKENS: usize = 8_000;
@@ -84,8 +84,8 @@ fn outline(files: &BankFiles, tokens: &dyn Fn(&str) -> usize) -> Vec<BankOutline
 pub struct BankFacts<'a> {
     /// Returns what is known of a section by its hash.
     pub metadata: &'a dyn Fn(&str) -> Option<BankMetadata>,
-    /// Says of a piece, by its hash, whether it may become shorter before it is old.
-    pub may_shorten: &'a dyn Fn(&str) -> bool,
+    /// Says of a piece, by its hash, whether it may become shorter before it is old. None where each may.
+    pub may_shorten: Option<&'a dyn Fn(&str) -> bool>,
     /// Counts the tokens of a file. Whoever counted it before need not do it again.
     pub tokens: &'a dyn Fn(&str) -> usize,
 }
@@ -238,6 +238,7 @@ struct ShorterPiece {
     section: usize,
     range: Range<usize>,
     line: String,
+    line_tokens: usize,
     rank: Rank,
     date: Option<Date>,
     is_log: bool,
@@ -262,6 +263,8 @@ impl Shortening {
         let (mut pieces, mut headings) = (Vec::new(), Vec::new());
         for (file, text) in files {
             let Ok(document) = BankDocument::parse(text.as_str()) else { continue };
+            let ends = token_ends(text);
+            let tokens_before = |at: usize| ends.partition_point(|end| *end <= at);
             let is_log =
                 matches!(file.stem().to_lowercase().replace(['-', '_'], "").as_str(), "progress" | "activecontext");
             for (index, section) in document.sections().iter().enumerate().skip(1) {
@@ -286,15 +289,19 @@ impl Shortening {
                         continue;
                     }
                     let range = start + block.range.start..start + block.range.end;
+                    let line = one_line(&text[range.clone()]);
+                    let tokens_to = |end: usize| tokens_before(end) - tokens_before(range.start);
                     pieces.push(ShorterPiece {
                         file: file.clone(),
                         section: index,
-                        line: one_line(&text[range.clone()]),
-                        tokens: estimate(&text[range.clone()]),
+                        // A line is the beginning of its piece, and has an end of its own.
+                        line_tokens: tokens_to(range.end.min(range.start + line.len())) + 1,
+                        line,
+                        tokens: tokens_to(range.end),
                         rank,
                         date: date_of(&block.text),
                         is_log,
-                        may_shorten: (facts.may_shorten)(&piece_hash(block.form, &block.text)),
+                        may_shorten: facts.may_shorten.is_none_or(|may| may(&piece_hash(block.form, &block.text))),
                         is_fresh: is_fresh && (at == 0 || at == last),
                         range,
                         written: None,
@@ -337,9 +344,9 @@ impl Shortening {
                 return;
             }
             let text = written(piece);
-            let now = estimate(&text);
+            let now = if text.is_empty() { 0 } else { piece.line_tokens };
             if now < piece.tokens {
-                self.tokens = self.tokens + now - piece.tokens;
+                self.tokens = (self.tokens + now).saturating_sub(piece.tokens);
                 (piece.tokens, piece.written) = (now, Some(text));
             }
         }

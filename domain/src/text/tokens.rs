@@ -17,6 +17,23 @@ pub fn estimate(text: &str) -> usize {
     counted.unwrap_or_else(|| text.chars().count().div_ceil(4))
 }
 
+/// Returns the end of each token of a text, in bytes, so that the tokens of many of its parts are counted at once. Where
+/// the text cannot be split into tokens, four characters are one.
+pub fn token_ends(text: &str) -> Vec<usize> {
+    let split = |bpe: &CoreBPE| -> Vec<usize> {
+        let tokens = bpe.encode_ordinary(text);
+        let lengths = bpe._decode_native_and_split(tokens).map(|token| token.len());
+        lengths
+            .scan(0, |end, length| {
+                *end += length;
+                Some(*end)
+            })
+            .collect()
+    };
+    let ends = O200K.as_ref().and_then(|bpe| catch_unwind(|| split(bpe)).ok());
+    ends.unwrap_or_else(|| text.char_indices().skip(4).step_by(4).map(|(at, _)| at).chain([text.len()]).collect())
+}
+
 /// Tells whether a text has at most `budget` tokens. It is cheap for short texts: a token has at least one byte, so the
 /// vocabulary is loaded only when the length leaves it open.
 pub fn fits(text: &str, budget: usize) -> bool {
@@ -100,6 +117,13 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn the_tokens_of_a_text_end_where_the_next_ones_begin(text in "\\PC{1,300}") {
+            let ends = token_ends(&text);
+            prop_assert_eq!((ends.len(), ends.last()), (estimate(&text), Some(&text.len())));
+            prop_assert!(ends.is_sorted());
+        }
+
         #[test]
         fn a_truncated_text_fits_its_budget(text in "\\PC{0,3000}", budget in 50usize..400) {
             if let Some(cut) = truncate(&text, budget) {

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use regex::{RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error;
@@ -20,16 +20,12 @@ const CACHE_MAX_BYTES: usize = 16 << 20;
 struct BankSigns {
     set: RegexSet,
     weights: Vec<(BankCategory, u32)>,
-    labels: Vec<BankLabel>,
+    /// The categories that have names. The patterns of the names are in the same order.
+    named: Vec<BankCategory>,
+    names_before_colon: RegexSet,
+    names_as_heading: RegexSet,
     /// The patterns of decisions alone, which are matched in a fraction of the time.
     decisions: RegexSet,
-}
-
-/// The names of a category, before a colon and as a whole heading.
-struct BankLabel {
-    category: BankCategory,
-    before_colon: Regex,
-    heading: Regex,
 }
 
 /// A test holds that the table can be read, so that it is there.
@@ -37,13 +33,17 @@ static ALL: LazyLock<Option<BankSigns>> = LazyLock::new(|| BankSigns::read(TABLE
 
 impl BankSigns {
     fn read(table: &str) -> Option<Self> {
-        let (mut patterns, mut weights, mut labels) = (Vec::<String>::new(), Vec::new(), Vec::new());
+        let (mut patterns, mut weights) = (Vec::<String>::new(), Vec::new());
+        let (mut named, mut before_colon, mut as_heading) = (Vec::new(), Vec::new(), Vec::new());
         for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let mut parts = line.splitn(3, ' ');
             let (category, weight, pattern) = (parts.next()?, parts.next()?, parts.next()?);
             let category = BankCategory::deserialize(IntoDeserializer::<Error>::into_deserializer(category)).ok()?;
             if weight == LABEL {
-                labels.push(BankLabel::of(category, pattern)?);
+                named.push(category);
+                before_colon
+                    .push(format!(r"^(\*\*|__)?({pattern})(\([^)\n]{{0,30}}\))?(\*\*|__)?\s*(:|\s[–—-]\s)(\*\*|__)?"));
+                as_heading.push(format!(r"^[^\w]*({pattern})[^\w]*$"));
                 continue;
             }
             // Names begin with a capital letter, whatever the case of the rest.
@@ -58,7 +58,15 @@ impl BankSigns {
         let of_decisions =
             patterns.iter().zip(&weights).filter(|(_, (category, _))| *category == BankCategory::Decision);
         let decisions: Vec<String> = of_decisions.map(|(pattern, _)| pattern.clone()).collect();
-        Some(Self { set: set(&patterns)?, decisions: set(&decisions)?, weights, labels })
+        let (names_before_colon, names_as_heading) = (set(&before_colon)?, set(&as_heading)?);
+        Some(Self {
+            set: set(&patterns)?,
+            decisions: set(&decisions)?,
+            weights,
+            named,
+            names_before_colon,
+            names_as_heading,
+        })
     }
 }
 
@@ -88,16 +96,6 @@ fn of_ascii(pattern: &str) -> String {
     written
 }
 
-impl BankLabel {
-    fn of(category: BankCategory, names: &str) -> Option<Self> {
-        let build = |pattern: String| RegexBuilder::new(&pattern).case_insensitive(true).build().ok();
-        let before_colon =
-            build(format!(r"^(\*\*|__)?({names})(\([^)\n]{{0,30}}\))?(\*\*|__)?\s*(:|\s[–—-]\s)(\*\*|__)?"))?;
-        let heading = build(format!(r"^[^\w]*({names})[^\w]*$"))?;
-        Some(Self { category, before_colon, heading })
-    }
-}
-
 /// Returns the categories that a text has signs of, with their weights.
 pub(super) fn signs_of(text: &str) -> Vec<(BankCategory, u32)> {
     let Some(signs) = &*ALL else { return Vec::new() };
@@ -106,22 +104,24 @@ pub(super) fn signs_of(text: &str) -> Vec<(BankCategory, u32)> {
 
 /// Says whether a text has any sign of a decision. It may be something else all the same.
 pub(super) fn may_be_decision(text: &str) -> bool {
-    let is_labelled = |label: &BankLabel| label.category == BankCategory::Decision && label.before_colon.is_match(text);
-    ALL.as_ref().is_some_and(|signs| signs.decisions.is_match(text) || signs.labels.iter().any(is_labelled))
+    let Some(signs) = &*ALL else { return false };
+    let is_named = || {
+        let named = signs.names_before_colon.matches(text);
+        named.into_iter().any(|index| signs.named.get(index) == Some(&BankCategory::Decision))
+    };
+    signs.decisions.is_match(text) || is_named()
 }
 
-/// Returns the category that a text names before a colon.
+/// Returns the category that a text names before a colon. The table has first what wins.
 pub(super) fn label_of(text: &str) -> Option<BankCategory> {
-    label(|label| label.before_colon.is_match(text))
+    let signs = ALL.as_ref()?;
+    signs.names_before_colon.matches(text).into_iter().find_map(|index| signs.named.get(index).copied())
 }
 
 /// Returns the category that a heading names.
 pub(super) fn heading_of(title: &str) -> Option<BankCategory> {
-    label(|label| label.heading.is_match(title))
-}
-
-fn label(is_it: impl Fn(&BankLabel) -> bool) -> Option<BankCategory> {
-    ALL.as_ref()?.labels.iter().find(|label| is_it(label)).map(|label| label.category)
+    let signs = ALL.as_ref()?;
+    signs.names_as_heading.matches(title).into_iter().find_map(|index| signs.named.get(index).copied())
 }
 
 #[cfg(test)]
@@ -131,9 +131,9 @@ mod tests {
     #[test]
     fn the_table_can_be_read_and_has_signs_of_every_category() {
         let signs = BankSigns::read(TABLE).unwrap();
-        assert_eq!(signs.labels.len(), 22);
-        for label in &signs.labels {
-            assert!(signs.weights.iter().any(|(category, _)| *category == label.category), "{:?}", label.category);
+        assert_eq!(signs.named.len(), 22);
+        for named in &signs.named {
+            assert!(signs.weights.iter().any(|(category, _)| category == named), "{named:?}");
         }
         assert_eq!(
             (label_of("**Next**: x"), heading_of("## Open questions")),
