@@ -30,8 +30,8 @@ use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Mode
 use crate::settings::{self, LlmSection, Loaded, Provider, Settings};
 use reasoning_bank_store::data_dir;
 use reasoning_bank_store::{
-    ArtefactFiles, BackgroundLock, BankDirs, LanceStore, Options, ResidentUse, TraceFileOptions, TraceFiles,
-    WorkingFiles,
+    ArtefactFiles, BackgroundLock, BankDirs, LanceStore, Options, ResidentUse, TokenAccountFile, TraceFileOptions,
+    TraceFiles, WorkingFiles,
 };
 
 /// The store has this long for its last checkpoint.
@@ -70,6 +70,7 @@ impl Bank {
             artefacts: Arc::new(ArtefactFiles::of(&settings.data_dir)),
             banks: Arc::new(BankDirs::of(&settings.data_dir)),
             consolidation: Arc::new(BackgroundLock::of_consolidation(&settings.data_dir)),
+            account: Arc::new(TokenAccountFile::of(&settings.data_dir)),
             background: in_background.then(|| Arc::new(BackgroundLock::of(&settings.data_dir)) as Arc<_>),
             backups: settings
                 .backup

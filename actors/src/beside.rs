@@ -7,7 +7,7 @@ use crate::ports::StoreError;
 use crate::runtime::Deadline;
 
 /// Runs what reads and writes files. It goes on by itself after the deadline.
-pub(crate) async fn blocking<T: Send + 'static>(
+pub async fn blocking<T: Send + 'static>(
     deadline: Deadline,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
@@ -18,6 +18,6 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-pub(crate) fn unusable(error: io::Error) -> Error {
+pub fn unusable(error: io::Error) -> Error {
     StoreError::Unusable(error.to_string()).into()
 }

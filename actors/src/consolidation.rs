@@ -234,7 +234,7 @@ impl ConsolidationHandle {
         self.clock.now().duration_since(run.started_at) < HistoryEntry::KEPT
     }
 
-    fn take_lease(&self) -> Result<Box<dyn LeaseGuard>, Error> {
+    fn take_lease(&self) -> Result<LeaseGuard, Error> {
         self.lease.try_take().ok_or_else(|| Error::Conflict("this bank".to_owned()))
     }
 }

@@ -28,7 +28,7 @@ use worker::{WorkerState, run_once};
 use crate::episodes::EpisodesHandle;
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
-use crate::ports::{Clock, LanguageModel, Lease, Record};
+use crate::ports::{Clock, LanguageModel, Lease, Record, TokenAccount};
 use crate::runtime::{ChildSpec, Deadline, Events, MessageTimer, Panicked, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
@@ -155,6 +155,7 @@ pub(crate) struct DistillerArgs {
     /// It is None where there is no model, or background work must not use it.
     pub(crate) model: Option<Arc<dyn LanguageModel>>,
     pub(crate) lease: Arc<dyn Lease>,
+    pub(crate) account: Arc<dyn TokenAccount>,
     pub(crate) clock: Clock,
     pub(crate) pace: Arc<Pace>,
     pub(crate) daily_token_cap: u64,

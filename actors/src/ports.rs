@@ -2,6 +2,7 @@
 //! work, the making of backups, the logs of working memories, the artefacts of episodes, the directories of memory
 //! banks, and where a caller has one a check of solutions. Adapters are in the root package, fakes in `testkit`.
 
+mod account;
 mod artefacts;
 mod backups;
 mod banks;
@@ -13,6 +14,7 @@ mod store;
 mod verifier;
 mod working;
 
+pub use account::TokenAccount;
 pub use artefacts::Artefacts;
 pub use backups::Backups;
 pub use banks::{

@@ -33,7 +33,7 @@ use crate::model::{
     Breaker, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel,
 };
 use crate::ports::{
-    Artefacts, Backups, BankDirectories, Clock, Embedder, Fingerprint, LanguageModel, Lease, WorkingLogs,
+    Artefacts, Backups, BankDirectories, Clock, Embedder, Fingerprint, LanguageModel, Lease, TokenAccount, WorkingLogs,
 };
 use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
@@ -101,6 +101,8 @@ pub struct SystemParts {
     pub working: Arc<dyn WorkingLogs>,
     pub artefacts: Arc<dyn Artefacts>,
     pub banks: Arc<dyn BankDirectories>,
+    /// What the bank spends on models without being asked to.
+    pub account: Arc<dyn TokenAccount>,
     /// The lease of consolidation, which one process of the bank has at a time.
     pub consolidation: Arc<dyn Lease>,
 }
@@ -176,6 +178,7 @@ impl System {
             settings,
             clock,
             background,
+            account,
             backups,
             working,
             artefacts,
@@ -241,7 +244,9 @@ impl System {
         let working = WorkingHandle::new(working, episodes.clone(), clock.clone());
         let filer = (provider != NO_MODEL).then(|| {
             let cap = settings.distiller.daily_token_cap;
-            Arc::new(ModelFiler::new(Arc::clone(&once), &settings.solve, cap, clock.clone())) as Arc<dyn BankFiler>
+            let account = Arc::clone(&account);
+            Arc::new(ModelFiler::new(Arc::clone(&once), &settings.solve, account, cap, clock.clone()))
+                as Arc<dyn BankFiler>
         });
         let banks = BanksHandle::new(banks, settings.banks.clone(), filer, clock.clone());
         let context = ContextHandle::new(
@@ -272,6 +277,7 @@ impl System {
                 events: events.clone(),
                 model: (provider != NO_MODEL).then_some(once),
                 lease,
+                account: Arc::clone(&account),
                 clock: dependencies.clock.clone(),
                 pace: distiller.pace(),
                 daily_token_cap: settings.distiller.daily_token_cap,

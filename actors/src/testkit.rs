@@ -21,7 +21,7 @@ pub use leak::LeakCheck;
 pub use manual_clock::ManualClock;
 pub use mem_artefacts::MemArtefacts;
 pub use mem_banks::MemBanks;
-pub use mem_lease::MemLease;
+pub use mem_lease::{MemAccount, MemLease};
 pub use mem_logs::MemLogs;
 pub use parts::{opener_of, parts};
 pub use scripted::{HeldCalls, Scripted};

@@ -17,6 +17,7 @@ pub mod data_dir;
 pub mod files;
 mod frames;
 mod lance;
+mod token_account;
 mod trace_files;
 mod working_logs;
 
@@ -24,5 +25,6 @@ pub use self::artefact_files::ArtefactFiles;
 pub use self::background::BackgroundLock;
 pub use self::banks::BankDirs;
 pub use self::lance::{LanceStore, Options, ResidentUse, use_all_cores};
+pub use self::token_account::TokenAccountFile;
 pub use self::trace_files::{TraceFileOptions, TraceFiles};
 pub use self::working_logs::WorkingFiles;

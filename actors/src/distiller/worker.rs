@@ -46,7 +46,7 @@ const PAGE: usize = 8;
 /// The state that one run hands to the next.
 #[derive(Default)]
 pub(crate) struct WorkerState {
-    lease: Option<Box<dyn LeaseGuard>>,
+    lease: Option<LeaseGuard>,
     /// The day on which jobs that are long over were last erased.
     tidied: Option<Date>,
     /// The day that has fewer tokens left than the next job needs. Jobs wait until it is over.
@@ -93,7 +93,6 @@ impl DistillerArgs {
             self.take_over().await?;
             worker.lease = Some(taken);
         }
-        let Some(lease) = &mut worker.lease else { return Ok(false) };
         let now = self.clock.now();
         let today = Some(day_of(now));
         if worker.tidied != today {
@@ -107,7 +106,7 @@ impl DistillerArgs {
             return Ok(self.fill_vectors(worker).await);
         };
         let begun = Instant::now();
-        match self.work_on(job, &mut **lease, stop).await? {
+        match self.work_on(job, stop).await? {
             Worked::Done => {
                 self.pace.took(begun.elapsed());
                 Ok(true)
@@ -177,7 +176,7 @@ impl DistillerArgs {
         }
     }
 
-    async fn work_on(&self, job: Job, lease: &mut dyn LeaseGuard, stop: CancellationToken) -> Result<Worked, Error> {
+    async fn work_on(&self, job: Job, stop: CancellationToken) -> Result<Worked, Error> {
         // The attempt is stored before anything reads what the job holds. So it counts even where it brings this
         // process down.
         let job = self.begin(&job).await?;
@@ -199,19 +198,21 @@ impl DistillerArgs {
         };
         let now = self.clock.now();
         let (day, given) = (day_of(now), question.tokens);
-        let spent = lease.spent_on(day);
-        if spent + given > cap {
-            tracing::info!(spent, cap, "background jobs wait for the next day (UTC)");
-            self.write(job.put_back_because(NO_TOKENS_LEFT, now)).await?;
-            return Ok(Worked::Waits);
-        }
-        if let Err(why) = lease.write_down(day, spent + given).await {
-            return self.write(job.failed_once(&format!("its tokens could not be set aside: {why}"), now)).await;
+        match self.account.set_aside(day, given, cap, within()).await {
+            Ok(true) => {}
+            Ok(false) => {
+                tracing::info!(cap, "background jobs wait for the next day (UTC)");
+                self.write(job.put_back_because(NO_TOKENS_LEFT, now)).await?;
+                return Ok(Worked::Waits);
+            }
+            Err(why) => {
+                return self.write(job.failed_once(&format!("its tokens could not be set aside: {why}"), now)).await;
+            }
         }
         let CallOutcome { result, spent: usage, .. } = self.ask(&**model, &job, question, stop).await;
         let used = usage.total_tokens() + result.as_ref().err().map_or(0, |error| unknown(error, given));
-        if let Err(why) = lease.write_down(day, spent + used).await {
-            tracing::warn!(%why, "tokens that were set aside and not used could not be given back");
+        if let Err(why) = self.account.settle(day, given, used, within()).await {
+            tracing::warn!(%why, "what was spent of the tokens that were set aside could not be written down");
         }
         match result {
             Ok(Answer::Lessons(lessons)) => {

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use reasoning_bank_domain::bank::{BankFiles, BankKey, BankPath};
+use reasoning_bank_domain::memory::workspace::Workspace;
 
 /// A file that was changed within this time before it was looked at may change again without looking different.
 const UNSETTLED: Duration = Duration::from_millis(30);
@@ -18,6 +19,14 @@ pub struct BankLocation {
     pub key: BankKey,
     /// The root of the caller's checkout, in which an adopted folder is looked for. None over the network.
     pub checkout: Option<PathBuf>,
+}
+
+impl BankLocation {
+    /// Returns where the bank of a workspace is asked for. Its root is a checkout, unless it has none.
+    pub fn of_workspace(workspace: &Workspace) -> Self {
+        let root = Some(&workspace.root).filter(|root| !root.is_empty());
+        Self { key: BankKey::code(&workspace.id), checkout: root.map(PathBuf::from) }
+    }
 }
 
 /// Finds the directories of banks.

@@ -1,4 +1,4 @@
-//! A lease in memory.
+//! A lease and an account in memory.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,20 +7,14 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use jiff::civil::Date;
 
-use crate::ports::{Lease, LeaseGuard};
+use crate::error::Error;
+use crate::ports::{Lease, LeaseGuard, TokenAccount};
+use crate::runtime::Deadline;
 
-/// One lease for all clones, with the account of what was spent, as a lock file is.
+/// One lease for all clones.
 #[derive(Clone, Default)]
 pub struct MemLease {
     taken: Arc<AtomicBool>,
-    account: Arc<Mutex<Option<(Date, u64)>>>,
-}
-
-impl MemLease {
-    /// Returns the day and what was spent on it, as it was written down last.
-    pub fn account(&self) -> Option<(Date, u64)> {
-        *self.account.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 struct TakenMemLease(MemLease);
@@ -32,19 +26,40 @@ impl Drop for TakenMemLease {
 }
 
 impl Lease for MemLease {
-    fn try_take(&self) -> Option<Box<dyn LeaseGuard>> {
+    fn try_take(&self) -> Option<LeaseGuard> {
         let free = !self.taken.swap(true, Ordering::SeqCst);
-        free.then(|| Box::new(TakenMemLease(self.clone())) as Box<dyn LeaseGuard>)
+        free.then(|| Box::new(TakenMemLease(self.clone())) as LeaseGuard)
     }
 }
 
-impl LeaseGuard for TakenMemLease {
-    fn spent_on(&self, day: Date) -> u64 {
-        self.0.account().filter(|(known, _)| *known == day).map_or(0, |(_, tokens)| tokens)
+/// One account for all clones.
+#[derive(Clone, Default)]
+pub struct MemAccount {
+    spent: Arc<Mutex<Option<(Date, u64)>>>,
+}
+
+impl MemAccount {
+    /// Returns the last day and what was spent on it.
+    pub fn spent(&self) -> Option<(Date, u64)> {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TokenAccount for MemAccount {
+    fn set_aside(&self, day: Date, tokens: u64, cap: u64, _: Deadline) -> BoxFuture<'_, Result<bool, Error>> {
+        let mut account = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let spent = account.filter(|(known, _)| *known == day).map_or(0, |(_, spent)| spent) + tokens;
+        if spent <= cap {
+            *account = Some((day, spent));
+        }
+        ready(Ok(spent <= cap)).boxed()
     }
 
-    fn write_down(&mut self, day: Date, tokens: u64) -> BoxFuture<'_, Result<(), String>> {
-        *self.0.account.lock().unwrap_or_else(PoisonError::into_inner) = Some((day, tokens));
+    fn settle(&self, day: Date, set_aside: u64, spent: u64, _: Deadline) -> BoxFuture<'_, Result<(), Error>> {
+        let mut account = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, all)) = account.as_mut().filter(|(known, _)| *known == day) {
+            *all = (*all + spent).saturating_sub(set_aside);
+        }
         ready(Ok(())).boxed()
     }
 }

@@ -7,7 +7,7 @@ use reasoning_bank_domain::consolidation::ConsolidationSchedule;
 use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
 
-use super::{HashEmbedder, MemArtefacts, MemBanks, MemLease, MemLogs};
+use super::{HashEmbedder, MemAccount, MemArtefacts, MemBanks, MemLease, MemLogs};
 use crate::agents::SolveSettings;
 use crate::banks::BankSettings;
 use crate::cache::CacheLimits;
@@ -74,6 +74,7 @@ pub fn parts(store: Arc<dyn MemoryStore>, model: impl LanguageModel) -> SystemPa
         settings: SystemSettings::default(),
         clock: Clock::system(),
         background: None,
+        account: Arc::new(MemAccount::default()),
         backups: None,
         working: Arc::new(MemLogs::default()),
         artefacts: Arc::new(MemArtefacts::default()),

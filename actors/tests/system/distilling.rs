@@ -13,7 +13,7 @@ use reasoning_bank_actors::ports::{JobFilter, LanguageModel, ModelError, Page, S
 use reasoning_bank_actors::runtime::SystemEvent;
 use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_actors::testkit::{ManualClock, MemLease, Scripted, eventually, parts};
+use reasoning_bank_actors::testkit::{ManualClock, MemAccount, MemLease, Scripted, eventually, parts};
 use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
 use reasoning_bank_domain::learning::job::{JobState, JobView, MAX_ATTEMPTS, Method, Work};
 use reasoning_bank_domain::learning::transcript::Exchange;
@@ -35,6 +35,7 @@ const LESSONS: &str = r#"{"learnings": [{"title": "Pin the toolchain before bise
 struct Bank {
     store: Arc<MemStore>,
     lease: MemLease,
+    account: MemAccount,
     clock: ManualClock,
 }
 
@@ -53,6 +54,7 @@ impl Bank {
                 ..SystemSettings::default()
             },
             clock: self.clock.clock(),
+            account: Arc::new(self.account.clone()),
             background: works.then(|| Arc::new(self.lease.clone()) as Arc<_>),
             ..parts(Arc::clone(&self.store) as Arc<_>, model)
         };
@@ -244,7 +246,7 @@ async fn a_days_tokens_are_never_exceeded_and_the_rest_waits_for_the_next_day_in
         }
         assert!(!waits.is_empty() || events.wait_for(|_| true, soon()).await.is_some());
     }
-    let spent = bank.lease.account().unwrap().1;
+    let spent = bank.account.spent().unwrap().1;
     assert!(spent <= CAP && spent > CAP / 2, "{spent}");
     let asked = model.calls(Purpose::Distill);
     assert!((2..ids.len()).contains(&asked), "{asked}");

@@ -11,7 +11,9 @@ use reasoning_bank_actors::runtime::{Deadline, Subscription, SystemEvent};
 use reasoning_bank_actors::store::StoreOpener;
 use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
-use reasoning_bank_actors::testkit::{HashEmbedder, MemArtefacts, MemBanks, MemLease, MemLogs, Scripted, opener_of};
+use reasoning_bank_actors::testkit::{
+    HashEmbedder, MemAccount, MemArtefacts, MemBanks, MemLease, MemLogs, Scripted, opener_of,
+};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
@@ -78,6 +80,7 @@ async fn start(
         working: Arc::new(MemLogs::default()),
         artefacts: Arc::new(MemArtefacts::default()),
         banks: Arc::new(MemBanks::default()),
+        account: Arc::new(MemAccount::default()),
         consolidation: Arc::new(MemLease::default()),
     };
     let system = System::start(parts).await.unwrap();

@@ -66,7 +66,7 @@ async fn episodes(system: &System) -> Vec<EpisodeSummary> {
 struct NeverFree;
 
 impl Lease for NeverFree {
-    fn try_take(&self) -> Option<Box<dyn LeaseGuard>> {
+    fn try_take(&self) -> Option<LeaseGuard> {
         None
     }
 }
