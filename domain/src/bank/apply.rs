@@ -23,7 +23,7 @@ pub const MODEL_MAX_OPERATIONS: usize = 100;
 const MAX_TAGS: usize = 20;
 const MAX_RELATIONS: usize = 20;
 const TAG_MAX_CHARS: usize = 60;
-const NAME_MAX_CHARS: usize = 300;
+pub(super) const NAME_MAX_CHARS: usize = 300;
 /// An item is meant where it has at least this share of the words of a report, and the report this share of its words.
 const SAME_TASK: f64 = 0.6;
 

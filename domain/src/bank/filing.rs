@@ -7,7 +7,7 @@ mod signs;
 use jiff::Timestamp;
 
 use self::places::{BankPlace, place_in};
-use super::apply::{day, open_item};
+use super::apply::{NAME_MAX_CHARS as RELATION_MAX_CHARS, day, open_item};
 use super::known::{BankTextPiece, PieceForm, text_pieces};
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
@@ -39,7 +39,8 @@ pub fn file_by_rules(text: &str, bank: &BankFiles, now: Timestamp) -> Result<Vec
             operations.extend(found.map(|(path, _)| completed((*path).clone(), &piece)));
         }
         let place = place_in(&documents, category, &piece);
-        operations.extend(operations_of(&piece, category, place, now));
+        let relations = relations_of(&piece.text, &documents);
+        operations.extend(operations_of(&piece, category, place, relations, now));
     }
     Ok(without_repeated_sections(operations))
 }
@@ -150,6 +151,7 @@ fn operations_of(
     piece: &BankTextPiece,
     category: BankCategory,
     place: BankPlace,
+    relations: Vec<String>,
     now: Timestamp,
 ) -> Vec<BankOperation> {
     let BankPlace { file, title, section, is_new_file, is_new_section, is_dated } = place;
@@ -163,6 +165,7 @@ fn operations_of(
         importance,
         source: BankSource::Rules,
         timestamp: Some(now),
+        relations,
         ..BankMetadata::default()
     };
     let operation = |operation_type: BankOperationType, content: String| BankOperation {
@@ -231,6 +234,26 @@ fn self_contained(text: &str) -> String {
         return closed;
     }
     text.replace('<', "&lt;")
+}
+
+/// Returns the sections that a text names by their headings, as file#section, and the files that it names. A heading such
+/// as `Next steps`, or one of a single word, says nothing: many texts have its words.
+fn relations_of(text: &str, documents: &[(&BankPath, BankDocument)]) -> Vec<String> {
+    const MAX: usize = 10;
+    let text = text.to_lowercase();
+    let names = |name: &str| {
+        let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        text.match_indices(&name.to_lowercase()).any(|(at, found)| {
+            !is_inside(text[..at].chars().next_back()) && !is_inside(text[at + found.len()..].chars().next())
+        })
+    };
+    let tells = |title: &str| title.split_whitespace().count() > 1 && heading_category(title).is_none();
+    let sections = documents.iter().flat_map(|(path, document)| {
+        let named = document.sections().iter().filter(|section| tells(section.title()) && names(section.title()));
+        named.map(move |section| format!("{path}#{}", section.title()))
+    });
+    let files = documents.iter().filter(|(path, _)| names(path.as_str())).map(|(path, _)| path.to_string());
+    sections.chain(files).filter(|name| name.chars().count() <= RELATION_MAX_CHARS).take(MAX).collect()
 }
 
 /// Returns the words of a text that begin with `#`, such as `#keep`.

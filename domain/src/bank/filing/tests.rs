@@ -75,6 +75,19 @@ fn nothing_of_a_text_is_cut_off_and_entries_are_dated() {
 }
 
 #[test]
+fn a_piece_knows_the_sections_and_files_that_it_names() {
+    let text = "# Patterns\n\n## Outbox relay\n\n- It polls.\n\n## Next steps\n\n## Cache\n";
+    let bank = BankFiles::from([("notes/patterns.md".parse().unwrap(), text.to_owned())]);
+    let of = |text: &str| {
+        let operations = file_by_rules(text, &bank, now()).unwrap();
+        operations.last().unwrap().metadata.relations.clone()
+    };
+    assert_eq!(of("The billing service uses the outbox relay, too."), ["notes/patterns.md#Outbox relay"]);
+    assert_eq!(of("The diagram is in notes/patterns.md."), ["notes/patterns.md"]);
+    assert_eq!(of("The next steps are about the cache and an outbox relayed by hand."), [""; 0]);
+}
+
+#[test]
 fn a_report_ticks_its_task() {
     let files = template(BankKind::Code);
     let filed = |files: &BankFiles, text: &str| {
