@@ -138,7 +138,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Workspace(command) => workspace::command(command, &loaded, &sources, output),
         Command::Setup(args) => setup::command(&args, &loaded, &sources, output),
         Command::Import(args) => import::command(&args, &loaded, &sources, output),
-        Command::Learn { files } => learn::command(&files, &loaded, output),
+        Command::Learn(args) => learn::command(args, &loaded, &sources, output),
         Command::Consolidate(args) => consolidate::command(args, &loaded, output),
         Command::Maintain { apply } => maintain::command(apply, &loaded, output),
         Command::Reembed => reembed::command(&loaded, output),

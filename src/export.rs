@@ -4,15 +4,18 @@
 //! team and organisation, which `import` takes of a trusted backup alone. The line of a trace also has what happened to it
 //! as an episode (`episode_state`): accesses, archiving, and which others name it. Deleted episodes are left out, although
 //! they can still be restored here: a file outlives their deletion. Jobs hold whole sessions, so they are written only
-//! where that is asked for.
+//! where that is asked for. The files of memory banks come last, each as a line: those of the bank of each workspace, and
+//! all others where all workspaces are written.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::ports::{JobFilter, MemoryFilter, MemoryRow, Page, Passage};
+use reasoning_bank_actors::ports::{BankLocation, JobFilter, MemoryFilter, MemoryRow, Page, Passage};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::StoreHandle;
+use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::bank::{BankKey, BankPath};
 use reasoning_bank_domain::episode::EpisodeState;
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::Trace;
@@ -45,7 +48,19 @@ pub(crate) struct Export {
     streams: Vec<Stream>,
     /// The workspaces that no line has named yet.
     unnamed: HashMap<WorkspaceId, Workspace>,
-    store: StoreHandle,
+    /// The memory banks that are still to be read.
+    banks: Vec<BankLocation>,
+    bank_files: VecDeque<BankFileLine>,
+    system: SystemHandle,
+}
+
+/// A file of a memory bank, as a line.
+#[derive(Serialize)]
+struct BankFileLine {
+    kind: &'static str,
+    bank: BankKey,
+    path: BankPath,
+    text: String,
 }
 
 impl Export {
@@ -53,7 +68,7 @@ impl Export {
     pub(crate) async fn begin(
         workspace: Option<WorkspaceId>,
         options: ExportOptions,
-        store: StoreHandle,
+        system: SystemHandle,
     ) -> Result<Self, Error> {
         let mut streams = vec![
             Stream::new(ExportedKind::Memories { vectors: options.vectors }, &workspace),
@@ -63,15 +78,23 @@ impl Export {
         if options.jobs {
             streams.push(Stream::new(ExportedKind::Jobs, &workspace));
         }
-        let workspaces = store.workspaces(Deadline::after(REQUEST_TIMEOUT)).await?;
+        let workspaces = system.store.workspaces(Deadline::after(REQUEST_TIMEOUT)).await?;
+        let keys = system.banks.keys(Deadline::after(REQUEST_TIMEOUT)).await?;
+        let mut places = bank_locations(&workspaces);
+        let only = workspace.as_ref().map(BankKey::code);
+        let wanted = keys.into_iter().rev().filter(|key| only.as_ref().is_none_or(|only| only == key));
+        let place = |key: BankKey| places.remove(&key).unwrap_or(BankLocation { key, checkout: None });
+        let banks = wanted.map(place).collect();
         let unnamed = workspaces.into_iter().map(|workspace| (workspace.id.clone(), workspace)).collect();
-        Ok(Self { streams, unnamed, store })
+        Ok(Self { streams, unnamed, banks, bank_files: VecDeque::new(), system })
     }
 
     /// Returns the next line, without its end. None at the end.
     pub(crate) async fn next_line(&mut self) -> Result<Option<String>, Error> {
         let mut line = loop {
-            let Some(line) = next(&mut self.streams, &self.store).await? else { return Ok(None) };
+            let Some(line) = next(&mut self.streams, &self.system.store).await? else {
+                return self.next_bank_file().await;
+            };
             if !line.is_deleted {
                 break line;
             }
@@ -80,9 +103,31 @@ impl Export {
             workspace.scrub();
             line.fields.insert("workspace".into(), value(&workspace)?);
         }
-        let text = serde_json::to_string(&line).map_err(Error::internal)?;
-        Ok(Some(escaped_in_json(&text).into_owned()))
+        written(&line).map(Some)
     }
+
+    async fn next_bank_file(&mut self) -> Result<Option<String>, Error> {
+        while self.bank_files.is_empty() {
+            let Some(place) = self.banks.pop() else { return Ok(None) };
+            let (texts, _) = self.system.banks.texts(&place, Deadline::after(REQUEST_TIMEOUT)).await?;
+            let line = |(path, mut text): (BankPath, String)| {
+                text.scrub();
+                BankFileLine { kind: "bank_file", bank: place.key.clone(), path, text }
+            };
+            self.bank_files = texts.into_iter().map(line).collect();
+        }
+        self.bank_files.pop_front().map(|line| written(&line)).transpose()
+    }
+}
+
+/// Returns where the banks of workspaces are asked for.
+pub(crate) fn bank_locations(workspaces: &[Workspace]) -> BTreeMap<BankKey, BankLocation> {
+    workspaces.iter().map(BankLocation::of_workspace).map(|place| (place.key.clone(), place)).collect()
+}
+
+fn written(line: &impl Serialize) -> Result<String, Error> {
+    let text = serde_json::to_string(line).map_err(Error::internal)?;
+    Ok(escaped_in_json(&text).into_owned())
 }
 
 #[derive(Serialize)]

@@ -11,8 +11,10 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{MissingVectors, Restorable};
+use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::bank::{BankFiles, BankKey};
 use reasoning_bank_domain::evidence::genealogy::cycle_edges;
 use reasoning_bank_domain::learning::imported::UntrustedReaders;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
@@ -25,12 +27,13 @@ use uuid::Uuid;
 use self::aside::AsideEntry;
 use self::copies::CopyIds;
 pub(crate) use self::foreign::ForeignWorkspaces;
-use self::line::{ImportLine, Raw, Taken};
+use self::line::{BankFile, ImportLine, Raw, Taken};
 pub(crate) use self::line::{ImportMode, ImportTarget};
 use self::outcome::NotTaken;
 pub(crate) use self::outcome::{ImportCounts, ImportWords, Imported};
 pub(crate) use self::preview::{KindPreview, KindPreviews};
 pub(crate) use self::sources::{CollectError, CollectedSource, SourceContext, collect};
+use crate::export::bank_locations;
 use crate::jsonl::{ItemProblem, LocatedProblem, ReadError, read_on_all_cores};
 
 mod aside;
@@ -50,6 +53,8 @@ const BATCH_UNEMBEDDED: usize = 256;
 const BATCH_UNEMBEDDED_BYTES: usize = 1024 * 1024;
 /// While one batch is embedded or stored, another is read and prepared.
 const BATCHES_AT_ONCE: usize = 2;
+/// The memory banks of a file are held in memory, and have at most so many bytes.
+const BANKS_MAX_BYTES: usize = 64 << 20;
 /// One batch may take this long, because all its texts may have to be embedded.
 const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -65,6 +70,8 @@ pub(crate) enum ImportFailure {
     Bad(Vec<LocatedProblem>),
     #[error("nothing was imported: the file names more than {} workspaces", foreign::MOST)]
     TooManyWorkspaces,
+    #[error("nothing was imported: its memory banks have more than {} MiB; import them in parts", BANKS_MAX_BYTES >> 20)]
+    BanksTooLarge,
     /// A part is written. The same import again does the rest.
     #[error("the import broke off after {lines} lines")]
     BrokenOff { lines: u64, error: Box<Error> },
@@ -73,7 +80,7 @@ pub(crate) enum ImportFailure {
 impl ImportFailure {
     pub(crate) fn code(&self) -> Code {
         match self {
-            Self::Unreadable(_) | Self::Bad(_) | Self::TooManyWorkspaces => Code::InvalidArgument,
+            Self::Unreadable(_) | Self::Bad(_) | Self::TooManyWorkspaces | Self::BanksTooLarge => Code::InvalidArgument,
             Self::Aside(_) => Code::StoreUnavailable,
             Self::BrokenOff { error, .. } => error.code(),
         }
@@ -91,6 +98,7 @@ pub(crate) struct Checked {
     /// The ids of copies, where the file is imported as such.
     copies: Option<CopyIds>,
     vectors: MissingVectors,
+    banks: BTreeMap<BankKey, BankFiles>,
 }
 
 impl Checked {
@@ -122,6 +130,7 @@ impl Checked {
         progress: impl Fn(u64),
     ) -> Result<Imported, ImportFailure> {
         let mut done = Imported { left_out: self.not_taken.counts(), ..Imported::default() };
+        let banks = std::mem::take(&mut self.banks);
         self.look_up(system).await.map_err(|error| done.broken_off(error))?;
         let (send, mut receive) = mpsc::channel(1);
         let vectors = self.vectors;
@@ -156,6 +165,7 @@ impl Checked {
             Ok(read) => read.map_err(ImportFailure::Aside)?,
             Err(error) => return Err(done.broken_off(Error::internal(error))),
         }
+        write_banks(banks, system, &mut done).await.map_err(|error| done.broken_off(error))?;
         Ok(done)
     }
 
@@ -174,6 +184,26 @@ impl Checked {
         self.copies.iter().for_each(|copies| copies.rename(&mut entry.thing));
         Ok(Some((entry, size)))
     }
+}
+
+async fn write_banks(
+    banks: BTreeMap<BankKey, BankFiles>,
+    system: &SystemHandle,
+    done: &mut Imported,
+) -> Result<(), Error> {
+    if banks.is_empty() {
+        return Ok(());
+    }
+    let workspaces = system.workspaces.list(Deadline::after(REQUEST_TIMEOUT)).await?;
+    let mut places = bank_locations(&workspaces);
+    for (key, files) in banks {
+        let count = files.len() as u64;
+        let place = places.remove(&key).unwrap_or(BankLocation { key, checkout: None });
+        let changed = system.banks.import(&place, files, Deadline::after(REQUEST_TIMEOUT)).await? as u64;
+        done.imported.bank_files += changed;
+        done.skipped += count - changed;
+    }
+    Ok(())
 }
 
 /// Says which sources the memories of the file keep.
@@ -222,6 +252,7 @@ struct CheckedLine {
     left_out: Option<(WorkspaceId, UntrustedReaders)>,
     doubted: ImportCounts,
     trace: Option<TraceId>,
+    bank_file: Option<BankFile>,
 }
 
 impl CheckedLine {
@@ -231,6 +262,7 @@ impl CheckedLine {
             Taken::Thing(thing) => thing,
             Taken::LeftOut(left_out) => return Ok(Self { left_out: of.map(|of| (of, left_out)), ..Self::default() }),
             Taken::Doubted(doubted) => return Ok(Self { doubted, ..Self::default() }),
+            Taken::BankFile(file) => return Ok(Self { bank_file: Some(file), ..Self::default() }),
         };
         let (memory, trace) = match &thing {
             Restorable::Memory { memory, .. } => {
@@ -264,6 +296,8 @@ struct SeenLines {
     memories: HashSet<MemoryId>,
     /// The traces, where they are imported as copies.
     traces: Vec<TraceId>,
+    banks: BTreeMap<BankKey, BankFiles>,
+    banks_bytes: usize,
     /// The reason why the file is not imported although its lines are right.
     refused: Option<ImportFailure>,
 }
@@ -275,6 +309,13 @@ impl SeenLines {
         self.not_taken.doubted.add(made.doubted);
         if let Some(left_out) = made.left_out.take() {
             *self.not_taken.left_out.entry(left_out).or_default() += 1;
+        }
+        if let Some(BankFile { bank, path, text }) = made.bank_file.take() {
+            self.banks_bytes += text.len();
+            self.banks.entry(bank).or_default().insert(path, text);
+            if self.banks_bytes > BANKS_MAX_BYTES {
+                self.refused.get_or_insert(ImportFailure::BanksTooLarge);
+            }
         }
         if let Some((id, from)) = made.memory.take() {
             if !from.is_empty() {
@@ -334,7 +375,7 @@ pub(crate) fn check(
     })?;
     out.flush().map_err(ImportFailure::Aside)?;
     drop(out);
-    let SeenLines { things, foreign, mut not_taken, sources, memories, traces, .. } = seen;
+    let SeenLines { things, foreign, mut not_taken, sources, memories, traces, banks, .. } = seen;
     let inside = (!bank.mode.is_backup())
         .then(|| sources.values().flatten().copied().filter(|id| memories.contains(id)).collect());
     let lineage = ImportLineage { cycle_edges: cycle_edges(&sources), inside };
@@ -342,7 +383,7 @@ pub(crate) fn check(
     let copies = (bank.mode == ImportMode::Copies)
         .then(|| CopyIds::new(bank.here.id.clone(), memories.into_iter().collect(), traces));
     let mut checked =
-        Checked { file: aside, things, foreign, not_taken, lineage, copies, vectors: MissingVectors::MadeNow };
+        Checked { file: aside, things, foreign, not_taken, lineage, copies, vectors: MissingVectors::MadeNow, banks };
     checked.file.rewind().map_err(ImportFailure::Aside)?;
     Ok(checked)
 }

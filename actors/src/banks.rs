@@ -24,7 +24,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use moka::future::Cache;
-use reasoning_bank_domain::bank::{BankFiles, BankInvalid, BankKey, BankPath, OPTIMIZE_ABOVE_TOKENS, bank_tokens};
+use reasoning_bank_domain::bank::{
+    BankFiles, BankInvalid, BankKey, BankPath, OPTIMIZE_ABOVE_TOKENS, bank_tokens, check_bounds, template,
+};
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::system::restart::Restart;
 
@@ -214,6 +216,44 @@ impl BanksHandle {
                 })
             };
             Ok(files.list().map_err(unusable)?.into_iter().map(list).collect())
+        })
+        .await
+    }
+
+    /// Lists the keys of the banks that there are, in their order.
+    pub async fn keys(&self, deadline: Deadline) -> Result<Vec<BankKey>, Error> {
+        let files = Arc::clone(&self.files);
+        blocking(deadline, move || {
+            let mut keys = files.list().map_err(unusable)?;
+            keys.sort();
+            Ok(keys)
+        })
+        .await
+    }
+
+    /// Puts files into a bank, as an export has them. A file that says something else becomes what the export says, and
+    /// the bank as it was is kept as a version. Returns how many files it changed. Whoever gives them has removed their
+    /// secrets.
+    pub async fn import(&self, place: &BankLocation, mut files: BankFiles, deadline: Deadline) -> Result<usize, Error> {
+        let at = self.clock.now();
+        self.with_bank(place, deadline, move |bank| {
+            let lock = bank.lock()?;
+            bank.refresh(&lock, at)?;
+            let before = bank.state.texts();
+            files.retain(|path, text| before.get(path) != Some(text));
+            if files.is_empty() {
+                return Ok(0);
+            }
+            let mut after = before.clone();
+            after.extend(files.clone());
+            check_bounds(&after)?;
+            if before != template(bank.place.key.kind()) {
+                bank.keep_version("before an import", at)?;
+            }
+            let count = files.len();
+            bank.state.set_texts(files);
+            bank.write_anew(&lock, at)?;
+            Ok(count)
         })
         .await
     }

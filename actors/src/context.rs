@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moka::future::Cache;
-use reasoning_bank_domain::bank::BankKey;
+
 use reasoning_bank_domain::context::{
     BUDGET_DEFAULT, BUDGET_MAX, BUDGET_MIN, ContextForTask, ContextMap, EPISODES_MAX, FoundForTask, FoundSection,
     KNOWLEDGE_MAX, ShownContext, WARNINGS_MAX, sections_about, task_features,
@@ -183,9 +183,7 @@ impl ContextHandle {
     /// Finds the sections of the workspace's memory bank that are about a task. A bank that cannot be read keeps nobody
     /// waiting.
     async fn sections(&self, task: &str, begun: &Resolved, deadline: Deadline) -> Vec<FoundSection> {
-        let root = &begun.workspace.root;
-        let checkout = (!root.is_empty()).then(|| root.into());
-        let place = BankLocation { key: BankKey::code(&begun.workspace.id), checkout };
+        let place = BankLocation::of_workspace(&begun.workspace);
         match self.banks.texts(&place, deadline.halfway()).await {
             Ok((texts, is_adopted)) => sections_about(task, &texts, is_adopted),
             Err(error) => {

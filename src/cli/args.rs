@@ -35,7 +35,7 @@ pub(super) use eval::{
     EmbeddingArgs, EvalCommand, KillsArgs, LearningArgs, LoadArgs, RelevanceArgs, RetrievalArgs, SpeedArgs,
 };
 pub(super) use hook::HookArgs;
-pub(super) use import::SourceArgs;
+pub(super) use import::{LearnArgs, SourceArgs};
 pub(super) use memory::{
     ErrorArgs, FeedbackArgs, ImportArgs, LessonArgs, ListArgs, MemoryCommand, OnlyArgs, RecordArgs, SearchArgs,
     UpdateArgs,
@@ -215,21 +215,19 @@ pub(super) enum Command {
     /// Learn from conversations and notes; what was learned before adds nothing
     #[command(
         long_about = "Learn from files: conversations as JSON Lines with role and content, the session files of Claude \
-            Code and Codex, chats and notes in markdown. What a file is shows in its content. Rules decide which \
+            Code and Codex, chats and notes in markdown. What a file is shows in its content. `--bank` reads the files \
+            of a memory bank like notes. Rules decide which \
             exchanges are worth keeping, no model is called; secrets are removed first. Learning the same file again \
             adds nothing.\n\n\
             Exits with 1 when a file could not be read or holds nothing that could; the others are learned all the \
             same.",
         after_help = "Examples:\n  \
             reasoning-bank learn notes.md chat.jsonl\n  \
+            reasoning-bank learn --bank project:my-app\n  \
             reasoning-bank learn ~/.claude/projects/*/*.jsonl ~/.codex/sessions/*/*/*/rollout-*.jsonl\n  \
             reasoning-bank --llm none learn --json - < session.jsonl"
     )]
-    Learn {
-        /// Files; `-` reads one from stdin
-        #[arg(required = true, value_name = "FILE")]
-        files: Vec<PathBuf>,
-    },
+    Learn(LearnArgs),
     /// Show what helps with a task: patterns, warnings, lessons and earlier tasks like it
     #[command(after_help = "Examples:\n  \
         reasoning-bank context \"Fix the date parser\"\n  \

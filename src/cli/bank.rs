@@ -113,7 +113,7 @@ pub(super) struct BankCaller<'a> {
 }
 
 impl BankCaller<'_> {
-    async fn place(&self, bank: &SystemHandle, of: &BankArgs) -> Result<BankLocation, CommandFailure> {
+    pub(super) async fn place(&self, bank: &SystemHandle, of: &BankArgs) -> Result<BankLocation, CommandFailure> {
         let Some(named) = &of.bank else { return self.code(bank).await };
         let key: BankKey = named.parse().map_err(Error::from)?;
         let own = self.code(bank).await?;
@@ -134,8 +134,8 @@ impl BankCaller<'_> {
     async fn code(&self, bank: &SystemHandle) -> Result<BankLocation, CommandFailure> {
         let resolved = bank.workspaces.resolve(&self.loaded.workspace, request_deadline()).await?;
         bank.memories.register(&resolved, request_deadline()).await?;
-        let root = Some(PathBuf::from(&resolved.workspace.root)).filter(|root| !root.as_os_str().is_empty());
-        Ok(BankLocation { key: BankKey::code(&resolved.workspace.id), checkout: self.work_tree().or(root) })
+        let BankLocation { key, checkout } = BankLocation::of_workspace(&resolved.workspace);
+        Ok(BankLocation { key, checkout: self.work_tree().or(checkout) })
     }
 
     /// Returns the work tree that the command is called in, where it is one of the workspace.

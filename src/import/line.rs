@@ -8,6 +8,7 @@ use std::fmt;
 use jiff::Timestamp;
 use reasoning_bank_actors::memories::Restorable;
 use reasoning_bank_actors::ports::Passage;
+use reasoning_bank_domain::bank::{BankFiles, BankKey, BankPath, check_bounds};
 use reasoning_bank_domain::episode::EpisodeState;
 use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::learning::imported::{
@@ -103,8 +104,18 @@ pub(super) enum Taken {
     Thing(Restorable),
     /// A memory for readers that its workspace is not trusted with.
     LeftOut(UntrustedReaders),
-    /// The line is evidence or a job, for which nobody vouches.
+    BankFile(BankFile),
+    /// The line is evidence, a job or a file of a memory bank, for which nobody vouches.
     Doubted(ImportCounts),
+}
+
+/// A file of a memory bank.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BankFile {
+    pub(super) bank: BankKey,
+    pub(super) path: BankPath,
+    pub(super) text: String,
 }
 
 type Fields = Map<String, Value>;
@@ -165,9 +176,10 @@ pub(super) fn parse(raw: Raw, bank: &ImportTarget) -> Result<ImportLine, Vec<Ite
         Some("trace") => trace(fields, bank),
         Some("signal") => signal(fields, bank),
         Some("job") => job(fields, bank),
+        Some("bank_file") => bank_file(fields, bank),
         _ => {
             let problem = if kind.is_some() { "is not" } else { "is missing; it is" };
-            Err(vec![ItemProblem::new("kind", format!("{problem} memory, trace, signal or job"))])
+            Err(vec![ItemProblem::new("kind", format!("{problem} memory, trace, signal, job or bank_file"))])
         }
     }?;
     line.workspace = named.or(line.workspace);
@@ -296,7 +308,7 @@ fn signal(mut fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<Ite
     })?;
     let removed = signal.scrub();
     if !bank.mode.is_backup() {
-        return Ok(doubted(&Restorable::Signal(signal)));
+        return Ok(doubted(ImportCounts { signals: 1, ..ImportCounts::default() }));
     }
     let of = Some(signal.workspace_id.clone());
     Ok(ImportLine { taken: Taken::Thing(Restorable::Signal(signal)), of, workspace: None, removed })
@@ -309,19 +321,26 @@ fn job(fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProble
     refuse(problems_of_job(&job).into_iter().map(field_problem).collect())?;
     let removed = job.scrub();
     if !bank.mode.is_backup() {
-        return Ok(doubted(&Restorable::Job(job)));
+        return Ok(doubted(ImportCounts { jobs: 1, ..ImportCounts::default() }));
     }
     let of = Some(job.workspace_id.clone());
     Ok(ImportLine { taken: Taken::Thing(Restorable::Job(job)), of, workspace: None, removed })
 }
 
-fn doubted(thing: &Restorable) -> ImportLine {
-    ImportLine {
-        taken: Taken::Doubted(ImportCounts::of(thing)),
-        of: None,
-        workspace: None,
-        removed: Removed::default(),
+/// Reads a file of a memory bank. Agents take what it says as the user's own word, so it is taken of a backup alone.
+fn bank_file(fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProblem>> {
+    let mut file: BankFile = whole(fields)?;
+    let files = BankFiles::from([(file.path.clone(), file.text.clone())]);
+    check_bounds(&files).map_err(|invalid| vec![ItemProblem::new("text", invalid.problem)])?;
+    let removed = file.text.scrub();
+    if !bank.mode.is_backup() {
+        return Ok(doubted(ImportCounts { bank_files: 1, ..ImportCounts::default() }));
     }
+    Ok(ImportLine { taken: Taken::BankFile(file), of: None, workspace: None, removed })
+}
+
+fn doubted(counts: ImportCounts) -> ImportLine {
+    ImportLine { taken: Taken::Doubted(counts), of: None, workspace: None, removed: Removed::default() }
 }
 
 fn require_id(fields: &Fields, name: &str) -> Result<(), Vec<ItemProblem>> {

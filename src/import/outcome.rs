@@ -38,6 +38,9 @@ pub(crate) struct ImportCounts {
     pub(crate) signals: u64,
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) jobs: u64,
+    /// Files of memory banks.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) bank_files: u64,
 }
 
 impl Imported {
@@ -64,10 +67,11 @@ impl ImportCounts {
         self.traces += more.traces;
         self.signals += more.signals;
         self.jobs += more.jobs;
+        self.bank_files += more.bank_files;
     }
 
     pub(crate) fn sum(self) -> u64 {
-        self.memories + self.traces + self.signals + self.jobs
+        self.memories + self.traces + self.signals + self.jobs + self.bank_files
     }
 
     pub(crate) fn is_nothing(&self) -> bool {
@@ -116,12 +120,15 @@ impl NotTaken {
     pub(super) fn notes(&self, words: &impl ImportWords) -> Vec<String> {
         let doubted = self.is_doubted.then(|| format!("{NOT_VOUCHED_FOR}; {}", words.exactly()));
         let mut notes: Vec<String> = doubted.into_iter().collect();
-        let ImportCounts { signals, jobs, .. } = self.doubted;
+        let ImportCounts { signals, jobs, bank_files, .. } = self.doubted;
         if signals > 0 {
             notes.push(format!("evidence was not taken: {signals} signals that nobody vouches for"));
         }
         if jobs > 0 {
             notes.push(format!("background jobs were not taken: {jobs} that nobody vouches for"));
+        }
+        if bank_files > 0 {
+            notes.push(format!("memory banks were not taken: {bank_files} files that nobody vouches for"));
         }
         let left_out = self.left_out.iter().map(|((workspace, left_out), memories)| {
             let what = if left_out.scope == Scope::Org { "organisation" } else { "team" };

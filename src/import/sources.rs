@@ -13,7 +13,7 @@ use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::bank::{BankKey, ImportedFact};
+use reasoning_bank_domain::bank::ImportedFact;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::safety::secrets::{Removed, scrub};
 use reasoning_bank_importers::{
@@ -114,6 +114,7 @@ pub(crate) fn collect(
         lineage: ImportLineage::default(),
         copies: None,
         vectors,
+        banks: BTreeMap::new(),
     };
     let facts = facts.into_values().map(DatedFacts::newest_first).collect();
     Ok(CollectedSource { checked, facts, workspaces, skipped, unplaced, removed })
@@ -233,8 +234,8 @@ impl<'a> Collector<'a> {
         self.fact_bytes += fact.text.len();
         let checkout = if workspace.id == self.context.here.id { self.context.checkout.clone() } else { None };
         let facts = self.facts.entry(workspace.id.clone()).or_insert_with(|| {
-            let root = Some(PathBuf::from(&workspace.root)).filter(|root| !root.as_os_str().is_empty());
-            let location = BankLocation { key: BankKey::code(&workspace.id), checkout: checkout.or(root) };
+            let BankLocation { key, checkout: root } = BankLocation::of_workspace(&workspace);
+            let location = BankLocation { key, checkout: checkout.or(root) };
             DatedFacts { workspace, location, facts: Vec::new() }
         });
         facts.facts.push((item.created_at.unwrap_or(self.context.now), fact));

@@ -1,5 +1,6 @@
 //! Memory banks through the real binary: an agent activates and updates, people edit, processes are killed.
 
+mod export;
 mod hostile;
 mod kills;
 mod model;

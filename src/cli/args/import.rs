@@ -1,4 +1,4 @@
-//! The arguments of `import`.
+//! The arguments of `import` and `learn`.
 
 use std::path::PathBuf;
 
@@ -36,4 +36,14 @@ pub(in crate::cli) struct SourceArgs {
     pub(in crate::cli) dry_run: bool,
     #[command(flatten)]
     pub(in crate::cli) sure: Sure,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct LearnArgs {
+    /// Files; `-` reads one from stdin
+    #[arg(required_unless_present = "bank", value_name = "FILE")]
+    pub(in crate::cli) files: Vec<PathBuf>,
+    /// Learn from the files of this memory bank, as `bank list` names it
+    #[arg(long, value_name = "TYPE:ID")]
+    pub(in crate::cli) bank: Option<String>,
 }

@@ -25,7 +25,7 @@ pub(in crate::cli) async fn export(
         Some(named) => Some(system.workspaces.resolve(named, request_deadline()).await?.workspace.id),
         None => None,
     };
-    let export = Export::begin(workspace, options, system.store.clone()).await?;
+    let export = Export::begin(workspace, options, system.clone()).await?;
     let mut lines = ExportLines { out, as_array, begun: false };
     let exported = write_all(export, &mut lines).await;
     exported.map_err(|failure| if lines.begun { failure.after_output() } else { failure })

@@ -159,6 +159,8 @@ pub(in crate::cli) fn failed(failure: ImportFailure, name: &str) -> CommandFailu
             .hint("correct or remove what each line names, and import the whole file again"),
         ImportFailure::TooManyWorkspaces => CommandFailure::usage(message)
             .hint("import one workspace's part of it, or say --trusted-backup for a backup of your own"),
+        ImportFailure::BanksTooLarge => CommandFailure::usage(message)
+            .hint("split the file: its lines of the kind bank_file can be imported by themselves"),
         ImportFailure::BrokenOff { error, .. } => {
             let mut failure = CommandFailure::from(*error);
             failure.message = format!("{message}: {}", failure.message);

@@ -210,7 +210,7 @@ pub(in crate::cli) fn recorded(answer: &Recorded) -> String {
 
 pub(in crate::cli) fn imported(answer: &Imported) -> String {
     let Imported {
-        imported: ImportCounts { memories, traces, signals, jobs },
+        imported: ImportCounts { memories, traces, signals, jobs, bank_files },
         skipped,
         redactions,
         dropped_characters,
@@ -224,6 +224,9 @@ pub(in crate::cli) fn imported(answer: &Imported) -> String {
     ];
     if *jobs > 0 {
         kinds.push(counted(*jobs as usize, "job", "jobs"));
+    }
+    if *bank_files > 0 {
+        kinds.push(counted(*bank_files as usize, "file of memory banks", "files of memory banks"));
     }
     let mut out = format!("imported {}; {skipped} skipped, as they were there already\n", kinds.join(", "));
     if *redactions > 0 {

@@ -79,7 +79,7 @@ async fn import(
 
 fn refused(failure: &ImportFailure) -> Problem {
     let hint = match failure {
-        ImportFailure::Bad(_) | ImportFailure::TooManyWorkspaces => {
+        ImportFailure::Bad(_) | ImportFailure::TooManyWorkspaces | ImportFailure::BanksTooLarge => {
             "correct or remove what each line names, and send the whole file again"
         }
         ImportFailure::Unreadable(_) | ImportFailure::Aside(_) | ImportFailure::BrokenOff { .. } => {
@@ -93,7 +93,7 @@ fn refused(failure: &ImportFailure) -> Problem {
 /// Describes the route, as a path of OpenAPI.
 pub(super) fn paths() -> Value {
     let number = json!({"type": "integer", "minimum": 0});
-    let counts = json!({"type": "object", "properties": {"memories": number, "traces": number, "signals": number, "jobs": number}});
+    let counts = json!({"type": "object", "properties": {"memories": number, "traces": number, "signals": number, "jobs": number, "bank_files": number}});
     let notes = json!({"type": "array", "items": {"type": "string"}});
     let answer = json!({"type": "object", "required": ["imported", "skipped", "redactions"], "properties": {
         "imported": counts, "skipped": number, "left_out": counts, "redactions": number, "dropped_characters": number, "notes": notes,

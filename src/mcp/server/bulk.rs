@@ -115,7 +115,7 @@ impl Server {
             return Err(Error::PermissionDenied(Permission::Read));
         }
         let workspace = self.shared(caller, named).await?;
-        let export = Export::begin(Some(workspace.id), options, self.0.system.store.clone()).await?;
+        let export = Export::begin(Some(workspace.id), options, self.0.system.clone()).await?;
         Ok((export, workspace.key.map(String::from)))
     }
 }

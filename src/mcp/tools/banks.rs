@@ -58,12 +58,11 @@ async fn code(calling: &Calling<'_>, name: Option<&str>) -> Result<CalledBank, I
     let workspace = calling.workspace(name).await?;
     let resolved = calling.system.workspaces.resolve(&workspace, calling.deadline).await?;
     calling.memories().register(&resolved, calling.deadline).await?;
-    let key = BankKey::code(&resolved.workspace.id);
+    let BankLocation { key, checkout: root } = BankLocation::of_workspace(&resolved.workspace);
     let (checkout, id) = match &calling.caller {
         Caller::User { .. } => {
             let here = calling.options.base.join(name.unwrap_or_default());
             let work_tree = project::work_tree(&here).filter(|tree| is_of(calling, tree, &workspace));
-            let root = (!resolved.workspace.root.is_empty()).then(|| resolved.workspace.root.clone().into());
             (work_tree.or(root), key.id().to_owned())
         }
         Caller::Holder { .. } => {
