@@ -182,7 +182,7 @@ fn check(operation: &BankOperation) -> Result<(), BankInvalid> {
 /// A bank while operations change it.
 struct BankInChange<'a> {
     files: BankFiles,
-    known: KnownPieces,
+    known: KnownPieces<'a>,
     is_known: &'a dyn Fn(&str) -> bool,
     /// The sections that were changed, by file and path, with the metadata of the change.
     touched: Vec<(BankPath, Vec<String>, BankMetadata)>,
@@ -195,8 +195,8 @@ impl BankInChange<'_> {
             return Some(operation);
         }
         let pieces = blocks(&operation.content);
-        let is_new = |(form, text): &(PieceForm, String)| !self.known.has(*form, text) && !(self.is_known)(text);
-        let new: Vec<&(PieceForm, String)> = pieces.iter().filter(|piece| is_new(piece)).collect();
+        let mut new: Vec<&(PieceForm, String)> = pieces.iter().collect();
+        new.retain(|(form, text)| !self.known.has(*form, text) && !(self.is_known)(text));
         if new.is_empty() && !pieces.is_empty() {
             return None;
         }

@@ -45,27 +45,49 @@ pub struct BankTextPiece {
     pub text: String,
 }
 
-/// What a bank says already, by the words of its pieces.
-#[derive(Debug, Clone, Default)]
-pub(super) struct KnownPieces(HashSet<String>);
+/// What a bank says already, by the words of its pieces. A file is read when a piece is asked for that could be in it.
+pub(super) struct KnownPieces<'a> {
+    files: Vec<KnownFile<'a>>,
+    added: HashSet<String>,
+}
 
-impl KnownPieces {
-    pub(super) fn of(files: &BankFiles) -> Self {
-        let mut known = Self::default();
-        for document in files.values().filter_map(|text| BankDocument::parse(text.as_str()).ok()) {
-            for section in document.sections() {
-                blocks(document.body(section)).iter().for_each(|(form, text)| known.add(*form, text));
-            }
-        }
-        known
+struct KnownFile<'a> {
+    text: &'a str,
+    lower: String,
+    pieces: Option<HashSet<String>>,
+}
+
+impl<'a> KnownPieces<'a> {
+    pub(super) fn of(files: &'a BankFiles) -> Self {
+        let of_file = |text: &'a String| KnownFile { text, lower: text.to_lowercase(), pieces: None };
+        Self { files: files.values().map(of_file).collect(), added: HashSet::new() }
     }
 
     pub(super) fn add(&mut self, form: PieceForm, text: &str) {
-        self.0.insert(key(form, text));
+        self.added.insert(key(form, text));
     }
 
-    pub(super) fn has(&self, form: PieceForm, text: &str) -> bool {
-        self.0.contains(&key(form, text))
+    pub(super) fn has(&mut self, form: PieceForm, text: &str) -> bool {
+        let key = key(form, text);
+        // A file that has a piece has all its words, the longest of which few other files have.
+        let longest = key.split(' ').filter(|word| word.is_ascii()).max_by_key(|word| word.len()).unwrap_or_default();
+        self.added.contains(&key)
+            || self
+                .files
+                .iter_mut()
+                .filter(|file| file.lower.contains(longest))
+                .any(|file| file.pieces().contains(&key))
+    }
+}
+
+impl KnownFile<'_> {
+    fn pieces(&mut self) -> &HashSet<String> {
+        let text = self.text;
+        self.pieces.get_or_insert_with(|| {
+            let Ok(document) = BankDocument::parse(text) else { return HashSet::new() };
+            let of_section = |section| blocks(document.body(section));
+            document.sections().iter().flat_map(of_section).map(|(form, text)| key(form, &text)).collect()
+        })
     }
 }
 
@@ -242,13 +264,25 @@ mod tests {
     fn the_same_words_are_known_whatever_their_form_but_a_task_is_no_report() {
         let files =
             [("a.md".parse().unwrap(), "# A\n\n- 2026-01-02: Uses **PostgreSQL** 16.\n- [ ] Write docs\n".to_owned())];
-        let known = KnownPieces::of(&files.into());
+        let files = files.into();
+        let mut known = KnownPieces::of(&files);
         assert!(known.has(PieceForm::Paragraph, "uses PostgreSQL 16"));
         assert!(!known.has(PieceForm::Paragraph, "uses PostgreSQL 17") && !known.has(PieceForm::Item, "Write docs"));
         assert!(known.has(PieceForm::OpenItem, "write docs."));
     }
 
     proptest! {
+        #[test]
+        fn each_piece_of_a_file_is_known(text in "((- |\\* |## )?[a-zÄΣß:(*]{1,5}[ .]?\n{0,2}){0,20}") {
+            let files = BankFiles::from([("a.md".parse().unwrap(), text)]);
+            for (form, piece) in files.values().flat_map(|text| {
+                let document = BankDocument::parse(text.as_str()).unwrap();
+                document.sections().iter().flat_map(|section| blocks(document.body(section))).collect::<Vec<_>>()
+            }) {
+                prop_assert!(KnownPieces::of(&files).has(form, &piece), "{piece:?}");
+            }
+        }
+
         #[test]
         fn no_word_is_lost(text in "((- |\\* |> |1\\. |  )?[a-z:]{1,5} ?\n{0,2}){0,20}") {
             let pieces = text_pieces(&text);
