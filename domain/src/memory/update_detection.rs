@@ -22,6 +22,8 @@ mod phrase;
 mod reason;
 mod relations;
 mod statement;
+mod synonyms;
+mod tense;
 mod term;
 mod token;
 mod tools;
@@ -35,7 +37,8 @@ pub use statement::Statement;
 
 use jiff::Timestamp;
 
-use self::clause_relation::{ClauseRelation, clause_relation};
+use self::clause::Clause;
+use self::clause_relation::{ClauseRelation, Evidence, clause_relation, confidence};
 
 /// The least share of an older statement's claims that must change for it to be outdated.
 const LEAST_SHARE_OF_CLAIMS: f64 = 0.25;
@@ -88,31 +91,33 @@ pub fn found(newer: Dated<'_>, neighbours: &[Neighbour<'_>]) -> Vec<(usize, f64)
 
 /// Returns the confidence with which two statements differ about the same subject. None where they do not differ.
 fn differs(newer: &Statement, older: &Statement) -> Option<f64> {
+    let confidences =
+        evidence(newer, older).into_iter().map(|of_claim| of_claim.iter().filter_map(confidence).reduce(f64::max));
+    let changed: Vec<f64> = confidences.flatten().collect();
+    let is_enough = changed.len() as f64 >= LEAST_SHARE_OF_CLAIMS * older.claims().count() as f64;
+    changed.into_iter().reduce(f64::max).filter(|_| is_enough)
+}
+
+/// Collects the evidence that claims of a newer statement update those of an older one. Each claim of the older one has
+/// a list, with an entry for each claim of the newer one that differs from it in one value.
+fn evidence(newer: &Statement, older: &Statement) -> Vec<Vec<Evidence>> {
     if !newer.shares_context(older) {
-        return None;
+        return Vec::new();
     }
-    let claims = older.claims().count();
-    let (mut changed, mut best) = (0, 0.0f64);
-    for old in older.claims() {
-        let mut of_claim = 0.0f64;
-        // A claim that is said again is not changed, whatever else is said.
-        if newer.claims().any(|new| new == old) {
-            continue;
-        }
-        for new in newer.claims() {
+    // What both say is not changed and changes nothing, whatever else is said. Their title is often such a claim.
+    let is_own = |claim: &&Clause, other: &Statement| other.claims().all(|said| said != *claim);
+    let of_claim = |old: &Clause| {
+        let mut all = Vec::new();
+        for new in newer.claims().filter(|new| is_own(new, older)) {
             match clause_relation(new, old) {
-                ClauseRelation::Updates(confidence) => of_claim = of_claim.max(confidence),
-                ClauseRelation::Agrees => {
-                    of_claim = 0.0;
-                    break;
-                }
+                ClauseRelation::Differs(evidence) => all.push(evidence),
+                ClauseRelation::Agrees => return Vec::new(),
                 ClauseRelation::Apart => {}
             }
         }
-        changed += usize::from(of_claim > 0.0);
-        best = best.max(of_claim);
-    }
-    (changed > 0 && changed as f64 >= LEAST_SHARE_OF_CLAIMS * claims as f64).then_some(best.min(1.0))
+        all
+    };
+    older.claims().filter(|old| is_own(old, newer)).map(of_claim).collect()
 }
 
 #[cfg(test)]

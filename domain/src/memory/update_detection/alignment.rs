@@ -51,6 +51,19 @@ impl Candidate<'_> {
         self.part.is_some_and(|part| part.is_before_verb)
     }
 
+    /// Returns the preposition before it. None for what does not stand behind the verb.
+    pub(super) fn opening_behind_verb(&self) -> Option<&str> {
+        self.part.filter(|part| !part.is_before_verb).map(|part| part.joined_by.as_str())
+    }
+
+    pub(super) fn is_path(&self) -> bool {
+        self.value.is_some_and(|value| value.kind == ValueKind::Path)
+    }
+
+    pub(super) fn is_next_to_verb(&self) -> bool {
+        self.part.is_some_and(|part| !part.is_before_verb && part.opening.is_empty())
+    }
+
     fn is_in(&self, part: &Part) -> bool {
         self.part.is_some_and(|own| std::ptr::eq(own, part))
     }
@@ -156,9 +169,12 @@ fn is_family(a: &str, b: &str) -> bool {
     common >= FAMILY_BYTES && derives(a) && derives(b)
 }
 
-fn is_known(value: &ClauseValue, other: &Outline) -> bool {
-    value.words.iter().all(|word| other.says(word))
-        || other.values().any(|known| value.kind == known.kind && value.overlaps(known))
+/// Tells whether another outline says a value of outline `own`, or part of it.
+fn is_known(value: &ClauseValue, own: &Outline, other: &Outline) -> bool {
+    // Of two names on one side, the longer one is another thing: the state of Terraform in Terraform Cloud.
+    let is_own = |known: &ClauseValue| own.values().any(|value| value == known);
+    other.says_value(value)
+        || other.values().any(|known| value.kind == known.kind && value.overlaps(known) && !is_own(known))
 }
 
 /// Finds what outline `a` says and outline `b` does not.
@@ -166,7 +182,7 @@ fn candidates<'a>(a: &'a Outline, b: &Outline) -> Vec<Candidate<'a>> {
     let mut all = Vec::new();
     for part in &a.parts {
         let before = all.len();
-        let values = part.values.iter().filter(|value| !is_known(value, b));
+        let values = part.values.iter().filter(|value| !is_known(value, a, b));
         all.extend(values.map(|value| Candidate {
             part: Some(part),
             value: Some(value),
@@ -209,7 +225,11 @@ fn fit(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<(Difference, f64)> {
         return None;
     }
     let excludes = |a: &String, b: &String| tools::exclude(&lexicon::canonical(a), &lexicon::canonical(b));
-    let excluded = a.words.iter().any(|a| b.words.iter().any(|b| excludes(a, b)));
+    // What narrows both clauses before the verb is not what they tell: `on the blue fleet the heap is`.
+    let narrows_before =
+        |of: &Candidate<'_>| of.part.is_some_and(|part| part.is_before_verb && !part.opening.is_empty());
+    let excluded =
+        !(narrows_before(a) && narrows_before(b)) && a.words.iter().any(|a| b.words.iter().any(|b| excludes(a, b)));
     let same_tools = !a.tool_kinds().is_disjoint(&b.tool_kinds());
     let day = |kind: ValueKind| if kind == ValueKind::Frequency { ValueKind::Date } else { kind };
     let (difference, fit) = match (a.value, b.value) {
@@ -217,6 +237,11 @@ fn fit(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<(Difference, f64)> {
         _ if a.part.is_none() || b.part.is_none() || a.is_beside || b.is_beside => return None,
         (Some(a), Some(b)) if a.kind == ValueKind::Name && b.kind == ValueKind::Name => (Difference::Names, 3.0),
         (Some(a), Some(b)) if a.may_replace(b) => (Difference::Typed, 5.0),
+        (Some(a), Some(b))
+            if (a.is_hour() && b.kind == ValueKind::Time) || (a.kind == ValueKind::Time && b.is_hour()) =>
+        {
+            (Difference::Typed, 4.0)
+        }
         (Some(a), Some(b)) if day(a.kind) == day(b.kind) && a.kind != b.kind => (Difference::Typed, 4.0),
         (None, None) => (Difference::Words, 1.0),
         (Some(value), None) | (None, Some(value)) if matches!(value.kind, ValueKind::Name | ValueKind::Path) => {
@@ -226,7 +251,8 @@ fn fit(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<(Difference, f64)> {
     };
     let place = |of: &Candidate<'_>| {
         let part = of.part?;
-        Some(f64::from(u8::from(!part.is_before_verb)) / 4.0 - f64::from(u8::from(part.is_only_condition())))
+        let narrows = part.is_only_condition() || (part.is_before_verb && !part.opening.is_empty());
+        Some(f64::from(u8::from(!part.is_before_verb)) / 4.0 - f64::from(u8::from(narrows)))
     };
     let same_opening = a.part.zip(b.part).is_some_and(|(a, b)| a.opening == b.opening);
     let places = place(a).unwrap_or(0.0) + place(b).unwrap_or(0.0) + f64::from(u8::from(same_opening)) / 2.0;
@@ -240,7 +266,7 @@ fn rest(a: &Outline, b: &Outline, slot: Option<&Candidate<'_>>) -> Rest {
     for part in &a.parts {
         let is_slot = slot.is_some_and(|slot| slot.is_in(part));
         for value in &part.values {
-            if is_known(value, b) {
+            if is_known(value, a, b) {
                 shared.extend(value.words.iter().map(String::as_str));
             } else if !(is_slot && slot.is_some_and(|slot| slot.value == Some(value))) {
                 let is_name = value.kind == ValueKind::Name;
@@ -267,7 +293,9 @@ fn rest(a: &Outline, b: &Outline, slot: Option<&Candidate<'_>>) -> Rest {
                 continue;
             }
             let is_environment = lexicon::environment(word).is_some();
-            let is_modifier = part.words[at + 1..].iter().any(|behind| says(b, behind) && !phrase::is_detail(behind));
+            let before_detail = part.words.get(at + 1).is_some_and(|next| phrase::is_detail(next) && says(b, next));
+            let is_modifier = before_detail
+                || part.words[at + 1..].iter().any(|behind| says(b, behind) && !phrase::is_detail(behind));
             let of_slot = is_slot && slot.is_some_and(|slot| slot.value.is_none() || !is_modifier);
             let count = match () {
                 () if is_environment => &mut rest.narrowing,

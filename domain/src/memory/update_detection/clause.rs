@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use super::alignment::Candidate;
 use super::former;
 use super::lexicon;
 use super::outline::Outline;
 use super::phrase::{self, Phrase};
 use super::reason;
+use super::tense;
 use super::term::{Role, Term};
 use super::token::Token;
+use super::tools;
 use super::values::{ClauseValue, ValueKind};
 use super::verb::{self, Verb};
 
@@ -25,7 +28,7 @@ pub(super) struct Clause {
     pub is_affirmed: bool,
     /// True where the clause says that something is not allowed, or advises against it.
     pub bans: bool,
-    /// True where the clause speaks of what may be.
+    /// True where the clause speaks of what may be, or of what happened once.
     pub is_doubtful: bool,
     /// True where the clause speaks of the sentence before, as in `This holds for staging`, or is only a phrase.
     pub refers_back: bool,
@@ -37,6 +40,10 @@ pub(super) struct Clause {
     pub is_past: bool,
     /// True where the verb may have several objects, none of which takes the place of another.
     pub is_additive: bool,
+    /// True where the title speaks of several things: `Sponsors`.
+    pub is_of_several: bool,
+    /// True where the clause says what one of several is: `a customer of ours is Acme`.
+    pub is_indefinite: bool,
     /// True where the subject does something to an object, and may do it to others.
     pub acts: bool,
     /// True where the clause begins with its verb, as in `Use tabs`.
@@ -53,6 +60,16 @@ impl Clause {
         self.subject.iter().filter(|term| term.role == Role::Qualifier)
     }
 
+    /// Tells whether there may be several of a value behind the verb: `depends on`, `is allergic to`.
+    pub(super) fn takes_several(&self, value: &Candidate<'_>) -> bool {
+        let opening = value.opening_behind_verb();
+        let is_object = opening.is_some_and(|opening| matches!(opening, "" | "to" | "on" | "for" | "against" | "into"));
+        let is_object = is_object || (opening == Some("in") && value.is_path());
+        // A preposition behind an active verb belongs to it: `works with`.
+        let is_object = is_object || (value.is_next_to_verb() && !self.outline.is_passive);
+        (self.is_additive && is_object) || (self.outline.joins() && opening == Some("to"))
+    }
+
     /// Tells whether the clause says anything of its own that another clause could say differently.
     pub(super) fn is_claim(&self) -> bool {
         !self.values.is_empty() || self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Action))
@@ -61,23 +78,16 @@ impl Clause {
 
 /// Reads the words of a clause. A clause without a subject speaks of `inherited`, the subject of the clause before.
 pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
-    let announces = announces(tokens);
+    let announces = tense::announces(tokens);
     // It speaks of a word of the clause before, and not of its subject.
     let is_relative = tokens.first().is_some_and(|token| matches!(&*token.lower, "who" | "whose" | "which"));
     let (told, reasons) = reason::split(tokens);
     let (tokens, mut former) = former::split(&told);
     // A name in the reason for a choice is what was not chosen.
     former.extend(reasons.into_iter().filter(|token| token.is_name).map(|token| token.lower));
-    let is_doubtful = tokens.iter().enumerate().any(|(at, token)| {
-        let is_plan = token.lower.starts_with("plan");
-        // Something that is considered abandoned is abandoned.
-        let is_rule = token.lower == "considered"
-            && at.checked_sub(1).is_some_and(|before| matches!(&*tokens[before].lower, "is" | "are"));
-        lexicon::is_doubt(&token.lower)
-            && !is_rule
-            && (!is_plan || tokens.get(at + 1).is_some_and(|next| next.lower == "to"))
-    });
-    let is_past = tokens.iter().any(|token| matches!(&*token.lower, "previously" | "formerly" | "originally"));
+    let is_event = !announces && tense::tells_once(&tokens);
+    let is_doubtful = tense::doubts(&tokens);
+    let is_past = tense::is_over(&tokens);
     let mut reading = Reading::default();
     let tokens = reading.polarity(&tokens);
     reading.outline.measure(&tokens);
@@ -96,15 +106,18 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
         former,
         bans: reading.bans,
         is_affirmed: reading.negations % 2 == 0,
-        is_doubtful: is_doubtful || is_relative,
+        is_doubtful: is_doubtful || is_relative || is_event,
         refers_back: tokens.first().is_some_and(|token| {
             lexicon::is_preposition(&token.lower)
                 || matches!(&*token.lower, "this" | "that" | "these" | "those" | "it" | "only" | "applies" | "valid")
         }) || (tokens.len() <= MOST_WORDS_OF_PHRASE && verb::main(&tokens).is_none()),
-        is_added: adds(&tokens),
+        is_added: tense::adds(&tokens),
         announces,
         is_past: is_past || was,
         is_additive: reading.is_additive,
+        is_of_several: false,
+        is_indefinite: reading.outline.is_copula
+            && tokens.first().is_some_and(|token| matches!(&*token.lower, "a" | "an" | "one" | "another" | "some")),
         acts: reading.acts,
         is_deed: reading.is_deed,
         is_advice: reading.is_advice,
@@ -132,33 +145,6 @@ fn begins_definite(word: &str) -> bool {
     matches!(word, "the" | "our" | "my" | "your" | "his" | "her" | "their" | "responsible")
 }
 
-/// Tells whether a clause adds a value to those there are: `also`, `as well`, `was added`.
-fn adds(tokens: &[Token]) -> bool {
-    tokens.iter().enumerate().any(|(at, token)| {
-        let before = at.checked_sub(1).map_or("", |before| &tokens[before].lower);
-        match &*token.lower {
-            "also" | "additionally" | "another" | "besides" => true,
-            "too" => at + 1 == tokens.len() || token.pauses,
-            "well" => before == "as",
-            "added" => at > 0,
-            _ => false,
-        }
-    })
-}
-
-/// Tells whether a clause says that something is another one from now on: `now`, `no longer`, `switched to`.
-fn announces(tokens: &[Token]) -> bool {
-    tokens.iter().enumerate().any(|(at, token)| {
-        let before = at.checked_sub(1).map_or("", |before| &tokens[before].lower);
-        match &*token.lower {
-            "now" | "nowadays" | "anymore" | "instead" | "currently" | "henceforth" => true,
-            "longer" => before == "no",
-            "days" => before == "these",
-            word => (word.ends_with("ed") || matches!(word, "went" | "rewrote" | "cut")) && former::is_change(word),
-        }
-    })
-}
-
 #[derive(Default)]
 struct Reading {
     subject: Vec<Term>,
@@ -183,7 +169,9 @@ impl Reading {
         for (at, token) in tokens.iter().enumerate() {
             in_condition &= !at.checked_sub(1).is_some_and(|before| tokens[before].pauses);
             in_condition |= matches!(&*token.lower, "when" | "whenever" | "if" | "unless");
-            if lexicon::is_negation(&token.lower) && !token.is_name {
+            // Something left out is a detail behind a pause: `in dollars, without tax`.
+            let is_detail = token.lower == "without" && at > 0 && tokens[at - 1].pauses;
+            if lexicon::is_negation(&token.lower) && !token.is_name && !is_detail {
                 // A condition that is not met denies nothing.
                 self.negations += usize::from(!in_condition);
                 continue;
@@ -196,7 +184,12 @@ impl Reading {
             let narrows = |next: &Token| matches!(&*next.lower, "in" | "for" | "by" | "on" | "at");
             let is_last = is_last || (is_set && narrows(&tokens[at + 1]));
             let is_switch = matches!(&*token.lower, "on" | "off");
-            match lexicon::opposite(&token.lower).filter(|_| !is_switch || is_last) {
+            // A manual is a book, unless it tells how something else is: `manual releases`, `releases are manual`.
+            let next = tokens.get(at + 1).filter(|_| !token.pauses);
+            let is_book = token.lower == "manual"
+                && !before.is_some_and(|before| lexicon::is_light_verb(&before.lower))
+                && next.is_none_or(|next| lexicon::is_light_verb(&next.lower) || lexicon::is_preposition(&next.lower));
+            match lexicon::opposite(&token.lower).filter(|_| (!is_switch || is_last) && !is_book) {
                 Some((base, affirmed)) => {
                     self.negations += usize::from(!affirmed);
                     self.bans |= matches!(base, "permission" | "usage");
@@ -263,7 +256,11 @@ impl Reading {
         let next = tokens.get(verb.to).map_or("", |next| &next.lower);
         let is_permission = tokens[..verb.from].iter().any(|token| matches!(&*token.lower, "may" | "can"));
         let is_definite = verb.is_role || next == "as" || (verb.is_copula && begins_definite(next));
-        self.outline.set_verb(verb, next, is_definite, is_permission && tokens[verb.from].lower != "be");
+        // Several people may do the same work, while one tool does it.
+        let is_shared = lexicon::is_shared_work(&tokens[verb.from].lower)
+            && !tokens[..verb.from].iter().any(|token| tools::is_tool(&token.lower));
+        self.outline.set_verb(verb, next, is_definite && !is_shared, is_permission && tokens[verb.from].lower != "be");
+        self.outline.is_passive = !verb.is_copula && is_passive(&tokens[verb.from..verb.to]);
         let bare = &tokens[..verb.from];
         if is_definite && is_bare_name(bare, &tokens[verb.from]) {
             self.outline.begin_with(phrase::name(bare));
@@ -291,7 +288,9 @@ impl Reading {
         let acts = verb.takes_object && !verb.actions.is_empty() && !is_passive(&tokens[verb.from..verb.to]);
         // What somebody did once says nothing of what else was done: `Sara translated it into Spanish`.
         let word = &tokens[verb.from].lower;
-        let is_deed = verb.to == verb.from + 1 && word.ends_with("ed") && !lexicon::is_light_verb(word);
+        // A verb such as `feed` only ends like a past.
+        let is_past = word.ends_with("ed") && lexicon::verb(word) != *word;
+        let is_deed = verb.to == verb.from + 1 && is_past && !lexicon::is_light_verb(word);
         self.is_additive = verb.is_additive || (is_deed && !former::is_change(word));
         self.acts = acts;
         self.is_deed = is_deed && !former::is_change(word);

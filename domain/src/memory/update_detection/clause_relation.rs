@@ -9,68 +9,25 @@ use super::{lexicon, relations};
 const MOST_LEFT: f64 = 3.0;
 /// The weight of the words that two clauses about one thing share at least.
 const LEAST_SHARED: f64 = 1.0;
-/// The number of shared words from which on more of them say nothing more.
-const MOST_SHARED: f64 = 4.0;
-// The weights are those of a logistic regression (Cox 1958) on pairs of statements, each with the sign that its
-// evidence has. SUBJECTS_ANY, VERBS_BOTH and OBJECT stand at bounds set by hand, as the fit left them weaker.
-/// The score of two clauses that differ in one value alone.
-const ONE: f64 = 1.29;
-/// A word that both say.
-const SHARED: f64 = 0.21;
-/// Words on both sides that the other does not say.
-const NOUNS_BOTH: f64 = -1.01;
-/// Each noun that one side speaks of.
-const SUBJECTS_ANY: f64 = -1.80;
-/// Each word before a noun, where both say the noun.
-const MODIFIERS_ANY: f64 = -3.16;
-/// Each word that narrows one side.
-const NARROWING_ANY: f64 = -4.36;
-/// Each word behind a preposition.
-const BEHIND_ANY: f64 = -2.83;
-/// Another value on both sides.
-const VALUES_BOTH: f64 = -1.92;
-/// Different verbs that tell different relations.
-const VERBS_BOTH: f64 = -0.60;
-/// Such verbs beside two values of one type, which say more of their attribute than names do.
-const TYPED_VERBS: f64 = -1.87;
-/// One side denies what the other affirms.
-const POLARITY: f64 = 0.22;
-/// Two tools of different purposes.
-const OTHER_TOOL: f64 = -2.65;
-/// A verb that may have several objects.
-const ADDITIVE: f64 = -3.74;
-/// The newer clause says that something changed.
-const MARKER: f64 = 1.20;
-/// The newer clause names the older value as the one before.
-const NAMES_OLDER: f64 = 3.34;
-/// A name that does something, which others may do as well.
-const SUBJECT_NAME: f64 = -3.33;
-/// Words before the verb.
-const SUBJECT_PHRASE: f64 = -2.82;
-/// A permission, beside which there may be others.
-const PERMISSION: f64 = -3.42;
-/// Another name.
-const NAMES_ANY: f64 = -2.43;
-/// Other words as the object of a verb, which may have several.
-const OBJECT: f64 = -1.80;
-/// Words on both sides beside the value, which tell what it measures.
-const BESIDE_BOTH: f64 = -2.93;
-/// Two prohibitions, which may hold side by side.
-const BOTH_DENIED: f64 = -0.70;
-/// Two advices, which may hold side by side.
-const ADVICE: f64 = -3.10;
-/// The newer clause tells what somebody did once.
-const DEED: f64 = -1.83;
+
+/// The evidence that a newer clause updates an older one: the name, the weight and the value of each sort.
+pub(super) type Evidence = Vec<(&'static str, f64, f64)>;
 
 /// The relation of a newer clause to an older one.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum ClauseRelation {
     /// They speak of different things.
     Apart,
     /// They speak of the same thing and agree, or one says more.
     Agrees,
-    /// They speak of the same thing and differ; the confidence is in 0..=1.
-    Updates(f64),
+    /// They differ in one value. The evidence tells whether they speak of the same thing.
+    Differs(Evidence),
+}
+
+/// Weighs evidence. Returns the confidence in 0..=1 that it is an update. None where it is more likely none.
+pub(super) fn confidence(evidence: &Evidence) -> Option<f64> {
+    let score: f64 = evidence.iter().map(|(_, weight, value)| weight * value).sum();
+    (score > 0.0).then(|| 1.0 / (1.0 + f64::exp(-score)))
 }
 
 /// Tells whether both state what holds, at the same point of a scale, and neither adds a value.
@@ -87,15 +44,17 @@ pub(super) fn clause_relation(newer: &Clause, older: &Clause) -> ClauseRelation 
     if !may_relate(newer, older) {
         return ClauseRelation::Apart;
     }
-    match score(newer, older) {
-        Some(score) if score > 0.0 => ClauseRelation::Updates(1.0 / (1.0 + (-score).exp())),
+    match evidence(newer, older) {
+        Some(evidence) => ClauseRelation::Differs(evidence),
         None if is_said(newer, older) => ClauseRelation::Agrees,
-        _ => ClauseRelation::Apart,
+        None => ClauseRelation::Apart,
     }
 }
 
-/// Weighs the evidence that a newer clause updates an older one. None where the clauses do not differ in one value.
-fn score(newer: &Clause, older: &Clause) -> Option<f64> {
+/// Collects the evidence that a newer clause updates an older one. None where the clauses do not differ in one value.
+///
+/// The weights are those of a logistic regression (Cox 1958), which `scripts/fit_updates.py` makes.
+fn evidence(newer: &Clause, older: &Clause) -> Option<Evidence> {
     let (a, b) = (&newer.outline, &older.outline);
     let Alignment { difference, slots, new, old } = align(newer, older)?;
     let of_both = |has: &dyn Fn(&Candidate<'_>, &Clause) -> bool| {
@@ -116,43 +75,109 @@ fn score(newer: &Clause, older: &Clause) -> Option<f64> {
     let flag = |is: bool| f64::from(u8::from(is));
     let any = |of: fn(&Rest) -> f64| (of(&new) + of(&old)).min(MOST_LEFT);
     let both = |of: fn(&Rest) -> f64| flag(of(&new) > 0.0 && of(&old) > 0.0);
-    let is_related = a.actions.iter().any(|x| b.actions.iter().any(|y| relations::are_related(x, y)));
-    let is_open = difference == Difference::Names || difference == Difference::Words;
-    let may_have_several = of_both(&|slot, clause| !slot.is_before_verb() && clause.is_additive) && !names_older;
+    let is_in = |kind: ValueKind| {
+        slots
+            .as_ref()
+            .is_some_and(|[x, y]| [x, y].iter().all(|slot| slot.value.is_some_and(|value| value.kind == kind)))
+    };
+    let is = |of: Difference| difference == of;
+    // Amounts and times are one, while there may be several names, paths and words.
+    let is_open = is(Difference::Names) || is(Difference::Words) || is_in(ValueKind::Path);
+    let may_have_several =
+        of_both(&|slot, clause| !slot.is_before_verb() && clause.takes_several(slot)) && !names_older;
+    let has_indefinite = of_both(&|slot, clause| !slot.is_before_verb() && clause.is_indefinite);
+    let in_condition = of_both(&|slot, _| slot.part.is_some_and(|part| part.is_condition));
     let is_subject = of_both(&|slot, clause| slot.is_before_verb() && !clause.outline.is_definite);
+    let are_subjects = slots.as_ref().is_some_and(|[x, y]| x.is_before_verb() == y.is_before_verb());
+    // Who does something may stand before the verb or behind `by`.
+    let is_agent =
+        |slot: &Candidate<'_>, clause: &Clause| clause.outline.is_passive && slot.opening_behind_verb() == Some("by");
+    let is_turned = !are_subjects && !of_both(&is_agent);
     let object = of_both(&|slot, clause| {
         clause.acts && slot.part.is_some_and(|part| !part.is_before_verb && part.opening.is_empty())
     }) && !names_older;
-    let is_number = slots.as_ref().is_some_and(|[x, _]| x.value.is_some_and(|value| value.kind == ValueKind::Number));
     let is_other_tool = slots.as_ref().is_some_and(|[x, y]| is_other_tool(x, y));
-    let is = |of: Difference| flag(difference == of);
-    let evidence = [
-        (ONE, 1.0),
-        (SHARED, shared.min(MOST_SHARED)),
-        (NOUNS_BOTH, both(|rest| rest.nouns + rest.subjects + rest.behind)),
-        (SUBJECTS_ANY, any(|rest| rest.subjects)),
-        (MODIFIERS_ANY, any(|rest| rest.modifiers)),
-        (NARROWING_ANY, any(|rest| rest.narrowing)),
-        (BEHIND_ANY, any(|rest| rest.behind)),
-        (VALUES_BOTH, both(|rest| rest.values)),
-        (VERBS_BOTH, if is_related { 0.0 } else { both(|rest| rest.verbs) }),
-        (TYPED_VERBS, if is_related { 0.0 } else { is(Difference::Typed) * both(|rest| rest.verbs) }),
-        (POLARITY, is(Difference::Polarity)),
-        (OTHER_TOOL, flag(is_other_tool && !is_related)),
-        (ADDITIVE, flag(is_open && may_have_several)),
-        (MARKER, flag(newer.announces)),
-        (NAMES_OLDER, flag(names_older)),
-        (SUBJECT_NAME, flag((difference == Difference::Names || is_number) && is_subject)),
-        (SUBJECT_PHRASE, flag(difference == Difference::Words && is_subject)),
-        (PERMISSION, flag(is_open && (a.is_permission() || b.is_permission()))),
-        (NAMES_ANY, any(|rest| rest.names)),
-        (OBJECT, flag(difference == Difference::Words && object)),
-        (BESIDE_BOTH, both(|rest| rest.beside)),
-        (BOTH_DENIED, flag(is_open && !newer.is_affirmed && !older.is_affirmed)),
-        (ADVICE, flag(difference == Difference::Words && newer.is_advice && older.is_advice)),
-        (DEED, flag(newer.is_deed && !older.is_deed && !newer.announces)),
-    ];
-    Some(evidence.iter().map(|(weight, of)| weight * of).sum())
+    let is_related = a.actions.iter().any(|x| b.actions.iter().any(|y| relations::are_related(x, y)));
+    let other_verbs = !is_related && new.verbs > 0.0 && old.verbs > 0.0;
+    let is_passive = a.is_passive && b.is_passive;
+    let behind_verb = slots.as_ref().and_then(|[x, y]| x.opening_behind_verb().zip(y.opening_behind_verb()));
+    let other_opening = behind_verb.is_some_and(|(x, y)| {
+        let (kind_of_x, kind_of_y) = (relations::preposition(x), relations::preposition(y));
+        let are_kinds = !kind_of_x.is_empty() && !kind_of_y.is_empty() && kind_of_x != kind_of_y;
+        is_passive && (are_kinds || (x != y && is(Difference::Words) && new.verbs + old.verbs == 0.0))
+    });
+    Some(vec![
+        // The score of two clauses that differ in one value alone.
+        ("one", 1.14, 1.0),
+        // Words on both sides that the other does not say.
+        ("nouns_both", -0.56, both(|rest| rest.nouns + rest.subjects + rest.behind)),
+        // Different objects of the verb: `retry webhooks`, `retry uploads`.
+        ("objects_both", -1.49, both(|rest| rest.nouns)),
+        // Each noun that one side speaks of.
+        ("subjects_any", -0.87, any(|rest| rest.subjects)),
+        // Nouns that one clause speaks of, where the other one leaves nothing over: one of its cases.
+        ("exception", -0.97, flag((new.subjects > 0.0 && old.is_empty()) || (old.subjects > 0.0 && new.is_empty()))),
+        // Each word before a noun, where both say the noun.
+        ("modifiers_any", -2.18, any(|rest| rest.modifiers)),
+        // Each word that narrows one side.
+        ("narrowing_any", -3.41, any(|rest| rest.narrowing)),
+        // Each word behind a preposition.
+        ("behind_any", -1.82, any(|rest| rest.behind)),
+        // Another value on both sides.
+        ("values_both", -1.91, both(|rest| rest.values)),
+        // Another name.
+        ("names_any", -2.30, any(|rest| rest.names)),
+        // Words on both sides beside the value, which tell what it measures.
+        ("beside_both", -2.66, both(|rest| rest.beside)),
+        // Such verbs beside two values of one type, which say more of their attribute than names do.
+        ("typed_verbs", -1.41, flag(other_verbs && is(Difference::Typed))),
+        // Two things that are done to the subject: `is formatted with`, `is linted with`.
+        ("passive_verbs", -1.43, flag(other_verbs && is_passive)),
+        // Other words, and not a name or an amount.
+        ("words", -0.24, flag(is(Difference::Words))),
+        // What the subject is, and what is done to it: `is a monolith`, `is written in PHP`.
+        ("being", -0.43, flag((a.is_copula && b.is_passive) || (a.is_passive && b.is_copula))),
+        // Values behind prepositions that say other things: `is done with`, `is done by`.
+        ("other_opening", -1.62, flag(is_open && other_opening)),
+        // One side denies what the other affirms.
+        ("polarity", 0.98, flag(is(Difference::Polarity))),
+        // What the newer clause says beside that.
+        ("polarity_left", -1.79, flag(is(Difference::Polarity) && !new.is_empty())),
+        // Two tools of different purposes.
+        ("other_tool", -2.60, flag(is_other_tool && !is_related)),
+        // The newer clause says that something changed.
+        ("marker", 1.50, flag(newer.announces)),
+        // The newer clause names the older value as the one before.
+        ("names_older", 3.34, flag(names_older)),
+        // A verb that may have several objects.
+        ("additive", -3.02, flag(is_open && may_have_several)),
+        // One of several, by its article: `a customer of ours is`.
+        ("indefinite", -3.00, flag(is_open && has_indefinite)),
+        // One of several, by the title: `Sponsors`.
+        ("of_several", -2.80, flag(is_open && newer.is_of_several && older.is_of_several && !names_older)),
+        // One of several occasions: `when an order is created`.
+        ("condition", -2.42, flag(is_open && in_condition)),
+        // A permission, beside which there may be others.
+        ("permission", -3.22, flag(is_open && (a.is_permission() || b.is_permission()))),
+        // Two prohibitions, which may hold side by side.
+        ("both_denied", -1.93, flag(is_open && !newer.is_affirmed && !older.is_affirmed)),
+        // Two advices, which may hold side by side.
+        ("advice", -3.01, flag(is(Difference::Words) && newer.is_advice && older.is_advice)),
+        // A name that does something, which others may do as well.
+        (
+            "subject_name",
+            -3.41,
+            flag((is(Difference::Names) || is_in(ValueKind::Number)) && is_subject && are_subjects),
+        ),
+        // Words before the verb.
+        ("subject_phrase", -2.88, flag(is(Difference::Words) && is_subject && are_subjects)),
+        // A value before the verb of one clause and behind that of the other.
+        ("turned", -1.09, flag(is_open && is_subject && is_turned)),
+        // Something as the object of a verb, which may have several.
+        ("object", -1.10, flag(is_open && object)),
+        // The newer clause tells what somebody did once.
+        ("deed", -1.87, flag(newer.is_deed && !older.is_deed && !newer.announces)),
+    ])
 }
 
 /// Tells whether the newer clause names the older value as the one before: `from Jenkins to Buildkite`.

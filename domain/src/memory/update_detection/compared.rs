@@ -3,7 +3,8 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use super::{Dated, Neighbour, Statement, found, lexicon, updates};
+use super::statement::names_several;
+use super::{Dated, Neighbour, Statement, found, updates};
 use crate::memory::ids::MemoryId;
 use crate::memory::{Memory, normalised};
 
@@ -136,14 +137,6 @@ impl<'a> Compared<'a> {
 /// Tells whether a content is only a value, such as `30 s`. The title then tells what it is the value of.
 fn is_value(content: &str) -> bool {
     content.split_whitespace().count() <= VALUE_MAX_WORDS && !content.trim_end().ends_with(['.', '!', '?'])
-}
-
-/// Tells whether a title speaks of several things, such as `Open ports of the gateway`, where the first noun phrase is
-/// a plural.
-fn names_several(title: &str) -> bool {
-    let words: Vec<String> = title.split_whitespace().map(str::to_lowercase).collect();
-    let nouns = words.iter().take_while(|word| !lexicon::is_preposition(word));
-    nouns.last().is_some_and(|noun| noun.ends_with('s') && !noun.ends_with("ss") && noun != "hours")
 }
 
 /// The links of a memory that is about to be stored to those that are there, each with its confidence in 0..=1.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::lexicon;
 use super::token::Token;
+use super::tools;
 
 const CHANGES: &str = "move moves moved moving switch switched switching switches migrate migrated migrating migrates change \
     changed changes raise raised lower lowered bump bumped go went goes gone increase increased reduce reduced up down \
@@ -139,5 +140,9 @@ fn replaced(tokens: &[Token], at: usize) -> Option<(usize, usize)> {
     }
     let to = end(tokens, at + 1);
     let has_new = tokens.get(to).is_some_and(|token| is_with(token) || token.lower == "in");
+    // Plain words tell what has another value from now on: `replaced the data warehouse by Snowflake`.
+    if has_new && !tokens[at + 1..to].iter().any(|token| token.is_name || tools::tool_kind(&token.lower).is_some()) {
+        return None;
+    }
     (has_new || tokens[at].lower.starts_with("replac")).then_some((at + 1, to))
 }

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use super::synonyms::synonym;
 use crate::text::terms::term;
 
 /// Words that say nothing about what a statement is about, or only that something changed.
@@ -77,70 +78,9 @@ const ROLE_VERBS: &str = "own owns lead leads maintain maintains handle handles 
     checks validate validates parse parses compile compiles sign signs review reviews teach teaches provide provides \
     power powers cover covers schedule schedules supply supplies replace replaces back backs write writes send sends \
     test tests organise organises organize organizes coordinate coordinates took takes";
-/// Words of one group mean the same about a subject; the first one stands for all of them.
-const SYNONYMS: &[&str] = &[
-    "database db databases datastore",
-    "repository repo repos",
-    "configuration config",
-    "memory ram",
-    "find found finds",
-    "documentation docs doc documents",
-    "own owner owns owned ownership responsible",
-    "maintain maintainer maintains maintained",
-    "lead leader leads led leading",
-    "manage manager manages boss",
-    "limit maximum max cap capped ceiling quota",
-    "minimum min least",
-    "length long characters character chars",
-    "track tracker tracks tracked tracking",
-    "expire expiry expiration lifetime ttl valid validity expires",
-    "live lives based resides residence home located lived",
-    "cost price costs priced pricing",
-    "application app apps",
-    "kubernetes k8s",
-    "javascript js",
-    "typescript ts",
-    "deploy deployment deployments deploys rollout rollouts",
-    "release releases released ship ships",
-    "host hosted hosting hosts",
-    "store stored stores storage kept saved persisted persists",
-    "send sent sends sender",
-    "schedule scheduled",
-    "ci pipeline pipelines",
-    "indent indentation",
-    "log logs logging logged logger",
-    "test tests testing",
-    "format formatter formatting formats",
-    "lint linter linting lints",
-    "authentication auth authenticate authenticates authenticated login",
-    "standup stand-up daily-standup",
-    "meeting meet meets",
-    "retain retention retains retained",
-    "backup backups",
-    "write written writes",
-    "speak speaks language",
-    "employ employer employed works",
-    "review reviewer reviews reviewed",
-    "approve approver approvals approval approves",
-    "retry retries retried attempts",
-    "work works job",
-    "name named called",
-    "rotate rotation rotates rotated",
-    "monitor monitoring monitored monitors",
-    "error errors",
-    "email e-mail mail",
-    "salary pay paid earns",
-    "phone telephone mobile-number",
-    "call calls",
-    "secret secrets credentials",
-    "package packages dependency dependencies",
-    "manager",
-    "cache caching cached caches",
-    "message messages",
-    "primary main",
-    "feature-flag flags flag",
-    "listen listens listening bind binds bound",
-];
+/// Verbs among them that several people may do side by side.
+const SHARED_WORK: &str = "approve approves coach coaches check checks validate validates sign signs review reviews write \
+    writes send sends test tests took takes cover covers supply supplies";
 /// Words that mean the first one, and the opposite of it.
 const OPPOSITES: &[(&str, &str)] = &[
     ("activation", "enabled enables enabling on active activated activate"),
@@ -324,35 +264,6 @@ fn set(words: &'static str) -> HashSet<&'static str> {
     words.split_whitespace().collect()
 }
 
-/// Verbs without a regular past: the first word stands for the others.
-const IRREGULAR: &[&str] = &[
-    "build built",
-    "rebuild rebuilt",
-    "hold held",
-    "draw drawn drew",
-    "choose chosen chose",
-    "run ran",
-    "sell sold",
-    "teach taught",
-    "buy bought",
-    "make made",
-    "meet met",
-    "drive drove driven",
-    "begin began begun",
-    "cut cuts",
-    "read reads",
-    "bring brought",
-    "catch caught",
-    "feed fed",
-    "grow grew grown",
-    "hide hid hidden",
-    "leave left",
-    "lose lost",
-    "show showed shown",
-    "throw threw thrown",
-    "wear wore worn",
-    "win won",
-];
 /// Returns the index of the line for each word of a line.
 pub(super) fn by_line(lines: &[&'static str]) -> HashMap<String, usize> {
     let words =
@@ -372,10 +283,9 @@ static OCCASION: LazyLock<HashSet<&str>> = LazyLock::new(|| set(OCCASIONS));
 static LIGHT: LazyLock<HashSet<&str>> = LazyLock::new(|| set(LIGHT_VERBS));
 static CONTENT: LazyLock<HashSet<&str>> = LazyLock::new(|| set(CONTENT_VERBS));
 static ROLE: LazyLock<HashSet<&str>> = LazyLock::new(|| set(ROLE_VERBS));
+static SHARED: LazyLock<HashSet<&str>> = LazyLock::new(|| set(SHARED_WORK));
 static NEGATION: LazyLock<HashSet<&str>> = LazyLock::new(|| set(NEGATIONS));
 static DOUBT: LazyLock<HashSet<&str>> = LazyLock::new(|| set(DOUBTS));
-static REGULAR: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(IRREGULAR));
-static SYNONYM: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(SYNONYMS));
 static POLARITY: LazyLock<HashSet<String>> =
     LazyLock::new(|| OPPOSITES.iter().map(|(base, _)| canonical(base.trim_start_matches('!'))).collect());
 static ENVIRONMENT: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(ENVIRONMENTS));
@@ -415,6 +325,10 @@ pub(super) fn is_role_verb(word: &str) -> bool {
     ROLE.contains(word)
 }
 
+pub(super) fn is_shared_work(word: &str) -> bool {
+    SHARED.contains(word)
+}
+
 pub(super) fn is_negation(word: &str) -> bool {
     NEGATION.contains(word)
 }
@@ -438,21 +352,10 @@ pub(super) fn opposite(word: &str) -> Option<(&'static str, bool)> {
     OPPOSITE.get(word).map(|base| base.strip_prefix('!').map_or((*base, true), |base| (base, false)))
 }
 
-/// Returns the first form of a verb that has no regular past.
-fn infinitive(word: &str) -> Option<&'static str> {
-    REGULAR.get(word).and_then(|line| IRREGULAR[*line].split_whitespace().next())
-}
-
 /// Returns the term that stands for a word and for all that mean the same.
 pub(super) fn canonical(word: &str) -> String {
     let place = environment(word).map(str::to_owned);
     place.or_else(|| synonym(word).map(term)).or_else(|| doing(word)).unwrap_or_else(|| term(word))
-}
-
-/// Returns the first of the words that mean the same.
-fn synonym(word: &str) -> Option<&'static str> {
-    let first = SYNONYM.get(word).and_then(|line| SYNONYMS[*line].split_whitespace().next());
-    first.or_else(|| infinitive(word))
 }
 
 /// Returns the term that stands for a verb. A verb names no place: what is `paid` is no paid plan.

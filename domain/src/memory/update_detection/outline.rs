@@ -23,6 +23,8 @@ pub(super) struct Outline {
     /// The points of scales that the clause tells, such as the limit or the default.
     points: BTreeSet<(usize, usize)>,
     pub(super) is_copula: bool,
+    /// True where something is done to the subject: `is formatted with`.
+    pub(super) is_passive: bool,
     /// The kind of preposition by which `to be` joins what is said. It is empty for no preposition, and None for other
     /// verbs.
     joins_by: Option<&'static str>,
@@ -36,6 +38,8 @@ pub(super) struct Outline {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Part {
     pub(super) opening: String,
+    /// The preposition between the verb and the phrase, which may belong to the verb: `is done by`.
+    pub(super) joined_by: String,
     pub(super) is_condition: bool,
     pub(super) is_action: bool,
     pub(super) lists: bool,
@@ -55,6 +59,7 @@ impl Outline {
     pub(super) fn add(&mut self, phrases: &[Phrase], is_before_verb: bool) {
         self.parts.extend(phrases.iter().map(|phrase| Part {
             opening: phrase.opening.clone(),
+            joined_by: phrase.opening.clone(),
             is_condition: phrase.is_condition,
             is_action: phrase.is_action,
             lists: phrase.lists,
@@ -79,6 +84,15 @@ impl Outline {
             |at: usize, word: &str| at == 0 || !matches!(word, "before" | "until" | "after" | "from" | "since");
         let tells = tokens.iter().enumerate().filter(|(at, token)| may_lead(*at, &token.lower));
         self.points.extend(tells.filter_map(|(_, token)| point(token)));
+        if tokens.windows(2).any(|pair| pair[0].lower == "as" && pair[1].lower == "of") {
+            self.points.extend(relations::point("from"));
+        }
+        // A version is the least one where later ones will do: `iOS 14 and later`.
+        let is_or = |token: &Token| matches!(&*token.lower, "and" | "or");
+        let is_later = |token: &Token| matches!(&*token.lower, "later" | "newer" | "above" | "higher" | "up" | "more");
+        if tokens.windows(2).any(|pair| is_or(&pair[0]) && is_later(&pair[1])) {
+            self.points.insert(relations::MINIMUM);
+        }
     }
 
     pub(super) fn recur(&mut self) {
@@ -90,6 +104,10 @@ impl Outline {
     }
 
     pub(super) fn set_verb(&mut self, verb: &Verb, next: &str, is_definite: bool, is_permission: bool) {
+        let first = self.parts.iter_mut().find(|part| !part.is_before_verb);
+        if let Some(first) = first.filter(|part| part.joined_by.is_empty() && lexicon::is_preposition(next)) {
+            next.clone_into(&mut first.joined_by);
+        }
         self.actions.clone_from(&verb.actions);
         self.verbs.clone_from(&verb.words);
         self.is_copula = verb.is_copula && !verb.has_preposition;
@@ -137,6 +155,12 @@ impl Outline {
     pub(super) fn says(&self, word: &str) -> bool {
         self.said.contains(word) || self.said.contains(&lexicon::canonical(word))
     }
+
+    /// Tells whether it says each word of a value. The name `#alerts` is not the word `alerts`.
+    pub(super) fn says_value(&self, value: &ClauseValue) -> bool {
+        let is_symbol = |word: &String| word.starts_with(['#', '@', '/']);
+        value.words.iter().all(|word| if is_symbol(word) { self.said.contains(word) } else { self.says(word) })
+    }
 }
 
 impl Outline {
@@ -160,6 +184,11 @@ impl Outline {
     /// Tells whether both say what something is, where it is or where it is from, but not the same one of these.
     pub(super) fn joins_otherwise(&self, other: &Self) -> bool {
         self.joins_by.zip(other.joins_by).is_some_and(|(own, others)| own != others)
+    }
+
+    /// Tells whether its verb is a form of `to be`.
+    pub(super) fn joins(&self) -> bool {
+        self.joins_by.is_some()
     }
 
     pub(super) fn values(&self) -> impl Iterator<Item = &ClauseValue> {

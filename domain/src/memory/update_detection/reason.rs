@@ -35,15 +35,24 @@ fn reason(tokens: &[Token], at: usize) -> Option<usize> {
     let end = end(tokens, at);
     let is_occasion = || tokens[at..end].iter().any(|token| lexicon::is_occasion(&token.lower));
     let is_reason = match token.lower.as_str() {
-        "because" | "since" | "thanks" | "given" => true,
+        "because" | "since" | "thanks" => true,
+        "given" => at == 0 || behind_pause,
         "due" | "owing" => next.lower == "to",
-        "as" => behind_pause || (next.lower == "of" && (at == 0 || end == tokens.len())),
+        // A version behind `as of` tells for what something holds.
+        "as" if next.lower == "of" => {
+            (at == 0 || end == tokens.len()) && !tokens.get(at + 2).is_some_and(|next| is_version(&next.lower))
+        }
+        "as" => behind_pause,
         "so" => at > 0 && (behind_pause || next.lower == "that" || phrase::is_pronoun(&next.lower)),
         "after" | "following" | "with" => (at == 0 || end == tokens.len()) && is_occasion(),
         "effective" | "starting" | "beginning" => at == 0,
         _ => false,
     };
     (is_reason && !token.is_name).then_some(end)
+}
+
+fn is_version(word: &str) -> bool {
+    word.contains('.') && word.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Returns the end of a reason: behind the next pause, or before the words that begin the main clause.

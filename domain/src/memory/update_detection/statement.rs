@@ -53,6 +53,8 @@ impl Statement {
             context.extend(about.map(|term| term.word.clone()));
             clauses.extend(of_title);
         }
+        let is_of_several = is_told && names_several(title);
+        clauses.iter_mut().for_each(|clause| clause.is_of_several = is_of_several);
         let said = clauses.iter().flat_map(|clause| clause.said.iter().cloned()).collect();
         // A sentence that only narrows is about all of them: `This holds for staging only.`
         let narrows: Vec<Term> = clauses
@@ -102,11 +104,26 @@ impl Clause {
     }
 }
 
+/// Tells whether a title speaks of several things, such as `Open ports of the gateway`, where the first noun phrase is
+/// a plural.
+pub(super) fn names_several(title: &str) -> bool {
+    let words: Vec<String> = title.split_whitespace().map(str::to_lowercase).collect();
+    let nouns = words.iter().take_while(|word| !lexicon::is_preposition(word));
+    nouns.last().is_some_and(|noun| noun.ends_with('s') && !noun.ends_with("ss") && noun != "hours")
+}
+
 fn clauses(text: &str, subject: &[Term]) -> Vec<Clause> {
     let end = (0..=READ_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     let (mut all, mut inherited) = (Vec::<Clause>::new(), subject.to_vec());
     let sentences = token::sentences(&text[..end], MOST_WORDS);
     let dismissed: Vec<String> = sentences.iter().flat_map(|sentence| former::dismissed(sentence)).collect();
+    // What `that one` tells from others is one of several.
+    let tells_apart = |sentence: &Vec<Token>| {
+        sentence.windows(2).next().is_some_and(|pair| {
+            matches!((&*pair[0].lower, &*pair[1].lower), ("that" | "this", "one") | ("the", "other" | "others"))
+        })
+    };
+    let is_one_of_several = sentences.iter().any(tells_apart);
     let states = |sentence: &Vec<Token>| !sentence.last().is_some_and(|last| last.asks);
     for sentence in sentences.into_iter().filter(states) {
         for tokens in segments(&sentence) {
@@ -114,6 +131,7 @@ fn clauses(text: &str, subject: &[Term]) -> Vec<Clause> {
                 return all;
             }
             let mut clause = clause::read(tokens, &inherited);
+            clause.is_added |= is_one_of_several;
             clause.former.extend(dismissed.iter().cloned());
             if !clause.has_no_subject() {
                 inherited = clause.subject.iter().filter(|term| term.role != Role::Action).cloned().collect();

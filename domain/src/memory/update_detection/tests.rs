@@ -57,6 +57,13 @@ fn is_update(older: &str, newer: &str) -> bool {
     "Stock levels are copied from the shop to the warehouse.",
     "Stock levels are copied from the warehouse to the shop."
 )]
+#[case::spoken_time("Standup is at 9:00.", "Standup is at half past nine.")]
+#[case::given("Each runner has 4 cores.", "Each runner was given 16 cores.")]
+#[case::longer_name("Terraform state is kept in Terraform Cloud.", "We store the Terraform state in an S3 bucket.")]
+#[case::replaced_words("The data warehouse is Redshift.", "We replaced the data warehouse by Snowflake.")]
+#[case::pronoun_and_verb("Invoices are stored for seven years.", "We keep invoices for ten years.")]
+#[case::symbol("Alerts land in the #alerts channel.", "Alerts land in the #incidents channel.")]
+#[case::agent("Retros are moderated by Agata.", "Luca moderates the retros.")]
 fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
     assert!(is_update(older, newer));
 }
@@ -102,6 +109,19 @@ fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
 #[case::deed("Sara translated the book into Spanish.", "Sara translated the book into Basque.")]
 #[case::idea("The limit is 200.", "We could raise the limit to 500 next quarter.")]
 #[case::letters("Team A deploys to AWS.", "Team B deploys to GCP.")]
+#[case::indefinite("A customer of the team is Falkring.", "A customer of the team is Havsund.")]
+#[case::occasion("The pipeline fails when a secret is found.", "The pipeline fails when a licence is missing.")]
+#[case::shared_work("Ilse reviews changes to the parser.", "Tobias reviews changes to the parser.")]
+#[case::told_apart("The ingress listens on port 443.", "The ingress listens on port 8443; that one is for mutual TLS.")]
+#[case::today("Lunch is served at 12:00.", "Today lunch was served at 12:50.")]
+#[case::left_out("Prices are shown in dollars.", "Prices are shown in dollars, without tax.")]
+#[case::tool_and_agent("Monitoring is done with Nagios.", "Monitoring is done by the operations team.")]
+#[case::exempt("Every merge needs a review.", "Merges by the release bot need no review.")]
+#[case::other_work_done("Code is formatted with Prettier.", "Code is linted with ESLint.")]
+#[case::fleet("On the blue fleet the heap is 4 GB.", "On the green fleet the heap is 6 GB.")]
+#[case::period("Uploads are stored in MinIO.", "During tests, uploads are stored in a temporary folder.")]
+#[case::in_addition("The grants cover travel.", "The grants cover meals in addition.")]
+#[case::object_of_the_advice("Retry failed webhooks after one second.", "Retry failed uploads after ten seconds.")]
 fn an_exception_is_no_update(#[case] older: &str, #[case] newer: &str) {
     assert!(!is_update(older, newer));
     assert!(!is_update(newer, older));
@@ -132,6 +152,16 @@ fn what_the_title_narrows_is_narrowed() {
     assert!(same_subject(&of("Gateway"), &other));
     assert!(!same_subject(&of("Gateway in staging"), &other));
     assert!(!same_subject(&of("Worker"), &other));
+}
+
+#[test]
+fn a_title_of_several_things_tells_that_there_are_several() {
+    let (older, newer) = ("The meetup is sponsored by Initech.", "The meetup is sponsored by Umbrella.");
+    let is_same = |title: &str| same_subject(&Statement::of(title, older), &Statement::of(title, newer));
+    assert!(is_same("Sponsor") && !is_same("Sponsors"));
+    // What both say in their title changes nothing.
+    let added = Statement::of("Grandma's pills", "Grandma takes magnesium too.");
+    assert!(!same_subject(&added, &Statement::of("Grandma's pills", "Grandma takes vitamin D.")));
 }
 
 fn placed(second: i64, trust: u8, owner: u8) -> Placed<u8, u8> {

@@ -168,7 +168,9 @@ fn parts(text: &str) -> Vec<&str> {
     let is_plain = |part: &&str| part.len() > 1 && part.chars().all(char::is_alphabetic);
     let known = text.to_lowercase();
     let is_identifier = parts.len() > 2 && parts.iter().all(|part| !is_function_word(&part.to_lowercase()));
-    if is_identifier || tools::tool_kind(&known).is_some() {
+    // The name of a tool may begin another name: `pip-tools`. A participle behind it is no name: `Redis-backed`.
+    let names_tool = parts.first().is_some_and(|first| tools::is_tool(&first.to_lowercase())) && !known.ends_with("ed");
+    if is_identifier || (parts.len() > 1 && names_tool) || tools::tool_kind(&known).is_some() {
         return vec![text];
     }
     let is_known = lexicon::opposite(&known).is_some()
@@ -199,6 +201,6 @@ fn is_name(text: &str, lower: &str, is_first: bool, quoted: bool) -> bool {
         || is_identifier
         || has_digit
         || hump
-        || tools::is_tool(lower)
+        || tools::is_tool(lower.split('-').next().unwrap_or(lower))
         || (first_is_capital && !is_first && !all_capitals && !is_word && text.chars().count() > 1)
 }

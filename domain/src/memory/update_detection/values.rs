@@ -84,6 +84,12 @@ impl ClauseValue {
         }
     }
 
+    /// Tells whether it may be an hour: `at 6`.
+    pub(super) fn is_hour(&self) -> bool {
+        let hour = self.words.first().and_then(|word| word.parse::<u32>().ok());
+        self.kind == ValueKind::Number && self.of.is_none() && hour.is_some_and(|hour| hour <= 24)
+    }
+
     /// Tells whether one may stand in the place of the other, and says something else.
     pub(super) fn may_replace(&self, other: &Self) -> bool {
         let counts_any = |value: &Self| value.of.as_deref().is_none_or(|of| of == TIMES);
@@ -100,6 +106,7 @@ pub(super) fn typed(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)>
     date(tokens, at)
         .or_else(|| frequency(tokens, at))
         .or_else(|| time(token, next))
+        .or_else(|| spoken_time(tokens, at))
         .or_else(|| amount(tokens, at))
         .or_else(|| path(token).map(|value| (value, 1)))
 }
@@ -238,6 +245,31 @@ fn time(token: &Token, next: Option<&Token>) -> Option<(ClauseValue, usize)> {
     }
     let taken = 1 + usize::from(behind.is_empty() && following.is_some());
     Some((at(hour % 12 + added.unwrap_or(if hour >= 12 { 12 } else { 0 }), minute), taken))
+}
+
+/// Reads a time of day in words: `half past ten`, `quarter to nine`, `eight o'clock`, `seven in the morning`.
+fn spoken_time(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
+    let word = |offset: usize| tokens.get(at + offset).map_or("", |token| token.lower.as_str());
+    let hour = |offset: usize| number(word(offset))?.parse::<u32>().ok().filter(|hour| *hour <= 24);
+    let (minutes, from) = match (word(0), word(1)) {
+        ("half", "past") => (30, 2),
+        ("quarter", "past") => (15, 2),
+        ("quarter", "to") => (-15, 2),
+        _ => (0, 0),
+    };
+    let hour = hour(from)?;
+    let mut taken = from + 1;
+    let has_clock = word(taken) == "o'clock";
+    taken += usize::from(has_clock);
+    let (half, has_part) = match (word(taken), word(taken + 1), word(taken + 2)) {
+        ("in", "the", "morning") => (0, true),
+        ("in", "the", "afternoon" | "evening") | ("at", "night", _) => (12, true),
+        _ => (if hour >= 12 { 12 } else { 0 }, false),
+    };
+    let minute = i64::from(hour % 12 + half) * 60 + minutes;
+    // What happens in the morning may happen in the evening, too, so the part of the day stays.
+    (from > 0 || has_clock || has_part)
+        .then(|| (ClauseValue::new(ValueKind::Time, [format!("{}:{:02}", minute / 60, minute.rem_euclid(60))]), taken))
 }
 
 /// Reads a number with its unit, where it has one, and with the period it is counted by: `100 requests per minute`.

@@ -15,7 +15,7 @@ const CHOOSING: &str = "use uses used using pick picked picks choose chose chose
 const NOUNS_TOO: &str = "tests logs builds releases reports limits backups caches stores hosts deploys reviews costs \
     calls runs formats charges names works changes sets moves plays times uses caps leads uploads downloads orders needs takes drops pins lints \
     votes watches feeds covers supplies bills signs points treats heads chairs ends starts documents checks ships closes \
-    provides powers";
+    provides powers invoices watches";
 /// Participles without a regular ending.
 const PARTICIPLES: &str = "drawn done run sent kept held given taken known shown grown thrown put cut read led fed paid \
     sold told made found bound spent begun chosen driven spoken broken dealt drunk eaten fallen flown hidden hung laid \
@@ -27,6 +27,9 @@ const ADDITIVE: &str = "support supports supported accept accepts accepted allow
     read reads bought buy buys sell sells visit visited teach teaches study studied ship ships shipped send sends sent \
     depend depends rely relies play plays played work works emit emits export exports expose exposes import imports \
     log logs ingest ingests consume consumes collect collects cover covers offer offers handle handles \
+    trust trusts trusted carry carries link links linked mirror mirrors mirrored sponsor sponsors sponsored understand \
+    understands recognise recognises recognize recognizes fire fires fail fails let lets show shows block blocks ban bans \
+    exclude excludes ignore ignores skip skips contain list lists record records truncate truncates \
     validate validates check checks deliver delivers delivered notify notifies written exported forwarded";
 const PAST: [&str; 9] = ["was", "were", "had", "lived", "worked", "ran", "liked", "listened", "preferred"];
 
@@ -368,13 +371,25 @@ fn is_attribute(tokens: &[Token], at: usize) -> bool {
     tokens[at].lower.ends_with("ed") && at > 0 && !is_behind_verb && has_verb
 }
 
+/// Tells whether the first word is a noun with a preposition behind it, since the clause has its verb further on.
+fn begins_subject(tokens: &[Token]) -> bool {
+    let ends = |token: &&Token| !matches!(&*token.lower, "and" | "but" | "that" | "which") && !token.pauses;
+    let rest: Vec<&Token> = tokens[1..].iter().take_while(ends).collect();
+    rest.first().is_some_and(|next| lexicon::is_preposition(&next.lower))
+        && rest.windows(2).any(|pair| {
+            let is_noun = lexicon::is_preposition(&pair[0].lower) || is_determiner(&pair[0].lower);
+            !is_noun && is_verb(pair[1])
+        })
+}
+
 fn position(tokens: &[Token]) -> Option<usize> {
     let mut in_condition = false;
     let mut uncertain = None;
     for (at, token) in tokens.iter().enumerate() {
         let before = at.checked_sub(1).map(|at| &tokens[at]);
         let word = token.lower.as_str();
-        if lexicon::is_condition(word) || lexicon::is_reason(word) {
+        // A purpose may come first: `To build the gallery you need libvips`.
+        if lexicon::is_condition(word) || lexicon::is_reason(word) || (at == 0 && word == "to") {
             in_condition = true;
         }
         let counts = is_verb(token) && !in_condition;
@@ -410,6 +425,7 @@ fn position(tokens: &[Token]) -> Option<usize> {
                 | "every"
                 | "each"
         );
+        let is_noun = is_noun || (lexicon::is_preposition(previous) && previous != "to");
         if is_noun && !is_copula(word) {
             continue;
         }
@@ -417,10 +433,18 @@ fn position(tokens: &[Token]) -> Option<usize> {
         if names && tokens.get(at + 1).is_some_and(|next| is_copula(&next.lower) || is_certain(next)) {
             continue;
         }
+        // No clause begins with such a verb where another one follows: `Merges by the bot need no review`.
+        if at == 0 && names && begins_subject(tokens) {
+            continue;
+        }
         if is_certain(token) {
             if is_attribute(tokens, at) {
                 continue;
             }
+            return Some(at);
+        }
+        // What stands behind such a pronoun is a verb, whatever follows: `we keep invoices`.
+        if matches!(previous, "we" | "they" | "you" | "i") {
             return Some(at);
         }
         let is_plural_noun = |next: &Token| word.ends_with('s') && is_verb(next) && !next.lower.ends_with('s');

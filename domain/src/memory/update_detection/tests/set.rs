@@ -122,18 +122,36 @@ fn changes_are_found_and_look_alikes_are_not() {
 /// A statement and a later one, by somebody who did not know the rules. Whoever wrote the split `trained` did.
 #[derive(Deserialize)]
 struct Pair {
+    #[serde(default)]
     split: String,
+    #[serde(default)]
     kind: String,
     title: String,
     older: String,
     newer: String,
 }
 
+/// Reads pairs of statements from standard input, one JSON object a line, and prints the evidence of each pair as a JSON
+/// array with an object for each pair of clauses. `scripts/fit_updates.py` fits the weights to it.
+#[test]
+#[ignore = "it reads from standard input"]
+fn prints_the_evidence_of_pairs() {
+    for line in std::io::stdin().lines() {
+        let pair: Pair = serde_json::from_str(&line.unwrap()).unwrap();
+        let (older, newer) = (Statement::of(&pair.title, &pair.older), Statement::of(&pair.title, &pair.newer));
+        let of_clauses = evidence(&newer, &older).into_iter().flatten();
+        let named = |evidence: Evidence| -> BTreeMap<&str, [f64; 2]> {
+            evidence.into_iter().map(|(name, weight, value)| (name, [weight, value])).collect()
+        };
+        println!("{}", serde_json::json!(of_clauses.map(named).collect::<Vec<_>>()));
+    }
+}
+
 #[test]
 fn changes_that_somebody_else_wrote_are_found_and_look_alikes_are_not() {
     let lines = include_str!("../../../../../tests/data/update_pairs.jsonl").lines();
     let pairs: Vec<Pair> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
-    let splits = [("dev", 76, 1), ("fitted", 68, 2), ("held_out", 72, 3), ("later", 44, 17), ("trained", 130, 36)];
+    let splits = [("dev", 71, 0), ("fitted", 71, 1), ("held_out", 69, 1), ("later", 44, 4), ("trained", 156, 12)];
     for (split, least_found, most_false) in splits {
         let (mut found, mut wrong) = (0, 0);
         for pair in pairs.iter().filter(|pair| pair.split == split) {
