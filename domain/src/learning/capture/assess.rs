@@ -88,6 +88,8 @@ struct ExchangeFeatures {
     /// The share of the words that are the question's, where each occurrence counts. It is zero where the answer has at
     /// least two technical terms that the question does not have.
     echo: f64,
+    /// True where the answer is prose that tells a cause, or what to do, in general.
+    is_finding: bool,
     /// The share of the words that are numbers.
     figures: f64,
     plans: bool,
@@ -146,6 +148,7 @@ impl ExchangeFeatures {
         let new_terms = found.iter().filter(|term| !question.contains(**term)).count();
         features.echo = if new_terms < 2 { echo(question, &remaining) } else { 0.0 };
         features.figures = figures(&remaining);
+        features.is_finding = features.echo <= MUCH_ECHO && features.figures <= MUCH_FIGURES && is_finding(parts);
         features
     }
 
@@ -211,8 +214,9 @@ impl ExchangeFeatures {
         score += most(self.code, 2.0, 2.0) + most(self.other_blocks, 1.0, 1.0);
         score += if self.steps >= 2 { 1.0 } else { 0.0 };
         score += (most(self.terms, 1.5, 0.5) + most(self.subjects, 1.0, 0.25)).min(1.5);
+        score += if self.is_finding { 1.5 } else { 0.0 };
         score += match () {
-            () if occasion => -1.5,
+            () if occasion && !self.is_finding => -1.5,
             () if asks_knowledge => 1.0,
             () if is_open || (self.error && self.explains > 0) => 0.75,
             () => 0.0,
@@ -221,7 +225,7 @@ impl ExchangeFeatures {
         let (steep, free) = if self.explains > 0 { (3.0, 0.25) } else { (4.0, 0.15) };
         score -= steep * (self.noise_share() - free).max(0.0);
         score -= if self.mass(&[SentenceClass::OneOff]) > 0.15 * self.substance() { 1.0 } else { 0.0 };
-        score -= if self.is_abstract && self.code == 0 { 1.5 } else { 0.0 };
+        score -= if self.is_abstract && self.code == 0 && !self.is_finding { 1.5 } else { 0.0 };
         score -= if self.figures > MUCH_FIGURES && self.code == 0 { 1.5 } else { 0.0 };
         score -= if self.plans && self.code == 0 { 1.5 } else { 0.0 };
         score -= if self.echo > MUCH_ECHO && self.code == 0 { 2.5 } else { 0.0 };
@@ -286,6 +290,27 @@ const NOISE: [SentenceClass; 9] = [
     SentenceClass::Output,
     SentenceClass::OneOff,
 ];
+
+/// Tells whether an answer is prose that states a finding or gives advice, and nothing else: at least one sentence says
+/// why, when, or what to do, and no sentence speaks of one person or of one day. Such an answer needs no word of
+/// computing. The cues for persons and days are English, so this tells nothing of other languages.
+fn is_finding(parts: &[AnalysedBlock]) -> bool {
+    let (mut tells, mut is_english) = (false, false);
+    for part in parts {
+        let AnalysedBlock::Text(text, classes) = part else { return false };
+        for (sentence, class) in text.sentences.iter().zip(classes) {
+            let cues = Cues::of(sentence);
+            let is_general = !cues.has(Cue::Personal) && !cues.has(Cue::Dated);
+            if !class.is_substance() || !is_general || text.kind != TextKind::Paragraph {
+                return false;
+            }
+            let has_reason = [Cue::Cause, Cue::Condition, Cue::Directive].iter().any(|cue| cues.has(*cue));
+            tells |= class.is_knowledge() && has_reason;
+            is_english |= cues.has(Cue::English);
+        }
+    }
+    tells && is_english
+}
 
 /// Returns the first 400 bytes of a question. A long question says there what it asks, and the rest is what it is
 /// about.

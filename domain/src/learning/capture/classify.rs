@@ -171,7 +171,7 @@ const OUTPUT: [&str; 22] = [
     r"^(diff --git|@@ -\d|\+\+\+ |--- [ab/]|index [0-9a-f]{7})",
     r"^\s*test \S+ \.\.\. |^test result:|^running \d+ tests?|^\s*(Compiling|Finished|Downloading|Downloaded|Checking|Updating|Installing|Unpacking|Fetching) \S+ ?(v\d|\[|`|crates|index)",
     r"^\s*(PASS|FAIL|ok|not ok|✓|✔|✗|✕|√|×)\s+\S+(\s+\(?\d|$|\s*[./])",
-    r"^npm (WARN|ERR!|notice)|^(added|removed|changed|audited) \d+ packages|^Collecting |^Requirement already|^Successfully (installed|built|tagged)",
+    r"^npm (WARN|ERR!|notice)|^(added|removed|changed|audited) \d+ packages|^Collecting \S+( \(.*)?$|^Requirement already|^Successfully (installed|built|tagged)",
     r"^[-dlbcps][-rwxsStT]{9}[ .+@]|^total \d+$",
     r"^\s+at \S+.*:\d+(:\d+)?\)?$|^\s*at [\w$.<>]+\(.*\)$",
     r#"^\s*File ".*", line \d+"#,

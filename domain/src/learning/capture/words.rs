@@ -43,6 +43,10 @@ pub(super) enum Cue {
     PlanLead,
     /// It belongs to one day.
     Dated,
+    /// It speaks of one person: the speaker, him or her.
+    Personal,
+    /// It is written in English.
+    English,
     /// It is vague in itself.
     Vague,
     AskKnowledge,
