@@ -3,17 +3,17 @@
 
     scripts/fit_updates.py [PRINTER...]
 
-PRINTER reads pairs of statements from its input, one JSON object a line with `title`, `older` and `newer`, and prints the
-evidence of each. It is the ignored test `prints_the_evidence_of_pairs` of the domain package by default. The script needs
-numpy and scipy.
+PRINTER reads pairs of statements from its input, one JSON object a line with `title`, `older` and `newer`, and prints
+the evidence of each. It is the ignored test `prints_the_evidence_of_pairs` of the domain package by default. The
+script needs numpy and scipy.
 
-The weights are those of a logistic regression with a quadratic penalty, each kept to the sign that its evidence has. It
-is fitted to the splits `dev`, `fitted` and `trained` of tests/data/update_pairs.jsonl, to the development half of
-tests/data/updates.jsonl, to the cases of the unit tests, and to statements of one split that are near to one another but
-about different things. A pair of statements has several pairs of clauses: the one with the highest score counts, so the
-fit is repeated until these stay. For the cross-validation each of the sources is left out whole in turn. What is printed
-is the share of changes found where a share of the look-alikes that were left out is linked, and the weights with the
-intercept for which that share is `SHARE`.
+The weights are those of a logistic regression with a quadratic penalty, each kept to the sign that its evidence has.
+It is fitted to the splits `dev`, `fitted` and `trained` of tests/data/update_pairs.jsonl, to the development half of
+tests/data/updates.jsonl, to the cases of the unit tests, and to statements of one split that are near to one another
+but about different things. A pair of statements has several pairs of clauses: the one with the highest score counts,
+so the fit is repeated until these stay. For the cross-validation each of the sources is left out whole in turn. What
+is printed is the share of changes found where a share of the look-alikes that were left out is linked, and the
+weights with the intercept for which that share is `SHARE`.
 """
 
 import itertools
@@ -36,16 +36,19 @@ ROUNDS = 8
 # All pairs of statements about different things together weigh as much as so many other pairs.
 WEIGHT_ACROSS = 300.0
 MOST_ACROSS = 3000
-MOST_SHARED = 0.8
+# Statements are near to one another where they share this much of the words of the shorter one, and speak of the same
+# thing where they share more.
+LEAST_SHARED, MOST_SHARED = 0.5, 0.8
 SHARES = [0.01, 0.015, 0.02, 0.03]
 # Those that were left out were looked at while the rules were made, so less than the 2% that are aimed at.
 SHARE = 0.015
-# The weights before anything is fitted, by what English tells of each sort of evidence. They give its sign, too.
+# The weights that a fit begins with and is drawn to: those of an earlier fit, or set by hand by what English tells of
+# a sort of evidence. They give its sign, too.
 PRIOR = {
-    "one": 1.29, "nouns_both": -1.01, "subjects_any": -1.8, "modifiers_any": -3.16,
-    "narrowing_any": -4.36, "behind_any": -2.83, "values_both": -1.92, "names_any": -2.43, "beside_both": -2.93,
-    "typed_verbs": -1.87, "passive_verbs": -1.5, "words": -0.5, "other_opening": -1.5,
-    "polarity": 0.22, "polarity_left": -2.5, "being": -1.0, "objects_both": -1.5, "exception": -1.0, "other_tool": -2.65, "marker": 1.2, "names_older": 3.34,
+    "one": 1.29, "nouns_both": -1.01, "subjects_any": -1.8, "modifiers_any": -3.16, "narrowing_any": -4.36,
+    "behind_any": -2.83, "values_both": -1.92, "names_any": -2.43, "beside_both": -2.93, "typed_verbs": -1.87,
+    "passive_verbs": -1.5, "words": -0.5, "other_opening": -1.5, "polarity": 0.22, "polarity_left": -2.5,
+    "being": -1.0, "objects_both": -1.5, "exception": -1.0, "other_tool": -2.65, "marker": 1.2, "names_older": 3.34,
     "additive": -3.74, "indefinite": -3.0, "of_several": -3.0, "condition": -2.5, "permission": -3.42,
     "both_denied": -2.0, "advice": -3.1, "subject_name": -3.33, "subject_phrase": -2.82, "turned": -2.0,
     "object": -1.8, "deed": -1.83,
@@ -111,11 +114,11 @@ def near(source, groups):
     words = [[(text, set(re.findall(r"\w+", text.lower()))) for text in group] for group in groups]
     found = []
     for one, other in itertools.combinations(words, 2):
-        share = lambda of_a, of_b: len(of_a & of_b) / min(len(of_a), len(of_b))
-        if max(share(of_a, of_b) for _, of_a in one for _, of_b in other) >= MOST_SHARED:
+        shares = {(a, b): len(of_a & of_b) / min(len(of_a), len(of_b)) for a, of_a in one for b, of_b in other}
+        if max(shares.values()) >= MOST_SHARED:
             continue
-        for (a, of_a), (b, of_b) in itertools.product(one, other):
-            if share(of_a, of_b) >= 0.5:
+        for (a, b), share in shares.items():
+            if share >= LEAST_SHARED:
                 found += [pair(source + " across", False, a, b), pair(source + " across", False, b, a)]
     return found
 
@@ -136,7 +139,11 @@ def best(rows, weights):
 
 
 def bounds(names):
-    sign = lambda name: (None, None) if name in FREE else (0, None) if PRIOR[name] > 0 else (None, 0)
+    def sign(name):
+        if name in FREE:
+            return (None, None)
+        return (0, None) if PRIOR[name] > 0 else (None, 0)
+
     return [sign(name) for name in names]
 
 
@@ -184,10 +191,15 @@ def main():
         now[at] = (rows[at] @ current).max()
     is_fold = np.isin(source, folds) & ~is_across
     print(f"{len(names)} weights, {len(across)} pairs across, {sum(is_across & (scores > 0))} of them linked at 0")
-    show = lambda what, of, at: print(
-        f"{what}:", *(f"{f} {sum(of[labels & (source == f)] > at)} of {sum(labels & (source == f))}, "
-                      f"{sum(of[~labels & ~is_across & (source == f)] > at)} of {sum(~labels & ~is_across & (source == f))};" for f in folds),
-        f"across {sum(of[is_across] > at)}")
+
+    def show(what, of, at):
+        def count(is_change, fold):
+            among = (labels == is_change) & ~is_across & (source == fold)
+            return f"{sum(of[among] > at)} of {sum(among)}"
+
+        told = "; ".join(f"{fold} {count(True, fold)} changes, {count(False, fold)} look-alikes" for fold in folds)
+        print(f"{what}: {told}; across {sum(of[is_across] > at)}")
+
     show("as it is", now, 0.0)
     threshold = 0.0
     for share in SHARES:

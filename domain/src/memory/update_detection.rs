@@ -38,7 +38,7 @@ pub use statement::Statement;
 use jiff::Timestamp;
 
 use self::clause::Clause;
-use self::clause_relation::{ClauseRelation, Evidence, clause_relation, confidence};
+use self::clause_relation::{ClauseRelation, UpdateEvidence, clause_relation, confidence};
 
 /// The least share of an older statement's claims that must change for it to be outdated.
 const LEAST_SHARE_OF_CLAIMS: f64 = 0.25;
@@ -100,7 +100,7 @@ fn differs(newer: &Statement, older: &Statement) -> Option<f64> {
 
 /// Collects the evidence that claims of a newer statement update those of an older one. Each claim of the older one has
 /// a list, with an entry for each claim of the newer one that differs from it in one value.
-fn evidence(newer: &Statement, older: &Statement) -> Vec<Vec<Evidence>> {
+fn evidence(newer: &Statement, older: &Statement) -> Vec<Vec<UpdateEvidence>> {
     if !newer.shares_context(older) {
         return Vec::new();
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::alignment::Candidate;
 use super::former;
 use super::lexicon;
 use super::outline::Outline;
@@ -58,16 +57,6 @@ pub(super) struct Clause {
 impl Clause {
     pub(super) fn qualifiers(&self) -> impl Iterator<Item = &Term> {
         self.subject.iter().filter(|term| term.role == Role::Qualifier)
-    }
-
-    /// Tells whether there may be several of a value behind the verb: `depends on`, `is allergic to`.
-    pub(super) fn takes_several(&self, value: &Candidate<'_>) -> bool {
-        let opening = value.opening_behind_verb();
-        let is_object = opening.is_some_and(|opening| matches!(opening, "" | "to" | "on" | "for" | "against" | "into"));
-        let is_object = is_object || (opening == Some("in") && value.is_path());
-        // A preposition behind an active verb belongs to it: `works with`.
-        let is_object = is_object || (value.is_next_to_verb() && !self.outline.is_passive);
-        (self.is_additive && is_object) || (self.outline.joins() && opening == Some("to"))
     }
 
     /// Tells whether the clause says anything of its own that another clause could say differently.

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::synonyms::synonym;
+use super::synonyms::{by_line, synonym};
 use crate::text::terms::term;
 
 /// Words that say nothing about what a statement is about, or only that something changed.
@@ -262,17 +262,6 @@ pub(super) const IDIOMS: &[&str] = &[
 
 fn set(words: &'static str) -> HashSet<&'static str> {
     words.split_whitespace().collect()
-}
-
-/// Returns the index of the line for each word of a line.
-pub(super) fn by_line(lines: &[&'static str]) -> HashMap<String, usize> {
-    let words =
-        lines.iter().enumerate().flat_map(|(line, words)| words.split_whitespace().map(move |word| (word, line)));
-    let mut map = HashMap::new();
-    for (word, line) in words {
-        map.entry(word.to_owned()).or_insert(line);
-    }
-    map
 }
 
 static FILLER: LazyLock<HashSet<&str>> = LazyLock::new(|| set(FILLERS));

@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::lexicon::by_line;
-
 /// Words of one group mean the same about a subject; the first one stands for all of them.
 const SYNONYMS: &[&str] = &[
     "database db databases datastore",
@@ -153,4 +151,15 @@ fn infinitive(word: &str) -> Option<&'static str> {
 pub(super) fn synonym(word: &str) -> Option<&'static str> {
     let first = SYNONYM.get(word).and_then(|line| SYNONYMS[*line].split_whitespace().next());
     first.or_else(|| infinitive(word))
+}
+
+/// Returns the index of the line for each word of a line.
+pub(super) fn by_line(lines: &[&'static str]) -> HashMap<String, usize> {
+    let words =
+        lines.iter().enumerate().flat_map(|(line, words)| words.split_whitespace().map(move |word| (word, line)));
+    let mut map = HashMap::new();
+    for (word, line) in words {
+        map.entry(word.to_owned()).or_insert(line);
+    }
+    map
 }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::lexicon::{self, by_line};
+use super::lexicon;
+use super::synonyms::by_line;
 
 /// Names of tools. Those of one line take each other's place.
 const TOOLS: &[&str] = &[

@@ -135,12 +135,13 @@ struct Pair {
 /// array with an object for each pair of clauses. `scripts/fit_updates.py` fits the weights to it.
 #[test]
 #[ignore = "it reads from standard input"]
+#[allow(clippy::print_stdout, reason = "what it prints is read by the script")]
 fn prints_the_evidence_of_pairs() {
     for line in std::io::stdin().lines() {
         let pair: Pair = serde_json::from_str(&line.unwrap()).unwrap();
         let (older, newer) = (Statement::of(&pair.title, &pair.older), Statement::of(&pair.title, &pair.newer));
         let of_clauses = evidence(&newer, &older).into_iter().flatten();
-        let named = |evidence: Evidence| -> BTreeMap<&str, [f64; 2]> {
+        let named = |evidence: UpdateEvidence| -> BTreeMap<&str, [f64; 2]> {
             evidence.into_iter().map(|(name, weight, value)| (name, [weight, value])).collect()
         };
         println!("{}", serde_json::json!(of_clauses.map(named).collect::<Vec<_>>()));
@@ -151,7 +152,7 @@ fn prints_the_evidence_of_pairs() {
 fn changes_that_somebody_else_wrote_are_found_and_look_alikes_are_not() {
     let lines = include_str!("../../../../../tests/data/update_pairs.jsonl").lines();
     let pairs: Vec<Pair> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
-    let splits = [("dev", 71, 0), ("fitted", 71, 1), ("held_out", 69, 1), ("later", 44, 4), ("trained", 156, 12)];
+    let splits = [("dev", 72, 0), ("fitted", 71, 1), ("held_out", 69, 1), ("later", 45, 4), ("trained", 157, 12)];
     for (split, least_found, most_false) in splits {
         let (mut found, mut wrong) = (0, 0);
         for pair in pairs.iter().filter(|pair| pair.split == split) {
