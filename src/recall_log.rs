@@ -15,8 +15,7 @@ use std::thread;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_actors::workspaces::{WorkspaceRef, WorkspacesHandle};
+use reasoning_bank_actors::workspaces::Resolved;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::retrieval::responses::{Explained, SearchMode};
@@ -95,16 +94,9 @@ impl RecallLog {
     }
 
     /// Notes what a workspace shows. What one shows that nobody has written to is nobody's.
-    pub(crate) async fn note_of(
-        &self,
-        workspace: &WorkspaceRef,
-        workspaces: &WorkspacesHandle,
-        deadline: Deadline,
-        entry: impl FnOnce(WorkspaceId) -> RecallEntry,
-    ) {
-        let resolved = workspaces.resolve(workspace, deadline).await;
-        if let Some(resolved) = resolved.ok().filter(|resolved| resolved.registered) {
-            self.note(entry(resolved.workspace.id));
+    pub(crate) fn note_of(&self, workspace: Resolved, entry: impl FnOnce(WorkspaceId) -> RecallEntry) {
+        if workspace.registered {
+            self.note(entry(workspace.workspace.id));
         }
     }
 

@@ -147,7 +147,9 @@ impl HookAnswers {
             let source = format!("hook {} {}", call.client, call.name);
             RecallEntry { source, session: call.session.clone(), ..entry }
         };
-        recalls.note_of(workspace, &self.system.workspaces, *deadline, entry).await;
+        if let Ok(workspace) = self.system.workspaces.resolve(workspace, *deadline).await {
+            recalls.note_of(workspace, entry);
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::KeyedWrite;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_actors::workspaces::{Resolved, WorkspaceRef};
 use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -27,7 +27,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::keyed::RequestsInWork;
-pub(super) use self::workspace::shared_workspace;
+pub(super) use self::workspace::{noted_key, shared_workspace};
 use super::arguments::extract;
 use super::caller::Caller;
 use super::client::ToolClient;
@@ -61,6 +61,8 @@ pub(super) struct Calling<'a> {
     pub(super) arguments: Option<&'a JsonObject>,
     pub(super) client: ToolClient<'a>,
     pub(super) requests: &'a RequestsInWork,
+    /// The workspace that the call resolved, and how it is named there. It is a registered one.
+    pub(super) resolved: OnceLock<(WorkspaceRef, Resolved)>,
     /// The request that the call carries out, where that has a key.
     pub(super) keyed: OnceLock<KeyedWrite>,
     /// The place of a solve among those of its token, where there is a limit.
@@ -92,23 +94,18 @@ impl From<Error> for Interrupted {
 
 impl Calling<'_> {
     /// Reads what the checkout of a workspace proposes. A workspace without a directory of this machine has none.
-    pub(super) async fn proposed(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<ProposedScopes, Error> {
+    pub(super) async fn proposed(&self, workspace: &WorkspaceRef) -> Result<ProposedScopes, Error> {
         let root = match self.caller {
             Caller::Holder { .. } => String::new(),
-            Caller::User { .. } => self.system.workspaces.resolve(workspace, deadline).await?.workspace.root,
+            Caller::User { .. } => self.resolved(workspace).await?.workspace.root,
         };
         Ok(if root.is_empty() { ProposedScopes::default() } else { settings::proposed(Path::new(&root)) })
     }
 
     /// Returns a memory that the call may change. A change of what the team or the organisation reads counts as writing
     /// there.
-    pub(super) async fn may_change(
-        &self,
-        id: MemoryId,
-        workspace: &WorkspaceRef,
-        deadline: Deadline,
-    ) -> Result<MemoryView, Error> {
-        let memory = self.system.memories.get(id, workspace, deadline).await?;
+    pub(super) async fn may_change(&self, id: MemoryId, workspace: &WorkspaceRef) -> Result<MemoryView, Error> {
+        let memory = self.system.memories.get(id, workspace, self.deadline).await?;
         self.may_write_to(memory.scope)?;
         Ok(memory)
     }
@@ -157,7 +154,9 @@ impl Calling<'_> {
         let Some(recalls) = &self.options.recalls else { return };
         let (source, session) = (self.tool.to_owned(), self.caller.source().to_owned());
         let entry = |workspace| RecallEntry { source, session, ..entry(recalls, workspace) };
-        recalls.note_of(workspace, &self.system.workspaces, self.deadline, entry).await;
+        if let Ok(resolved) = self.resolved(workspace).await {
+            recalls.note_of(resolved, entry);
+        }
     }
 
     /// Reads the arguments, held against the schema of the tool.

@@ -12,7 +12,6 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::access::Permission;
-use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::task::Progress;
@@ -31,7 +30,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::caller::{Caller, ServerEnd};
-use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED, RequestsInWork};
+use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED, RequestsInWork, noted_key};
 use super::client::{RequestKey, ToolClient};
 use super::failure;
 use super::open_questions::OpenQuestions;
@@ -127,19 +126,17 @@ impl Server {
             return;
         };
         let argument = |name: &str| arguments.and_then(|arguments| arguments.get(name));
-        let named = ["workspace", "path"].into_iter().find_map(|name| argument(name)?.as_str()?.parse().ok());
+        let named = ["workspace", "path"].into_iter().find_map(|name| argument(name)?.as_str());
         let given = ["memory_id", "memory_ids", "trace_id"].into_iter().filter_map(argument);
         let made = outcome.ok().and_then(|document| document.get("id"));
         let each =
             given.chain(made).flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
         // Nothing but ids: an argument may hold any text.
         let ids = each.filter_map(|id| Some(Uuid::parse_str(id.as_str()?).ok()?.to_string())).collect();
-        let workspace: Option<WorkspaceKey> =
-            named.or_else(|| key.clone()).or_else(|| Some(principal.only_workspace()?.key));
         audit
             .append(AuditEntry {
                 owner: principal.owner.clone(),
-                workspace: workspace.map(String::from),
+                workspace: noted_key(principal, key.as_ref(), named).map(String::from),
                 ids,
                 outcome: outcome.err().map_or("ok", Code::as_str),
                 ..AuditEntry::about(spec.name)
@@ -180,6 +177,7 @@ impl Server {
             arguments,
             client,
             requests,
+            resolved: OnceLock::new(),
             keyed: OnceLock::new(),
             place: OnceLock::new(),
             cancel,

@@ -79,7 +79,7 @@ impl Calling<'_> {
         answer: impl Future<Output = Result<Value, Interrupted>>,
     ) -> Result<Value, Interrupted> {
         let named = self.arguments.and_then(|arguments| arguments.get("workspace")?.as_str());
-        let workspace = self.id_of(&self.workspace(named).await?).await?;
+        let workspace = self.resolved(&self.workspace(named).await?).await?.workspace.id;
         let scope = KeyScope { owner: self.caller.source(), workspace: &workspace, route: &key.route };
         let id = scope.id(&key.key);
         let _in_work = self.requests.begin(id)?;

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_actors::workspaces::{Resolved, WorkspaceRef};
 use reasoning_bank_domain::access::Principal;
 use reasoning_bank_domain::memory::workspace::{
     InvalidWorkspaceKey, SharedWorkspace, Workspace, WorkspaceId, WorkspaceKey,
@@ -24,8 +23,6 @@ use crate::project;
 
 /// A client may take this long to list its roots.
 const ROOTS_LIMIT: Duration = Duration::from_secs(5);
-/// The store may take this long to say which workspace an id means.
-const RESOLVE_LIMIT: Duration = Duration::from_secs(30);
 /// Names the question for the client's roots, and its answer.
 const ROOTS: &str = "roots";
 
@@ -45,9 +42,29 @@ impl Calling<'_> {
         match named {
             None => Ok(bound),
             Some((_, named)) if named == bound || self.options.names_workspaces() => Ok(named),
-            Some((_, named)) if self.id_of(&named).await? == self.id_of(&bound).await? => Ok(bound),
-            Some((text, _)) => Err(Error::OtherWorkspace(text.to_owned()).into()),
+            Some((text, named)) => {
+                // An id that nobody has is an error, in a bound session too.
+                let named = self.system.workspaces.resolve(&named, self.deadline).await?.workspace.id;
+                if named == self.resolved(&bound).await?.workspace.id {
+                    Ok(bound)
+                } else {
+                    Err(Error::OtherWorkspace(text.to_owned()).into())
+                }
+            }
         }
+    }
+
+    /// Resolves the workspace of the call. The call resolves it once, unless nobody has written to it yet: the call
+    /// itself may be the first.
+    pub(in crate::mcp) async fn resolved(&self, workspace: &WorkspaceRef) -> Result<Resolved, Error> {
+        if let Some((_, resolved)) = self.resolved.get().filter(|(named, _)| named == workspace) {
+            return Ok(resolved.clone());
+        }
+        let resolved = self.system.workspaces.resolve(workspace, self.deadline).await?;
+        if resolved.registered {
+            let _ = self.resolved.set((workspace.clone(), resolved.clone()));
+        }
+        Ok(resolved)
     }
 
     /// Returns the workspace that is written to already and that an argument names, in whatever workspace the session
@@ -106,11 +123,6 @@ impl Calling<'_> {
             .map_err(|error| Error::invalid(argument, error.to_string()))
     }
 
-    /// Returns the id of a workspace. An id that nobody has is an error, in a bound session too.
-    pub(super) async fn id_of(&self, workspace: &WorkspaceRef) -> Result<WorkspaceId, Error> {
-        Ok(self.system.workspaces.resolve(workspace, Deadline::after(RESOLVE_LIMIT)).await?.workspace.id)
-    }
-
     /// Binds the session to the one root that the client lists, else to the first project it names that exists.
     async fn bound_by_first_sign(
         &self,
@@ -141,7 +153,7 @@ impl Calling<'_> {
     async fn exists(&self, workspace: &WorkspaceRef) -> bool {
         match workspace {
             WorkspaceRef::Root(root) => self.project_at(Path::new(root)).is_some(),
-            WorkspaceRef::Id(_) | WorkspaceRef::Shared(_) => self.id_of(workspace).await.is_ok(),
+            WorkspaceRef::Id(_) | WorkspaceRef::Shared(_) => self.resolved(workspace).await.is_ok(),
         }
     }
 
@@ -178,6 +190,16 @@ pub(in crate::mcp) fn shared_workspace(caller: &Caller<'_>, named: Option<&str>)
         return Err(Error::internal("a user of this machine names no shared workspace"));
     };
     shared(principal, asked_for("workspace", key.as_ref(), named)?)
+}
+
+/// Returns the key under which the audit log notes a request, whether the request may use it or not.
+pub(in crate::mcp) fn noted_key(
+    principal: &Principal,
+    header: Option<&WorkspaceKey>,
+    named: Option<&str>,
+) -> Option<WorkspaceKey> {
+    let asked = named.and_then(|named| named.parse().ok()).or_else(|| header.cloned());
+    asked.or_else(|| Some(principal.only_workspace()?.key))
 }
 
 /// Returns the key that a request over the network names: in its header, in an argument, or the same in both.

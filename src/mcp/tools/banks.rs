@@ -56,7 +56,7 @@ fn key_of(kind: BankKind, of: &str) -> Result<BankKey, Error> {
 
 async fn code(calling: &Calling<'_>, name: Option<&str>) -> Result<CalledBank, Interrupted> {
     let workspace = calling.workspace(name).await?;
-    let resolved = calling.system.workspaces.resolve(&workspace, calling.deadline).await?;
+    let resolved = calling.resolved(&workspace).await?;
     calling.memories().register(&resolved, calling.deadline).await?;
     let BankLocation { key, checkout: root } = BankLocation::of_workspace(&resolved.workspace);
     let (checkout, id) = match &calling.caller {

@@ -35,9 +35,9 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let id = MemoryId::from(arguments.memory_id);
-    let memory = calling.may_change(id, &workspace, calling.deadline).await?;
+    let memory = calling.may_change(id, &workspace).await?;
     let what = format!("Delete the memory {:?} for good", memory.title);
-    let owner = calling.system.workspaces.resolve(&workspace, calling.deadline).await?.workspace;
+    let owner = calling.resolved(&workspace).await?.workspace;
     let command = calling.command(&["--workspace", owner.path_or_id(), "memory", "delete", &id.to_string()]);
     calling.consent(what, command).await?;
     let erased = calling.system.memories.delete(id, &workspace, Deadline::after(ERASE_DEADLINE)).await?;

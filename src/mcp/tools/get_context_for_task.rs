@@ -41,7 +41,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         task_type: present(arguments.task_type),
         context: arguments.context,
         budget_tokens: arguments.budget_tokens,
-        proposed: calling.proposed(&workspace, calling.deadline).await?,
+        proposed: calling.proposed(&workspace).await?,
         embedding_timeout: calling.caller.embedding_timeout(),
         ..ContextRequest::new(arguments.task.clone(), workspace.clone())
     };

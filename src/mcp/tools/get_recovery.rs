@@ -34,7 +34,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let request = RecoveryRequest {
         task: present(arguments.task),
-        proposed: calling.proposed(&workspace, calling.deadline).await?,
+        proposed: calling.proposed(&workspace).await?,
         embedding_timeout: calling.caller.embedding_timeout(),
         ..RecoveryRequest::new(arguments.error, workspace.clone())
     };

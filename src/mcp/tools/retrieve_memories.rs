@@ -62,7 +62,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let detail = arguments.detail;
-    let proposed = calling.proposed(&workspace, calling.deadline).await?;
+    let proposed = calling.proposed(&workspace).await?;
     let request = RetrieveRequest {
         embedding_timeout: calling.caller.embedding_timeout(),
         ..arguments.into_request(workspace.clone(), proposed, &calling.options.defaults)

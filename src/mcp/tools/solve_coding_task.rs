@@ -43,7 +43,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let call = SolveOptions {
         cancel: calling.cancel.clone(),
         progress: Some(progress.clone()),
-        proposed: calling.proposed(&workspace, calling.deadline).await.unwrap_or_default(),
+        proposed: calling.proposed(&workspace).await.unwrap_or_default(),
         session: Some(calling.caller.session()),
         ..SolveOptions::until(deadline)
     };

@@ -41,7 +41,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let request = arguments.into_request(workspace);
     // The change itself says what is not there, or cannot be changed like this.
-    match calling.may_change(request.id, &request.workspace, calling.deadline).await {
+    match calling.may_change(request.id, &request.workspace).await {
         Ok(_) | Err(Error::NotFound(_)) => {}
         Err(error) => return Err(error.into()),
     }

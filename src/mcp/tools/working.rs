@@ -1,7 +1,6 @@
 //! What the tools of working memory share: which task a call is about, and what is shown of it.
 
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::working::{LOCAL_OWNER, WorkingTask};
 use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::episode::Episode;
@@ -112,8 +111,7 @@ pub(super) fn owner(calling: &Calling<'_>) -> String {
 
 pub(super) async fn workspace(calling: &Calling<'_>, named: Option<&str>) -> Result<WorkspaceId, Interrupted> {
     let workspace = calling.workspace(named).await?;
-    let deadline: Deadline = calling.deadline;
-    Ok(calling.system.workspaces.resolve(&workspace, deadline).await?.workspace.id)
+    Ok(calling.resolved(&workspace).await?.workspace.id)
 }
 
 /// Returns the task that a call is about.

@@ -100,7 +100,7 @@ async fn found(
         embedding_timeout,
         ..EpisodeQuery::new(workspace.clone(), Strategy::Hybrid, Some(query.clone()), MAX_FOUND)
     };
-    let proposed = calling.proposed(&workspace, calling.deadline).await?;
+    let proposed = calling.proposed(&workspace).await?;
     let memories =
         RetrieveRequest { embedding_timeout, proposed, ..RetrieveRequest::new(query, workspace.clone(), MAX_FOUND) };
     let (episodes, memories) = tokio::try_join!(

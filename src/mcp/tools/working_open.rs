@@ -38,7 +38,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         return Err(Error::invalid("task_id", "goes on with a task, and does not belong beside task").into());
     }
     let workspace = calling.workspace(named.as_deref()).await?;
-    let resolved = calling.system.workspaces.resolve(&workspace, calling.deadline).await?;
+    let resolved = calling.resolved(&workspace).await?;
     let id = resolved.workspace.id.clone();
     let (working, owner) = (&calling.system.working, owner(calling));
     let (task, operations) = match (task, task_id) {
