@@ -1,10 +1,15 @@
-//! Work with files that lie beside the store: on a thread of its own, before a deadline.
+//! Work with files that lie beside the store: on a thread of its own, before a deadline. `openings` opens files for an
+//! actor.
+
+mod openings;
 
 use std::io;
 
 use crate::error::Error;
 use crate::ports::StoreError;
 use crate::runtime::Deadline;
+
+pub(crate) use openings::Openings;
 
 /// Runs what reads and writes files. It goes on by itself after the deadline.
 pub async fn blocking<T: Send + 'static>(

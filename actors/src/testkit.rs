@@ -3,6 +3,7 @@
 mod embedder;
 mod eventually;
 mod faults;
+mod hanging;
 mod leak;
 mod manual_clock;
 mod mem_artefacts;
@@ -17,6 +18,7 @@ mod soon;
 pub use embedder::HashEmbedder;
 pub use eventually::eventually;
 pub use faults::Faults;
+pub use hanging::Hang;
 pub use leak::LeakCheck;
 pub use manual_clock::ManualClock;
 pub use mem_artefacts::MemArtefacts;

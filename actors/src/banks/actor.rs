@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use super::BankSettings;
 use super::held::HeldBank;
-use crate::beside::blocking;
+use crate::beside::{Openings, blocking};
 use crate::error::Error;
 use crate::ports::{BankDirectories, BankLocation, Clock};
 use crate::runtime::{Deadline, MessageTimer, Panicked, Tasks};
@@ -29,6 +29,11 @@ pub(crate) enum BanksMsg {
     Get {
         place: BankLocation,
         reply: RpcReplyPort<Result<SharedBank, Error>>,
+    },
+    /// A bank was read.
+    Opened {
+        place: BankLocation,
+        held: Result<SharedBank, Error>,
     },
     /// Something is ahead of the files of a bank.
     Ahead {
@@ -51,6 +56,7 @@ pub(crate) struct BanksState {
     /// The banks at hand, each with the number of its last use.
     at_hand: HashMap<BankLocation, (SharedBank, u64)>,
     uses: u64,
+    openings: Openings<BankLocation, SharedBank>,
     /// The timers end with the state.
     next_sync: HashMap<BankLocation, MessageTimer<BanksMsg>>,
     tasks: Tasks,
@@ -64,8 +70,8 @@ impl Actor for BanksActor {
     type Arguments = BanksArgs;
 
     async fn pre_start(&self, _: ActorRef<BanksMsg>, args: BanksArgs) -> Result<BanksState, ActorProcessingErr> {
-        let (at_hand, next_sync) = (HashMap::new(), HashMap::new());
-        Ok(BanksState { args, at_hand, uses: 0, next_sync, tasks: Tasks::new("banks") })
+        let (at_hand, openings, next_sync) = (HashMap::new(), Openings::default(), HashMap::new());
+        Ok(BanksState { args, at_hand, uses: 0, openings, next_sync, tasks: Tasks::new("banks") })
     }
 
     async fn handle(
@@ -75,9 +81,14 @@ impl Actor for BanksActor {
         state: &mut BanksState,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            BanksMsg::Get { place, reply } => {
-                let held = state.get(&myself, place).await;
-                let _ = reply.send(held);
+            BanksMsg::Get { place, reply } => state.get(&myself, &place, reply),
+            BanksMsg::Opened { place, held } => {
+                state.openings.ended(&place);
+                if let Ok(held) = held {
+                    state.uses += 1;
+                    state.at_hand.insert(place, (held, state.uses));
+                    state.make_room(&myself);
+                }
             }
             BanksMsg::Ahead { place, failures } => state.sync_later(&myself, place, failures),
             BanksMsg::Sync(place) => {
@@ -123,18 +134,25 @@ async fn synced(bank: SharedBank, clock: Clock) -> Option<u32> {
 }
 
 impl BanksState {
-    async fn get(&mut self, myself: &ActorRef<BanksMsg>, place: BankLocation) -> Result<SharedBank, Error> {
+    /// Answers with a bank, from the disk where it is not at hand.
+    fn get(
+        &mut self,
+        myself: &ActorRef<BanksMsg>,
+        place: &BankLocation,
+        reply: RpcReplyPort<Result<SharedBank, Error>>,
+    ) {
         self.uses += 1;
-        if let Some((held, used)) = self.at_hand.get_mut(&place) {
+        if let Some((held, used)) = self.at_hand.get_mut(place) {
             *used = self.uses;
-            return Ok(Arc::clone(held));
+            let _ = reply.send(Ok(Arc::clone(held)));
+            return;
         }
-        let (files, of, dumps) = (Arc::clone(&self.args.files), place.clone(), self.args.settings.dumps);
-        let opening = tokio::task::spawn_blocking(move || HeldBank::open(&*files, of, dumps));
-        let held = Arc::new(Mutex::new(opening.await.map_err(Error::internal)??));
-        self.at_hand.insert(place, (Arc::clone(&held), self.uses));
-        self.make_room(myself);
-        Ok(held)
+        let (files, dumps) = (Arc::clone(&self.args.files), self.args.settings.dumps);
+        let open = move |place| Ok(Arc::new(Mutex::new(HeldBank::open(&*files, place, dumps)?)));
+        let opening = self.openings.join(place, myself, open, |place, held| BanksMsg::Opened { place, held });
+        self.tasks.spawn(async move {
+            let _ = reply.send(opening.await);
+        });
     }
 
     /// Lets banks go that nobody uses, the one that was not used for longest first. One with something ahead is synced

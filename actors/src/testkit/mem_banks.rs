@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use reasoning_bank_domain::bank::{BankFiles, BankKey, BankPath};
 
+use super::hanging::{Hang, Hanging};
 use crate::ports::{
     BankDirectories, BankDirectory, BankFileStamp, BankLocation, BankOnDisk, BankRecord, BankStamp, StagedFile,
 };
@@ -18,6 +19,7 @@ use crate::ports::{
 pub struct MemBanks {
     banks: Arc<Mutex<BTreeMap<BankLocation, MemBank>>>,
     adopted: Arc<Mutex<BTreeMap<BankKey, PathBuf>>>,
+    hanging: Hanging<BankLocation>,
 }
 
 #[derive(Default)]
@@ -96,6 +98,11 @@ impl MemBanks {
         self.with(place, |bank| bank.saved_in_between.extend(path.parse().ok().map(|path| (path, text.to_owned()))));
     }
 
+    /// Lets every opening of a bank hang until it is let go.
+    pub fn hang(&self, place: &BankLocation) -> Hang {
+        self.hanging.hang(place.clone())
+    }
+
     /// Ends the process after so many more changes of the directory. None lets a new process begin.
     pub fn end_after(&self, place: &BankLocation, steps: Option<usize>) {
         self.with(place, |bank| {
@@ -116,6 +123,7 @@ impl MemBanks {
 
 impl BankDirectories for MemBanks {
     fn open(&self, place: &BankLocation) -> io::Result<Box<dyn BankDirectory>> {
+        self.hanging.wait(place);
         let checkout = place.checkout.clone().filter(|_| self.is_adopted(place));
         let (asked, place) = (place.clone(), BankLocation { key: place.key.clone(), checkout });
         Ok(Box::new(MemBankDir { banks: self.clone(), asked, place }))

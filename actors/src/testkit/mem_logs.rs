@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use reasoning_bank_domain::memory::ids::WorkingId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
+use super::hanging::{Hang, Hanging};
 use crate::ports::{OpenedLog, WorkingLog, WorkingLogs};
 
 type Key = (WorkspaceId, WorkingId);
@@ -18,6 +19,7 @@ type Key = (WorkspaceId, WorkingId);
 pub struct MemLogs {
     logs: Arc<Mutex<BTreeMap<Key, MemLogLines>>>,
     keeps_removed: Arc<AtomicBool>,
+    hanging: Hanging<Key>,
 }
 
 #[derive(Default)]
@@ -41,6 +43,11 @@ impl MemLogs {
         self.keeps_removed.store(keeps, Ordering::SeqCst);
     }
 
+    /// Lets every opening of a log hang until it is let go.
+    pub fn hang(&self, workspace: &WorkspaceId, task: WorkingId) -> Hang {
+        self.hanging.hang((workspace.clone(), task))
+    }
+
     fn with<T>(&self, work: impl FnOnce(&mut BTreeMap<Key, MemLogLines>) -> T) -> T {
         work(&mut self.logs.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -55,6 +62,7 @@ impl WorkingLogs for MemLogs {
 
     fn open(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<OpenedLog> {
         let key = (workspace.clone(), task);
+        self.hanging.wait(&key);
         self.with(|logs| match logs.get_mut(&key) {
             None => Ok(OpenedLog::Missing),
             Some(log) if log.is_in_use => Ok(OpenedLog::InUse),

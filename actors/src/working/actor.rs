@@ -1,5 +1,5 @@
-//! The actor of working memory: it has the tasks at hand, opens logs one after the other, and sees to it that what was
-//! appended gets to the disk.
+//! The actor of working memory: it has the tasks at hand, opens the logs of others, and sees to it that what was appended gets
+//! to the disk.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::WorkingHandle;
 use super::held::HeldTask;
-use crate::beside::unusable;
+use crate::beside::{Openings, unusable};
 use crate::error::Error;
 use crate::ports::{OpenedLog, WorkingLogs};
 use crate::runtime::{Deadline, MessageTimer, Panicked, Tasks};
@@ -30,6 +30,8 @@ const FINISH_LIMIT: Duration = Duration::from_secs(3);
 pub(super) type TaskKey = (WorkspaceId, WorkingId);
 pub(super) type SharedTask = Arc<Mutex<HeldTask>>;
 
+type TaskReply = RpcReplyPort<Result<Option<(SharedTask, bool)>, Error>>;
+
 pub(crate) enum WorkingMsg {
     Begun {
         key: TaskKey,
@@ -39,7 +41,12 @@ pub(crate) enum WorkingMsg {
     /// The answer also says whether the task came from its log just now.
     Get {
         key: TaskKey,
-        reply: RpcReplyPort<Result<Option<(SharedTask, bool)>, Error>>,
+        reply: TaskReply,
+    },
+    /// The log of a task was read. There is no task where it has none.
+    Opened {
+        key: TaskKey,
+        held: Result<Option<SharedTask>, Error>,
     },
     /// Nobody here works on the task: other processes may have it.
     Release {
@@ -71,6 +78,7 @@ pub(crate) struct WorkingState {
     /// The tasks at hand, each with the number of its last use.
     at_hand: HashMap<TaskKey, (SharedTask, u64)>,
     uses: u64,
+    openings: Openings<TaskKey, Option<SharedTask>>,
     unsynced: Vec<SharedTask>,
     stop: CancellationToken,
     tasks: Tasks,
@@ -98,6 +106,7 @@ impl Actor for WorkingActor {
             args,
             at_hand: HashMap::new(),
             uses: 0,
+            openings: Openings::default(),
             unsynced: Vec::new(),
             stop: CancellationToken::new(),
             tasks: Tasks::new("working"),
@@ -118,8 +127,13 @@ impl Actor for WorkingActor {
                 let _ = reply.send(());
             }
             WorkingMsg::Get { key, reply } => {
-                let held = state.get(key).await;
-                let _ = reply.send(held);
+                state.get(&myself, &key, reply);
+            }
+            WorkingMsg::Opened { key, held } => {
+                state.openings.ended(&key);
+                if let Ok(Some(held)) = held {
+                    state.keep(key, held);
+                }
             }
             WorkingMsg::Release { key, reply } => {
                 if state.at_hand.get(&key).is_some_and(|(held, _)| Arc::strong_count(held) == 1) {
@@ -182,24 +196,25 @@ impl WorkingState {
         }
     }
 
-    /// Returns a task, from its log where it is not at hand. The lock of its log is taken in turn with all others, so
-    /// that nobody meets a lock of this process.
-    async fn get(&mut self, key: TaskKey) -> Result<Option<(SharedTask, bool)>, Error> {
+    /// Answers with a task, from its log where it is not at hand. A log is opened once for all who ask meanwhile, so that
+    /// nobody meets a lock of this process.
+    fn get(&mut self, myself: &ActorRef<WorkingMsg>, key: &TaskKey, reply: TaskReply) {
         self.uses += 1;
-        if let Some((held, used)) = self.at_hand.get_mut(&key) {
+        if let Some((held, used)) = self.at_hand.get_mut(key) {
             *used = self.uses;
-            return Ok(Some((Arc::clone(held), false)));
+            let _ = reply.send(Ok(Some((Arc::clone(held), false))));
+            return;
         }
-        let (logs, (workspace, id)) = (Arc::clone(&self.args.logs), key.clone());
-        let reading = tokio::task::spawn_blocking(move || match logs.open(&workspace, id).map_err(unusable)? {
-            OpenedLog::Opened(log, lines) => HeldTask::read(log, &lines),
+        let logs = Arc::clone(&self.args.logs);
+        let open = move |(workspace, id): TaskKey| match logs.open(&workspace, id).map_err(unusable)? {
+            OpenedLog::Opened(log, lines) => Ok(HeldTask::read(log, &lines)?.map(|task| Arc::new(Mutex::new(task)))),
             OpenedLog::InUse => Err(Error::Conflict(format!("task {id}"))),
             OpenedLog::Missing => Ok(None),
+        };
+        let opening = self.openings.join(key, myself, open, |key, held| WorkingMsg::Opened { key, held });
+        self.tasks.spawn(async move {
+            let _ = reply.send(opening.await.map(|held| held.map(|held| (held, true))));
         });
-        let Some(held) = reading.await.map_err(Error::internal)?? else { return Ok(None) };
-        let held = Arc::new(Mutex::new(held));
-        self.keep(key, Arc::clone(&held));
-        Ok(Some((held, true)))
     }
 
     fn keep(&mut self, key: TaskKey, held: SharedTask) {

@@ -27,8 +27,12 @@ fn deadline() -> Deadline {
 }
 
 async fn activate(system: &SystemHandle) -> ActivatedBank {
+    activate_at(system, own()).await
+}
+
+async fn activate_at(system: &SystemHandle, place: BankLocation) -> ActivatedBank {
     let session = Some("session".to_owned());
-    let request = ActivateBank { place: own(), description: None, files: Vec::new(), max_tokens: 8_000, session };
+    let request = ActivateBank { place, description: None, files: Vec::new(), max_tokens: 8_000, session };
     system.banks.activate(request, deadline()).await.unwrap()
 }
 
@@ -49,6 +53,21 @@ fn said(n: u64) -> String {
 
 fn times(bank: &ActivatedBank, text: &str) -> usize {
     bank.content.values().map(|file| file.matches(text).count()).sum()
+}
+
+#[tokio::test]
+async fn a_disk_that_hangs_keeps_nobody_waiting_but_those_who_ask_for_its_bank() {
+    let banks = MemBanks::default();
+    let system = process(&banks).await;
+    let other = BankLocation { key: "project:other".parse().unwrap(), checkout: None };
+    let hang = banks.hang(&other);
+    let handle = system.handle();
+    let asked = || activate_at(&handle, other.clone());
+    let (first, second, ()) = tokio::join!(asked(), asked(), async {
+        activate(&handle).await;
+        drop(hang);
+    });
+    assert_eq!(first.content, second.content);
 }
 
 #[tokio::test]

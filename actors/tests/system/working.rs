@@ -136,6 +136,22 @@ async fn a_task_outlives_a_crash_of_the_actor_and_its_process() {
 }
 
 #[tokio::test]
+async fn a_log_that_hangs_keeps_nobody_waiting_but_those_who_ask_for_its_task() {
+    let logs = MemLogs::default();
+    let system = process(&logs).await;
+    let (hanging, other) = (begun(&system, "ann").await, begun(&system, "ann").await);
+    system.stop(Duration::from_secs(5)).await;
+    let system = process(&logs).await;
+    let hang = logs.hang(&hanging.workspace, hanging.id);
+    let asked = || shown(&system, &hanging, Vec::new());
+    let (first, second, ()) = tokio::join!(asked(), asked(), async {
+        assert!(shown(&system, &other, Vec::new()).await.is_ok());
+        drop(hang);
+    });
+    assert!(first.is_ok() && first == second, "one opening answers both: {first:?}, {second:?}");
+}
+
+#[tokio::test]
 async fn who_lists_tasks_takes_none_from_other_processes() {
     let logs = MemLogs::default();
     let system = process(&logs).await;
