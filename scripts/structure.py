@@ -17,8 +17,9 @@ MAX_LINES = 500
 # file imports it under.
 HOMES = {
     # The domain and the clients are pure: they are told the time, and read and start nothing. The index computes on
-    # threads, and no more.
-    r"std::(?:env|fs|io|net|os|process)": ["actors/src/", "store/src/", "importers/src/", "src/"],
+    # threads, and no more. The actors reach files and the network through their ports.
+    r"std::(?:env|fs|net|os|process)": ["store/src/", "importers/src/", "src/"],
+    r"std::io": ["actors/src/", "store/src/", "importers/src/", "src/"],
     r"std::thread": ["index/src/", "actors/src/", "store/src/", "src/"],
     r"std::time::(?:Instant|SystemTime|UNIX_EPOCH|\*)": ["actors/src/", "store/src/", "src/"],
     r"(?:\w+::)*(?:(?:Instant|Timestamp|Zoned)::now|TimeZone::(?:try_)?system|Uuid::now_v\d)": [
@@ -36,6 +37,7 @@ HOMES_WITH_TESTS = {
         "tests/it/store_formats.rs",
         "tests/it/store_reembed.rs",
     ],
+    r"ractor": ["actors/"],
     r"rmcp": ["src/mcp/", "src/mcp.rs"],
     r"unsafe": [
         "index/src/kernels.rs",
@@ -52,6 +54,11 @@ HOMES_WITH_TESTS = {
 }
 # Names that each file of a folder gives to a type of its own.
 TEMPLATES = {"Arguments": "src/mcp/tools/"}
+# The files whose handlers may wait: for children to start, or, in the last one, for the one call that a worker is for.
+HANDLERS_THAT_WAIT = ["actors/src/agents.rs", "actors/src/runtime/supervise/actor.rs", "actors/src/matts.rs"]
+# Outside of these no public signature has a type of ractor, or one of the glue around it.
+SHOW_RACTOR = ("actors/src/runtime", "actors/src/testkit")
+GLUE = {"Slot", "Gate"}
 
 TEST_ITEM = re.compile(
     r"#\[cfg\((?:test|all\(test[^\]]*)\)\]\s*(?:#\[[^\]]*\]\s*)*"
@@ -237,6 +244,41 @@ def strays(file, code, homes_of):
             yield min(found), homes
 
 
+def block(text, begin):
+    """The text from the first brace after `begin` to the one that closes it."""
+    begin = text.index("{", begin)
+    depth = 0
+    for end in range(begin, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[end], 0)
+        if depth == 0:
+            return text[begin : end + 1]
+    return text[begin:]
+
+
+def waiting_handlers(code):
+    """The handlers of actors that await something themselves. What they start awaits in an async block."""
+    for found in re.finditer(r"\basync fn (handle(?:_supervisor_evt)?)\b", code):
+        body = without(re.compile(r"\basync\s+(?:move\s*)?(?={)"), block(code, found.end()))
+        if re.search(r"\.\s*await\b", body):
+            yield found.group(1)
+
+
+def shown(code, named):
+    """The public items of code that name one of these, or are an actor of the framework."""
+    public = r"\bpub\s+(?:async\s+|const\s+|unsafe\s+)*"
+    items = re.findall(public + r"fn\s+\w+[^{;]*", code)
+    items += re.findall(public + r"(?:use|type)\s[^;]*", code)
+    items += re.findall(r"\bpub\s+\w+\s*:(?!:)[^,}\n]*", code)
+    items += re.findall(r"\bpub\s+struct\s+\w+[^{(;]*\([^;]*\bpub\s[^;]*;", code)
+    for found in re.finditer(r"\bpub\s+(?:enum|trait)\s+\w+[^{;]*", code):
+        items.append(found.group() + block(code, found.start()))
+    for name in re.findall(r"\bimpl\b[^{;]*?\b(?:Actor|Worker|Message)\s+for\s+(\w+)", code):
+        items += [found + " ractor" for found in re.findall(rf"\bpub\s+\w+\s+{name}\b", code)]
+    for item in items:
+        if found := sorted(named & set(re.findall(r"\w+", item))):
+            yield " ".join(item.split()), found[0]
+
+
 def problems(root):
     sources = [file for name in PACKAGES for file in sorted((root / name).glob("src/**/*.rs"))]
     tests = [
@@ -261,6 +303,14 @@ def problems(root):
                 yield f"{path} uses {named}, which belongs into {', '.join(homes)}"
         if is_test(path):
             continue
+        if str(path).startswith("actors/src/"):
+            if str(path) not in HANDLERS_THAT_WAIT:
+                for handler in waiting_handlers(code):
+                    yield f"{path}: {handler} awaits; start a task, and take its outcome as a message"
+            if not str(path).startswith(SHOW_RACTOR):
+                bound = {name for _, tree in USE.findall(code) for names, name in leaves(tree) if names[0] == "ractor"}
+                for item, name in shown(code, bound | GLUE | {"ractor"}):
+                    yield f"{path} shows {name} in `{item}`"
         if not text.startswith("//!"):
             yield f"{path} does not open with what it is for (//!)"
         for name in TYPE.findall(code) + [name for name, _ in ALIAS.findall(without(IMPL, code))]:

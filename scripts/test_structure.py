@@ -15,8 +15,15 @@ KEPT = {
     "use self::child::Child;\npub struct High(Low, Child);\n",
     "domain/src/high/child.rs": "//! A child.\nuse super::High;\npub struct Child(Option<Box<High>>);\n"
     "#[cfg(test)]\nmod tests {\n    use rayon::prelude::*;\n}\n",
-    "actors/src/lib.rs": "//! The actors, which may use clocks, files and threads.\nmod above;\nmod below;\n"
-    "use std::{fs, thread};\nfn now() { std::time::Instant::now(); }\n",
+    "actors/src/lib.rs": "//! The actors, which may use clocks and threads.\nmod above;\nmod below;\n"
+    "use std::{io, thread};\nfn now() { std::time::Instant::now(); }\n",
+    "actors/src/runtime/slot.rs": "//! The glue.\nuse ractor::ActorRef;\npub struct Slot(pub ActorRef);\n",
+    "actors/src/usage.rs": "//! An actor.\nuse ractor::{Actor, ActorRef as Ref};\npub struct UsageHandle { slot: Slot }\n"
+    "impl UsageHandle {\n    pub fn wait(&self) {}\n    pub(crate) fn to(&self, to: Ref) {}\n}\n"
+    "pub(crate) enum UsageMsg { Asked(Ref) }\npub(crate) struct UsageActor;\nimpl Actor for UsageActor {\n"
+    "    async fn handle(&self, to: Ref) {\n        tasks.pipe(&to, async move { work().await });\n"
+    "        tasks.spawn(async { work().await });\n    }\n    async fn post_stop(&self) { work().await }\n}\n",
+    "actors/src/matts.rs": "//! A worker.\nimpl Worker for Matts { async fn handle(&self) { call().await } }\n",
     "actors/src/below.rs": "//! Below, with a name that several types give to a type.\npub struct Below;\n"
     "impl Iterator for Below {\n    type Item = Low;\n}\n",
     "actors/src/above.rs": "//! Above.\nuse crate::below::Below;\npub struct Above(Below);\nimpl Iterator for Above {\n"
@@ -149,7 +156,41 @@ class Structure(unittest.TestCase):
                 f"fn f() {{ std::{module}::f(); }}",
             ]
             for path in ("domain/src/low.rs", "index/src/search.rs"):
-                self.refuses_each(path, lines, f"{path} uses std::{module}, which belongs into actors/src/, store")
+                self.refuses_each(path, lines, f"{path} uses std::{module}, which belongs into ")
+
+    def test_files_in_the_actors(self):
+        for module in ("env", "fs", "net", "os", "process"):
+            line = f"use std::{module};"
+            self.refuses_each("actors/src/below.rs", [line], f"uses std::{module}, which belongs into store/src/")
+
+    def test_a_handler_that_waits(self):
+        handlers = [
+            "impl Below { async fn handle(&self) { work().await; } }",
+            "impl Below { async fn handle_supervisor_evt(&self) { work().await; } }",
+            "impl Below { async fn handle(&self) { spawn(async move { a().await }); work()\n.await; } }",
+        ]
+        self.refuses_each("actors/src/below.rs", handlers, "awaits; start a task")
+
+    def test_a_type_of_ractor_in_a_public_signature(self):
+        lines = [
+            "use ractor::ActorRef;\nimpl Below { pub fn to(&self) -> ActorRef { self.0 } }",
+            "use ractor::ActorRef as Ref;\nimpl Below { pub async fn to(&self, to: Ref) {} }",
+            "impl Below { pub fn to(&self) -> ractor::ActorRef { self.0 } }",
+            "pub use ractor::ActorRef;",
+            "pub type Ref = ractor::ActorRef;",
+            "pub struct Open {\n    pub to: ractor::ActorRef,\n}",
+            "pub struct Open(u8, pub ractor::ActorRef);",
+            "pub enum Open {\n    To(ractor::ActorRef),\n}",
+            "pub trait Open {\n    fn to(&self) -> ractor::ActorRef;\n}",
+            "pub struct Open;\nimpl ractor::Actor for Open {}",
+            "pub struct Open {\n    pub slot: Slot,\n}",
+            "impl Below { pub fn gate(&self) -> &Gate { &self.gate } }",
+        ]
+        self.refuses_each("actors/src/below.rs", lines, "actors/src/below.rs shows ")
+
+    def test_ractor_outside_of_the_actors(self):
+        for path in ("src/cli.rs", "store/src/lance.rs", "tests/it/main.rs"):
+            self.refuses_each(path, ["use ractor::Actor;"], f"{path} uses ractor, which belongs into actors/")
 
     def test_files_in_a_module_whose_name_ends_like_that_of_tests(self):
         self.refuses("domain/src/low/contests.rs", "//! Contests.\nuse std::fs;\n", "contests.rs uses std::fs")
