@@ -12,6 +12,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::{Facts, MemoryOutcome, Scope, SourceType};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
@@ -29,15 +31,16 @@ const LIMIT: usize = 50;
 const FEW: u64 = 5_000;
 const VOCABULARY: f64 = 400_000.0;
 
-/// Numbers by SplitMix64, the same in every run.
-struct NumberStream(u64);
+/// Numbers that are the same in every run.
+struct NumberStream(SplitMix64);
 
 impl NumberStream {
+    fn of(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
+    }
+
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next_u64()
     }
 
     /// In 0..1.
@@ -62,13 +65,13 @@ impl NumberStream {
 }
 
 fn text(n: u64) -> String {
-    let mut noise = NumberStream(n.wrapping_mul(31));
+    let mut noise = NumberStream::of(n.wrapping_mul(31));
     (0..TERMS).map(|_| format!("w{}", noise.word())).collect::<Vec<_>>().join(" ")
 }
 
 fn query(n: u64) -> TermQuery {
-    let mut noise = NumberStream(n + 77_777_777);
-    let mut rare = NumberStream(n.wrapping_mul(31));
+    let mut noise = NumberStream::of(n + 77_777_777);
+    let mut rare = NumberStream::of(n.wrapping_mul(31));
     let words: Vec<String> = (0..6)
         .map(|_| 1 + noise.next() % 50)
         .chain(std::iter::repeat_with(|| rare.word()).filter(|word| *word > 50).take(6))
@@ -79,7 +82,7 @@ fn query(n: u64) -> TermQuery {
 
 fn vector(n: u64) -> Vec<f32> {
     let (mut own, mut centre, mut shared) =
-        (NumberStream(n + 1), NumberStream((1 << 40) + n % CENTRES), NumberStream(1 << 50));
+        (NumberStream::of(n + 1), NumberStream::of((1 << 40) + n % CENTRES), NumberStream::of(1 << 50));
     (0..DIMS).map(|_| 0.5 * shared.number() + centre.number() + own.number()).collect()
 }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
 use reasoning_bank_actors::memories::Restorable;
-use reasoning_bank_actors::ports::{Batch, Conditions, MemoryStore, Recall, Record, StoreReads, Visible};
+use reasoning_bank_actors::ports::{Batch, MemoryStore, Record, StoreReads};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_store::{LanceStore, Options, use_all_cores};
 use synthetic::{Synthetic, SyntheticQuery};
@@ -115,16 +115,7 @@ async fn warm(store: &LanceStore, queries: &[SyntheticQuery], in_memory: bool) {
 }
 
 async fn ask(store: &LanceStore, query: &SyntheticQuery) {
-    let recall = Recall {
-        with_superseded: false,
-        visible: Visible { workspace: Some(Synthetic::workspace_id()), team: None, org: None },
-        conditions: Conditions::default(),
-        text: Some(query.text.clone()),
-        vector: Some(query.vector.clone()),
-        signature: None,
-        limit: LIMIT,
-    };
-    let found = store.candidates(recall, request_deadline()).await.expect("candidates");
+    let found = store.candidates(query.recall(LIMIT), request_deadline()).await.expect("candidates");
     let ids = found.facts.iter().take(RESULTS).map(|(facts, _)| facts.id).collect();
     black_box(store.get(ids, request_deadline()).await.expect("bodies"));
 }

@@ -1,4 +1,6 @@
 use proptest::prelude::*;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
 use super::*;
 use crate::hits::Hit;
@@ -7,15 +9,10 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
     unit(a).iter().zip(unit(b)).map(|(a, b)| a * b).sum()
 }
 
-/// Numbers that look random and are the same in every run (SplitMix64), about normal in sum, in -1..1.
+/// Numbers that look random and are the same in every run, about normal in sum, in -1..1.
 fn noise(seed: u64) -> impl Iterator<Item = f32> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    std::iter::repeat_with(move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed >> 40) as f32 / (1u64 << 23) as f32) - 1.0
-    })
+    let mut numbers = SplitMix64::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    std::iter::repeat_with(move || ((numbers.next_u64() >> 40) as f32 / (1u64 << 23) as f32) - 1.0)
 }
 
 /// Around one of a few centres, all of them on one side, as embeddings of texts are.

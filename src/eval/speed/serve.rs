@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrieveRequest;
-use reasoning_bank_actors::ports::{Conditions, Embedder, Recall, Visible};
+use reasoning_bank_actors::ports::{Embedder, Recall};
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::retrieval::candidates::{Candidates, over_fetch};
@@ -108,7 +108,7 @@ impl QueryRunner<'_> {
         let (mut candidates, mut vector_list, mut text_list, mut bodies, mut rest) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (query, whole) in self.queries.iter().zip(whole).take(TAKEN_APART) {
-            let both = recall(query, over_fetch(RESULTS));
+            let both = query.recall(over_fetch(RESULTS));
             let (vector, text) = (Recall { text: None, ..both.clone() }, Recall { vector: None, ..both.clone() });
             let (found, both_took) = timed(store.candidates(both, batch_deadline())).await?;
             let (_, vector_took) = timed(store.candidates(vector, batch_deadline())).await?;
@@ -133,7 +133,7 @@ impl QueryRunner<'_> {
     pub(crate) async fn nearest(&self) -> Result<Vec<Vec<u32>>, EvalError> {
         let mut nearest = Vec::new();
         for query in self.queries.iter().take(COMPARED) {
-            let recall = Recall { text: None, ..recall(query, over_fetch(NEAREST)) };
+            let recall = Recall { text: None, ..query.recall(over_fetch(NEAREST)) };
             let list = self.system.store.candidates(recall, batch_deadline()).await?.vector.unwrap_or_default();
             nearest.push(list.hits.into_iter().take(NEAREST).map(|(id, _)| Synthetic::number(id)).collect());
         }
@@ -200,18 +200,6 @@ fn text(number: usize) -> String {
     let count = WORDS.len();
     let first = [number / count % count, number % count];
     first.into_iter().chain(2..count).map(|n| WORDS[n]).collect::<Vec<_>>().join(" ")
-}
-
-fn recall(query: &SyntheticQuery, limit: usize) -> Recall {
-    Recall {
-        with_superseded: false,
-        visible: Visible { workspace: Some(Synthetic::workspace_id()), team: None, org: None },
-        conditions: Conditions::default(),
-        text: Some(query.text.clone()),
-        vector: Some(query.vector.clone()),
-        signature: None,
-        limit,
-    }
 }
 
 async fn timed<T>(work: impl Future<Output = Result<T, Error>>) -> Result<(T, f64), EvalError> {

@@ -7,8 +7,10 @@
 //! grows as Heaps' law says (both in Manning, Raghavan, Schütze: Introduction to Information Retrieval, 2008, 5.1).
 
 use jiff::Timestamp;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 use reasoning_bank_actors::memories::Restorable;
-use reasoning_bank_actors::ports::{Fingerprint, Passage, PassageKind};
+use reasoning_bank_actors::ports::{Conditions, Fingerprint, Passage, PassageKind, Recall, Visible};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -58,6 +60,21 @@ pub(crate) struct Synthetic {
 pub(crate) struct SyntheticQuery {
     pub(crate) text: String,
     pub(crate) vector: Vec<f32>,
+}
+
+impl SyntheticQuery {
+    /// Asks for candidates by the words and by the vector of the query.
+    pub(crate) fn recall(&self, limit: usize) -> Recall {
+        Recall {
+            with_superseded: false,
+            visible: Visible { workspace: Some(Synthetic::workspace_id()), team: None, org: None },
+            conditions: Conditions::default(),
+            text: Some(self.text.clone()),
+            vector: Some(self.vector.clone()),
+            signature: None,
+            limit,
+        }
+    }
 }
 
 impl Synthetic {
@@ -214,20 +231,18 @@ fn push_word(text: &mut String, mut rank: u64) {
     }
 }
 
-/// A SplitMix64 generator (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
-pub(super) struct Noise(u64);
+/// A stream of numbers that are the same in every run, by a generator whose numbers no version changes (Steele, Lea,
+/// Flood: Fast splittable pseudorandom number generators, 2014).
+pub(super) struct Noise(SplitMix64);
 
 impl Noise {
     fn of(seed: u64, purpose: NoiseStream, number: u64) -> Self {
-        let mut of_purpose = Self(seed ^ ((purpose as u64) << 56));
-        Self(of_purpose.next() ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93))
+        let mut of_purpose = SplitMix64::seed_from_u64(seed ^ ((purpose as u64) << 56));
+        Self(SplitMix64::seed_from_u64(of_purpose.next_u64() ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93)))
     }
 
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next_u64()
     }
 
     /// Draws a number in 0..1.
