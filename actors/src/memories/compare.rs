@@ -126,8 +126,8 @@ impl LessonBatch {
             return;
         }
         let before = self.changed.get(&near.id).map_or(near, |changed| &changed.after);
-        let Some(after) = before.said_again(lesson, stored) else { return };
         let others: Vec<Memory> = stored.iter().filter(|memory| memory.id != near.id).cloned().collect();
+        let Some(after) = before.said_again(lesson, &others) else { return };
         let after = self.linked(after, &others);
         self.change(near).after = after;
     }

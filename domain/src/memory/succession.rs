@@ -50,12 +50,12 @@ impl Memory {
     }
 
     /// Returns this memory with the time at which `lesson`, which says the same, said it again. That time matters only
-    /// where one of the neighbours was said in between, and only the word of one who is trusted as much counts. None
-    /// otherwise, so that no revision is made of a memory that is said again and again.
+    /// where one of the memories near it was said in between, and only the word of one who is trusted as much counts.
+    /// None otherwise, so that no revision is made of a memory that is said again and again.
     #[must_use]
     pub fn said_again(&self, lesson: &Self, neighbours: &[Self]) -> Option<Self> {
         let (before, now) = (self.said_at(), lesson.said_at());
-        let is_between = |other: &Self| other.id != self.id && other.said_at() > before && other.said_at() < now;
+        let is_between = |other: &Self| other.said_at() > before && other.said_at() < now;
         let counts = lesson.trust >= self.trust && neighbours.iter().any(is_between);
         counts.then(|| Self { valid_from: Some(now), ..self.clone() })
     }
