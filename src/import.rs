@@ -265,10 +265,7 @@ impl CheckedLine {
             Taken::BankFile(file) => return Ok(Self { bank_file: Some(file), ..Self::default() }),
         };
         let (memory, trace) = match &thing {
-            Restorable::Memory { memory, .. } => {
-                let from = memory.derived_from.iter().copied().chain(memory.parent_memory_id).collect();
-                (Some((memory.id, from)), None)
-            }
+            Restorable::Memory { memory, .. } => (Some((memory.id, memory.sources().collect())), None),
             Restorable::Trace { trace, .. } => (None, Some(trace.trace_id)),
             _ => (None, None),
         };

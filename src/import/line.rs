@@ -19,7 +19,7 @@ use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{NAME_MAX_CHARS, Workspace, WorkspaceId};
-use reasoning_bank_domain::memory::{self, Memory, SourceType, Trust};
+use reasoning_bank_domain::memory::{FieldProblem, Memory, SourceType, Trust, check_count};
 use reasoning_bank_domain::safety::secrets::{Removed, Scrub, scrub};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
@@ -211,10 +211,7 @@ fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &ImportTarget) -> Re
         Err(invalid) => invalid.problems.into_iter().map(field_problem).collect(),
     };
     problems.extend(problems_of_memory(&memory, bank.source()).into_iter().map(field_problem));
-    if passages.len() > PASSAGES_MAX {
-        let problem = format!("has {} items; at most {PASSAGES_MAX} are allowed", passages.len());
-        problems.push(ItemProblem::new("passages", problem));
-    }
+    problems.extend(check_count("passages", passages.len(), "items", PASSAGES_MAX).err().map(field_problem));
     refuse(problems)?;
     let removed = memory.scrub();
     memory.validate().map_err(|invalid| invalid.problems.into_iter().map(field_problem).collect::<Vec<_>>())?;
@@ -242,7 +239,7 @@ fn refuse(problems: Vec<ItemProblem>) -> Result<(), Vec<ItemProblem>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-fn field_problem(problem: memory::FieldProblem) -> ItemProblem {
+fn field_problem(problem: FieldProblem) -> ItemProblem {
     ItemProblem::new(problem.field, problem.problem)
 }
 
