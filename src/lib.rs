@@ -11,7 +11,8 @@
 //!
 //! `remedies` says what can be done about a failure. `eval` measures a bank. `jsonl` reads the files of imports and of
 //! measurements, `transcripts` learns from those of sessions, `banks` says how memory banks look from outside, `git` reads
-//! the commits of a repository, `process_memory` reads what a process takes, and [`telemetry`] writes the log.
+//! the commits of a repository, `hosts` says how far away the host of a URL is, `process_memory` reads what a process takes,
+//! and [`telemetry`] writes the log.
 
 #![recursion_limit = "256"]
 
@@ -24,6 +25,7 @@ mod eval;
 mod export;
 mod git;
 mod hooks;
+mod hosts;
 pub mod http;
 mod import;
 mod jsonl;

@@ -4,7 +4,6 @@
 mod reload;
 mod service_manager;
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,6 +22,7 @@ use super::output::{Output, line};
 use super::session::{end_of_process, one_thread, with_serving_bank};
 use super::signals;
 use crate::hooks::answer_hooks;
+use crate::hosts::is_this_machine;
 use crate::http::{Daemon, ServeError};
 use crate::mcp::{BridgeOptions, McpOptions, PATH, bridge_stdio};
 use crate::settings::{BOOTSTRAP_TOKEN_FILE, Loaded, SettingSources};
@@ -107,11 +107,6 @@ pub(super) fn bridge(url: Url, token_env: &str, key: Option<WorkspaceKey>) -> Re
     // A read of stdin that blocks would hold a runtime that is dropped.
     runtime.shutdown_background();
     done.map(|()| CommandExit::Ok)
-}
-
-fn is_this_machine(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// What a server said of itself.

@@ -1,7 +1,6 @@
 //! The connection to a provider: it sends one request and reads one bounded JSON answer. The two APIs decide what
 //! stands in either.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
@@ -14,6 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use super::failure::{FailureClass, ProviderFailure};
 use super::redaction::Redaction;
 use super::wire::{MAX_VALUES, has_too_many_values};
+use crate::hosts::is_this_machine;
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// The bound is far above the longest answer of a model. A larger body is no answer.
@@ -84,7 +84,7 @@ impl Client {
         }
         // A proxy reads all of what goes through it by http. By https it sees the host alone.
         let is_readable_key = base_url.scheme() == "http" && key.is_some();
-        if is_readable_key || is_loopback(&base_url) {
+        if is_readable_key || is_this_machine(&base_url) {
             builder = builder.no_proxy();
         }
         let http = builder.build().map_err(|error| ClientError::Setup(root_cause(&error)))?;
@@ -184,11 +184,4 @@ fn root_cause(error: &reqwest::Error) -> String {
         cause = source;
     }
     if cause.is::<reqwest::Error>() { "the request failed".to_owned() } else { cause.to_string() }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

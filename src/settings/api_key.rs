@@ -1,12 +1,11 @@
 //! The key of the provider: its form, the variables that hold it, and over what it may be sent. A key is held in memory
 //! only, and nothing that is shown or logged holds it.
 
-use std::net::IpAddr;
-
 use reqwest::Url;
 use secrecy::SecretString;
 
 use super::problem::SettingProblem;
+use crate::hosts::is_private;
 
 pub(super) const VARIABLE: &str = "OPENROUTER_API_KEY";
 pub(super) const VARIABLES: [&str; 2] = [OWN_VARIABLE, VARIABLE];
@@ -46,18 +45,5 @@ impl ApiKey {
 
 /// Says whether nobody can read a key on the way to this URL. A private network is trusted as the machine is.
 pub(super) fn is_safe_over(url: &Url) -> bool {
-    url.scheme() == "https" || is_private(url.host_str().unwrap_or_default())
-}
-
-fn is_private(host: &str) -> bool {
-    match host.trim_matches(['[', ']']).parse() {
-        Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_private() || address.is_link_local(),
-        Ok(IpAddr::V6(address)) => {
-            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
-        }
-        // A name without a dot is one of the local network.
-        Err(_) => {
-            !host.contains('.') || [".localhost", ".local", ".internal", ".lan"].iter().any(|end| host.ends_with(end))
-        }
-    }
+    url.scheme() == "https" || is_private(url)
 }
