@@ -12,6 +12,8 @@ from pathlib import Path
 
 PACKAGES = ["domain", "index", "actors", "store", "clients", "importers", "."]
 MAX_LINES = 500
+# A longer test is told in steps, each a function that is named by what it shows.
+MAX_TEST_LINES = 60
 
 # Who may name a crate or a part of std: everything else may not. A path is matched from its crate on, whatever name a
 # file imports it under.
@@ -255,6 +257,15 @@ def block(text, begin):
     return text[begin:]
 
 
+def long_tests(text):
+    """The tests of a file that are too long. What ends one is the brace below its first line."""
+    test = re.compile(r"^( *)#\[(?:\w+::)*(?:test|rstest)\b.*\n(?:.*\n)*?\1(?:\w+ )*fn (\w+)(?:.*\n)*?\1}$", re.M)
+    for found in test.finditer(text):
+        lines = found.group()[found.start(2) - found.start() :].count("\n") + 1
+        if lines > MAX_TEST_LINES:
+            yield found.group(2), lines
+
+
 def waiting_handlers(code):
     """The handlers of actors that await something themselves. What they start awaits in an async block."""
     for found in re.finditer(r"\basync fn (handle(?:_supervisor_evt)?)\b", code):
@@ -294,6 +305,8 @@ def problems(root):
         lines = text.count("\n")
         if lines > MAX_LINES:
             yield f"{path} has {lines} lines; split it by concept, {MAX_LINES} at most"
+        for name, length in long_tests(text):
+            yield f"{path}: {name} has {length} lines; tell it in steps, {MAX_TEST_LINES} lines at most"
         if file.name == "mod.rs":
             yield f"{path}: modules are named by their own file"
         with_tests = without_comments_and_strings(text)

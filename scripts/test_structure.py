@@ -246,6 +246,21 @@ class Structure(unittest.TestCase):
     def test_a_long_file_of_tests(self):
         self.refuses("actors/tests/system/main.rs", "\n" * 501, "main.rs has 501 lines")
 
+    def test_a_long_test(self):
+        heads = [
+            ("tests/it/main.rs", "#[test]\nfn told() {\n"),
+            ("tests/it/main.rs", '#[tokio::test(flavor = "multi_thread")]\nasync fn told() {\n'),
+            ("tests/it/main.rs", "#[rstest]\n#[case(1)]\n#[case(2)]\nfn told(#[case] n: u8) {\n"),
+            ("src/cli/tests.rs", "#[cfg(test)]\nmod tests {\n    #[test]\n    #[ignore]\n    pub fn told() {\n"),
+        ]
+        for path, head in heads:
+            indent = "    " * head.startswith("#[cfg")
+            text = head + f"{indent}    if it() {{\n{indent}    }}\n" * 29 + f"{indent}}}\n" + "}\n" * bool(indent)
+            with self.subTest(head):
+                self.assertEqual(self.found(files={path: text}), [])
+                text = text.replace("    if it", f"    it();\n{indent}    it();\n{indent}    if it", 1)
+                self.refuses(path, text, "told has 6")
+
     def test_a_module_named_mod(self):
         self.refuses("src/cli/mod.rs", "//! Commands.\n", "modules are named by their own file")
 

@@ -282,6 +282,42 @@ mod tests {
             .prop_map(|(workspace, days, deleted, vectors)| Drawn { workspace, days, deleted, vectors })
     }
 
+    fn shops() -> [WorkspaceId; 2] {
+        [WorkspaceId::of_root("/shop"), WorkspaceId::of_root("/bank")]
+    }
+
+    /// Makes the table of these episodes, whose vectors are in two parts.
+    fn table_of(episodes: &[Drawn]) -> EpisodeTable {
+        let (mut columns, mut states) = (EpisodeColumns::default(), StateColumns::default());
+        let new = || ByteVectors::new(DIMS);
+        let mut parts: Vec<VectorColumns> = (0..2)
+            .map(|_| VectorColumns { task: new(), outcome: new(), whole: new(), ..VectorColumns::default() })
+            .collect();
+        for (n, one) in episodes.iter().enumerate() {
+            columns.ids.push(n as u128);
+            columns.created.push((now() - jiff::SignedDuration::from_hours(24 * one.days)).as_microsecond());
+            columns.workspaces.push(shops()[usize::from(one.workspace)].as_str().into());
+            if one.deleted {
+                states.ids.push(n as u128);
+                states.accessed.push(None);
+                states.archived.push(None);
+                states.deleted.push(Some(now()));
+            }
+            if let Some((is_old, [task, outcome, whole])) = &one.vectors {
+                let part = &mut parts[n % 2];
+                part.ids.push(n as u128);
+                part.embedders.push(if *is_old { "old" } else { "new" }.into());
+                for (column, vector) in [(&mut part.task, task), (&mut part.outcome, outcome), (&mut part.whole, whole)]
+                {
+                    let bytes = vector.as_ref().map(|v| v.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<_>>());
+                    column.push(bytes.as_deref());
+                }
+            }
+        }
+        let parts: Vec<Arc<VectorColumns>> = parts.into_iter().map(Arc::new).collect();
+        EpisodeTable::join(&[Arc::new(columns)], &[Arc::new(states)], &parts)
+    }
+
     proptest! {
         #[test]
         fn it_finds_what_looking_at_each_episode_finds(
@@ -290,38 +326,8 @@ mod tests {
             of_outcome in any::<bool>(),
             limit in 0_usize..12,
         ) {
-            let shops = [WorkspaceId::of_root("/shop"), WorkspaceId::of_root("/bank")];
-            let created = |one: &Drawn| now() - jiff::SignedDuration::from_hours(24 * one.days);
-            let (mut columns, mut states) = (EpisodeColumns::default(), StateColumns::default());
-            let new = || ByteVectors::new(DIMS);
-            let mut parts: Vec<VectorColumns> = (0..2)
-                .map(|_| VectorColumns { task: new(), outcome: new(), whole: new(), ..VectorColumns::default() })
-                .collect();
-            for (n, one) in episodes.iter().enumerate() {
-                columns.ids.push(n as u128);
-                columns.created.push(created(one).as_microsecond());
-                columns.workspaces.push(shops[usize::from(one.workspace)].as_str().into());
-                if one.deleted {
-                    states.ids.push(n as u128);
-                    states.accessed.push(None);
-                    states.archived.push(None);
-                    states.deleted.push(Some(now()));
-                }
-                if let Some((is_old, [task, outcome, whole])) = &one.vectors {
-                    let part = &mut parts[n % 2];
-                    part.ids.push(n as u128);
-                    part.embedders.push(if *is_old { "old" } else { "new" }.into());
-                    for (column, vector) in
-                        [(&mut part.task, task), (&mut part.outcome, outcome), (&mut part.whole, whole)]
-                    {
-                        let bytes = vector.as_ref().map(|v| v.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<_>>());
-                        column.push(bytes.as_deref());
-                    }
-                }
-            }
-            let parts: Vec<Arc<VectorColumns>> = parts.into_iter().map(Arc::new).collect();
-            let table = EpisodeTable::join(&[Arc::new(columns)], &[Arc::new(states)], &parts);
-            let filter = EpisodeFilter::of(shops[0].clone(), LifecycleRules::default(), now());
+            let table = table_of(&episodes);
+            let filter = EpisodeFilter::of(shops()[0].clone(), LifecycleRules::default(), now());
             let is_shown = |one: &Drawn| !one.workspace && !one.deleted && one.days < 365;
             let mut shown: Vec<u128> = table.shown(&filter).map(|(_, _, id)| id).collect();
             shown.sort_unstable();

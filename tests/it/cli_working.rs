@@ -22,13 +22,30 @@ fn open(process: &mut McpProcess) -> Value {
 fn an_agent_that_was_killed_goes_on_where_it_was_in_a_new_process() {
     let place = with_working();
     let mut process = McpProcess::initialized(&place, &[]);
-    let opened = open(&mut process);
-    let task = &opened["task_id"];
-    let updated = process.call("working_update",
+    let task = open(&mut process)["task_id"].clone();
+    it_works_on_the_task(&mut process, &task);
+    process.kill();
+
+    let mut process = McpProcess::initialized(&place, &[]);
+    the_task_is_shown_as_it_was(&mut process, &task);
+    let whole = a_long_result_is_read_whole(&mut process, &task);
+    // Somebody on a terminal has to wait for the process that has the task.
+    assert_eq!(place.document(&["working", "list"])["tasks"], json!([]));
+    it_is_closed_once_however_often_it_is_closed(&mut process, &task);
+    its_references_still_lead_to_the_same_texts(&mut process, &task, &whole);
+    nothing_is_left_of_its_log(&place, &mut process, &task);
+    its_episode_says_what_was_done(&place, &task);
+    the_next_task_is_told_what_this_one_was(&mut process, &task);
+}
+
+fn it_works_on_the_task(process: &mut McpProcess, task: &Value) {
+    let output = format!("HEAD {} TAIL", "parse() takes all the time ".repeat(2_000));
+    let updated = process.call(
+        "working_update",
         json!({
             "task_id": task,
             "set": [{"key": "files", "value": ["src/import.rs"], "kind": "accumulator"}],
-            "results": [{"subtask": "profile", "output": format!("HEAD {} TAIL", "parse() takes all the time ".repeat(2_000))}],
+            "results": [{"subtask": "profile", "output": output}],
             "state": {"phase": "execution", "current": "mend", "completed": ["profile"]},
             "note": "only parse() matters",
             "snapshot": true,
@@ -36,9 +53,9 @@ fn an_agent_that_was_killed_goes_on_where_it_was_in_a_new_process() {
     );
     assert_eq!(updated["added"], json!(["value:1", "result:2", "state:3"]), "{updated}");
     assert_eq!(updated["snapshots"], json!([1]));
-    process.kill();
+}
 
-    let mut process = McpProcess::initialized(&place, &[]);
+fn the_task_is_shown_as_it_was(process: &mut McpProcess, task: &Value) {
     let resumed = process.call("working_open", json!({}));
     assert_eq!(&resumed["task_id"], task, "{resumed}");
     let rendered = resumed["rendered"].as_str().unwrap();
@@ -54,49 +71,53 @@ fn an_agent_that_was_killed_goes_on_where_it_was_in_a_new_process() {
         assert!(rendered.contains(part), "{part}: {rendered}");
     }
     assert!(resumed["tokens"].as_u64().unwrap() < 5_000, "{resumed}");
+}
+
+/// Returns the result.
+fn a_long_result_is_read_whole(process: &mut McpProcess, task: &Value) -> String {
     let read = process.call("working_context", json!({"task_id": task, "get": ["result:2"]}));
     let whole = read["entries"][0]["text"].as_str().unwrap();
     assert!(whole.starts_with("HEAD parse()") && whole.ends_with("TAIL") && whole.len() > 50_000, "{}", whole.len());
     let wrong = process.call_failing("working_context", json!({"task_id": task, "get": ["result"]}));
     assert_eq!(wrong["code"], "invalid_argument", "{wrong}");
+    whole.to_owned()
+}
 
-    // Somebody on a terminal has to wait for the process that has the task.
-    assert_eq!(place.document(&["working", "list"])["tasks"], json!([]));
+fn it_is_closed_once_however_often_it_is_closed(process: &mut McpProcess, task: &Value) {
     let closed = process.call(
         "working_close",
         json!({"task_id": task, "status": "SUCCESS", "output": "ten times faster", "insights": ["Profile first"]}),
     );
     assert_eq!((&closed["results"], &closed["completed"]), (&json!(1), &json!(["profile"])), "{closed}");
     assert_eq!((&closed["episode_id"], &closed["status"]), (task, &json!("SUCCESS")), "{closed}");
-    // Closed twice it is the same episode, and its references lead to the same texts.
-    let again = process.call("working_close", json!({"task_id": task}));
-    assert_eq!(again, closed);
+    assert_eq!(process.call("working_close", json!({"task_id": task})), closed);
+}
+
+fn its_references_still_lead_to_the_same_texts(process: &mut McpProcess, task: &Value, whole: &str) {
     let kept = process.call("working_context", json!({"task_id": task, "get": ["[result:2]", "value:1"]}));
     assert_eq!((&kept["episode_id"], kept["entries"][0]["text"].as_str()), (task, Some(whole)), "{kept}");
     assert_eq!(kept["entries"][1]["text"], "[\"src/import.rs\"]");
     let wrong = process.call_failing("working_context", json!({"task_id": task, "get": ["result:9"]}));
     assert_eq!(wrong["code"], "not_found", "{wrong}");
+}
+
+fn nothing_is_left_of_its_log(place: &Place, process: &mut McpProcess, task: &Value) {
     let gone = process.call_failing("working_update", json!({"task_id": task, "note": "more"}));
     assert_eq!(gone["code"], "not_found", "{gone}");
-    assert_eq!(
-        std::fs::read_dir(place.path("data/working"))
-            .unwrap()
-            .flat_map(|of| of.unwrap().path().read_dir().unwrap())
-            .count(),
-        0
-    );
+    let workspaces = std::fs::read_dir(place.path("data/working")).unwrap();
+    assert_eq!(workspaces.flat_map(|of| of.unwrap().path().read_dir().unwrap()).count(), 0);
+}
 
+fn its_episode_says_what_was_done(place: &Place, task: &Value) {
     let episode = place.document(&["episode", "get", task.as_str().unwrap()]);
-    assert_eq!(
-        (&episode["source"], &episode["outcome"]["status"]),
-        (&json!("reported"), &json!("SUCCESS")),
-        "{episode}"
-    );
+    let (source, status) = (&episode["source"], &episode["outcome"]["status"]);
+    assert_eq!((source, status), (&json!("reported"), &json!("SUCCESS")), "{episode}");
     assert_eq!(episode["execution"]["plan"][1]["depends_on"], json!(["profile"]));
     assert_eq!(episode["reflection"]["insights"], json!(["Profile first"]));
     assert_eq!(episode["execution"]["trace"][1]["succeeded"], true);
+}
 
-    // The next task is told what this one was.
+fn the_next_task_is_told_what_this_one_was(process: &mut McpProcess, task: &Value) {
     let next = process.call("working_open", json!({"task": {"description": "Make the exporter faster"}}));
     let found = process.call("working_context", json!({"task_id": next["task_id"], "retrieve": true}));
     assert_eq!(found["added"], json!(["retrieved:1"]), "{found}");
@@ -105,11 +126,16 @@ fn an_agent_that_was_killed_goes_on_where_it_was_in_a_new_process() {
     assert!(rendered.contains(&named) && rendered.contains("Profile first"), "{rendered}");
     let again = process.call("working_context", json!({"task_id": next["task_id"], "query": "the slow importer"}));
     assert_eq!(again.get("added"), None, "what is there is not added again: {again}");
-    process.call("record_memory", json!({"title": "Profile before you change", "description": "When something is slow.", "content": "Measure, then change one thing."}));
-    let found = process.call(
-        "working_context",
-        json!({"task_id": next["task_id"], "query": "something is slow, profile before a change"}),
+    process.call(
+        "record_memory",
+        json!({
+            "title": "Profile before you change",
+            "description": "When something is slow.",
+            "content": "Measure, then change one thing.",
+        }),
     );
+    let query = "something is slow, profile before a change";
+    let found = process.call("working_context", json!({"task_id": next["task_id"], "query": query}));
     assert!(found["rendered"].as_str().unwrap().contains("Measure, then change one thing."), "{found}");
 }
 

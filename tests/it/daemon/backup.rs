@@ -33,58 +33,14 @@ async fn a_backup_under_load_has_all_that_was_acknowledged_before_it_and_nothing
     let place = Arc::new(place_with_all_tools());
     let ana = token(&place, &["ana", "--all-workspaces"]);
     let mut daemon = Daemon::start(&place, &super::ALL_TOOLS);
-    let (stop, acknowledged) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::<String>::new())));
-    let made = {
-        let sessions = futures::future::join_all((0..WRITERS).map(|_| daemon.session(Some(&ana)))).await;
-        let writers = sessions.into_iter().enumerate().map(|(writer, session)| {
-            let session = session.on("shop");
-            let (stop, acknowledged) = (Arc::clone(&stop), Arc::clone(&acknowledged));
-            async move {
-                for n in 0.. {
-                    if stop.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    let id = session.record(&format!("deploying service {writer} in region {n}")).await;
-                    acknowledged.lock().unwrap().push(id);
-                }
-            }
-        });
-        let backups = {
-            let (place, stop, acknowledged) = (Arc::clone(&place), Arc::clone(&stop), Arc::clone(&acknowledged));
-            tokio::task::spawn_blocking(move || {
-                let count = |least| {
-                    while acknowledged.lock().unwrap().len() < least {
-                        std::thread::yield_now();
-                    }
-                };
-                let made: Vec<(String, Vec<String>)> = (1..=3)
-                    .map(|n| {
-                        count(n * 25);
-                        let before = acknowledged.lock().unwrap().clone();
-                        let name = format!("kept/{n}");
-                        place.run(&["backup", "create", &place.path(&name).display().to_string()]).ok();
-                        (name, before)
-                    })
-                    .collect();
-                stop.store(true, Ordering::Relaxed);
-                made
-            })
-        };
-        let (_, made) = tokio::join!(futures::future::join_all(writers), backups);
-        made.unwrap()
-    };
+    let load = Load::default();
+    let (_, made) = tokio::join!(written(&daemon, &ana, &load), three_backups(&place, &load));
     assert_eq!(daemon.terminate(), Some(0));
     let all = exported(&place, "data");
-    assert!(acknowledged.lock().unwrap().iter().all(|id| all.contains_key(id)));
+    assert!(load.acknowledged.lock().unwrap().iter().all(|id| all.contains_key(id)));
     let mut sizes = Vec::new();
     for (name, before) in made {
-        let backup = place.path(&name).display().to_string();
-        assert_eq!(place.document(&["backup", "verify", &backup])["whole"], true, "{name}");
-        let data = format!("restored/{name}");
-        let restored =
-            place.document(&["--data-dir", &place.path(&data).display().to_string(), "backup", "restore", &backup]);
-        let found = exported(&place, &data);
-        assert_eq!(restored["memories_now"], found.len());
+        let found = restored(&place, &name);
         for id in &before {
             assert!(found.contains_key(id), "{name}: {id} was acknowledged before the backup began");
         }
@@ -92,22 +48,76 @@ async fn a_backup_under_load_has_all_that_was_acknowledged_before_it_and_nothing
             assert_eq!(Some(memory), all.get(id), "{name}: {id} is torn");
         }
         sizes.push(found.len());
-        // Each is found by its words and its meaning, as it was in the bank.
-        let restored =
-            Daemon::start(&place, &["--config", "all.toml", "--data-dir", &place.path(&data).display().to_string()]);
-        let last = &found[before.last().unwrap()][0];
-        assert!(
-            restored
-                .session(None)
-                .await
-                .on("shop")
-                .recalled(last.as_str().unwrap())
-                .await
-                .iter()
-                .any(|title| title == last.as_str().unwrap())
-        );
+        it_is_found_in_what_was_restored(&place, &name, found[before.last().unwrap()][0].as_str().unwrap()).await;
     }
     assert!(sizes.is_sorted() && sizes[2] > sizes[0], "{sizes:?}");
+}
+
+/// What those who write and those who make backups tell each other.
+#[derive(Clone, Default)]
+struct Load {
+    stop: Arc<AtomicBool>,
+    /// The ids of the memories that were acknowledged.
+    acknowledged: Arc<Mutex<Vec<String>>>,
+}
+
+/// Writes by several sessions at once, until it is told to stop.
+async fn written(daemon: &Daemon, token: &str, load: &Load) {
+    let sessions = futures::future::join_all((0..WRITERS).map(|_| daemon.session(Some(token)))).await;
+    let writers = sessions.into_iter().enumerate().map(|(writer, session)| {
+        let session = session.on("shop");
+        async move {
+            for n in 0.. {
+                if load.stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                let id = session.record(&format!("deploying service {writer} in region {n}")).await;
+                load.acknowledged.lock().unwrap().push(id);
+            }
+        }
+    });
+    futures::future::join_all(writers).await;
+}
+
+/// Makes three backups, each after some more was written, and then stops who writes. Returns the name of each, with what
+/// was acknowledged before it began.
+async fn three_backups(place: &Arc<Place>, load: &Load) -> Vec<(String, Vec<String>)> {
+    let (place, load) = (Arc::clone(place), load.clone());
+    let making = tokio::task::spawn_blocking(move || {
+        let backup = |n: usize| {
+            while load.acknowledged.lock().unwrap().len() < n * 25 {
+                std::thread::yield_now();
+            }
+            let before = load.acknowledged.lock().unwrap().clone();
+            let name = format!("kept/{n}");
+            place.run(&["backup", "create", &place.path(&name).display().to_string()]).ok();
+            (name, before)
+        };
+        let made = (1..=3).map(backup).collect();
+        load.stop.store(true, Ordering::Relaxed);
+        made
+    });
+    making.await.unwrap()
+}
+
+/// Restores a backup, and returns what it has.
+fn restored(place: &Place, name: &str) -> BTreeMap<String, Value> {
+    let backup = place.path(name).display().to_string();
+    assert_eq!(place.document(&["backup", "verify", &backup])["whole"], true, "{name}");
+    let data = format!("restored/{name}");
+    let restored =
+        place.document(&["--data-dir", &place.path(&data).display().to_string(), "backup", "restore", &backup]);
+    let found = exported(place, &data);
+    assert_eq!(restored["memories_now"], found.len());
+    found
+}
+
+/// It is found by its words and its meaning, as it was in the bank.
+async fn it_is_found_in_what_was_restored(place: &Place, name: &str, title: &str) {
+    let data = place.path(&format!("restored/{name}")).display().to_string();
+    let daemon = Daemon::start(place, &["--config", "all.toml", "--data-dir", &data]);
+    let recalled = daemon.session(None).await.on("shop").recalled(title).await;
+    assert!(recalled.iter().any(|found| found == title), "{name}: {title} among {recalled:?}");
 }
 
 /// The lines of the log of a daemon, until one has this text.

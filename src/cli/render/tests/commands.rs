@@ -225,35 +225,9 @@ fn statistics_have_a_line_a_subject() {
 
 #[test]
 fn maintain_says_what_became_of_the_work_that_used_memories() {
-    let commit = |id: &str, subject: &str| CommitName { id: id.repeat(20), subject: subject.into() };
-    let judged = |n: u8, standing: WorkStanding, known: bool| JudgedWork {
-        trace_id: Uuid::from_u128(n.into()).into(),
-        task: "Parse a date\nwith a time zone".into(),
-        solved_at: Timestamp::UNIX_EPOCH,
-        memories: vec![JudgedMemory {
-            id: Uuid::from_u128(0xf0 + u128::from(n)).into(),
-            title: "Read the zone first".into(),
-            signal: standing.signal(),
-            known,
-        }],
-        standing,
-    };
-    let stable = WorkStanding::Stable { commits: 2, last: commit("1a", "Parse dates\u{1b}[31m") };
-    let reverted =
-        WorkStanding::Reverted { commit: commit("2b", "Cache zones"), by: commit("3c", "Revert \"Cache zones\"") };
-    let waiting = WorkStanding::Waiting { until: Timestamp::UNIX_EPOCH };
-    let solves = vec![
-        judged(1, stable.clone(), false),
-        judged(2, reverted, false),
-        judged(3, stable, true),
-        judged(4, waiting, false),
-        judged(5, WorkStanding::Nothing, false),
-        judged(6, WorkStanding::Unknown, false),
-    ];
-    let stability = Stability { solves, new_signals: 2, truncated: true };
     let shown = Maintenance {
         applied: false,
-        stability: Some(stability),
+        stability: Some(Stability { solves: judged_work(), new_signals: 2, truncated: true }),
         upkeep: None,
         open_promotions: 1,
         open_links: vec![OpenLink {
@@ -285,4 +259,33 @@ fn maintain_says_what_became_of_the_work_that_used_memories() {
         notes: vec![],
     };
     insta::assert_snapshot!(plain(&maintained(&done)));
+}
+
+/// Work of every standing, and some that was judged before.
+fn judged_work() -> Vec<JudgedWork> {
+    let commit = |id: &str, subject: &str| CommitName { id: id.repeat(20), subject: subject.into() };
+    let judged = |n: u8, standing: WorkStanding, known: bool| JudgedWork {
+        trace_id: Uuid::from_u128(n.into()).into(),
+        task: "Parse a date\nwith a time zone".into(),
+        solved_at: Timestamp::UNIX_EPOCH,
+        memories: vec![JudgedMemory {
+            id: Uuid::from_u128(0xf0 + u128::from(n)).into(),
+            title: "Read the zone first".into(),
+            signal: standing.signal(),
+            known,
+        }],
+        standing,
+    };
+    let stable = WorkStanding::Stable { commits: 2, last: commit("1a", "Parse dates\u{1b}[31m") };
+    let reverted =
+        WorkStanding::Reverted { commit: commit("2b", "Cache zones"), by: commit("3c", "Revert \"Cache zones\"") };
+    let waiting = WorkStanding::Waiting { until: Timestamp::UNIX_EPOCH };
+    vec![
+        judged(1, stable.clone(), false),
+        judged(2, reverted, false),
+        judged(3, stable, true),
+        judged(4, waiting, false),
+        judged(5, WorkStanding::Nothing, false),
+        judged(6, WorkStanding::Unknown, false),
+    ]
 }
