@@ -1,8 +1,12 @@
 //! The provider of the language model: where its API is, which key it gets, and whether a command can work with it. The
 //! models themselves are in `llm`.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use config::Config;
 use reasoning_bank_domain::note::Code;
+use reasoning_bank_domain::prompt::Prompts;
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -10,7 +14,7 @@ use super::api_key::{self, ApiKey, VARIABLE};
 use super::keys;
 use super::layers::{self, Layer, SettingSources};
 use super::problem::{SettingProblem, SettingsError};
-use super::{LlmSection, Loaded};
+use super::{CacheSection, LlmModelsSection, Loaded, RetrySection, SimulatedSection};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -41,6 +45,28 @@ impl Provider {
             Self::Simulated | Self::None => None,
         }
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LlmSection {
+    pub provider: Provider,
+    /// An empty URL stands for the provider's own, see [`LlmSection::endpoint`].
+    pub base_url: String,
+    pub model: String,
+    pub effort: String,
+    pub max_output_tokens: u32,
+    pub timeout_s: u64,
+    pub requests_per_minute: u32,
+    /// An empty path stands for no prompts of the user's own.
+    pub prompts_dir: PathBuf,
+    /// The prompts, with those of `prompts_dir` in the place of the built-in ones.
+    #[serde(skip)]
+    pub prompts: Arc<Prompts>,
+    pub models: LlmModelsSection,
+    pub retry: RetrySection,
+    pub cache: CacheSection,
+    pub simulated: SimulatedSection,
 }
 
 impl LlmSection {

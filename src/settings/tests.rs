@@ -2,6 +2,7 @@ use std::fs;
 
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::note::Code;
+use reasoning_bank_domain::retrieval::score::{ProfileName, Weights};
 use rstest::rstest;
 
 use super::*;
