@@ -1,27 +1,35 @@
 //! The answers of commands that are documents of the command line alone: `--json` prints them as they are, `render`
-//! writes them for people. The other answers are documents of the domain.
+//! writes them for people. The other answers are documents of the domain. Commands with several answers have a file of their
+//! own for them.
+
+mod backup;
+mod bank;
+mod working;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use jiff::Timestamp;
 use reasoning_bank_actors::ports::{Erased, Maintained};
 use reasoning_bank_domain::consolidation::ConsolidationRun;
-use reasoning_bank_domain::episode::EpisodeStatus;
 use reasoning_bank_domain::evidence::stability::Stability;
 use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
 use reasoning_bank_domain::learning::transcript::{Format, Unreadable};
-use reasoning_bank_domain::memory::ids::{MemoryId, TraceId, WorkingId};
-use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId, WorkspaceKey};
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::retrieval::responses::OpenLink;
 use reasoning_bank_importers::ImportSource;
-use reasoning_bank_store::backup::{BackupManifest, FlawedFile, KnownBackup};
 use serde::Serialize;
 
+pub(super) use self::backup::{BackupMade, BackupRestored, BackupSummary, BackupVerified};
+pub(super) use self::bank::{BankDone, BankHistory, BankList, BankVersionAnswer, ListedBankAnswer, ShownBank};
+pub(super) use self::working::{ClearedTask, OpenTask, OpenTasks, ShownTask};
+pub(super) use self::workspace::{
+    LinkedWorkspace, Switched, Trusted, WorkspaceEntry, WorkspaceList, WorkspaceOverview, WorkspaceRemoval,
+};
 use crate::import::KindPreviews;
 use crate::recall_log::RecallEntry;
-use crate::settings::{CheckoutProposal, CheckoutRanking};
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
@@ -203,217 +211,6 @@ pub(super) struct Reembedded {
     /// The passages whose vectors were made again.
     pub(super) passages: u64,
     pub(super) seconds: f64,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct WorkspaceList {
-    pub(super) workspaces: Vec<WorkspaceEntry>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct WorkspaceEntry {
-    #[serde(flatten)]
-    pub(super) workspace: Workspace,
-    /// The workspace is the one in use.
-    pub(super) current: bool,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct WorkspaceOverview {
-    #[serde(flatten)]
-    pub(super) detail: WorkspaceDetail,
-    /// The way in which it came to be the one in use.
-    pub(super) origin: String,
-    /// The key that the user has linked it to on a team's server.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) linked: Option<WorkspaceKey>,
-    /// The key that the remote of its repository gives it on a team's server.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) key_of_remote: Option<WorkspaceKey>,
-    /// The proposal of its checkout.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) proposal: Option<CheckoutProposal>,
-    /// The ranking of its checkout that was agreed to.
-    #[serde(skip_serializing_if = "CheckoutRanking::is_empty")]
-    pub(super) ranking: CheckoutRanking,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Trusted {
-    #[serde(flatten)]
-    pub(super) workspace: Workspace,
-    #[serde(skip_serializing_if = "CheckoutRanking::is_empty")]
-    pub(super) ranking: CheckoutRanking,
-}
-
-/// A project, and its key on a team's server.
-#[derive(Debug, Serialize)]
-pub(super) struct LinkedWorkspace {
-    pub(super) root: String,
-    pub(super) key: Option<WorkspaceKey>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Switched {
-    pub(super) id: WorkspaceId,
-    pub(super) name: String,
-    pub(super) root: String,
-    /// The file that keeps the choice.
-    pub(super) file: PathBuf,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct WorkspaceRemoval {
-    pub(super) id: WorkspaceId,
-    pub(super) name: String,
-    pub(super) removed: Erased,
-    /// The copies of its memories that its team, its organisation or others keep.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) promoted_kept: Option<usize>,
-    /// The memories of its team and its organisation that its own had superseded, which are back in search.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) reinstated: Vec<MemoryId>,
-    /// The backups that still have something of it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) backups: Vec<KnownBackup>,
-}
-
-/// What a backup is of.
-#[derive(Debug, Serialize)]
-pub(super) struct BackupSummary {
-    pub(super) id: String,
-    /// The bank, which is the same one after it was restored.
-    pub(super) bank: String,
-    pub(super) created_at: Timestamp,
-    /// The version that made it.
-    pub(super) version: String,
-    pub(super) store_format: u32,
-    pub(super) memories: u64,
-    pub(super) workspaces: usize,
-    pub(super) files: usize,
-    pub(super) bytes: u64,
-}
-
-impl BackupSummary {
-    pub(super) fn of(manifest: &BackupManifest) -> Self {
-        Self {
-            id: manifest.id.to_string(),
-            bank: manifest.bank.to_string(),
-            created_at: manifest.created_at,
-            version: manifest.version.clone(),
-            store_format: manifest.store_format,
-            memories: manifest.memories(),
-            workspaces: manifest.workspaces.len(),
-            files: manifest.files.len(),
-            bytes: manifest.bytes(),
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct BackupMade {
-    /// It has none where it went to stdout.
-    pub(super) directory: Option<PathBuf>,
-    #[serde(flatten)]
-    pub(super) summary: BackupSummary,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct BackupVerified {
-    pub(super) whole: bool,
-    #[serde(flatten)]
-    pub(super) summary: BackupSummary,
-    /// The files that are missing, changed, unreadable or not expected.
-    pub(super) findings: Vec<FlawedFile>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct BackupRestored {
-    pub(super) data_dir: PathBuf,
-    #[serde(flatten)]
-    pub(super) summary: BackupSummary,
-    /// The memories that are left after what was erased again.
-    pub(super) memories_now: u64,
-    pub(super) erased_again: usize,
-    /// The newer backups and the directory that know what was erased after this backup was made.
-    pub(super) erasures_from: Vec<PathBuf>,
-    pub(super) with_tokens: bool,
-    /// The files of the backup that were left out, because its manifest does not list them.
-    pub(super) left_out: Vec<FlawedFile>,
-}
-#[derive(Debug, Serialize)]
-pub(super) struct OpenTasks {
-    pub(super) tasks: Vec<OpenTask>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct OpenTask {
-    pub(super) task_id: WorkingId,
-    pub(super) description: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) phase: String,
-    pub(super) touched_at: Timestamp,
-    pub(super) entries: usize,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct ShownTask {
-    pub(super) task_id: WorkingId,
-    pub(super) rendered: String,
-    pub(super) tokens: usize,
-    pub(super) not_shown: usize,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct ClearedTask {
-    pub(super) cleared: WorkingId,
-    pub(super) episode_id: TraceId,
-    pub(super) status: EpisodeStatus,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct BankList {
-    pub(super) banks: Vec<ListedBankAnswer>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct ListedBankAnswer {
-    pub(super) bank: String,
-    pub(super) files: usize,
-    pub(super) tokens: usize,
-    pub(super) last_updated: Option<Timestamp>,
-    /// Why the bank cannot be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) problem: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct ShownBank {
-    pub(super) bank: String,
-    pub(super) directory: PathBuf,
-    pub(super) in_checkout: bool,
-    pub(super) tokens: usize,
-    pub(super) pending: u64,
-    pub(super) files: BTreeMap<String, String>,
-    pub(super) notices: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct BankHistory {
-    pub(super) versions: Vec<BankVersionAnswer>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct BankVersionAnswer {
-    pub(super) version: Timestamp,
-    pub(super) reason: String,
-    pub(super) files: usize,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct BankDone {
-    pub(super) bank: String,
-    pub(super) done: String,
 }
 
 /// What agents were shown, the newest first.

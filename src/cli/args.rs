@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use clap_complete::Shell;
-use reasoning_bank_domain::memory::ids::{MemoryId, TraceId, WorkingId};
 use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 
 use crate::settings::Flags;
@@ -23,7 +22,9 @@ mod setup;
 mod shared;
 mod solve;
 mod token;
+mod trace;
 mod words;
+mod working;
 mod workspace;
 
 pub(super) use backup::BackupCommand;
@@ -42,11 +43,12 @@ pub(super) use memory::{
 };
 pub(super) use pattern::{FindPatternArgs, PatternCommand};
 pub(super) use setup::{ScopeArg, SetupArgs};
-pub(super) use shared::{PageArgs, Sure};
+pub(super) use shared::Sure;
 pub(super) use solve::SolveArgs;
 pub(super) use token::{TokenArgs, TokenCommand};
-use words::EpisodeStatusArg;
+pub(super) use trace::{GenealogyArgs, TraceCommand};
 pub(super) use words::ModeArg;
+pub(super) use working::WorkingCommand;
 pub(super) use workspace::WorkspaceCommand;
 
 #[derive(Debug, Parser)]
@@ -356,66 +358,6 @@ pub(super) enum Command {
         /// The directory that they are written into; it is made where it is not there
         directory: PathBuf,
     },
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum WorkingCommand {
-    /// List the open tasks of the workspace, the one touched last first
-    #[command(after_help = "Example:\n  reasoning-bank working list")]
-    List,
-    /// Show what is at hand for a task, as an agent sees it when it goes on
-    #[command(visible_alias = "resume", after_help = "Example:\n  reasoning-bank working show")]
-    Show {
-        /// The task's id [default: the one touched last]
-        id: Option<WorkingId>,
-    },
-    /// End a task, and keep it as an episode under the same id
-    #[command(
-        after_help = "Example:\n  reasoning-bank working clear 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --status success"
-    )]
-    Clear {
-        /// The task's id
-        id: WorkingId,
-        /// How it ended [default: partial]
-        #[arg(long)]
-        status: Option<EpisodeStatusArg>,
-        /// What came of it
-        #[arg(long, value_name = "TEXT")]
-        output: Option<String>,
-        /// What is worth knowing next time; may be given several times
-        #[arg(long = "insight", value_name = "TEXT")]
-        insights: Vec<String>,
-        #[command(flatten)]
-        sure: Sure,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum TraceCommand {
-    /// List the traces of the workspace, newest first
-    #[command(after_help = "Example:\n  reasoning-bank trace list --limit 20")]
-    List(PageArgs),
-    /// Show a trace; --json prints the trace document
-    #[command(after_help = "Example:\n  reasoning-bank trace show 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --json")]
-    Show {
-        /// The trace's id
-        id: TraceId,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(super) struct GenealogyArgs {
-    /// The memory's id
-    pub(super) id: MemoryId,
-    /// How many generations up and down [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    pub(super) depth: Option<u32>,
-    /// Print it for Graphviz
-    #[arg(long, conflicts_with = "mermaid")]
-    pub(super) dot: bool,
-    /// Print it for Mermaid
-    #[arg(long)]
-    pub(super) mermaid: bool,
 }
 
 #[derive(Debug, Subcommand)]

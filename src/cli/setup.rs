@@ -5,65 +5,24 @@ mod binary;
 mod check;
 mod files;
 mod ledger;
+mod report;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use reasoning_bank_clients::{
     AgentClient, ClientPlaces, ConfigChange, ConfigFile, ConfigFormat, ServerCommand, SetupScope, apply, guidance,
-    remove, unified_diff,
+    remove,
 };
 use reasoning_bank_domain::access::BearerToken;
-use serde::Serialize;
 
 use self::ledger::Ledger;
+use self::report::{diffs, report, show, text};
 use super::args::{ScopeArg, SetupArgs};
 use super::client_places::client_places;
 use super::confirm::confirm;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
-use super::render::clean;
-use super::render::style::{bad, bold, dim, good};
 use crate::settings::{Loaded, Provider, SettingSources};
-
-#[derive(Debug, Serialize)]
-struct SetupReport {
-    clients: Vec<ClientReport>,
-    files: Vec<FileReport>,
-    /// The command that the clients start; none where everything is taken back.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    server: Option<Vec<String>>,
-    is_dry_run: bool,
-    /// The tools that the server listed when it was started as the clients will; none where it was not started.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    not_checked: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct ClientReport {
-    client: AgentClient,
-    title: &'static str,
-    is_tried: bool,
-    next: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct FileReport {
-    path: PathBuf,
-    clients: Vec<AgentClient>,
-    change: FileChange,
-    diff: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum FileChange {
-    Unchanged,
-    Created,
-    Changed,
-    Deleted,
-}
 
 /// A file with what it says and what it shall say.
 struct FilePlan {
@@ -330,75 +289,4 @@ fn utf8(path: &Path) -> Result<String, CommandFailure> {
     path.to_str()
         .map(str::to_owned)
         .ok_or_else(|| CommandFailure::usage(format!("{} is not UTF-8, which configuration files are", path.display())))
-}
-
-impl SetupReport {
-    /// Says whether any file is not yet as it shall be.
-    fn is_pending(&self) -> bool {
-        self.files.iter().any(|file| file.change != FileChange::Unchanged)
-    }
-}
-
-fn report(plans: &[FilePlan], clients: &[AgentClient], is_dry_run: bool) -> SetupReport {
-    let files = plans.iter().map(|plan| {
-        let change = match (&plan.current, &plan.wanted) {
-            (current, wanted) if current == wanted => FileChange::Unchanged,
-            (None, _) => FileChange::Created,
-            (_, None) => FileChange::Deleted,
-            _ => FileChange::Changed,
-        };
-        let diff = unified_diff(&plan.file.path, plan.current.as_deref(), plan.wanted.as_deref());
-        FileReport { path: plan.file.path.clone(), clients: plan.clients.clone(), change, diff }
-    });
-    let clients = clients.iter().map(|&client| ClientReport {
-        client,
-        title: client.title(),
-        is_tried: client.is_tried(),
-        next: client.next_step(),
-    });
-    let (clients, files) = (clients.collect(), files.collect());
-    SetupReport { clients, files, server: None, is_dry_run, tools: None, not_checked: None }
-}
-
-/// Shows what is asked about, where nobody reads a document.
-fn show(report: &SetupReport, output: Output) -> Result<(), CommandFailure> {
-    if output.json { Ok(()) } else { output.answer(report, diffs).map(drop) }
-}
-
-fn diffs(report: &SetupReport) -> String {
-    let colour = |line: &str| match line.as_bytes().first() {
-        _ if line.starts_with("+++") || line.starts_with("---") => bold(clean(line)),
-        Some(b'+') => good(clean(line)),
-        Some(b'-') => bad(clean(line)),
-        _ => clean(line),
-    };
-    let lines = report.files.iter().flat_map(|file| file.diff.lines()).map(|line| colour(line) + "\n");
-    lines.collect()
-}
-
-fn text(report: &SetupReport) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for file in &report.files {
-        let would = |now: &str, then: &str| (if report.is_dry_run { then } else { now }).to_owned();
-        let change = match file.change {
-            FileChange::Unchanged => "as it should be".to_owned(),
-            FileChange::Created => would("created", "would be created"),
-            FileChange::Changed => would("changed", "would be changed"),
-            FileChange::Deleted => would("deleted", "would be deleted"),
-        };
-        lines.push(format!("{}  {change}", clean(&file.path.display().to_string())));
-    }
-    if report.files.is_empty() {
-        lines.push("there is nothing to take back".to_owned());
-    }
-    match (&report.tools, &report.not_checked) {
-        (Some(tools), _) => lines.push(format!("the server starts and has {tools} tools")),
-        (None, Some(why)) => lines.push(format!("the server was not started: {why}")),
-        (None, None) => {}
-    }
-    for client in &report.clients {
-        let untried = if client.is_tried { "" } else { " (by its documentation, untried)" };
-        lines.push(format!("{}{}: {}", bold(client.title), dim(untried), client.next));
-    }
-    lines.join("\n")
 }
