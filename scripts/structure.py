@@ -290,6 +290,16 @@ def shown(code, named):
             yield " ".join(item.split()), found[0]
 
 
+def nowhere(root, page):
+    """The files that a page names and that are not there, and the tests that their files do not have."""
+    for path, _, test in re.findall(r"`([\w./-]+\.(?:rs|py|sh|toml|md)|[\w.-]+/[\w./-]*/)(::(\w+))?`", page):
+        file = root / path
+        if not file.exists():
+            yield path
+        elif test and not re.search(rf"\b(?:fn|def) {test}\b", file.read_text()):
+            yield f"{path}::{test}"
+
+
 def problems(root):
     sources = [file for name in PACKAGES for file in sorted((root / name).glob("src/**/*.rs"))]
     tests = [
@@ -332,6 +342,9 @@ def problems(root):
     for name, places in sorted(types.items()):
         if len(places) > 1:
             yield f"the type {name} is defined {len(places)} times: {', '.join(places)}"
+    map_of_all = root / "docs/ARCHITECTURE.md"
+    for name in nowhere(root, map_of_all.read_text() if map_of_all.exists() else ""):
+        yield f"docs/ARCHITECTURE.md names {name}, which is not there"
     for name in PACKAGES:
         for parent, circle in Package(root, name).circles():
             yield f"{name}: modules of {parent} use each other: {', '.join(circle)}"

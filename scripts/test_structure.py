@@ -246,6 +246,13 @@ class Structure(unittest.TestCase):
     def test_a_long_file_of_tests(self):
         self.refuses("actors/tests/system/main.rs", "\n" * 501, "main.rs has 501 lines")
 
+    def test_a_page_that_names_what_is_not_there(self):
+        page = "It is in `src/lib.rs` and `src/mcp/tools/`, and `tests/it/terminal.rs::open` holds it. See `Tables::open`.\n"
+        self.assertEqual(self.found(files={"docs/ARCHITECTURE.md": page}), [])
+        for gone in ("src/gone.rs", "src/gone/tools/", "tests/it/terminal.rs::gone", "tests/it/terminal.rs::ope"):
+            with self.subTest(gone):
+                self.refuses("docs/ARCHITECTURE.md", f"{page}So does `{gone}`.\n", f"names {gone}, which is not there")
+
     def test_a_long_test(self):
         heads = [
             ("tests/it/main.rs", "#[test]\nfn told() {\n"),
