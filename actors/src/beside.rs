@@ -12,7 +12,7 @@ use crate::runtime::Deadline;
 pub(crate) use openings::Openings;
 
 /// Runs what reads and writes files. It goes on by itself after the deadline.
-pub async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     deadline: Deadline,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
@@ -23,6 +23,14 @@ pub async fn blocking<T: Send + 'static>(
     }
 }
 
-pub fn unusable(error: io::Error) -> Error {
+/// Waits for files, until the deadline. Their work goes on by itself after it.
+pub(crate) async fn in_time<T>(deadline: Deadline, work: impl Future<Output = io::Result<T>>) -> Result<T, Error> {
+    match tokio::time::timeout_at(deadline.instant(), work).await {
+        Ok(done) => done.map_err(unusable),
+        Err(_) => Err(Error::DeadlineExceeded),
+    }
+}
+
+pub(crate) fn unusable(error: io::Error) -> Error {
     StoreError::Unusable(error.to_string()).into()
 }

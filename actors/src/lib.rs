@@ -12,7 +12,7 @@
 pub mod agents;
 pub mod backups;
 pub mod banks;
-pub mod beside;
+mod beside;
 pub mod cache;
 mod conflict;
 pub mod consolidation;

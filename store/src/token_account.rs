@@ -8,10 +8,7 @@ use std::path::{Path, PathBuf};
 use futures::future::BoxFuture;
 use futures::{FutureExt, TryFutureExt};
 use jiff::civil::Date;
-use reasoning_bank_actors::beside::{blocking, unusable};
-use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::TokenAccount;
-use reasoning_bank_actors::runtime::Deadline;
 
 use super::data_dir;
 use super::files::{unless_gone, write_synced};
@@ -30,17 +27,17 @@ impl TokenAccountFile {
         Self { account: dir.join(data_dir::BACKGROUND_SPENT), lock: dir.join(".background.spent.lock") }
     }
 
-    /// Changes what was spent on a day. None leaves it as it is.
     fn change(
         &self,
         day: Date,
-        deadline: Deadline,
         change: impl FnOnce(u64) -> Option<u64> + Send + 'static,
-    ) -> BoxFuture<'static, Result<bool, Error>> {
+    ) -> BoxFuture<'static, io::Result<bool>> {
         let file = self.clone();
-        blocking(deadline, move || file.change_now(day, change).map_err(unusable)).boxed()
+        let changing = tokio::task::spawn_blocking(move || file.change_now(day, change));
+        async move { changing.await.map_err(io::Error::other)? }.boxed()
     }
 
+    /// Changes what was spent on a day. None leaves it as it is, and then this returns false.
     fn change_now(&self, day: Date, change: impl FnOnce(u64) -> Option<u64>) -> io::Result<bool> {
         let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.lock)?;
         lock.lock()?;
@@ -57,14 +54,12 @@ impl TokenAccountFile {
 }
 
 impl TokenAccount for TokenAccountFile {
-    fn set_aside(&self, day: Date, tokens: u64, cap: u64, deadline: Deadline) -> BoxFuture<'_, Result<bool, Error>> {
-        self.change(day, deadline, move |spent| spent.checked_add(tokens).filter(|spent| *spent <= cap))
+    fn set_aside(&self, day: Date, tokens: u64, cap: u64) -> BoxFuture<'_, io::Result<bool>> {
+        self.change(day, move |spent| spent.checked_add(tokens).filter(|spent| *spent <= cap))
     }
 
-    fn settle(&self, day: Date, set_aside: u64, spent: u64, deadline: Deadline) -> BoxFuture<'_, Result<(), Error>> {
-        self.change(day, deadline, move |all| Some(all.saturating_add(spent).saturating_sub(set_aside)))
-            .map_ok(drop)
-            .boxed()
+    fn settle(&self, day: Date, set_aside: u64, spent: u64) -> BoxFuture<'_, io::Result<()>> {
+        self.change(day, move |all| Some(all.saturating_add(spent).saturating_sub(set_aside))).map_ok(drop).boxed()
     }
 }
 
@@ -83,31 +78,25 @@ fn read(text: &str) -> Option<(Date, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     const MONDAY: Date = Date::constant(2026, 11, 16);
     const TUESDAY: Date = Date::constant(2026, 11, 17);
 
-    fn soon() -> Deadline {
-        Deadline::after(Duration::from_secs(60))
-    }
-
     #[tokio::test]
     async fn processes_spend_no_more_than_the_cap_of_a_day_together() {
         let temp = tempfile::tempdir().unwrap();
         let (one, other) = (TokenAccountFile::of(temp.path()), TokenAccountFile::of(temp.path()));
-        assert!(one.set_aside(MONDAY, 60, 100, soon()).await.unwrap());
-        assert!(!other.set_aside(MONDAY, 41, 100, soon()).await.unwrap());
-        one.settle(MONDAY, 60, 10, soon()).await.unwrap();
-        assert!(other.set_aside(MONDAY, 90, 100, soon()).await.unwrap());
-        other.settle(MONDAY, 90, 95, soon()).await.unwrap();
-        assert!(!one.set_aside(MONDAY, 1, 100, soon()).await.unwrap(), "more than was set aside counts as well");
-        assert!(one.set_aside(TUESDAY, 100, 100, soon()).await.unwrap());
-        assert!(!one.set_aside(TUESDAY, u64::MAX, u64::MAX, soon()).await.unwrap());
+        assert!(one.set_aside(MONDAY, 60, 100).await.unwrap());
+        assert!(!other.set_aside(MONDAY, 41, 100).await.unwrap());
+        one.settle(MONDAY, 60, 10).await.unwrap();
+        assert!(other.set_aside(MONDAY, 90, 100).await.unwrap());
+        other.settle(MONDAY, 90, 95).await.unwrap();
+        assert!(!one.set_aside(MONDAY, 1, 100).await.unwrap(), "more than was set aside counts as well");
+        assert!(one.set_aside(TUESDAY, 100, 100).await.unwrap());
+        assert!(!one.set_aside(TUESDAY, u64::MAX, u64::MAX).await.unwrap());
         let gone = TokenAccountFile::of(&temp.path().join("gone"));
-        assert!(gone.set_aside(MONDAY, 1, 100, soon()).await.is_err());
+        assert!(gone.set_aside(MONDAY, 1, 100).await.is_err());
     }
 
     #[test]
@@ -133,8 +122,8 @@ mod tests {
         let long = [b'9'; 100_000];
         for garbage in [&b"\xff\xfe\n"[..], b"\0\0\0", b"2026-11-16", b"2026-11-16 -3\n", b"2026-11-16 x\n", &long] {
             std::fs::write(&account.account, garbage).unwrap();
-            assert!(account.set_aside(MONDAY, 5, 5, soon()).await.unwrap());
-            assert!(!account.set_aside(MONDAY, 1, 5, soon()).await.unwrap());
+            assert!(account.set_aside(MONDAY, 5, 5).await.unwrap());
+            assert!(!account.set_aside(MONDAY, 1, 5).await.unwrap());
         }
     }
 }

@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::update::BankFiler;
 use crate::agents::SolveSettings;
+use crate::beside::in_time;
 use crate::model::{CallOutcome, ask};
 use crate::ports::{BankLocation, Clock, Completion, LanguageModel, TokenAccount};
 use crate::runtime::Deadline;
@@ -67,7 +68,7 @@ impl ModelFiler {
         let asked = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
         let reserved = CALLS * (asked as u64 + u64::from(self.max_output_tokens));
         let day = self.clock.now().to_zoned(TimeZone::UTC).date();
-        let set_aside = self.account.set_aside(day, reserved, self.daily_token_cap, deadline).await;
+        let set_aside = in_time(deadline, self.account.set_aside(day, reserved, self.daily_token_cap)).await;
         if !set_aside.map_err(|why| format!("its tokens could not be set aside: {why}"))? {
             return Err("the tokens of background.daily_token_cap are used up for today".to_owned());
         }
@@ -82,7 +83,7 @@ impl ModelFiler {
             max_output_tokens: self.max_output_tokens,
         };
         let CallOutcome { result, spent, .. } = ask(&*self.model, request, deadline, CancellationToken::new()).await;
-        if let Err(why) = self.account.settle(day, reserved, spent.total_tokens(), deadline).await {
+        if let Err(why) = in_time(deadline, self.account.settle(day, reserved, spent.total_tokens())).await {
             tracing::warn!(%why, "what was spent of the tokens that were set aside could not be written down");
         }
         match result {

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::DistillerArgs;
+use crate::beside::in_time;
 use crate::episodes::LearnedRequests;
 use crate::error::Error;
 use crate::model::{CallOutcome, ask};
@@ -198,7 +199,7 @@ impl DistillerArgs {
         };
         let now = self.clock.now();
         let (day, given) = (day_of(now), question.tokens);
-        match self.account.set_aside(day, given, cap, within()).await {
+        match in_time(within(), self.account.set_aside(day, given, cap)).await {
             Ok(true) => {}
             Ok(false) => {
                 tracing::info!(cap, "background jobs wait for the next day (UTC)");
@@ -211,7 +212,7 @@ impl DistillerArgs {
         }
         let CallOutcome { result, spent: usage, .. } = self.ask(&**model, &job, question, stop).await;
         let used = usage.total_tokens() + result.as_ref().err().map_or(0, |error| unknown(error, given));
-        if let Err(why) = self.account.settle(day, given, used, within()).await {
+        if let Err(why) = in_time(within(), self.account.settle(day, given, used)).await {
             tracing::warn!(%why, "what was spent of the tokens that were set aside could not be written down");
         }
         match result {

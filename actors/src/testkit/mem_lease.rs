@@ -1,5 +1,6 @@
 //! A lease and an account in memory.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,9 +8,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use jiff::civil::Date;
 
-use crate::error::Error;
 use crate::ports::{Lease, LeaseGuard, TokenAccount};
-use crate::runtime::Deadline;
 
 /// One lease for all clones.
 #[derive(Clone, Default)]
@@ -46,7 +45,7 @@ impl MemAccount {
 }
 
 impl TokenAccount for MemAccount {
-    fn set_aside(&self, day: Date, tokens: u64, cap: u64, _: Deadline) -> BoxFuture<'_, Result<bool, Error>> {
+    fn set_aside(&self, day: Date, tokens: u64, cap: u64) -> BoxFuture<'_, io::Result<bool>> {
         let mut account = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let spent = account.filter(|(known, _)| *known == day).map_or(0, |(_, spent)| spent) + tokens;
         if spent <= cap {
@@ -55,7 +54,7 @@ impl TokenAccount for MemAccount {
         ready(Ok(spent <= cap)).boxed()
     }
 
-    fn settle(&self, day: Date, set_aside: u64, spent: u64, _: Deadline) -> BoxFuture<'_, Result<(), Error>> {
+    fn settle(&self, day: Date, set_aside: u64, spent: u64) -> BoxFuture<'_, io::Result<()>> {
         let mut account = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, all)) = account.as_mut().filter(|(known, _)| *known == day) {
             *all = (*all + spent).saturating_sub(set_aside);

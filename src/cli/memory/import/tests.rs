@@ -172,7 +172,7 @@ async fn a_backup_that_is_imported_is_exported_the_same() {
         std::fs::write(&file, &before).unwrap();
         let new = system().await;
         let imported = import(&arguments(&file, true), &loaded, QUIET, &new.handle()).await.unwrap();
-        assert_eq!(imported.imported, ImportCounts { memories: 60, traces: 60, signals: 60, jobs: 2 });
+        assert_eq!(imported.imported, ImportCounts { memories: 60, traces: 60, signals: 60, jobs: 2, bank_files: 0 });
         assert_eq!((imported.left_out, imported.notes), (ImportCounts::default(), Vec::new()));
         assert_eq!(exported(&new.handle()).await, before);
         let again = import(&arguments(&file, true), &loaded, QUIET, &new.handle()).await.unwrap();
@@ -193,7 +193,7 @@ async fn of_a_file_that_nobody_vouches_for_the_words_are_taken_and_the_claims_ar
     let imported = import(&arguments(&file, false), &loaded, QUIET, &new.handle()).await.unwrap();
     // every fourth memory is for a team
     assert_eq!(imported.imported, ImportCounts { memories: 45, traces: 60, ..ImportCounts::default() });
-    assert_eq!(imported.left_out, ImportCounts { memories: 15, traces: 0, signals: 60, jobs: 2 });
+    assert_eq!(imported.left_out, ImportCounts { memories: 15, traces: 0, signals: 60, jobs: 2, bank_files: 0 });
     assert!(imported.notes[0].contains("--trusted-backup"), "{:?}", imported.notes);
     assert!(imported.notes[1].contains("60 signals"), "{:?}", imported.notes);
     assert!(imported.notes[2].contains("2 that nobody"), "{:?}", imported.notes);
