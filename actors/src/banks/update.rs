@@ -165,8 +165,7 @@ fn file(
     let mut notice = |severity, description| notices.push(BankNotice { timestamp: at, description, severity });
     let change = by_model.and_then(|operations| {
         let operations = operations.map(|operations| numbered(operations, request));
-        let done =
-            operations.and_then(|operations| performed(&files, &operations, at).map_err(|error| error.to_string()));
+        let done = operations.and_then(|operations| apply(&files, &operations, at).map_err(|error| error.to_string()));
         done.inspect_err(|problem| {
             notice(
                 NoticeSeverity::Warning,
@@ -179,7 +178,7 @@ fn file(
         Some(change) => change,
         None => {
             let operations = file_by_rules(&request.content, &files, at)?;
-            performed(&files, &numbered(operations, request), at)?
+            apply(&files, &numbered(operations, request), at)?
         }
     };
     for refused in &change.refused {
@@ -191,10 +190,6 @@ fn file(
     let frame = UpdateFrame { key, metadata, notices, ..UpdateFrame::of_texts(changed, at) };
     bank.append(lock, frame)?;
     Ok(applied)
-}
-
-fn performed(files: &BankFiles, operations: &[BankOperation], at: Timestamp) -> Result<BankChange, BankInvalid> {
-    apply(files, operations, &|_| false, at)
 }
 
 /// Says of operations which conversation they come from.

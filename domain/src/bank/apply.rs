@@ -65,18 +65,12 @@ pub struct BankChange {
     pub metadata: Vec<SectionMetadata>,
 }
 
-/// Validates and performs operations. `is_known` says of a piece that the bank has it in other words; whatever the bank
-/// says in the same words is known in any case. Secrets are scrubbed.
+/// Validates and performs operations. What the bank says already is left out. Secrets are scrubbed.
 ///
 /// # Errors
 /// An operation is not possible, and nothing has changed.
-pub fn apply(
-    files: &BankFiles,
-    operations: &[BankOperation],
-    is_known: &dyn Fn(&str) -> bool,
-    now: Timestamp,
-) -> Result<BankChange, BankInvalid> {
-    let mut bank = BankInChange { files: files.clone(), known: KnownPieces::of(files), is_known, touched: Vec::new() };
+pub fn apply(files: &BankFiles, operations: &[BankOperation], now: Timestamp) -> Result<BankChange, BankInvalid> {
+    let mut bank = BankInChange { files: files.clone(), known: KnownPieces::of(files), touched: Vec::new() };
     let mut change = BankChange::default();
     let mut waiting: Vec<BankOperation> = Vec::new();
     for operation in operations {
@@ -183,7 +177,6 @@ fn check(operation: &BankOperation) -> Result<(), BankInvalid> {
 struct BankInChange<'a> {
     files: BankFiles,
     known: KnownPieces<'a>,
-    is_known: &'a dyn Fn(&str) -> bool,
     /// The sections that were changed, by file and path, with the metadata of the change.
     touched: Vec<(BankPath, Vec<String>, BankMetadata)>,
 }
@@ -196,7 +189,7 @@ impl BankInChange<'_> {
         }
         let pieces = blocks(&operation.content);
         let mut new: Vec<&(PieceForm, String)> = pieces.iter().collect();
-        new.retain(|(form, text)| !self.known.has(*form, text) && !(self.is_known)(text));
+        new.retain(|(form, text)| !self.known.has(*form, text));
         if new.is_empty() && !pieces.is_empty() {
             return None;
         }

@@ -1,6 +1,7 @@
 //! Pieces of a text, and which of them a bank says already.
 
-use std::collections::{BTreeSet, HashSet};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -9,6 +10,7 @@ use regex::Regex;
 use sha2::{Digest, Sha256};
 
 use super::{BankDocument, BankFiles};
+use crate::learning::lesson::says_the_same;
 use crate::text::hex::hex;
 
 static ITEM: LazyLock<Option<Regex>> =
@@ -45,49 +47,66 @@ pub struct BankTextPiece {
     pub text: String,
 }
 
-/// What a bank says already, by the words of its pieces. A file is read when a piece is asked for that could be in it.
+/// What a bank says already: in the same words, or in the same statement. A file is read when a piece is asked for that
+/// could be in it.
 pub(super) struct KnownPieces<'a> {
     files: Vec<KnownFile<'a>>,
-    added: HashSet<String>,
+    added: Vec<KnownPiece>,
 }
 
 struct KnownFile<'a> {
     text: &'a str,
     lower: String,
-    pieces: Option<HashSet<String>>,
+    pieces: Option<Vec<KnownPiece>>,
+}
+
+struct KnownPiece {
+    /// An open item is not the same as the words of a report.
+    is_open: bool,
+    words: String,
+    text: String,
 }
 
 impl<'a> KnownPieces<'a> {
     pub(super) fn of(files: &'a BankFiles) -> Self {
         let of_file = |text: &'a String| KnownFile { text, lower: text.to_lowercase(), pieces: None };
-        Self { files: files.values().map(of_file).collect(), added: HashSet::new() }
+        Self { files: files.values().map(of_file).collect(), added: Vec::new() }
     }
 
     pub(super) fn add(&mut self, form: PieceForm, text: &str) {
-        self.added.insert(key(form, text));
+        self.added.push(KnownPiece::of(form, text));
     }
 
     pub(super) fn has(&mut self, form: PieceForm, text: &str) -> bool {
-        let key = key(form, text);
-        // A file that has a piece has all its words, the longest of which few other files have.
-        let longest = key.split(' ').filter(|word| word.is_ascii()).max_by_key(|word| word.len()).unwrap_or_default();
-        self.added.contains(&key)
-            || self
-                .files
-                .iter_mut()
-                .filter(|file| file.lower.contains(longest))
-                .any(|file| file.pieces().contains(&key))
+        let piece = KnownPiece::of(form, text);
+        // What says the same has all its words but the articles, and few others have the longest one.
+        let words = piece.words.split(' ').filter(|word| word.is_ascii());
+        let longest = words.max_by_key(|word| word.len()).unwrap_or_default();
+        let says = |known: &KnownPiece| known.words.contains(longest) && known.says(&piece);
+        let in_file = |file: &mut KnownFile<'_>| file.lower.contains(longest) && file.pieces().iter().any(says);
+        self.added.iter().any(says) || self.files.iter_mut().any(in_file)
     }
 }
 
 impl KnownFile<'_> {
-    fn pieces(&mut self) -> &HashSet<String> {
+    fn pieces(&mut self) -> &[KnownPiece] {
         let text = self.text;
         self.pieces.get_or_insert_with(|| {
-            let Ok(document) = BankDocument::parse(text) else { return HashSet::new() };
+            let Ok(document) = BankDocument::parse(text) else { return Vec::new() };
             let of_section = |section| blocks(document.body(section));
-            document.sections().iter().flat_map(of_section).map(|(form, text)| key(form, &text)).collect()
+            document.sections().iter().flat_map(of_section).map(|(form, text)| KnownPiece::of(form, &text)).collect()
         })
+    }
+}
+
+impl KnownPiece {
+    fn of(form: PieceForm, text: &str) -> Self {
+        let text = undated(text);
+        Self { is_open: form == PieceForm::OpenItem, words: words_of(&text), text: text.into_owned() }
+    }
+
+    fn says(&self, other: &Self) -> bool {
+        self.is_open == other.is_open && (self.words == other.words || says_the_same(&self.text, &other.text))
     }
 }
 
@@ -112,9 +131,14 @@ pub fn new_pieces(before: &str, after: &str) -> BTreeSet<String> {
     &hashes(after) - &hashes(before)
 }
 
+/// Returns a piece without the date at its beginning.
+fn undated(text: &str) -> Cow<'_, str> {
+    DATE.as_ref().map_or(text.into(), |date| date.replace(text, ""))
+}
+
 /// Returns the words of a piece: lower case, without its date and the punctuation around words.
 pub(super) fn words_of(text: &str) -> String {
-    let text = DATE.as_ref().map_or(text.into(), |date| date.replace(text, ""));
+    let text = undated(text);
     let around = |c: char| matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '*' | '_' | '`' | '"' | '\'' | '(' | ')');
     let words = text.split_whitespace().map(|word| word.trim_matches(around)).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ").to_lowercase()
@@ -269,6 +293,19 @@ mod tests {
         assert!(known.has(PieceForm::Paragraph, "uses PostgreSQL 16"));
         assert!(!known.has(PieceForm::Paragraph, "uses PostgreSQL 17") && !known.has(PieceForm::Item, "Write docs"));
         assert!(known.has(PieceForm::OpenItem, "write docs."));
+    }
+
+    #[test]
+    fn the_same_statement_is_known_and_another_value_or_condition_is_not() {
+        let text = "# A\n\n- 2026-01-02: When the server answers 429, retry the call.\n";
+        let files = BankFiles::from([("a.md".parse().unwrap(), text.to_owned())]);
+        let mut known = KnownPieces::of(&files);
+        let mut has = |text: &str| known.has(PieceForm::Item, text);
+        assert!(has("Retry the call when the server answers 429."));
+        for other in ["503", "429 twice"] {
+            assert!(!has(&format!("Retry the call when the server answers {other}.")), "{other}");
+        }
+        assert!(!has("Do not retry the call when the server answers 429."));
     }
 
     proptest! {

@@ -122,7 +122,7 @@ mod tests {
         let files = template(BankKind::Code);
         let operations = operations(&answer("progress.md", "prepend_entry", "Done", "- The parser.")).unwrap();
         assert_eq!(operations[0].metadata.source, BankSource::Llm);
-        let change = apply(&files, &operations, &|_| false, "2026-11-25T12:00:00Z".parse().unwrap()).unwrap();
+        let change = apply(&files, &operations, "2026-11-25T12:00:00Z".parse().unwrap()).unwrap();
         assert!(change.changed.values().next().unwrap().contains("## Done\n\n- The parser.\n"));
     }
 

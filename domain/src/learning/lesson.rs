@@ -32,6 +32,7 @@ pub use echo::LessonContext;
 pub use likeness::{Likeness, RELATED_COSINE, likeness};
 pub use printed::PrintedError;
 pub use validate::{AcceptedLessons, LessonRefusal, accept};
+pub(crate) use wording::says_the_same;
 
 /// The most lessons from one judged solution.
 pub const MAX_FROM_ONE: usize = 3;

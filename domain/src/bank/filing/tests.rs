@@ -61,7 +61,7 @@ fn nothing_of_a_text_is_cut_off_and_entries_are_dated() {
     let text = "Finished the parser.\n\n## Next steps\n\n- Write docs\n- [ ] Add a benchmark\n  with ten files\n\nThese three things are slow at the moment:\n- a\n- b\n\n```sh\nmake bench\n";
     let files = template(BankKind::Code);
     let operations = file_by_rules(text, &files, now()).unwrap();
-    let change = apply(&files, &operations, &|_| false, now()).unwrap();
+    let change = apply(&files, &operations, now()).unwrap();
     let all: String = change.changed.values().cloned().collect();
     for part in [
         "- 2026-11-25: Finished the parser.\n",
@@ -91,7 +91,7 @@ fn a_piece_knows_the_sections_and_files_that_it_names() {
 fn a_report_ticks_its_task() {
     let files = template(BankKind::Code);
     let filed = |files: &BankFiles, text: &str| {
-        let change = apply(files, &file_by_rules(text, files, now()).unwrap(), &|_| false, now()).unwrap();
+        let change = apply(files, &file_by_rules(text, files, now()).unwrap(), now()).unwrap();
         files.clone().into_iter().chain(change.changed).collect::<BankFiles>()
     };
     let files = filed(&files, "- [ ] Write the parser tests\n- [ ] Measure the cold start");
@@ -108,7 +108,7 @@ fn banks_of_other_layouts_are_used_as_they_are() {
     };
     let place = |files: &BankFiles, text: &str| {
         let operations = file_by_rules(text, files, now()).unwrap();
-        assert!(apply(files, &operations, &|_| false, now()).is_ok());
+        assert!(apply(files, &operations, now()).is_ok());
         let last = operations.last().unwrap();
         format!("{}#{}", last.target_file, last.metadata.section.clone().unwrap_or_default())
     };
@@ -143,7 +143,7 @@ fn hostile_texts_are_filed_whole() {
         "1. x\n   ```\n   y",
     ] {
         let operations = file_by_rules(text, &files, now()).unwrap();
-        let change = apply(&files, &operations, &|_| false, now());
+        let change = apply(&files, &operations, now());
         assert!(change.is_ok(), "{text:?}: {change:?}");
     }
     let long = "word ".repeat(50_000);

@@ -16,7 +16,7 @@ const FOLDED_LETTERS: usize = 4;
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
 /// Tells whether two texts are the same sentences, in the same order, with the same words.
-pub(super) fn says_the_same(a: &str, b: &str) -> bool {
+pub(crate) fn says_the_same(a: &str, b: &str) -> bool {
     let folds = !has_both_cases(a) && !has_both_cases(b);
     sentences(a, folds) == sentences(b, folds)
 }
