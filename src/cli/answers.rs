@@ -10,12 +10,14 @@ mod workspace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use jiff::Timestamp;
 use reasoning_bank_actors::ports::{Erased, Maintained};
 use reasoning_bank_domain::consolidation::ConsolidationRun;
 use reasoning_bank_domain::evidence::stability::Stability;
 use reasoning_bank_domain::learning::capture::{CaptureOutcome, Novelty};
 use reasoning_bank_domain::learning::transcript::{Format, Unreadable};
 use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::retrieval::responses::OpenLink;
@@ -216,5 +218,22 @@ pub(super) struct Reembedded {
 /// What agents were shown, the newest first.
 #[derive(Debug, Serialize)]
 pub(crate) struct RecallList {
-    pub(crate) recalls: Vec<RecallEntry>,
+    pub(crate) recalls: Vec<ShownRecall>,
+}
+
+/// What an agent was shown at once, and what came of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct ShownRecall {
+    #[serde(flatten)]
+    pub(crate) entry: RecallEntry,
+    /// The evidence for and against the memories that were shown, within a day of it, whoever gave it.
+    pub(crate) outcomes: Vec<RecallOutcome>,
+}
+
+/// A piece of evidence about a memory that was shown.
+#[derive(Debug, Serialize)]
+pub(crate) struct RecallOutcome {
+    pub(crate) id: MemoryId,
+    pub(crate) signal: SignalKind,
+    pub(crate) at: Timestamp,
 }

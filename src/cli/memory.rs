@@ -14,8 +14,8 @@ use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::retrieval::conditions::{Conditions, TimeRange};
 use reasoning_bank_domain::retrieval::responses::{Explained, MemoryDetail, Recorded, Retrieved};
+use recalls::recalls;
 
-use super::answers::RecallList;
 use super::args::{MemoryCommand, OnlyArgs, RecordArgs, SearchArgs};
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
@@ -23,12 +23,12 @@ use super::session::{request_deadline, rewrite_deadline, with_bank, with_bulk_ba
 use super::{input, render};
 use crate::export::ExportOptions;
 use crate::project;
-use crate::recall_log;
 use crate::settings::{self, Loaded};
 
 mod edit;
 mod export;
 mod import;
+mod recalls;
 mod record;
 
 pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
@@ -56,12 +56,8 @@ pub(super) fn command(command: MemoryCommand, loaded: &Loaded, output: Output) -
             output.answer(&listed, render::listed)
         }
         MemoryCommand::Recalls { limit } => {
-            let id = with_bank(loaded, async |bank| {
-                Ok(bank.workspaces.resolve(&loaded.workspace, request_deadline()).await?.workspace.id)
-            })?;
-            let recalls = recall_log::newest(&loaded.settings.data_dir, &id, limit.into())
-                .map_err(|error| CommandFailure::usage("the recall log cannot be read").caused_by(error))?;
-            output.answer(&RecallList { recalls }, render::recalls)
+            let listed = with_bank(loaded, async |bank| recalls(limit.into(), loaded, &bank).await)?;
+            output.answer(&listed, render::recalls)
         }
         MemoryCommand::Update(args) => {
             let updated = with_bank(loaded, async |bank| edit::update(args, loaded, &bank, request_deadline()).await)?;

@@ -134,12 +134,15 @@ fn a_prompt_brings_what_it_is_about_once_a_session_and_is_in_the_recall_log() {
         }
     }
     answered(&place, PROMPT, &prompt("two", about));
-    server.call("retrieve_memories", json!({ "query": "migration lock" }));
+    let found = server.call("retrieve_memories", json!({ "query": "migration lock" }));
+    let id = found["memories"][0]["id"].clone();
+    server.call("report_outcome", json!({ "memory_ids": [id], "helpful": true }));
     server.end();
 
     let recalls = place.document(&["memory", "recalls", "--limit", "50"])["recalls"].as_array().unwrap().clone();
     let of = |source: &str| -> Vec<&Value> { recalls.iter().filter(|entry| entry["source"] == source).collect() };
-    assert_eq!(of("retrieve_memories").len(), 1, "{recalls:?}");
+    let [retrieved] = &of("retrieve_memories")[..] else { panic!("{recalls:?}") };
+    assert_eq!((&retrieved["outcomes"][0]["id"], &retrieved["outcomes"][0]["signal"]), (&id, &json!("helpful")));
     let of_hooks = of("hook claude-code UserPromptSubmit");
     let shown = |entry: &&&Value| entry["candidates"].as_array().unwrap().iter().any(|memory| memory["shown"] == true);
     let sessions: Vec<_> = of_hooks.iter().filter(shown).map(|entry| entry["session"].as_str().unwrap()).collect();

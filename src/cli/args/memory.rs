@@ -177,8 +177,8 @@ pub(in crate::cli) enum MemoryCommand {
             reasoning-bank memory import lessons-of-a-colleague.jsonl\n  \
             reasoning-bank memory import --trusted-backup bank.jsonl\n  \
             reasoning-bank --data-dir ./old memory export --all | reasoning-bank memory import --trusted-backup -\n\n\
-            A line is an object with a kind, memory, trace, signal or job, and an id. A memory needs title, description and\n\
-            content; without a workspace_id it goes to the workspace in use."
+            A line is an object with a kind, memory, trace, signal, job or bank_file; all but the last have an id. A memory\n\
+            needs title, description and content; without a workspace_id it goes to the workspace in use."
     )]
     Import(ImportArgs),
 }

@@ -1,9 +1,11 @@
 //! The recall log, for people.
 
+use std::collections::BTreeMap;
+
 use super::clean;
 use super::style::{bold, dim};
-use crate::cli::answers::RecallList;
-use crate::recall_log::{RecallCandidate, RecallEntry};
+use crate::cli::answers::{RecallList, ShownRecall};
+use crate::recall_log::RecallCandidate;
 
 pub(in crate::cli) fn recalls(list: &RecallList) -> String {
     if list.recalls.is_empty() {
@@ -12,7 +14,8 @@ pub(in crate::cli) fn recalls(list: &RecallList) -> String {
     list.recalls.iter().map(recall).collect::<Vec<_>>().join("\n\n")
 }
 
-fn recall(entry: &RecallEntry) -> String {
+fn recall(recall: &ShownRecall) -> String {
+    let entry = &recall.entry;
     let floor = entry.floor.map(|floor| format!(", floor {floor}")).unwrap_or_default();
     let about = format!("{} by {}{floor}", entry.at, clean(&entry.source));
     let query = entry.query.lines().next().unwrap_or_default();
@@ -23,7 +26,12 @@ fn recall(entry: &RecallEntry) -> String {
         count => format!(", {count} more considered"),
     };
     let lines = entry.candidates.iter().filter(|candidate| candidate.shown).map(candidate);
-    [head, format!("  shown: {shown}{beside}")].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    recall.outcomes.iter().for_each(|outcome| *counts.entry(outcome.signal.as_str()).or_default() += 1);
+    let counts: Vec<String> = counts.iter().map(|(signal, count)| format!("{signal} {count}")).collect();
+    let outcomes = (!counts.is_empty()).then(|| format!("  came of it within a day: {}", counts.join(", ")));
+    let all = [head, format!("  shown: {shown}{beside}")].into_iter().chain(lines).chain(outcomes);
+    all.collect::<Vec<_>>().join("\n")
 }
 
 fn candidate(candidate: &RecallCandidate) -> String {

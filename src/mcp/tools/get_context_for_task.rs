@@ -49,7 +49,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     calling.system.usage.shown(answer.shown_memories(), &workspace, calling.caller.source());
     calling
         .note_recall(&workspace, |recalls, workspace| {
-            recalls.of_shown(workspace, &arguments.task, answer.shown_memories().into_iter().collect())
+            recalls.of_shown(workspace, &arguments.task, answer.shown_memories())
         })
         .await;
     let about = if answer.is_empty() { NOTHING } else { QUOTED };

@@ -36,10 +36,15 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         task: present(arguments.task),
         proposed: calling.proposed(&workspace).await?,
         embedding_timeout: calling.caller.embedding_timeout(),
-        ..RecoveryRequest::new(arguments.error, workspace.clone())
+        ..RecoveryRequest::new(arguments.error.clone(), workspace.clone())
     };
     let advice = calling.system.context.recovery(request, calling.deadline).await?;
     calling.system.usage.shown(advice.shown_memories(), &workspace, calling.caller.source());
+    calling
+        .note_recall(&workspace, |recalls, workspace| {
+            recalls.of_shown(workspace, &arguments.error, advice.shown_memories())
+        })
+        .await;
     let about = if advice.is_empty() { NOTHING } else { QUOTED };
     Ok(saying(about, document(&advice)?))
 }

@@ -6,6 +6,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::working::WorkingTask;
 use reasoning_bank_domain::episode::Strategy;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::trace::TASK_MAX_CHARS;
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use reasoning_bank_domain::working::{
@@ -101,14 +102,18 @@ async fn found(
         ..EpisodeQuery::new(workspace.clone(), Strategy::Hybrid, Some(query.clone()), MAX_FOUND)
     };
     let proposed = calling.proposed(&workspace).await?;
-    let memories =
-        RetrieveRequest { embedding_timeout, proposed, ..RetrieveRequest::new(query, workspace.clone(), MAX_FOUND) };
+    let memories = RetrieveRequest {
+        embedding_timeout,
+        proposed,
+        ..RetrieveRequest::new(query.clone(), workspace.clone(), MAX_FOUND)
+    };
     let (episodes, memories) = tokio::try_join!(
         calling.system.episodes.search(episodes, calling.deadline),
         calling.system.memories.retrieve(memories, calling.deadline),
     )?;
-    let shown = memories.memories.iter().map(|recalled| recalled.memory.id);
-    calling.system.usage.shown(shown, &workspace, calling.caller.source());
+    let shown: Vec<MemoryId> = memories.memories.iter().map(|recalled| recalled.memory.id).collect();
+    calling.system.usage.shown(shown.clone(), &workspace, calling.caller.source());
+    calling.note_recall(&workspace, |recalls, workspace| recalls.of_shown(workspace, &query, shown)).await;
     let found = episodes.hits.iter().map(episode_text);
     let found = found.chain(memories.memories.iter().map(|recalled| memory_text(&recalled.memory))).collect();
     let mut notes: Vec<String> = Vec::new();
