@@ -11,10 +11,8 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{MissingVectors, Restorable};
-use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::bank::{BankFiles, BankKey};
 use reasoning_bank_domain::evidence::genealogy::cycle_edges;
 use reasoning_bank_domain::learning::imported::UntrustedReaders;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
@@ -25,6 +23,7 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use self::aside::AsideEntry;
+use self::banks::{BANKS_MAX_BYTES, ImportedBanks};
 use self::copies::CopyIds;
 pub(crate) use self::foreign::ForeignWorkspaces;
 use self::line::{BankFile, ImportLine, Raw, Taken};
@@ -33,10 +32,10 @@ use self::outcome::NotTaken;
 pub(crate) use self::outcome::{ImportCounts, ImportWords, Imported};
 pub(crate) use self::preview::{KindPreview, KindPreviews};
 pub(crate) use self::sources::{CollectError, CollectedSource, SourceContext, collect};
-use crate::export::bank_locations;
 use crate::jsonl::{ItemProblem, LocatedProblem, ReadError, read_on_all_cores};
 
 mod aside;
+mod banks;
 mod copies;
 mod foreign;
 mod line;
@@ -53,8 +52,6 @@ const BATCH_UNEMBEDDED: usize = 256;
 const BATCH_UNEMBEDDED_BYTES: usize = 1024 * 1024;
 /// While one batch is embedded or stored, another is read and prepared.
 const BATCHES_AT_ONCE: usize = 2;
-/// The memory banks of a file are held in memory, and have at most so many bytes.
-const BANKS_MAX_BYTES: usize = 64 << 20;
 /// One batch may take this long, because all its texts may have to be embedded.
 const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -98,7 +95,7 @@ pub(crate) struct Checked {
     /// The ids of copies, where the file is imported as such.
     copies: Option<CopyIds>,
     vectors: MissingVectors,
-    banks: BTreeMap<BankKey, BankFiles>,
+    banks: ImportedBanks,
 }
 
 impl Checked {
@@ -165,7 +162,7 @@ impl Checked {
             Ok(read) => read.map_err(ImportFailure::Aside)?,
             Err(error) => return Err(done.broken_off(Error::internal(error))),
         }
-        write_banks(banks, system, &mut done).await.map_err(|error| done.broken_off(error))?;
+        banks.write(system, &mut done).await.map_err(|error| done.broken_off(error))?;
         Ok(done)
     }
 
@@ -184,26 +181,6 @@ impl Checked {
         self.copies.iter().for_each(|copies| copies.rename(&mut entry.thing));
         Ok(Some((entry, size)))
     }
-}
-
-async fn write_banks(
-    banks: BTreeMap<BankKey, BankFiles>,
-    system: &SystemHandle,
-    done: &mut Imported,
-) -> Result<(), Error> {
-    if banks.is_empty() {
-        return Ok(());
-    }
-    let workspaces = system.workspaces.list(Deadline::after(REQUEST_TIMEOUT)).await?;
-    let mut places = bank_locations(&workspaces);
-    for (key, files) in banks {
-        let count = files.len() as u64;
-        let place = places.remove(&key).unwrap_or(BankLocation { key, checkout: None });
-        let changed = system.banks.import(&place, files, Deadline::after(REQUEST_TIMEOUT)).await? as u64;
-        done.imported.bank_files += changed;
-        done.skipped += count - changed;
-    }
-    Ok(())
 }
 
 /// Says which sources the memories of the file keep.
@@ -293,8 +270,7 @@ struct SeenLines {
     memories: HashSet<MemoryId>,
     /// The traces, where they are imported as copies.
     traces: Vec<TraceId>,
-    banks: BTreeMap<BankKey, BankFiles>,
-    banks_bytes: usize,
+    banks: ImportedBanks,
     /// The reason why the file is not imported although its lines are right.
     refused: Option<ImportFailure>,
 }
@@ -307,12 +283,8 @@ impl SeenLines {
         if let Some(left_out) = made.left_out.take() {
             *self.not_taken.left_out.entry(left_out).or_default() += 1;
         }
-        if let Some(BankFile { bank, path, text }) = made.bank_file.take() {
-            self.banks_bytes += text.len();
-            self.banks.entry(bank).or_default().insert(path, text);
-            if self.banks_bytes > BANKS_MAX_BYTES {
-                self.refused.get_or_insert(ImportFailure::BanksTooLarge);
-            }
+        if made.bank_file.take().is_some_and(|file| !self.banks.add(file)) {
+            self.refused.get_or_insert(ImportFailure::BanksTooLarge);
         }
         if let Some((id, from)) = made.memory.take() {
             if !from.is_empty() {

@@ -305,7 +305,7 @@ fn signal(mut fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<Ite
     })?;
     let removed = signal.scrub();
     if !bank.mode.is_backup() {
-        return Ok(doubted(ImportCounts { signals: 1, ..ImportCounts::default() }));
+        return Ok(doubted(ImportCounts::of(&Restorable::Signal(signal))));
     }
     let of = Some(signal.workspace_id.clone());
     Ok(ImportLine { taken: Taken::Thing(Restorable::Signal(signal)), of, workspace: None, removed })
@@ -318,7 +318,7 @@ fn job(fields: Fields, bank: &ImportTarget) -> Result<ImportLine, Vec<ItemProble
     refuse(problems_of_job(&job).into_iter().map(field_problem).collect())?;
     let removed = job.scrub();
     if !bank.mode.is_backup() {
-        return Ok(doubted(ImportCounts { jobs: 1, ..ImportCounts::default() }));
+        return Ok(doubted(ImportCounts::of(&Restorable::Job(job))));
     }
     let of = Some(job.workspace_id.clone());
     Ok(ImportLine { taken: Taken::Thing(Restorable::Job(job)), of, workspace: None, removed })

@@ -23,6 +23,7 @@ use tokio::runtime::Handle;
 use uuid::Uuid;
 
 use super::aside::AsideEntry;
+use super::banks::ImportedBanks;
 use super::{Checked, ForeignWorkspaces, ImportLineage, NotTaken, REQUEST_TIMEOUT};
 use crate::project::{self, Identity};
 
@@ -114,7 +115,7 @@ pub(crate) fn collect(
         lineage: ImportLineage::default(),
         copies: None,
         vectors,
-        banks: BTreeMap::new(),
+        banks: ImportedBanks::default(),
     };
     let facts = facts.into_values().map(DatedFacts::newest_first).collect();
     Ok(CollectedSource { checked, facts, workspaces, skipped, unplaced, removed })
