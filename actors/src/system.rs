@@ -101,7 +101,7 @@ pub struct SystemParts {
     pub working: Arc<dyn WorkingLogs>,
     pub artefacts: Arc<dyn Artefacts>,
     pub banks: Arc<dyn BankDirectories>,
-    /// What the bank spends on models without being asked to.
+    /// The account counts what the bank spends on models without being asked to.
     pub account: Arc<dyn TokenAccount>,
     /// The lease of consolidation, which one process of the bank has at a time.
     pub consolidation: Arc<dyn Lease>,

@@ -215,13 +215,13 @@ pub(super) struct Reembedded {
     pub(super) seconds: f64,
 }
 
-/// What agents were shown, the newest first.
+/// The list of what agents were shown, the newest first.
 #[derive(Debug, Serialize)]
 pub(crate) struct RecallList {
     pub(crate) recalls: Vec<ShownRecall>,
 }
 
-/// What an agent was shown at once, and what came of it.
+/// An entry of the recall log, with what came of it.
 #[derive(Debug, Serialize)]
 pub(crate) struct ShownRecall {
     #[serde(flatten)]

@@ -1,13 +1,12 @@
 //! The lease of the background jobs of a data directory: a lock file, which the kernel frees when the process
 //! that has it ends, however it does.
 
-use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::ports::{Lease, LeaseGuard};
 
-use super::files::try_lock;
+use super::files::{open_lock, try_lock};
 
 pub struct BackgroundLock {
     lock: PathBuf,
@@ -24,7 +23,7 @@ impl BackgroundLock {
     }
 
     fn take(&self) -> io::Result<Option<LeaseGuard>> {
-        let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.lock)?;
+        let lock = open_lock(&self.lock)?;
         Ok(try_lock(&lock)?.then(|| Box::new(lock) as LeaseGuard))
     }
 }

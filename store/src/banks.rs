@@ -18,7 +18,7 @@ mod records;
 mod tree;
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
@@ -236,12 +236,6 @@ fn stamp(path: String, metadata: &fs::Metadata) -> io::Result<BankFileStamp> {
 /// Says whether a file is one that this module is writing.
 fn is_temporary(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(tree::TEMPORARY.as_bytes())
-}
-
-/// Opens a file of a lock, which is there for as long as the bank is.
-fn open_lock(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
 #[cfg(test)]

@@ -25,6 +25,11 @@ pub(crate) fn create_file(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
+/// Opens a file whose lock is taken, for its owner alone. What is in it stays.
+pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
+    File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
 /// Takes the lock of a file, and tells whether nobody else has it.
 pub fn try_lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {

@@ -1,7 +1,7 @@
 //! The account of what the processes of a data directory spend on models together: a file with the day and the tokens,
 //! `2026-11-20 12345`. Whoever changes it has the lock beside it, for as long as that takes.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use reasoning_bank_actors::ports::TokenAccount;
 
 use super::data_dir;
-use super::files::{unless_gone, write_synced};
+use super::files::{open_lock, unless_gone, write_synced};
 
 /// A day and a number take far less; what is behind them is not read.
 const MAX_BYTES: u64 = 256;
@@ -39,7 +39,7 @@ impl TokenAccountFile {
 
     /// Changes what was spent on a day. None leaves it as it is, and then this returns false.
     fn change_now(&self, day: Date, change: impl FnOnce(u64) -> Option<u64>) -> io::Result<bool> {
-        let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.lock)?;
+        let lock = open_lock(&self.lock)?;
         lock.lock()?;
         let written = match unless_gone(File::open(&self.account))? {
             Some(file) => read(&bounded(file)?),

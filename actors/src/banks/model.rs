@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use jiff::tz::TimeZone;
 use reasoning_bank_domain::bank::{BankFiles, BankOperation, proposed_operations, update_prompt};
+use reasoning_bank_domain::learning::job::day_of;
 use reasoning_bank_domain::memory::ids::TaskId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::prompt::{Prompts, Purpose};
@@ -67,7 +67,7 @@ impl ModelFiler {
         }
         let asked = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
         let reserved = CALLS * (asked as u64 + u64::from(self.max_output_tokens));
-        let day = self.clock.now().to_zoned(TimeZone::UTC).date();
+        let day = day_of(self.clock.now());
         let set_aside = in_time(deadline, self.account.set_aside(day, reserved, self.daily_token_cap)).await;
         if !set_aside.map_err(|why| format!("its tokens could not be set aside: {why}"))? {
             return Err("the tokens of background.daily_token_cap are used up for today".to_owned());

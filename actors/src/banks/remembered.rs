@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use reasoning_bank_domain::bank::{BankFacts, BankFiles, BankMetadata, BankView, view};
+use reasoning_bank_domain::learning::job::day_of;
 use reasoning_bank_domain::text::tokens::estimate;
 
 #[derive(Default)]
@@ -51,7 +51,7 @@ impl Remembered {
         metadata: &dyn Fn(&str) -> Option<BankMetadata>,
         at: Timestamp,
     ) -> &BankView {
-        let day = at.to_zoned(TimeZone::UTC).date();
+        let day = day_of(at);
         let same = |last: &RememberedView| last.max_tokens == max_tokens && last.day == day && last.texts == *texts;
         let last = self.view.take().filter(same);
         let new = || {

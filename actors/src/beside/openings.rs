@@ -1,4 +1,4 @@
-//! What an actor opens on the disk, which a handler must not wait for. Whoever asks for the same thing meanwhile waits for
+//! An actor opens things on the disk, and its handlers must not wait for that. Whoever asks for the same thing meanwhile waits for
 //! the same opening.
 
 use std::collections::HashMap;

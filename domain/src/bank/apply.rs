@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::known::{KnownPieces, PieceForm, blocks, words_of};
@@ -13,6 +12,7 @@ use super::{
     BANK_FILE_MAX_BYTES, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource, SECTION_SEPARATOR, check_bounds, section_hash,
 };
+use crate::learning::job::day_of;
 use crate::learning::lesson::InstructionRuns;
 use crate::prompt::Prompts;
 use crate::safety::secrets::{Removed, Scrub};
@@ -343,7 +343,7 @@ pub(super) fn open_item(document: &BankDocument, report: &str) -> Option<(usize,
 
 /// Returns the day of a time, as entries are dated: `2026-11-25`, in UTC.
 pub(super) fn day(at: Timestamp) -> String {
-    at.to_zoned(TimeZone::UTC).date().to_string()
+    day_of(at).to_string()
 }
 
 /// Says whether a content repeats what agents and models are told about banks.

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
@@ -15,6 +14,7 @@ use super::filing::{heading_category, is_decision};
 use super::imported::without_imported;
 use super::known::{PieceForm, block_spans, date_of, piece_hash};
 use super::{BankCategory, BankDocument, BankFiles, BankImportance, BankMetadata, BankPath, BankSection, section_hash};
+use crate::learning::job::day_of;
 use crate::text::shortened;
 use crate::text::tokens::{estimate, token_ends, truncate};
 
@@ -311,7 +311,7 @@ impl Shortening {
         }
         // The oldest gives way first; what has no date is as old as nothing else.
         pieces.sort_by_key(|piece| piece.date.unwrap_or(Date::MAX));
-        Self { pieces, headings, tokens, today: now.to_zoned(TimeZone::UTC).date() }
+        Self { pieces, headings, tokens, today: day_of(now) }
     }
 
     fn collapse_old(&mut self, least: usize) {

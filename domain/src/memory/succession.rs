@@ -51,7 +51,7 @@ impl Memory {
 
     /// Returns this memory with the time at which `lesson`, which says the same, said it again. That time matters only
     /// where one of the memories near it was said in between, and only the word of one who is trusted as much counts.
-    /// None otherwise, so that no revision is made of a memory that is said again and again.
+    /// Otherwise there is none, so that no revision is made of a memory that is said again and again.
     #[must_use]
     pub fn said_again(&self, lesson: &Self, neighbours: &[Self]) -> Option<Self> {
         let (before, now) = (self.said_at(), lesson.said_at());

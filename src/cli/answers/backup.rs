@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use reasoning_bank_store::backup::{BackupManifest, FlawedFile};
 use serde::Serialize;
 
-/// What a backup is of.
+/// A backup says which bank it is of, when it was made, and what it holds.
 #[derive(Debug, Serialize)]
 pub(in crate::cli) struct BackupSummary {
     pub(in crate::cli) id: String,

@@ -6,11 +6,11 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use reasoning_bank_actors::ports::{BankFileStamp, BankRecord};
+use reasoning_bank_domain::learning::job::day_of;
 
-use super::{open_lock, stamp};
-use crate::files::{create_dir, remove_if_there, sync_data, sync_dir, try_lock, unless_gone, write_synced};
+use super::stamp;
+use crate::files::{create_dir, open_lock, remove_if_there, sync_data, sync_dir, try_lock, unless_gone, write_synced};
 use crate::frames::{bodies, framed};
 
 pub(super) const LOCK: &str = "lock";
@@ -153,7 +153,7 @@ impl Records {
 /// Returns the versions that go, of versions of which the newest is the first. A day on which a bank is made shorter again
 /// and again must not take away the version of the day before.
 fn surplus(mut versions: Vec<Timestamp>) -> Vec<Timestamp> {
-    let day = |at: &Timestamp| at.to_zoned(TimeZone::UTC).date();
+    let day = |at: &Timestamp| day_of(*at);
     let mut gone = Vec::new();
     while versions.len() > MAX_VERSIONS {
         let is_first_of_day = |at: usize| versions.get(at + 1).is_none_or(|older| day(older) != day(&versions[at]));

@@ -70,6 +70,13 @@ impl BankSigns {
     }
 }
 
+impl BankSigns {
+    /// Returns the categories whose names match a text, in the order of the table.
+    fn named_by(&self, names: &RegexSet, text: &str) -> impl Iterator<Item = BankCategory> {
+        names.matches(text).into_iter().filter_map(|index| self.named.get(index).copied())
+    }
+}
+
 /// Returns a pattern whose words and digits are those of ASCII. The signs are English, and the patterns are compiled in
 /// less than half of the time.
 fn of_ascii(pattern: &str) -> String {
@@ -105,23 +112,20 @@ pub(super) fn signs_of(text: &str) -> Vec<(BankCategory, u32)> {
 /// Says whether a text has any sign of a decision. It may be something else all the same.
 pub(super) fn may_be_decision(text: &str) -> bool {
     let Some(signs) = &*ALL else { return false };
-    let is_named = || {
-        let named = signs.names_before_colon.matches(text);
-        named.into_iter().any(|index| signs.named.get(index) == Some(&BankCategory::Decision))
-    };
-    signs.decisions.is_match(text) || is_named()
+    let mut named = signs.named_by(&signs.names_before_colon, text);
+    signs.decisions.is_match(text) || named.any(|category| category == BankCategory::Decision)
 }
 
 /// Returns the category that a text names before a colon. The table has first what wins.
 pub(super) fn label_of(text: &str) -> Option<BankCategory> {
     let signs = ALL.as_ref()?;
-    signs.names_before_colon.matches(text).into_iter().find_map(|index| signs.named.get(index).copied())
+    signs.named_by(&signs.names_before_colon, text).next()
 }
 
 /// Returns the category that a heading names.
 pub(super) fn heading_of(title: &str) -> Option<BankCategory> {
     let signs = ALL.as_ref()?;
-    signs.names_as_heading.matches(title).into_iter().find_map(|index| signs.named.get(index).copied())
+    signs.named_by(&signs.names_as_heading, title).next()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a clause tells about when it holds: whether it adds to what holds, tells what holds from now on, what held
+//! This file reads when a clause holds: whether it adds to what holds, tells what holds from now on, what held
 //! before, what happened once, or what may be.
 
 use super::former;

@@ -6,7 +6,7 @@
 //! breaks off before the switch goes on from there; what breaks off within it is finished by whoever writes next.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use reasoning_bank_actors::ports::{Chunk, Embedder, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 
 use super::publish::lock_to_publish;
-use crate::files::try_lock;
+use crate::files::{open_lock, try_lock};
 use crate::lance::commit::erasures::Erasures;
 use crate::lance::commit::journal;
 use crate::lance::errors::{failed, unusable};
@@ -147,8 +147,7 @@ async fn finish(shared: &SharedStore, next: &Table, embedder: &dyn Embedder) -> 
 /// Takes the right to make new vectors, which ends when the file is dropped.
 fn alone(layout: &Layout) -> Result<File, StoreError> {
     let path = layout.reembed_lock();
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-    let file = file.map_err(|error| unusable(&path, &error))?;
+    let file = open_lock(&path).map_err(|error| unusable(&path, &error))?;
     match try_lock(&file).map_err(failed)? {
         true => Ok(file),
         false => Err(StoreError::Failed("another process is making the vectors again".into())),
