@@ -229,7 +229,7 @@ struct CheckedLine {
     left_out: Option<(WorkspaceId, UntrustedReaders)>,
     doubted: ImportCounts,
     trace: Option<TraceId>,
-    bank_file: Option<BankFile>,
+    bank_file: Option<(BankFile, Removed)>,
 }
 
 impl CheckedLine {
@@ -239,7 +239,7 @@ impl CheckedLine {
             Taken::Thing(thing) => thing,
             Taken::LeftOut(left_out) => return Ok(Self { left_out: of.map(|of| (of, left_out)), ..Self::default() }),
             Taken::Doubted(doubted) => return Ok(Self { doubted, ..Self::default() }),
-            Taken::BankFile(file) => return Ok(Self { bank_file: Some(file), ..Self::default() }),
+            Taken::BankFile(file) => return Ok(Self { bank_file: Some((file, removed)), ..Self::default() }),
         };
         let (memory, trace) = match &thing {
             Restorable::Memory { memory, .. } => (Some((memory.id, memory.sources().collect())), None),
@@ -283,7 +283,7 @@ impl SeenLines {
         if let Some(left_out) = made.left_out.take() {
             *self.not_taken.left_out.entry(left_out).or_default() += 1;
         }
-        if made.bank_file.take().is_some_and(|file| !self.banks.add(file)) {
+        if made.bank_file.take().is_some_and(|(file, removed)| !self.banks.add(file, removed)) {
             self.refused.get_or_insert(ImportFailure::BanksTooLarge);
         }
         if let Some((id, from)) = made.memory.take() {

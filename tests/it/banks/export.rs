@@ -35,6 +35,17 @@ fn an_export_takes_the_banks_along_and_a_backup_of_ones_own_brings_them_back() {
 }
 
 #[test]
+fn a_secret_in_a_bank_of_an_export_is_removed_and_counted() {
+    let place = place_with_banks("");
+    let key = concat!("sk-or-v1-", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
+    let line = json!({"kind": "bank_file", "bank": "global:default", "path": "keys.md", "text": format!("- {key}\n")});
+    let export = place.write("export.jsonl", &line.to_string());
+    let imported = place.document(&["memory", "import", "--trusted-backup", export.to_str().unwrap(), "--yes"]);
+    assert_eq!((&imported["imported"]["bank_files"], &imported["redactions"]), (&json!(1), &json!(1)), "{imported}");
+    assert!(!read_all(&place.path("data")).contains(key));
+}
+
+#[test]
 fn what_a_bank_says_is_learned_like_notes() {
     let place = place_with_banks("");
     let file = place.path("notes.md");
