@@ -18,6 +18,13 @@ const SOON: Duration = Duration::from_secs(1);
 /// A script with a token for all workspaces, whichever daemon it asks.
 struct Script(String);
 
+/// A place whose daemons a test may ask as often as it can, since it asks until something is so.
+fn place_without_limit() -> Place {
+    let place = place_with_all_tools();
+    place.write("config/reasoning-bank/config.toml", "[http]\nrequests_per_second = 0\n");
+    place
+}
+
 impl Script {
     fn of(place: &Place) -> Self {
         Self(token(place, &["ops", "--permissions", "read,write,admin", "--all-workspaces", "--team", "web"]))
@@ -92,7 +99,7 @@ async fn a_token_that_is_revoked_opens_no_daemon_any_more() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_one_process_records_or_erases_the_others_find_or_find_no_more() {
-    let place = place_with_all_tools();
+    let place = place_without_limit();
     let script = Script::of(&place);
     let (here, there) = (Daemon::start(&place, &[]), Daemon::start(&place, &[]));
     let id = script.record(&here, "migrations of the orders table").await;
@@ -119,7 +126,7 @@ async fn what_one_process_records_or_erases_the_others_find_or_find_no_more() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_workspace_that_one_process_deletes_is_gone_for_all() {
-    let place = place_with_all_tools();
+    let place = place_without_limit();
     let script = Script::of(&place);
     let (here, there) = (Daemon::start(&place, &[]), Daemon::start(&place, &[]));
     script.record(&here, "migrations of the orders table").await;
@@ -149,7 +156,7 @@ const TRANSCRIPT: &str = r#"{"role": "user", "content": "Why does cargo rebuild 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_daemon_does_the_background_work_and_another_one_takes_over_when_it_is_killed() {
     let server = LlmServer::never_distilling_at_first();
-    let place = place_with_all_tools();
+    let place = place_without_limit();
     let script = Script::of(&place);
     // The model that is asked tells which daemon asked.
     let started = ["first", "second"].map(|name| {
@@ -189,7 +196,7 @@ async fn one_daemon_does_the_background_work_and_another_one_takes_over_when_it_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn upkeep_goes_on_when_the_daemon_that_did_it_is_killed() {
-    let place = place_with_all_tools();
+    let place = place_without_limit();
     let script = Script::of(&place);
     let operator = token(&place, &["operator", "--all-workspaces", "--permissions", "admin:all"]);
     let (mut killed, left) = (Daemon::start(&place, &[]), Daemon::start(&place, &[]));
