@@ -4,7 +4,7 @@
 //! reads a file as sections and `edit` changes one of them without touching another byte. `operation` is a change as
 //! models and rules describe it; `apply` validates and performs it, and `known` tells what a bank says already.
 //! `filing` makes operations of text by rules, `model` by a model. `imported` adds facts of other programs. `merge` joins
-//! what two writers did to one file, and `optimize` makes a bank shorter.
+//! what two writers did to one file. `optimize` makes a bank shorter by what `reading` found in its files.
 
 mod apply;
 mod document;
@@ -18,6 +18,7 @@ mod model;
 mod operation;
 mod optimize;
 mod path;
+mod reading;
 mod template;
 
 use std::collections::BTreeMap;
@@ -38,6 +39,7 @@ pub use optimize::{
     optimize, view,
 };
 pub use path::BankPath;
+pub use reading::BankFileReading;
 pub use template::{described, template};
 
 /// A bank has at most this many files.

@@ -1,17 +1,18 @@
-//! The counts of tokens and the view of a bank are remembered, and used again while its texts are the same.
+//! The readings of the files of a bank and its view are remembered, and used again while the texts are the same.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use reasoning_bank_domain::bank::{BankFacts, BankFiles, BankMetadata, BankView, view};
+use rayon::prelude::*;
+use reasoning_bank_domain::bank::{BankFacts, BankFileReading, BankFiles, BankMetadata, BankView, view};
 use reasoning_bank_domain::learning::job::day_of;
-use reasoning_bank_domain::text::tokens::estimate;
 
 #[derive(Default)]
 pub(super) struct Remembered {
-    /// The tokens of each file, by its text.
-    tokens: HashMap<String, usize>,
+    /// The files of the bank by their texts.
+    readings: HashMap<String, Arc<BankFileReading>>,
     view: Option<RememberedView>,
 }
 
@@ -24,23 +25,32 @@ struct RememberedView {
 }
 
 impl Remembered {
+    /// Reads those files of a bank that are not remembered, and forgets the others.
+    pub(super) fn read(&mut self, texts: &BankFiles) {
+        let before = std::mem::take(&mut self.readings);
+        let read = |text: &String| {
+            let reading = before.get(text).map(Arc::clone);
+            (text.clone(), reading.unwrap_or_else(|| Arc::new(BankFileReading::of(text))))
+        };
+        self.readings = texts.par_iter().map(|(_, text)| read(text)).collect();
+    }
+
+    /// Returns a file as it was read, or reads it.
+    pub(super) fn reading(&self, text: &str) -> Arc<BankFileReading> {
+        self.readings.get(text).map_or_else(|| Arc::new(BankFileReading::of(text)), Arc::clone)
+    }
+
     /// Counts the tokens of a bank.
     pub(super) fn tokens(&mut self, texts: &BankFiles) -> usize {
-        let before = std::mem::take(&mut self.tokens);
-        let count = |text: &String| (text.clone(), before.get(text).copied().unwrap_or_else(|| estimate(text)));
-        self.tokens = texts.values().map(count).collect();
-        texts.values().map(|text| self.tokens_of(text)).sum()
+        self.read(texts);
+        texts.values().map(|text| self.reading(text).tokens()).sum()
     }
 
     /// Counts the tokens of a bank that were not imported.
     pub(super) fn own_tokens(&mut self, texts: &BankFiles) -> usize {
-        self.tokens(texts);
-        texts.iter().filter(|(path, _)| !path.is_imported()).map(|(_, text)| self.tokens_of(text)).sum()
-    }
-
-    /// Counts the tokens of a file.
-    pub(super) fn tokens_of(&self, text: &str) -> usize {
-        self.tokens.get(text).copied().unwrap_or_else(|| estimate(text))
+        self.read(texts);
+        let own = texts.iter().filter(|(path, _)| !path.is_imported());
+        own.map(|(_, text)| self.reading(text).tokens()).sum()
     }
 
     /// Returns what of a bank is shown within a number of tokens.
@@ -51,11 +61,13 @@ impl Remembered {
         metadata: &dyn Fn(&str) -> Option<BankMetadata>,
         at: Timestamp,
     ) -> &BankView {
+        self.read(texts);
         let day = day_of(at);
         let same = |last: &RememberedView| last.max_tokens == max_tokens && last.day == day && last.texts == *texts;
         let last = self.view.take().filter(same);
         let new = || {
-            let facts = BankFacts { metadata, may_shorten: None, tokens: &|text| self.tokens_of(text) };
+            self.readings.par_iter().for_each(|(_, reading)| reading.read_sections());
+            let facts = BankFacts { metadata, may_shorten: None, reading: &|text| self.reading(text) };
             RememberedView { texts: texts.clone(), max_tokens, day, view: view(texts, max_tokens, facts, at) }
         };
         let view = last.unwrap_or_else(new);

@@ -88,8 +88,8 @@ pub(super) enum ShortenedTexts {
 fn shorter(bank: &HeldBank, texts: &BankFiles, above: usize, which: ShortenedTexts, at: Timestamp) -> OptimizedBank {
     let is_filed = |piece: &str| bank.state.is_filed(piece);
     let may_shorten: Option<&dyn Fn(&str) -> bool> = (which == ShortenedTexts::Filed).then_some(&is_filed);
-    let tokens = |text: &str| bank.remembered.tokens_of(text);
-    let facts = BankFacts { metadata: &known(&bank.state), may_shorten, tokens: &tokens };
+    let facts =
+        BankFacts { metadata: &known(&bank.state), may_shorten, reading: &|text| bank.remembered.reading(text) };
     optimize(texts, above, facts, at)
 }
 

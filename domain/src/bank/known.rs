@@ -47,7 +47,8 @@ pub struct BankTextPiece {
     pub text: String,
 }
 
-/// The pieces that a bank has already. It has a piece where one says the same, in the same words or as the same statement. A file is read when a piece is asked for that
+/// The pieces that a bank has already. It has a piece where one says the same, in the same words or as the same
+/// statement. A file is read when a piece is asked for that
 /// could be in it.
 pub(super) struct KnownPieces<'a> {
     files: Vec<KnownFile<'a>>,

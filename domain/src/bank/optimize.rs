@@ -5,18 +5,17 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::filing::{heading_category, is_decision};
 use super::imported::without_imported;
-use super::known::{PieceForm, block_spans, date_of, piece_hash};
-use super::{BankCategory, BankDocument, BankFiles, BankImportance, BankMetadata, BankPath, BankSection, section_hash};
+use super::reading::{BankFileReading, Rank, SectionReading};
+use super::{BankFiles, BankImportance, BankMetadata, BankPath};
 use crate::learning::job::day_of;
-use crate::text::shortened;
-use crate::text::tokens::{estimate, token_ends, truncate};
+use crate::text::tokens::{estimate, truncate};
 
 /// A bank with more tokens is made shorter.
 pub const OPTIMIZE_ABOVE_TOKENS: usize = 8_000;
@@ -28,7 +27,6 @@ const OLD_AFTER_DAYS: i32 = 30;
 const AIM_PERCENT: usize = 85;
 /// What was written so recently becomes a line at most.
 const FRESH: SignedDuration = SignedDuration::from_hours(24);
-const LINE_MAX_CHARS: usize = 110;
 const HISTORICAL: &str = " (historical)";
 
 /// A bank that was made shorter.
@@ -65,20 +63,6 @@ pub fn bank_tokens(files: &BankFiles) -> usize {
     files.values().map(|text| estimate(text)).sum()
 }
 
-/// Lists the files of a bank with their sections.
-fn outline(files: &BankFiles, tokens: &dyn Fn(&str) -> usize) -> Vec<BankOutline> {
-    let sections = |text: &str| {
-        let document = BankDocument::parse(text).ok();
-        document.map(|of| of.sections().iter().skip(1).map(BankSection::name).collect()).unwrap_or_default()
-    };
-    let of = |(path, text): (&BankPath, &String)| BankOutline {
-        file: path.clone(),
-        tokens: tokens(text),
-        sections: sections(text),
-    };
-    files.iter().map(of).collect()
-}
-
 /// The facts about a bank that its texts do not tell.
 #[derive(Clone, Copy)]
 pub struct BankFacts<'a> {
@@ -86,29 +70,19 @@ pub struct BankFacts<'a> {
     pub metadata: &'a dyn Fn(&str) -> Option<BankMetadata>,
     /// Says of a piece, by its hash, whether it may become shorter before it is old. None where each may.
     pub may_shorten: Option<&'a dyn Fn(&str) -> bool>,
-    /// Counts the tokens of a file. Whoever counted it before need not do it again.
-    pub tokens: &'a dyn Fn(&str) -> usize,
-}
-
-impl BankFacts<'_> {
-    fn tokens_of(&self, files: &BankFiles) -> usize {
-        files.values().map(|text| (self.tokens)(text)).sum()
-    }
-
-    /// Counts what was not imported.
-    fn own_tokens_of(&self, files: &BankFiles) -> usize {
-        files.iter().filter(|(path, _)| !path.is_imported()).map(|(_, text)| (self.tokens)(text)).sum()
-    }
+    /// Reads a file. Whoever read its text before need not do it again.
+    pub reading: &'a dyn Fn(&str) -> Arc<BankFileReading>,
 }
 
 /// Makes a bank shorter where it has more than `above` tokens. What was imported is not counted and stays as it is.
 pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Timestamp) -> OptimizedBank {
-    let tokens_before = facts.own_tokens_of(files);
+    let (own, imported) = without_imported(files);
+    let readings = read(&own, facts);
+    let tokens_before = readings.values().map(|reading| reading.tokens()).sum();
     if tokens_before <= above {
         return OptimizedBank { files: files.clone(), tokens_before, tokens: tokens_before };
     }
-    let (own, imported) = without_imported(files);
-    let mut shortening = Shortening::of(&own, facts, now, tokens_before);
+    let mut shortening = Shortening::of(&readings, facts, now, tokens_before);
     let aim = (above * AIM_PERCENT / 100).max(OPTIMIZED_MIN_TOKENS.min(above));
     shortening.collapse_old(OPTIMIZED_MIN_TOKENS.min(aim));
     for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
@@ -118,17 +92,31 @@ pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Time
         shortening.remove(rank, aim);
     }
     let mut files = shortening.written(&own);
-    let tokens = facts.tokens_of(&files);
+    let tokens_of = |(path, text): (&BankPath, &String)| match &own[path] == text {
+        true => readings[path].tokens(),
+        false => estimate(text),
+    };
+    let tokens = files.iter().map(tokens_of).sum();
     files.extend(imported);
     OptimizedBank { files, tokens_before, tokens }
+}
+
+fn read(files: &BankFiles, facts: BankFacts<'_>) -> BTreeMap<BankPath, Arc<BankFileReading>> {
+    files.iter().map(|(path, text)| (path.clone(), (facts.reading)(text))).collect()
 }
 
 /// Returns what of a bank is shown within a number of tokens.
 pub fn view(files: &BankFiles, max_tokens: usize, facts: BankFacts<'_>, now: Timestamp) -> BankView {
     let shown = optimize(files, max_tokens, facts, now);
-    let outline = outline(files, facts.tokens);
+    let outline = |(path, reading): (&BankPath, &Arc<BankFileReading>)| {
+        let sections = reading.sections().iter().map(|section| section.name.clone()).collect();
+        BankOutline { file: path.clone(), tokens: reading.tokens(), sections }
+    };
+    let readings = read(files, facts);
+    let outline = readings.iter().map(outline).collect();
     let optimized = shown.files != *files;
-    let tokens = facts.tokens_of(&shown.files);
+    let imported = readings.iter().filter(|(path, _)| path.is_imported()).map(|(_, reading)| reading.tokens());
+    let tokens = shown.tokens + imported.sum::<usize>();
     if tokens <= max_tokens {
         return BankView { content: shown.files, outline, tokens, optimized, truncated: false };
     }
@@ -138,7 +126,7 @@ pub fn view(files: &BankFiles, max_tokens: usize, facts: BankFacts<'_>, now: Tim
     for path in paths {
         let text = &shown.files[path];
         let left = max_tokens - tokens;
-        let size = (facts.tokens)(text);
+        let size = estimate(text);
         if size <= left {
             content.insert(path.clone(), text.clone());
             tokens += size;
@@ -149,70 +137,6 @@ pub fn view(files: &BankFiles, max_tokens: usize, facts: BankFacts<'_>, now: Tim
         }
     }
     BankView { content, outline, tokens, optimized, truncated: true }
-}
-
-/// Says whether a piece stays word for word. `has_decisions` is what [`decisions_in`] says of its section.
-fn stays(has_decisions: Option<bool>, form: PieceForm, text: &str) -> bool {
-    form == PieceForm::OpenItem
-        || is_tagged(text)
-        || text.lines().any(|line| line.trim_start().starts_with("- [ ] "))
-        || has_decisions.unwrap_or_else(|| is_decision(form, text))
-}
-
-/// Says of a section by its headings whether its pieces are decisions that hold. None where they do not tell.
-fn decisions_in(section: &BankSection) -> Option<bool> {
-    let titles = section.path.iter().skip(usize::from(section.path.len() > 1));
-    let headed = titles.rev().find_map(|title| heading_category(title));
-    (headed == Some(BankCategory::Decision)).then(|| !is_historical(section))
-}
-
-/// Says whether a text has a tag (`#keep`), or is marked as what holds now.
-fn is_tagged(text: &str) -> bool {
-    let is_tag = |word: &str| word.strip_prefix('#').is_some_and(|name| name.starts_with(char::is_alphabetic));
-    let lower = text.to_lowercase();
-    text.split_whitespace().any(is_tag)
-        || ["[keep]", "(keep)", "<!-- keep", "(current)", "[current]", "**current**", "keep:"]
-            .iter()
-            .any(|mark| lower.contains(mark))
-}
-
-fn is_historical(section: &BankSection) -> bool {
-    const SIGNS: [&str; 8] =
-        ["history", "historical", "previous", "legacy", "deprecated", "archive", "superseded", "obsolete"];
-    section.path.iter().any(|title| {
-        let title = title.to_lowercase();
-        title.split(|c: char| !c.is_alphanumeric()).any(|word| SIGNS.contains(&word) || word == "archived")
-    })
-}
-
-/// How early a section gives way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Discussion,
-    Implementation,
-    Architecture,
-}
-
-impl Rank {
-    fn of(file: &BankPath, section: &BankSection) -> Self {
-        use BankCategory::*;
-        if is_historical(section) {
-            return Self::Discussion;
-        }
-        let named = section.path.iter().skip(1).rev().find_map(|title| heading_category(title));
-        match named {
-            Some(
-                Architecture | Decision | Goal | Requirement | Scope | Constraint | Convention | Preference | Profile,
-            ) => Self::Architecture,
-            Some(Focus | Next | Question | Note | Problem) => Self::Discussion,
-            Some(_) => Self::Implementation,
-            None => match importance_of_file(file) {
-                1 | 2 => Self::Architecture,
-                3..=5 => Self::Implementation,
-                _ => Self::Discussion,
-            },
-        }
-    }
 }
 
 /// Returns the place of a file among the files that are shown first.
@@ -230,6 +154,26 @@ fn importance_of_file(path: &BankPath) -> usize {
     ];
     let name: String = path.stem().chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     FIRST.iter().position(|known| *known == name).unwrap_or(FIRST.len())
+}
+
+/// Says whether all of a section stays word for word.
+fn is_kept(section: &SectionReading, known: Option<&BankMetadata>) -> bool {
+    let keeps = |of: &BankMetadata| of.importance == BankImportance::High || of.tags.iter().any(|tag| tag == "keep");
+    section.is_tagged || known.is_some_and(keeps)
+}
+
+/// Says whether a file tells of what happened when.
+fn is_log(file: &BankPath) -> bool {
+    matches!(file.stem().to_lowercase().replace(['-', '_'], "").as_str(), "progress" | "activecontext")
+}
+
+/// Tells how early a section gives way whose headings do not tell.
+fn rank_of_file(file: &BankPath) -> Rank {
+    match importance_of_file(file) {
+        1 | 2 => Rank::Architecture,
+        3..=5 => Rank::Implementation,
+        _ => Rank::Discussion,
+    }
 }
 
 /// A piece that may become shorter.
@@ -253,65 +197,50 @@ struct ShorterPiece {
 
 struct Shortening {
     pieces: Vec<ShorterPiece>,
-    headings: Vec<(BankPath, Range<usize>, String)>,
+    /// Where headings are marked as historical.
+    historical: Vec<(BankPath, usize)>,
     tokens: usize,
     today: Date,
 }
 
 impl Shortening {
-    fn of(files: &BankFiles, facts: BankFacts<'_>, now: Timestamp, tokens: usize) -> Self {
-        let (mut pieces, mut headings) = (Vec::new(), Vec::new());
-        for (file, text) in files {
-            let Ok(document) = BankDocument::parse(text.as_str()) else { continue };
-            let ends = token_ends(text);
-            let tokens_before = |at: usize| ends.partition_point(|end| *end <= at);
-            let is_log =
-                matches!(file.stem().to_lowercase().replace(['-', '_'], "").as_str(), "progress" | "activecontext");
-            for (index, section) in document.sections().iter().enumerate().skip(1) {
-                let known = (facts.metadata)(&section_hash(&section.path, document.body(section)));
-                let written_at = known.as_ref().and_then(|of| of.timestamp);
-                let is_fresh = written_at.is_some_and(|at| now.duration_since(at) < FRESH);
-                let is_kept = known
-                    .is_some_and(|of| of.importance == BankImportance::High || of.tags.iter().any(|tag| tag == "keep"));
-                if is_kept || is_tagged(section.title()) {
+    fn of(
+        readings: &BTreeMap<BankPath, Arc<BankFileReading>>,
+        facts: BankFacts<'_>,
+        now: Timestamp,
+        tokens: usize,
+    ) -> Self {
+        let (mut pieces, mut historical) = (Vec::new(), Vec::new());
+        for (file, reading) in readings {
+            for (index, section) in reading.sections().iter().enumerate() {
+                let known = (facts.metadata)(&section.hash);
+                if is_kept(section, known.as_ref()) {
                     continue;
                 }
-                if is_historical(section) && !section.title().to_lowercase().contains("historical") {
-                    headings.extend(marked(file, &document, section));
-                }
-                let start = section.body_range().start;
-                let (rank, has_decisions) = (Rank::of(file, section), decisions_in(section));
-                let blocks = block_spans(document.body(section));
-                let last = blocks.len().saturating_sub(1);
-                for (at, block) in blocks.into_iter().enumerate() {
-                    let is_intro = section.level == 1 && block.form == PieceForm::Paragraph;
-                    if is_intro || stays(has_decisions, block.form, &block.text) {
-                        continue;
-                    }
-                    let range = start + block.range.start..start + block.range.end;
-                    let line = one_line(&text[range.clone()]);
-                    let tokens_to = |end: usize| tokens_before(end) - tokens_before(range.start);
-                    pieces.push(ShorterPiece {
-                        file: file.clone(),
-                        section: index,
-                        // A line is the beginning of its piece, and has an end of its own.
-                        line_tokens: tokens_to(range.end.min(range.start + line.len())) + 1,
-                        line,
-                        tokens: tokens_to(range.end),
-                        rank,
-                        date: date_of(&block.text),
-                        is_log,
-                        may_shorten: facts.may_shorten.is_none_or(|may| may(&piece_hash(block.form, &block.text))),
-                        is_fresh: is_fresh && (at == 0 || at == last),
-                        range,
-                        written: None,
-                    });
-                }
+                historical.extend(section.historical_at.map(|at| (file.clone(), at)));
+                let written_at = known.and_then(|of| of.timestamp);
+                let is_fresh = written_at.is_some_and(|at| now.duration_since(at) < FRESH);
+                let last = section.blocks.len().saturating_sub(1);
+                let may_leave = section.blocks.iter().enumerate().filter(|(_, block)| !block.stays && !block.is_intro);
+                pieces.extend(may_leave.map(|(at, block)| ShorterPiece {
+                    file: file.clone(),
+                    section: index,
+                    range: block.range.clone(),
+                    line: block.line.clone(),
+                    line_tokens: block.line_tokens,
+                    rank: section.rank.unwrap_or_else(|| rank_of_file(file)),
+                    date: block.date,
+                    is_log: is_log(file),
+                    may_shorten: facts.may_shorten.is_none_or(|may| may(&block.hash())),
+                    is_fresh: is_fresh && (at == 0 || at == last),
+                    tokens: block.tokens,
+                    written: None,
+                }));
             }
         }
         // The oldest gives way first; what has no date is as old as nothing else.
         pieces.sort_by_key(|piece| piece.date.unwrap_or(Date::MAX));
-        Self { pieces, headings, tokens, today: day_of(now) }
+        Self { pieces, historical, tokens, today: day_of(now) }
     }
 
     fn collapse_old(&mut self, least: usize) {
@@ -354,8 +283,8 @@ impl Shortening {
 
     fn written(self, files: &BankFiles) -> BankFiles {
         let mut edits: BTreeMap<BankPath, Vec<(Range<usize>, String)>> = BTreeMap::new();
-        for (file, range, text) in self.headings {
-            edits.entry(file).or_default().push((range, text));
+        for (file, at) in self.historical {
+            edits.entry(file).or_default().push((at..at, HISTORICAL.to_owned()));
         }
         // One line says how many entries a section had.
         let mut removed: BTreeMap<(BankPath, usize), usize> = BTreeMap::new();
@@ -386,30 +315,6 @@ impl Shortening {
         }
         files
     }
-}
-
-/// Returns a heading that is marked as historical.
-fn marked(file: &BankPath, document: &BankDocument, section: &BankSection) -> Option<(BankPath, Range<usize>, String)> {
-    let heading = document.heading(section);
-    let title = heading.trim_end();
-    // Another form of heading has its line after the title.
-    if !title.starts_with('#') || title.contains('\n') || title.ends_with('#') {
-        return None;
-    }
-    let start = section.body_range().start - heading.len();
-    let at = start + title.len();
-    Some((file.clone(), at..at, HISTORICAL.to_owned()))
-}
-
-/// Returns a piece as one line: its marker, and its first sentence or the beginning of it.
-fn one_line(raw: &str) -> String {
-    let first = raw.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    if first.trim_start().starts_with("```") || first.trim_start().starts_with("~~~") {
-        return "- Code that is in the history of the bank.\n".to_owned();
-    }
-    let end = first.match_indices(". ").map(|(at, _)| at + 1).find(|at| *at > 40).unwrap_or(first.len());
-    let indent = &first[..first.len() - first.trim_start().len()];
-    format!("{indent}{}\n", shortened(first[..end].trim(), LINE_MAX_CHARS))
 }
 
 #[cfg(test)]

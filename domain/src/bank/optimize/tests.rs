@@ -1,13 +1,15 @@
 use super::*;
-use crate::bank::known::words_of;
-use crate::bank::{BankInvalid, BankKind, check_bounds, new_pieces, template};
+use crate::bank::known::{block_spans, words_of};
+use crate::bank::reading::{decisions_in, stays};
+use crate::bank::{BankDocument, BankInvalid, BankKind, BankSection, check_bounds, new_pieces, template};
+use crate::text::shortened;
 
 fn now() -> Timestamp {
     "2026-11-25T12:00:00Z".parse().unwrap()
 }
 
 fn facts(metadata: &dyn Fn(&str) -> Option<BankMetadata>) -> BankFacts<'_> {
-    BankFacts { metadata, may_shorten: None, tokens: &estimate }
+    BankFacts { metadata, may_shorten: None, reading: &|text| Arc::new(BankFileReading::of(text)) }
 }
 
 fn optimized(files: &BankFiles) -> OptimizedBank {
@@ -176,7 +178,11 @@ fn what_was_not_filed_stays_unless_it_is_an_old_entry() {
     with(&mut files, "systemPatterns.md", "Architecture", (0..200).map(|n| format!("- Filed note {n}. {long}")));
     let filed = new_pieces(&before, &files[&path]);
     assert_eq!(filed.len(), 200);
-    let facts = BankFacts { metadata: &|_| None, may_shorten: Some(&|hash| filed.contains(hash)), tokens: &estimate };
+    let facts = BankFacts {
+        metadata: &|_| None,
+        may_shorten: Some(&|hash| filed.contains(hash)),
+        reading: &|text| Arc::new(BankFileReading::of(text)),
+    };
     let short = optimize(&files, OPTIMIZE_ABOVE_TOKENS, facts, now());
     assert!(short.tokens < OPTIMIZE_ABOVE_TOKENS, "{}", short.tokens);
     assert!((0..100).all(|n| short.files[&path].contains(&mine(n))), "{}", short.files[&path]);

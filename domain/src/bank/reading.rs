@@ -1,0 +1,199 @@
+//! What making a bank shorter has to know of a file: its tokens, and the pieces of its sections. It depends on the text
+//! alone, so that a text is read once, whatever is known about the bank and whatever day it is.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use jiff::civil::Date;
+
+use super::filing::{heading_category, is_decision};
+use super::known::{BlockSpan, PieceForm, block_spans, date_of, piece_hash};
+use super::{BankCategory, BankDocument, BankSection, section_hash};
+use crate::text::shortened;
+use crate::text::tokens::token_ends;
+
+const LINE_MAX_CHARS: usize = 110;
+
+/// The text of a file of a bank, with its tokens, and with its sections once somebody asks for them.
+#[derive(Debug)]
+pub struct BankFileReading {
+    text: String,
+    token_ends: Vec<usize>,
+    sections: OnceLock<Vec<SectionReading>>,
+}
+
+/// A section of a file that has a heading.
+#[derive(Debug)]
+pub(super) struct SectionReading {
+    pub name: String,
+    /// The hash that knows it in the metadata of the bank.
+    pub hash: String,
+    /// How early it gives way. None where its headings do not tell.
+    pub rank: Option<Rank>,
+    /// Its heading has a tag.
+    pub is_tagged: bool,
+    /// Where its heading is marked as historical, in bytes. None where it has the mark, or is of this time.
+    pub historical_at: Option<usize>,
+    pub blocks: Vec<BlockReading>,
+}
+
+/// An item, a paragraph or code of a section.
+#[derive(Debug)]
+pub(super) struct BlockReading {
+    form: PieceForm,
+    text: String,
+    /// Its lines in the file, in bytes.
+    pub range: Range<usize>,
+    pub tokens: usize,
+    /// It is a decision, an open item, or has a tag.
+    pub stays: bool,
+    /// It stands between the title of the file and its first section.
+    pub is_intro: bool,
+    /// The piece as one line.
+    pub line: String,
+    pub line_tokens: usize,
+    pub date: Option<Date>,
+}
+
+/// How early a section gives way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Discussion,
+    Implementation,
+    Architecture,
+}
+
+impl BankFileReading {
+    pub fn of(text: &str) -> Self {
+        Self { text: text.to_owned(), token_ends: token_ends(text), sections: OnceLock::new() }
+    }
+
+    pub fn tokens(&self) -> usize {
+        self.token_ends.len()
+    }
+
+    /// Reads the sections, so that who asks for them later need not wait.
+    pub fn read_sections(&self) {
+        self.sections();
+    }
+
+    /// Returns the sections that have a heading. There are none where the text is no document.
+    pub(super) fn sections(&self) -> &[SectionReading] {
+        self.sections.get_or_init(|| {
+            let Ok(document) = BankDocument::parse(self.text.as_str()) else { return Vec::new() };
+            document.sections().iter().skip(1).map(|section| self.section(&document, section)).collect()
+        })
+    }
+
+    fn section(&self, document: &BankDocument, section: &BankSection) -> SectionReading {
+        let has_decisions = decisions_in(section);
+        let start = section.body_range().start;
+        let tokens_before = |at: usize| self.token_ends.partition_point(|end| *end <= at);
+        let block = |block: BlockSpan| {
+            let range = start + block.range.start..start + block.range.end;
+            let line = one_line(&self.text[range.clone()]);
+            let tokens_to = |end: usize| tokens_before(end) - tokens_before(range.start);
+            BlockReading {
+                stays: stays(has_decisions, block.form, &block.text),
+                is_intro: section.level == 1 && block.form == PieceForm::Paragraph,
+                // A line is the beginning of its piece, and has an end of its own.
+                line_tokens: tokens_to(range.end.min(range.start + line.len())) + 1,
+                line,
+                tokens: tokens_to(range.end),
+                date: date_of(&block.text),
+                form: block.form,
+                text: block.text,
+                range,
+            }
+        };
+        SectionReading {
+            name: section.name(),
+            hash: section_hash(&section.path, document.body(section)),
+            rank: Rank::by_headings(section),
+            is_tagged: is_tagged(section.title()),
+            historical_at: historical_at(document, section),
+            blocks: block_spans(document.body(section)).into_iter().map(block).collect(),
+        }
+    }
+}
+
+impl BlockReading {
+    /// Returns the hash that tells whether the piece was filed.
+    pub(super) fn hash(&self) -> String {
+        piece_hash(self.form, &self.text)
+    }
+}
+
+impl Rank {
+    fn by_headings(section: &BankSection) -> Option<Self> {
+        use BankCategory::*;
+        if is_historical(section) {
+            return Some(Self::Discussion);
+        }
+        let named = section.path.iter().skip(1).rev().find_map(|title| heading_category(title))?;
+        Some(match named {
+            Architecture | Decision | Goal | Requirement | Scope | Constraint | Convention | Preference | Profile => {
+                Self::Architecture
+            }
+            Focus | Next | Question | Note | Problem => Self::Discussion,
+            _ => Self::Implementation,
+        })
+    }
+}
+
+/// Says whether a piece stays word for word. `has_decisions` is what [`decisions_in`] says of its section.
+pub(super) fn stays(has_decisions: Option<bool>, form: PieceForm, text: &str) -> bool {
+    form == PieceForm::OpenItem
+        || is_tagged(text)
+        || text.lines().any(|line| line.trim_start().starts_with("- [ ] "))
+        || has_decisions.unwrap_or_else(|| is_decision(form, text))
+}
+
+/// Says of a section by its headings whether its pieces are decisions that hold. None where they do not tell.
+pub(super) fn decisions_in(section: &BankSection) -> Option<bool> {
+    let titles = section.path.iter().skip(usize::from(section.path.len() > 1));
+    let headed = titles.rev().find_map(|title| heading_category(title));
+    (headed == Some(BankCategory::Decision)).then(|| !is_historical(section))
+}
+
+/// Says whether a text has a tag (`#keep`), or is marked as what holds now.
+fn is_tagged(text: &str) -> bool {
+    let is_tag = |word: &str| word.strip_prefix('#').is_some_and(|name| name.starts_with(char::is_alphabetic));
+    let lower = text.to_lowercase();
+    text.split_whitespace().any(is_tag)
+        || ["[keep]", "(keep)", "<!-- keep", "(current)", "[current]", "**current**", "keep:"]
+            .iter()
+            .any(|mark| lower.contains(mark))
+}
+
+fn is_historical(section: &BankSection) -> bool {
+    const SIGNS: [&str; 8] =
+        ["history", "historical", "previous", "legacy", "deprecated", "archive", "superseded", "obsolete"];
+    section.path.iter().any(|title| {
+        let title = title.to_lowercase();
+        title.split(|c: char| !c.is_alphanumeric()).any(|word| SIGNS.contains(&word) || word == "archived")
+    })
+}
+
+/// Returns where the heading of a section of earlier times is marked as historical.
+fn historical_at(document: &BankDocument, section: &BankSection) -> Option<usize> {
+    if !is_historical(section) || section.title().to_lowercase().contains("historical") {
+        return None;
+    }
+    let heading = document.heading(section);
+    let title = heading.trim_end();
+    // Another form of heading has its line after the title.
+    let is_plain = title.starts_with('#') && !title.contains('\n') && !title.ends_with('#');
+    is_plain.then(|| section.body_range().start - heading.len() + title.len())
+}
+
+/// Returns a piece as one line: its marker, and its first sentence or the beginning of it.
+fn one_line(raw: &str) -> String {
+    let first = raw.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    if first.trim_start().starts_with("```") || first.trim_start().starts_with("~~~") {
+        return "- Code that is in the history of the bank.\n".to_owned();
+    }
+    let end = first.match_indices(". ").map(|(at, _)| at + 1).find(|at| *at > 40).unwrap_or(first.len());
+    let indent = &first[..first.len() - first.trim_start().len()];
+    format!("{indent}{}\n", shortened(first[..end].trim(), LINE_MAX_CHARS))
+}
