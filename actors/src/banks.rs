@@ -39,9 +39,10 @@ use crate::ports::{BankDirectories, BankLocation, Clock};
 use crate::runtime::{ChildSpec, Deadline, Gate, Slot};
 
 pub use held::BankVersion;
-pub use model::ModelFiler;
+pub use model::{BankModel, LanguageBankModel};
 pub use notice::{BankNotice, NoticeSeverity};
-pub use update::{BankFiler, UpdateBank, UpdatedBank};
+pub use shorten::ShortenedBank;
+pub use update::{UpdateBank, UpdatedBank};
 
 /// The actor lets in at most so many requests for a bank.
 const GATE: usize = 1_024;
@@ -131,7 +132,7 @@ pub struct BanksHandle {
     files: Arc<dyn BankDirectories>,
     clock: Clock,
     settings: BankSettings,
-    filer: Option<Arc<dyn BankFiler>>,
+    model: Option<Arc<dyn BankModel>>,
     /// The number of the last notice that a session was told of a bank.
     told: Cache<(String, BankLocation), u64>,
     /// The bank that a session works with.
@@ -142,7 +143,7 @@ impl BanksHandle {
     pub(crate) fn new(
         files: Arc<dyn BankDirectories>,
         settings: BankSettings,
-        filer: Option<Arc<dyn BankFiler>>,
+        model: Option<Arc<dyn BankModel>>,
         clock: Clock,
     ) -> Self {
         Self {
@@ -151,7 +152,7 @@ impl BanksHandle {
             files,
             clock,
             settings,
-            filer,
+            model,
             told: Cache::builder().max_capacity(SESSIONS_MAX).time_to_idle(SESSION_IDLE).build(),
             active: Cache::builder().max_capacity(SESSIONS_MAX).time_to_idle(SESSION_IDLE).build(),
         }
@@ -293,17 +294,14 @@ impl BanksHandle {
         .await
     }
 
-    /// Makes a bank shorter. Returns the tokens before and after.
-    pub async fn optimize(&self, place: &BankLocation, deadline: Deadline) -> Result<(usize, usize), Error> {
-        let (at, above) = (self.clock.now(), self.settings.optimize_above_tokens);
-        self.with_bank(place, deadline, move |bank| {
-            let lock = bank.lock()?;
-            bank.refresh(&lock, at)?;
-            let before = bank.remembered.tokens(&bank.state.texts());
-            shorten::shorten(bank, &lock, above, ShortenedTexts::All, at)?;
-            Ok((before, bank.remembered.tokens(&bank.state.texts())))
-        })
-        .await
+    /// Makes a bank shorter because somebody asks for it.
+    pub async fn optimize(&self, place: &BankLocation, deadline: Deadline) -> Result<ShortenedBank, Error> {
+        self.shorten(place, ShortenedTexts::All, deadline).await
+    }
+
+    /// The model that may work on banks.
+    fn model(&self) -> Option<&dyn BankModel> {
+        self.model.as_deref().filter(|_| self.settings.llm)
     }
 
     /// Writes what is ahead of the files of a bank.

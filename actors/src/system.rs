@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use crate::agents::{AgentDependencies, AgentsHandle, SolveSettings};
 use crate::backups::BackupsHandle;
-use crate::banks::{BankFiler, BankSettings, BanksHandle, ModelFiler};
+use crate::banks::{BankModel, BankSettings, BanksHandle, LanguageBankModel};
 use crate::cache::{CacheHandle, CacheLimits};
 use crate::consolidation::ConsolidationHandle;
 use crate::context::ContextHandle;
@@ -242,13 +242,13 @@ impl System {
         let learner = LearnerHandle::new(workspaces.clone(), settings.learner, with_model);
         let agents = AgentsHandle::new(&dependencies, workspaces.clone(), events.clone(), meters.clone());
         let working = WorkingHandle::new(working, episodes.clone(), clock.clone());
-        let filer = (provider != NO_MODEL).then(|| {
+        let bank_model = (provider != NO_MODEL).then(|| {
             let cap = settings.distiller.daily_token_cap;
             let account = Arc::clone(&account);
-            Arc::new(ModelFiler::new(Arc::clone(&once), &settings.solve, account, cap, clock.clone()))
-                as Arc<dyn BankFiler>
+            Arc::new(LanguageBankModel::new(Arc::clone(&once), &settings.solve, account, cap, clock.clone()))
+                as Arc<dyn BankModel>
         });
-        let banks = BanksHandle::new(banks, settings.banks.clone(), filer, clock.clone());
+        let banks = BanksHandle::new(banks, settings.banks.clone(), bank_model, clock.clone());
         let context = ContextHandle::new(
             workspaces.clone(),
             memories.clone(),

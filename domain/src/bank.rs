@@ -30,13 +30,16 @@ pub use imported::{AddedFacts, IMPORTED_MAX_BYTES, ImportedFact, add_facts};
 pub use key::{BankKey, BankKind, project_slug};
 pub use known::{BankTextPiece, PieceForm, new_pieces, text_pieces};
 pub use merge::{BankMerge, merge};
-pub use model::{BankProposal, ProposedMetadata, ProposedOperation, proposed_operations, update_prompt};
+pub use model::{
+    BankProposal, ProposedMetadata, ProposedOperation, optimize_prompt, proposed_operations, shorter_file,
+    update_prompt,
+};
 pub use operation::{
     BankCategory, BankImportance, BankMetadata, BankOperation, BankOperationType, BankSource, SECTION_SEPARATOR,
 };
 pub use optimize::{
-    BankFacts, BankOutline, BankView, OPTIMIZE_ABOVE_TOKENS, OPTIMIZED_MIN_TOKENS, OptimizedBank, bank_tokens,
-    optimize, view,
+    BankFacts, BankOutline, BankView, LongFile, OPTIMIZE_ABOVE_TOKENS, OPTIMIZED_MIN_TOKENS, OptimizedBank,
+    bank_tokens, next_long_file, optimize, view,
 };
 pub use path::BankPath;
 pub use reading::BankFileReading;

@@ -68,10 +68,11 @@ pub enum Template {
     Capture,
     Distill,
     BankUpdate,
+    BankOptimize,
 }
 
 impl Template {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Think,
         Self::Refine,
         Self::Evaluate,
@@ -82,6 +83,7 @@ impl Template {
         Self::Capture,
         Self::Distill,
         Self::BankUpdate,
+        Self::BankOptimize,
     ];
 
     pub fn purpose(self) -> Purpose {
@@ -94,7 +96,7 @@ impl Template {
             Self::Contrast => Purpose::Contrast,
             Self::Capture => Purpose::Capture,
             Self::Distill => Purpose::Distill,
-            Self::BankUpdate => Purpose::Bank,
+            Self::BankUpdate | Self::BankOptimize => Purpose::Bank,
         }
     }
 
@@ -105,7 +107,7 @@ impl Template {
 
     /// Tells whether its answers hold lessons.
     pub fn asks_for_items(self) -> bool {
-        !matches!(self, Self::Think | Self::Refine | Self::Evaluate | Self::BankUpdate)
+        !matches!(self, Self::Think | Self::Refine | Self::Evaluate | Self::BankUpdate | Self::BankOptimize)
     }
 
     /// Returns the name of its file, without the ending.
@@ -114,6 +116,7 @@ impl Template {
             Self::ExtractSuccess => "extract_success",
             Self::ExtractFailure => "extract_failure",
             Self::BankUpdate => "banks/update",
+            Self::BankOptimize => "banks/optimize",
             other => other.purpose().as_str(),
         }
     }
@@ -130,6 +133,7 @@ impl Template {
             Self::Capture => include_str!("../../config/prompts/capture.md"),
             Self::Distill => include_str!("../../config/prompts/distill.md"),
             Self::BankUpdate => include_str!("../../config/prompts/banks/update.md"),
+            Self::BankOptimize => include_str!("../../config/prompts/banks/optimize.md"),
         }
     }
 }

@@ -21,6 +21,17 @@ use crate::settings::{Loaded, Provider, SettingSources};
 /// The folder that `bank init --in-repo` makes.
 const FOLDER: &str = "memory-bank";
 
+/// Opens the bank with the model that the settings let work on memory banks.
+fn with_bank_model<T>(
+    loaded: &Loaded,
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
+    match loaded.settings.banks.llm && loaded.settings.llm.provider != Provider::None {
+        true => with_solving_bank(loaded, work),
+        false => with_bank(loaded, work),
+    }
+}
+
 pub(super) fn command(
     command: BankCommand,
     loaded: &Loaded,
@@ -56,12 +67,7 @@ pub(super) fn command(
             output.answer(&activated, render::bank_document)
         }
         BankCommand::Update(args) => {
-            let updated = match loaded.settings.banks.llm {
-                true if loaded.settings.llm.provider != Provider::None => {
-                    with_solving_bank(loaded, async |bank| here.update(&bank, args).await)?
-                }
-                _ => with_bank(loaded, async |bank| here.update(&bank, args).await)?,
-            };
+            let updated = with_bank_model(loaded, async |bank| here.update(&bank, args).await)?;
             output.answer(&updated, render::bank_updated)
         }
         BankCommand::History { of } => {
@@ -88,10 +94,12 @@ pub(super) fn command(
         BankCommand::Adopt { path } => here.adopt(&path, output),
         BankCommand::Init { in_repo } => here.init(in_repo, output),
         BankCommand::Optimize { of } => {
-            let done = with_bank(loaded, async |bank| {
+            let done = with_bank_model(loaded, async |bank| {
                 let place = here.place(&bank, &of).await?;
-                let (before, after) = bank.banks.optimize(&place, rewrite_deadline()).await?;
-                Ok(BankDone { bank: place.key.to_string(), done: format!("{before} tokens before, {after} now") })
+                let short = bank.banks.optimize(&place, rewrite_deadline()).await?;
+                let mut done = format!("{} tokens before, {} now", short.tokens_before, short.tokens);
+                done.extend(short.left_to_rules.map(|why| format!("; {why}")));
+                Ok(BankDone { bank: place.key.to_string(), done })
             })?;
             output.answer(&done, render::bank_done)
         }

@@ -1,23 +1,24 @@
 //! How long a memory bank takes to be shown and to be written to, through the actor and on a real disk.
 //!
 //! Each bank is one of a code project whose files have so many bytes together. `shown from memory` is what `activate`
-//! does while nobody has changed a file, `shown after an edit` what it does after a person saved one of them, and
-//! `updated` files one sentence by rules until it is in the journal, synced. A bank of 100 KB has more than the 8,000
+//! does while nobody has changed a file, `shown after an edit` what it does after a person saved one of them, `shown from
+//! disk` what the first one in a process does, and `updated` files one sentence by rules until it is in the journal, synced. A bank of 100 KB has more than the 8,000
 //! tokens that are shown, so that a shorter view is made of it. Leaves out the protocol, fences and the search for secrets.
 
 #![allow(clippy::expect_used, reason = "a bench measures or fails")]
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use reasoning_bank_actors::banks::{ActivateBank, BankSettings, UpdateBank};
 use reasoning_bank_actors::model::NoModel;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::runtime::Deadline;
-use reasoning_bank_actors::system::{System, SystemHandle, SystemParts};
+use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::parts;
 use reasoning_bank_domain::bank::BankKey;
@@ -47,18 +48,22 @@ async fn update(system: &SystemHandle, number: u64) {
     system.banks.update(request, deadline()).await.expect("an update");
 }
 
+async fn start(data: &Path) -> System {
+    let parts = parts(Arc::new(MemStore::new()), NoModel);
+    // The bank keeps its length.
+    let settings =
+        BankSettings { optimize_above_tokens: usize::MAX, optimize_every_days: 0, ..BankSettings::default() };
+    let settings = SystemSettings { banks: settings, ..parts.settings };
+    let parts = SystemParts { banks: Arc::new(BankDirs::of(data)), settings, ..parts };
+    System::start(parts).await.expect("a system")
+}
+
 fn banks(criterion: &mut Criterion) {
     let runtime = Runtime::new().expect("a runtime");
     for size in SIZES_KB {
         let data = tempfile::tempdir().expect("a directory");
         let dir = data.path().join("banks/global/default");
-        let parts = parts(Arc::new(MemStore::new()), NoModel);
-        // The bank keeps its length.
-        let settings =
-            BankSettings { optimize_above_tokens: usize::MAX, optimize_every_days: 0, ..BankSettings::default() };
-        let settings = reasoning_bank_actors::system::SystemSettings { banks: settings, ..parts.settings };
-        let parts = SystemParts { banks: Arc::new(BankDirs::of(data.path())), settings, ..parts };
-        let system = runtime.block_on(System::start(parts)).expect("a system");
+        let system = runtime.block_on(start(data.path()));
         let handle = system.handle();
         runtime.block_on(show(&handle));
         for file in 0..10 {
@@ -77,6 +82,20 @@ fn banks(criterion: &mut Criterion) {
         // Each update makes the bank longer, so that there are not many.
         group.sample_size(30).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
         group.bench_function("shown from memory", |bencher| bencher.iter(|| runtime.block_on(show(&handle))));
+        group.bench_function("shown from disk", |bencher| {
+            bencher.iter_custom(|times| {
+                let mut taken = Duration::ZERO;
+                for _ in 0..times {
+                    let system = runtime.block_on(start(data.path()));
+                    let handle = system.handle();
+                    let begun = Instant::now();
+                    runtime.block_on(show(&handle));
+                    taken += begun.elapsed();
+                    runtime.block_on(system.stop(Duration::from_secs(5)));
+                }
+                taken
+            });
+        });
         let number = AtomicU64::new(0);
         let next = || number.fetch_add(1, Ordering::Relaxed);
         group.bench_function("shown after an edit", |bencher| {

@@ -1,20 +1,21 @@
-//! A language model says where in a bank a text belongs.
+//! A language model says where in a bank a text belongs, and makes its files shorter.
 
 use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reasoning_bank_domain::bank::{BankFiles, BankOperation, proposed_operations, update_prompt};
+use reasoning_bank_domain::bank::{
+    BankFiles, BankOperation, LongFile, optimize_prompt, proposed_operations, update_prompt,
+};
 use reasoning_bank_domain::learning::job::day_of;
 use reasoning_bank_domain::memory::ids::TaskId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_domain::prompt::{Prompts, Purpose};
+use reasoning_bank_domain::prompt::{Prompt, Prompts, Purpose};
 use reasoning_bank_domain::solve::answer::Answer;
 use reasoning_bank_domain::text::tokens;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::update::BankFiler;
 use crate::agents::SolveSettings;
 use crate::beside::in_time;
 use crate::model::{CallOutcome, ask};
@@ -24,8 +25,35 @@ use crate::runtime::Deadline;
 /// A question is asked at most so many times: again where the answer has not its form.
 const CALLS: u64 = 2;
 
-/// Asks a model, within what the bank may spend in a day.
-pub struct ModelFiler {
+/// The work on a bank that a model may do.
+pub trait BankModel: Send + Sync + 'static {
+    /// Says where in a bank a text belongs.
+    ///
+    /// # Errors
+    /// It does not know, for this reason.
+    fn file<'a>(
+        &'a self,
+        place: &'a BankLocation,
+        files: &'a BankFiles,
+        content: &'a str,
+        deadline: Deadline,
+    ) -> BoxFuture<'a, Result<Vec<BankOperation>, String>>;
+
+    /// Makes sections of a file shorter.
+    ///
+    /// # Errors
+    /// It cannot, for this reason.
+    fn shorten<'a>(
+        &'a self,
+        place: &'a BankLocation,
+        files: &'a BankFiles,
+        file: &'a LongFile,
+        deadline: Deadline,
+    ) -> BoxFuture<'a, Result<Vec<BankOperation>, String>>;
+}
+
+/// Asks a language model, within what background work may spend in a day.
+pub struct LanguageBankModel {
     model: Arc<dyn LanguageModel>,
     prompts: Arc<Prompts>,
     prompt_token_budget: usize,
@@ -35,7 +63,7 @@ pub struct ModelFiler {
     clock: Clock,
 }
 
-impl ModelFiler {
+impl LanguageBankModel {
     pub(crate) fn new(
         model: Arc<dyn LanguageModel>,
         settings: &SolveSettings,
@@ -57,13 +85,11 @@ impl ModelFiler {
     async fn ask(
         &self,
         place: &BankLocation,
-        files: &BankFiles,
-        content: &str,
+        prompt: Prompt,
         deadline: Deadline,
     ) -> Result<Vec<BankOperation>, String> {
-        let prompt = update_prompt(&self.prompts, files, content, self.prompt_token_budget);
         if prompt.cut.is_some() {
-            return Err("the text and the bank are too long for the model".to_owned());
+            return Err("the text is too long for the model".to_owned());
         }
         let asked = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
         let reserved = CALLS * (asked as u64 + u64::from(self.max_output_tokens));
@@ -96,7 +122,7 @@ impl ModelFiler {
     }
 }
 
-impl BankFiler for ModelFiler {
+impl BankModel for LanguageBankModel {
     fn file<'a>(
         &'a self,
         place: &'a BankLocation,
@@ -104,6 +130,18 @@ impl BankFiler for ModelFiler {
         content: &'a str,
         deadline: Deadline,
     ) -> BoxFuture<'a, Result<Vec<BankOperation>, String>> {
-        self.ask(place, files, content, deadline).boxed()
+        let prompt = update_prompt(&self.prompts, files, content, self.prompt_token_budget);
+        self.ask(place, prompt, deadline).boxed()
+    }
+
+    fn shorten<'a>(
+        &'a self,
+        place: &'a BankLocation,
+        files: &'a BankFiles,
+        file: &'a LongFile,
+        deadline: Deadline,
+    ) -> BoxFuture<'a, Result<Vec<BankOperation>, String>> {
+        let prompt = optimize_prompt(&self.prompts, files, file, self.prompt_token_budget);
+        self.ask(place, prompt, deadline).boxed()
     }
 }

@@ -1,15 +1,21 @@
 //! Showing a bank within a budget of tokens, and making it shorter.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_domain::bank::{
-    BankFacts, BankFiles, BankMetadata, BankOutline, OPTIMIZED_MIN_TOKENS, OptimizedBank, optimize,
+    BankFacts, BankFileReading, BankFiles, BankMetadata, BankOutline, BankPath, LongFile, OPTIMIZED_MIN_TOKENS,
+    next_long_file, optimize, shorter_file,
 };
 
 use super::held::{BankLock, HeldBank};
 use super::notice::NoticeSeverity;
 use super::state::BankState;
-use super::{ActivateBank, ActivatedBank, BankSettings};
+use super::{ActivateBank, ActivatedBank, BankSettings, BanksHandle};
 use crate::error::Error;
+use crate::ports::BankLocation;
+use crate::runtime::Deadline;
 
 /// A bank that was made shorter is made shorter again when it has so many more tokens.
 const GROWN_TOKENS: usize = 500;
@@ -85,12 +91,114 @@ pub(super) enum ShortenedTexts {
     Filed,
 }
 
-fn shorter(bank: &HeldBank, texts: &BankFiles, above: usize, which: ShortenedTexts, at: Timestamp) -> OptimizedBank {
-    let is_filed = |piece: &str| bank.state.is_filed(piece);
+/// What a model made of the files of a bank, and why it was not used for others.
+#[derive(Debug, Default)]
+pub(super) struct ModelShortened {
+    /// The texts before and after.
+    files: BTreeMap<BankPath, (String, String)>,
+    problems: Vec<String>,
+}
+
+impl ModelShortened {
+    /// Says which files the rules had to make shorter, and why. None where the model did all that it was asked.
+    fn left_to_rules(&self) -> Option<String> {
+        let problems = self.problems.join("; ");
+        (!problems.is_empty()).then(|| format!("rules made shorter what the model did not: {problems}"))
+    }
+}
+
+/// The tokens of a bank that was made shorter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShortenedBank {
+    pub tokens_before: usize,
+    pub tokens: usize,
+    /// Which files the model did not make shorter, and why.
+    pub left_to_rules: Option<String>,
+}
+
+impl BanksHandle {
+    /// Makes a bank shorter, by the model where there is one, and then by rules.
+    pub(super) async fn shorten(
+        &self,
+        place: &BankLocation,
+        which: ShortenedTexts,
+        deadline: Deadline,
+    ) -> Result<ShortenedBank, Error> {
+        let (at, above) = (self.clock.now(), self.settings.optimize_above_tokens);
+        let by_model = self.shortened_by_model(place, which, deadline).await?;
+        self.with_bank(place, deadline, move |bank| {
+            let lock = bank.lock()?;
+            bank.refresh(&lock, at)?;
+            let tokens_before = bank.remembered.tokens(&bank.state.texts());
+            let left_to_rules = by_model.left_to_rules();
+            shorten(bank, &lock, above, which, by_model, at)?;
+            Ok(ShortenedBank { tokens_before, tokens: bank.remembered.tokens(&bank.state.texts()), left_to_rules })
+        })
+        .await
+    }
+
+    /// Asks the model for one file after the other, the longest first, until the bank is short enough or half of the time
+    /// is over. What it did not do is left to the rules.
+    async fn shortened_by_model(
+        &self,
+        place: &BankLocation,
+        which: ShortenedTexts,
+        deadline: Deadline,
+    ) -> Result<ModelShortened, Error> {
+        let mut shortened = ModelShortened::default();
+        let Some(model) = self.model() else { return Ok(shortened) };
+        let (at, above) = (self.clock.now(), self.settings.optimize_above_tokens);
+        let view = move |bank: &mut HeldBank| {
+            bank.view(at)?;
+            Ok(bank.state.clone())
+        };
+        let state = self.with_bank(place, deadline, view).await?;
+        let until = deadline.halfway().at_most(self.settings.llm_timeout);
+        let (mut texts, mut asked) = (state.texts(), BTreeSet::new());
+        while let Some(file) = next_file(&state, &texts, &asked, above, which, at) {
+            asked.insert(file.path.clone());
+            let answer = tokio::time::timeout_at(until.instant(), model.shorten(place, &texts, &file, until)).await;
+            let Ok(operations) = answer else {
+                shortened.problems.push(format!("{}: the model did not answer in time", file.path));
+                break;
+            };
+            let shorter = operations
+                .and_then(|operations| shorter_file(&texts, &file, &operations, at).map_err(|error| error.to_string()));
+            match shorter {
+                Ok(text) => {
+                    let before = texts.insert(file.path.clone(), text.clone()).unwrap_or_default();
+                    shortened.files.insert(file.path, (before, text));
+                }
+                Err(problem) => shortened.problems.push(format!("{}: {problem}", file.path)),
+            }
+        }
+        Ok(shortened)
+    }
+}
+
+/// Returns the file that a model is asked about next.
+fn next_file(
+    state: &BankState,
+    texts: &BankFiles,
+    asked: &BTreeSet<BankPath>,
+    above: usize,
+    which: ShortenedTexts,
+    at: Timestamp,
+) -> Option<LongFile> {
+    with_facts(state, which, &|text| Arc::new(BankFileReading::of(text)), |facts| {
+        next_long_file(texts, asked, above, facts, at)
+    })
+}
+
+fn with_facts<T>(
+    state: &BankState,
+    which: ShortenedTexts,
+    reading: &dyn Fn(&str) -> Arc<BankFileReading>,
+    then: impl FnOnce(BankFacts<'_>) -> T,
+) -> T {
+    let is_filed = |piece: &str| state.is_filed(piece);
     let may_shorten: Option<&dyn Fn(&str) -> bool> = (which == ShortenedTexts::Filed).then_some(&is_filed);
-    let facts =
-        BankFacts { metadata: &known(&bank.state), may_shorten, reading: &|text| bank.remembered.reading(text) };
-    optimize(texts, above, facts, at)
+    then(BankFacts { metadata: &known(state), may_shorten, reading })
 }
 
 /// Makes a bank shorter, down to `above` tokens or somewhat less where it has more. It is kept as it was among its
@@ -100,17 +208,28 @@ pub(super) fn shorten(
     lock: &BankLock,
     above: usize,
     which: ShortenedTexts,
+    by_model: ModelShortened,
     at: Timestamp,
 ) -> Result<(), Error> {
-    let texts = bank.state.texts();
-    let tokens = bank.remembered.own_tokens(&texts);
+    let before = bank.state.texts();
+    let tokens = bank.remembered.own_tokens(&before);
     if tokens <= OPTIMIZED_MIN_TOKENS {
         return Ok(());
     }
-    let optimized = shorter(bank, &texts, above.min(tokens - 1), which, at);
+    if !by_model.problems.is_empty() {
+        let description = format!("rules made shorter what the model did not: {}", by_model.problems.join("; "));
+        bank.state.notice(NoticeSeverity::Warning, description, at);
+    }
+    let mut texts = before.clone();
+    // A file that somebody changed meanwhile is left to the rules.
+    let same = by_model.files.into_iter().filter(|(path, (text, _))| before.get(path) == Some(text));
+    texts.extend(same.map(|(path, (_, text))| (path, text)));
+    let reading = |text: &str| bank.remembered.reading(text);
+    let optimized =
+        with_facts(&bank.state, which, &reading, |facts| optimize(&texts, above.min(tokens - 1), facts, at));
     bank.state.optimized_at = Some(at);
     bank.state.optimized_tokens = optimized.tokens;
-    if optimized.files == texts {
+    if optimized.files == before {
         return bank.checkpoint(lock);
     }
     let version = bank.keep_version("before it was made shorter", at)?;

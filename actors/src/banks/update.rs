@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reasoning_bank_domain::bank::{
-    AddedFacts, AppliedOperation, BANK_FILE_MAX_BYTES, BankChange, BankFiles, BankInvalid, BankOperation, ImportedFact,
-    add_facts, apply, described, file_by_rules,
+    AddedFacts, AppliedOperation, BANK_FILE_MAX_BYTES, BankChange, BankInvalid, BankOperation, ImportedFact, add_facts,
+    apply, described, file_by_rules,
 };
 use reasoning_bank_domain::safety::secrets::Scrub;
 
 use super::held::{BankLock, HeldBank};
 use super::notice::{BankNotice, NoticeSeverity};
-use super::shorten::ShortenedTexts;
+use super::shorten::{ModelShortened, ShortenedTexts};
 use super::state::{UpdateFrame, UpdateKey};
 use super::{BankSettings, BanksHandle, shorten};
 use crate::error::Error;
@@ -42,19 +41,6 @@ pub struct UpdatedBank {
     pub notices: Vec<BankNotice>,
 }
 
-/// Says where in a bank a text belongs.
-pub trait BankFiler: Send + Sync + 'static {
-    /// # Errors
-    /// It does not know, for this reason.
-    fn file<'a>(
-        &'a self,
-        place: &'a BankLocation,
-        files: &'a BankFiles,
-        content: &'a str,
-        deadline: Deadline,
-    ) -> BoxFuture<'a, Result<Vec<BankOperation>, String>>;
-}
-
 impl BanksHandle {
     /// Files text in a bank. It is in the journal of the bank when this returns.
     ///
@@ -70,10 +56,17 @@ impl BanksHandle {
             let lock = bank.lock()?;
             bank.refresh(&lock, at)?;
             let applied = file(bank, &lock, &request, by_model, at)?;
-            finish(bank, &lock, &settings, request.content.len() > WRITTEN_AT_ONCE, at);
-            Ok((applied, bank.state.notices()))
+            let is_due = shorten::is_due(bank, &settings, at);
+            // A model has to be waited for, and nobody waits for the bank meanwhile.
+            let is_left = is_due && settings.llm;
+            finish(bank, &lock, &settings, is_due && !is_left, request.content.len() > WRITTEN_AT_ONCE, at);
+            Ok((applied, is_left, bank.state.notices()))
         });
-        let (applied, notices) = updating.await?;
+        let (applied, is_left, mut notices) = updating.await?;
+        if is_left {
+            // The update is stored, whatever becomes of this.
+            notices = self.shorten_after_update(&place, deadline).await.unwrap_or(notices);
+        }
         Ok(UpdatedBank { applied, notices: self.untold(&place, session, notices).await })
     }
 
@@ -111,13 +104,30 @@ impl BanksHandle {
         .await
     }
 
+    /// Makes a bank shorter that an update made too long. What fails is noticed.
+    async fn shorten_after_update(
+        &self,
+        place: &BankLocation,
+        deadline: Deadline,
+    ) -> Result<Vec<(u64, BankNotice)>, Error> {
+        let at = self.clock.now();
+        let shortened = self.shorten(place, ShortenedTexts::Filed, deadline).await;
+        let told = move |bank: &mut HeldBank| {
+            if let Err(error) = &shortened {
+                bank.failed(error, at);
+            }
+            Ok(bank.state.notices())
+        };
+        self.with_bank(place, deadline, told).await
+    }
+
     /// Asks the model, where there is one. None where rules file the text.
     async fn by_model(
         &self,
         request: &UpdateBank,
         deadline: Deadline,
     ) -> Result<Option<Result<Vec<BankOperation>, String>>, Error> {
-        let Some(filer) = self.filer.as_ref().filter(|_| self.settings.llm) else { return Ok(None) };
+        let Some(model) = self.model() else { return Ok(None) };
         let at = self.clock.now();
         let view = move |bank: &mut HeldBank| {
             bank.view(at)?;
@@ -126,7 +136,7 @@ impl BanksHandle {
         let files = self.with_bank(&request.place, deadline, view).await?;
         // What is left of the time is for the rules.
         let until = deadline.halfway().at_most(self.settings.llm_timeout);
-        let filed = filer.file(&request.place, &files, &request.content, until);
+        let filed = model.file(&request.place, &files, &request.content, until);
         let filed = tokio::time::timeout_at(until.instant(), filed).await;
         Ok(Some(filed.unwrap_or_else(|_| Err("the model did not answer in time".to_owned()))))
     }
@@ -202,9 +212,17 @@ fn numbered(mut operations: Vec<BankOperation>, request: &UpdateBank) -> Vec<Ban
 
 /// Does what must not wait after an update: files in a checkout are written, and so is what is large, and a bank that
 /// became too long is made shorter. The update is stored already, so that what fails here is noticed and tried again.
-fn finish(bank: &mut HeldBank, lock: &BankLock, settings: &BankSettings, is_large: bool, at: Timestamp) {
-    let shortened = match shorten::is_due(bank, settings, at) {
-        true => shorten::shorten(bank, lock, settings.optimize_above_tokens, ShortenedTexts::Filed, at),
+fn finish(
+    bank: &mut HeldBank,
+    lock: &BankLock,
+    settings: &BankSettings,
+    is_too_long: bool,
+    is_large: bool,
+    at: Timestamp,
+) {
+    let above = settings.optimize_above_tokens;
+    let shortened = match is_too_long {
+        true => shorten::shorten(bank, lock, above, ShortenedTexts::Filed, ModelShortened::default(), at),
         false => Ok(()),
     };
     let written = match bank.dir.is_adopted() || is_large {

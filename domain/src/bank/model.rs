@@ -1,15 +1,17 @@
-//! Filing by a model: what it is asked, and how its answer is read. What it proposes goes through the same
-//! validator as what the rules make.
+//! A model's work on a bank: what it is asked, and how its answer is read. What it proposes goes through the same
+//! validator as what the rules make, and of a shorter file also through that of what must stay.
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
-    BankSource, MODEL_MAX_OPERATIONS,
+    BankSource, LongFile, MODEL_MAX_OPERATIONS, apply,
 };
 use crate::learning::lesson::InstructionRuns;
 use crate::prompt::{Prompt, Prompts, Template, render};
+use crate::text::shortened;
 
 /// The operations that a model proposes for new content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +51,45 @@ pub fn update_prompt(prompts: &Prompts, files: &BankFiles, content: &str, budget
     render(prompts, Template::BankUpdate, &[("outline", &outline), ("content", content)], budget)
 }
 
+/// Returns the prompt that asks for shorter sections of a file of a bank. Where it is cut, the file is too long for the
+/// model, and the rules have to make it shorter.
+pub fn optimize_prompt(prompts: &Prompts, files: &BankFiles, file: &LongFile, budget: usize) -> Prompt {
+    let content = files.get(&file.path).map(String::as_str).unwrap_or_default();
+    let kept: String = file.must_stay().map(|piece| format!("- {piece}\n")).collect();
+    let values = [
+        ("tokens", file.tokens.to_string()),
+        ("aim", file.aim_tokens.to_string()),
+        ("kept", kept),
+        ("file", file.path.to_string()),
+        ("content", content.to_owned()),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    render(prompts, Template::BankOptimize, &values, budget)
+}
+
+/// Returns what a file becomes by the operations of a model that was asked for shorter sections.
+///
+/// # Errors
+/// An operation does something else, or is not possible; or a piece that must stay is missing; or the file is not shorter.
+pub fn shorter_file(
+    files: &BankFiles,
+    file: &LongFile,
+    operations: &[BankOperation],
+    now: Timestamp,
+) -> Result<String, BankInvalid> {
+    let is_own = |operation: &&BankOperation| {
+        operation.operation_type == BankOperationType::ReplaceSection && operation.target_file == file.path
+    };
+    if let Some(other) = operations.iter().find(|operation| !is_own(operation)) {
+        let problem = format!("{:?} of {} was not asked for", other.operation_type, other.target_file);
+        return Err(BankInvalid::new("operation_type", problem));
+    }
+    let mut change = apply(files, operations, now)?;
+    let text = change.changed.remove(&file.path).unwrap_or_default();
+    file.check_shorter(&text)?;
+    Ok(text)
+}
+
 /// Reads the operations of a model. [`apply`](super::apply) validates what depends on the bank.
 ///
 /// # Errors
@@ -85,7 +126,7 @@ fn outline_text(files: &BankFiles) -> String {
         let Ok(document) = BankDocument::parse(file.as_str()) else { continue };
         for section in document.sections().iter().skip(1) {
             let body = document.body(section).split_whitespace().collect::<Vec<_>>().join(" ");
-            let body = crate::text::shortened(&body, SHOWN_CHARS);
+            let body = shortened(&body, SHOWN_CHARS);
             let between = if body.is_empty() { "" } else { ": " };
             text.push_str(&format!("  # {}{between}{body}\n", section.name()));
         }

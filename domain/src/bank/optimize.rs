@@ -3,6 +3,8 @@
 //! tagged or marked current stay word for word; what was filed last within a day becomes a line at most; what is not
 //! changed stays byte for byte.
 
+mod long_file;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,6 +18,8 @@ use super::reading::{BankFileReading, Rank, SectionReading};
 use super::{BankFiles, BankImportance, BankMetadata, BankPath};
 use crate::learning::job::day_of;
 use crate::text::tokens::{estimate, truncate};
+
+pub use long_file::{LongFile, next_long_file};
 
 /// A bank with more tokens is made shorter.
 pub const OPTIMIZE_ABOVE_TOKENS: usize = 8_000;
@@ -83,7 +87,7 @@ pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Time
         return OptimizedBank { files: files.clone(), tokens_before, tokens: tokens_before };
     }
     let mut shortening = Shortening::of(&readings, facts, now, tokens_before);
-    let aim = (above * AIM_PERCENT / 100).max(OPTIMIZED_MIN_TOKENS.min(above));
+    let aim = aim(above);
     shortening.collapse_old(OPTIMIZED_MIN_TOKENS.min(aim));
     for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
         shortening.collapse(rank, aim);
@@ -99,6 +103,11 @@ pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Time
     let tokens = files.iter().map(tokens_of).sum();
     files.extend(imported);
     OptimizedBank { files, tokens_before, tokens }
+}
+
+/// Returns how many tokens a bank is brought to that has more than `above`.
+fn aim(above: usize) -> usize {
+    (above * AIM_PERCENT / 100).max(OPTIMIZED_MIN_TOKENS.min(above))
 }
 
 fn read(files: &BankFiles, facts: BankFacts<'_>) -> BTreeMap<BankPath, Arc<BankFileReading>> {
@@ -195,6 +204,13 @@ struct ShorterPiece {
     written: Option<String>,
 }
 
+impl ShorterPiece {
+    fn is_old_entry(&self, today: Date) -> bool {
+        let is_old = |date: Date| today.since(date).is_ok_and(|span| span.get_days() > OLD_AFTER_DAYS);
+        self.is_log && self.date.is_some_and(is_old)
+    }
+}
+
 struct Shortening {
     pieces: Vec<ShorterPiece>,
     /// Where headings are marked as historical.
@@ -245,8 +261,7 @@ impl Shortening {
 
     fn collapse_old(&mut self, least: usize) {
         let today = self.today;
-        let is_old = |date: Date| today.since(date).is_ok_and(|span| span.get_days() > OLD_AFTER_DAYS);
-        self.shorten(least, |piece| piece.is_log && piece.date.is_some_and(is_old), |piece| piece.line.clone());
+        self.shorten(least, |piece| piece.is_old_entry(today), |piece| piece.line.clone());
     }
 
     fn collapse(&mut self, rank: Rank, aim: usize) {

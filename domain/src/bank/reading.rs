@@ -41,7 +41,8 @@ pub(super) struct SectionReading {
 #[derive(Debug)]
 pub(super) struct BlockReading {
     form: PieceForm,
-    text: String,
+    /// The piece without the marker of its item.
+    pub text: String,
     /// Its lines in the file, in bytes.
     pub range: Range<usize>,
     pub tokens: usize,

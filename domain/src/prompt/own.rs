@@ -108,7 +108,10 @@ impl Prompts {
     /// Returns everything that a model or an agent is told about memory banks.
     pub(crate) fn bank_instructions(&self) -> impl Iterator<Item = String> {
         let texts = TEXTS.into_iter().filter(|(name, _)| *name != ITEM).map(|(name, _)| self.text(name).to_owned());
-        std::iter::once(self.instructions(Template::BankUpdate)).chain(texts)
+        [Template::BankUpdate, Template::BankOptimize]
+            .map(|template| self.instructions(template))
+            .into_iter()
+            .chain(texts)
     }
 
     fn text(&self, name: &'static str) -> &str {

@@ -29,7 +29,7 @@ fn every_template_has_instructions_and_shows_what_it_is_about() {
         let about = match template {
             Template::Capture => "answer",
             Template::Distill => "transcript",
-            Template::BankUpdate => "content",
+            Template::BankUpdate | Template::BankOptimize => "content",
             _ => "task",
         };
         let prompt = render(template, &[(about, "what is at hand")], 32_000);

@@ -1,4 +1,4 @@
-//! A model files updates; where it does not answer, or answers what is not possible, rules do.
+//! A model files updates and makes a bank shorter; where it does not answer, or answers what is not possible, rules do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +15,16 @@ fn proposal(file: &str, content: &str) -> String {
     json!({"operations": [operation]}).to_string()
 }
 
+fn place_with_model(server: &LlmServer) -> Place {
+    let place = Place::new();
+    let config = format!(
+        "mcp.toolsets = ['banks']\nbanks.llm = true\nbackground.daily_token_cap = 10000000\n[llm]\nprovider = 'responses'\nbase_url = '{}'\nmodel = 'm'\nretry.max_retries = 0\n",
+        server.base_url()
+    );
+    place.write("config/reasoning-bank/config.toml", &config);
+    place
+}
+
 #[test]
 fn a_model_files_an_update_and_what_it_answers_wrongly_rules_file_and_say_so() {
     let count = Arc::new(AtomicUsize::new(0));
@@ -27,12 +37,7 @@ fn a_model_files_an_update_and_what_it_answers_wrongly_rules_file_and_say_so() {
         },
         _ => Reply::error(400, "not asked for"),
     });
-    let place = Place::new();
-    let config = format!(
-        "mcp.toolsets = ['banks']\nbanks.llm = true\nbackground.daily_token_cap = 10000000\n[llm]\nprovider = 'responses'\nbase_url = '{}'\nmodel = 'm'\nretry.max_retries = 0\n",
-        server.base_url()
-    );
-    place.write("config/reasoning-bank/config.toml", &config);
+    let place = place_with_model(&server);
     let mut process = McpProcess::initialized(&place, &[]);
     let coding = json!({"conversation_type": "coding"});
     process.call("activate", coding.clone());
@@ -54,5 +59,81 @@ fn a_model_files_an_update_and_what_it_answers_wrongly_rules_file_and_say_so() {
         assert_eq!(bank.matches(&said(n)).count(), 1, "{n}: {bank}");
     }
     assert!(!bank.contains("It leaves the bank"));
+    process.kill();
+}
+
+/// A bank of which two files are long. Each has an open item, which must stay.
+fn long_bank(place: &Place) {
+    let entries = |about: &str, count: u32| -> String {
+        let entry =
+            |n: u32| format!("- Looked at {about} number {n} again, which reads the queue twice and writes once.\n");
+        (0..count).map(entry).collect()
+    };
+    let file = |about: &str, count: u32| {
+        format!("# Notes\n\n## Discussion\n\n{}- [ ] Ask Mira about {about}\n", entries(about, count))
+    };
+    place.write("data/banks/global/default/invoices.md", &file("invoices", 400));
+    place.write("data/banks/global/default/parsers.md", &file("parsers", 250));
+}
+
+fn shorter(file: &str, content: &str) -> Reply {
+    let operation = json!({"target_file": file, "operation_type": "replace_section", "content": content, "metadata": {"section": "Discussion"}});
+    Reply::Text(json!({"operations": [operation]}).to_string())
+}
+
+fn summary(about: &str) -> String {
+    let line = |n: u32| format!("- The {about} {n} to {} read the queue twice and write once.\n", n + 2);
+    (0..60).map(|n| line(3 * n)).collect()
+}
+
+#[test]
+fn a_model_makes_a_bank_shorter_and_loses_nothing_that_must_stay() {
+    let server = LlmServer::new(Duration::ZERO, |asked| match asked.input().contains("## parsers.md") {
+        true => shorter("parsers.md", &format!("{}- [ ] Ask Mira about parsers", summary("parsers"))),
+        // The open item is not there.
+        false => shorter("invoices.md", &summary("invoices")),
+    });
+    let place = place_with_model(&server);
+    long_bank(&place);
+    let optimize = ["bank", "optimize", "--bank", "global:default"];
+    let done = place.document(&optimize)["done"].as_str().unwrap().to_owned();
+    assert!(done.contains("rules made shorter what the model did not: invoices.md"), "{done}");
+    assert!(done.contains("lacks \"Ask Mira about invoices\", which must stay"), "{done}");
+    let asked = server.asked_to("bank");
+    assert_eq!(asked.len(), 2);
+    assert!(asked[0].input().contains("- Ask Mira about"), "{}", asked[0].input());
+    let shown = place.document(&["bank", "show", "--bank", "global:default"]);
+    assert!((4_000..=8_000).contains(&shown["tokens"].as_u64().unwrap()), "{}", shown["tokens"]);
+    let files = shown["files"].to_string();
+    for (text, count) in [
+        ("The parsers 3 to 5 read the queue", 1),
+        ("Looked at parsers number", 0),
+        ("The invoices 3 to 5 read the queue", 0),
+        ("- [ ] Ask Mira about parsers", 1),
+        ("- [ ] Ask Mira about invoices", 1),
+    ] {
+        assert_eq!(files.matches(text).count(), count, "{text}");
+    }
+    let history = place.document(&["bank", "history", "--bank", "global:default"]);
+    assert_eq!(history["versions"][0]["reason"], "before it was made shorter");
+}
+
+#[test]
+fn an_update_that_makes_a_bank_too_long_is_stored_where_the_model_is_down() {
+    let server = LlmServer::new(Duration::ZERO, |_| Reply::error(500, "down"));
+    let place = place_with_model(&server);
+    let mut process = McpProcess::initialized(&place, &[]);
+    process.call("activate", json!({"conversation_type": "chat"}));
+    let mut told = String::new();
+    for day in 1..=6 {
+        let entry = |n: u32| format!("- Discussed variant {n} of day {day} with the team, who left it for later.\n");
+        let talk: String = (1..=100).map(entry).collect();
+        let updated = process.call("update", json!({"content": format!("## Discussion of day {day}\n\n{talk}")}));
+        assert_eq!(updated["status"], "success", "{updated}");
+        told.push_str(&updated["previous_errors"].to_string());
+    }
+    for part in ["the bank was made shorter, from", "rules made shorter what the model did not: ", "down"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
     process.kill();
 }

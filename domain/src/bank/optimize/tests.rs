@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::bank::known::{block_spans, words_of};
 use crate::bank::reading::{decisions_in, stays};
@@ -244,4 +246,59 @@ fn what_was_imported_is_neither_counted_nor_shortened_and_is_shown_last() {
     files.insert(path.clone(), "# Imported from mem0\n\n- A fact.\n".to_owned());
     let shorter = optimized(&files);
     assert!(shorter.tokens < shorter.tokens_before && shorter.files[&path] == files[&path]);
+}
+
+#[test]
+fn a_model_is_asked_about_the_longest_file_first_and_about_none_where_the_bank_is_short() {
+    let files = large();
+    let metadata = |_: &str| None;
+    let next =
+        |asked: &BTreeSet<BankPath>| next_long_file(&files, asked, OPTIMIZE_ABOVE_TOKENS, facts(&metadata), now());
+    let mut asked = BTreeSet::new();
+    let mut lengths = Vec::new();
+    while let Some(file) = next(&asked) {
+        lengths.push(file.tokens);
+        assert!(file.aim_tokens < file.tokens && file.least_tokens <= file.aim_tokens, "{file:?}");
+        assert!(asked.insert(file.path), "a file is asked about once");
+    }
+    assert!(lengths.len() >= 3 && lengths.is_sorted_by(|one, other| one >= other), "{lengths:?}");
+    let short = template(BankKind::Code);
+    assert_eq!(next_long_file(&short, &BTreeSet::new(), OPTIMIZE_ABOVE_TOKENS, facts(&metadata), now()), None);
+}
+
+#[test]
+fn a_shorter_file_has_every_piece_that_must_stay() {
+    let mut files = BankFiles::new();
+    let entry = |n: usize| format!("- Looked at part {n} of the importer, and found nothing that is new.\n");
+    let entries: String = (0..900).map(entry).collect();
+    let mine = "I wrote this line myself.";
+    let text = format!(
+        "# Context\n\nWhat the work is about.\n\n## Notes\n\n- [ ] Write the test\n- #keep Call Ana\n\n{mine}\n\n{entries}"
+    );
+    let path: BankPath = "context.md".parse().unwrap();
+    files.insert(path.clone(), text.clone());
+    let filed = new_pieces("", &format!("{entries}\n- [ ] Write the test\n- #keep Call Ana\n"));
+    let facts = BankFacts {
+        metadata: &|_| None,
+        may_shorten: Some(&|hash| filed.contains(hash)),
+        reading: &|text| Arc::new(BankFileReading::of(text)),
+    };
+    let file = next_long_file(&files, &BTreeSet::new(), OPTIMIZE_ABOVE_TOKENS, facts, now()).unwrap();
+    let stays = file.must_stay().collect::<Vec<_>>();
+    assert_eq!(stays, ["What the work is about.", "Write the test", "#keep Call Ana", mine]);
+    let few: String = (0..400).map(entry).collect();
+    let short = |kept: &str| format!("# Context\n\nWhat the work is about.\n\n## Notes\n\n{kept}\n{few}");
+    let all = format!("- [ ] Write the test\n- #keep Call Ana\n\n{mine}\n");
+    assert_eq!(file.check_shorter(&short(&all)), Ok(()));
+    for (kept, problem) in [
+        (all.replace("[ ]", "[x]"), "lacks \"Write the test\""),
+        (all.replace("Ana", "Anna"), "lacks \"#keep Call Ana\""),
+        (all.replace(mine, ""), "lacks \"I wrote this line myself.\""),
+        (format!("{all}{entries}{entries}"), "is not shorter"),
+    ] {
+        let error = file.check_shorter(&short(&kept)).unwrap_err().to_string();
+        assert!(error.starts_with("context.md ") && error.contains(problem), "{error}");
+    }
+    let error = file.check_shorter(&short(&all).replace(&few, "")).unwrap_err().to_string();
+    assert!(error.contains("is too short"), "{error}");
 }
