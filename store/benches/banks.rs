@@ -1,9 +1,10 @@
 //! How long a memory bank takes to be shown and to be written to, through the actor and on a real disk.
 //!
 //! Each bank is one of a code project whose files have so many bytes together. `shown from memory` is what `activate`
-//! does while nobody has changed a file, `shown after an edit` what it does after a person saved one of them, `shown from
-//! disk` what the first one in a process does, and `updated` files one sentence by rules until it is in the journal, synced. A bank of 100 KB has more than the 8,000
-//! tokens that are shown, so that a shorter view is made of it. Leaves out the protocol, fences and the search for secrets.
+//! does while nobody has changed a file, `shown after an edit` what it does after a person saved one of them, `shown
+//! from disk` what the first one in a process does, and `updated` files one sentence by rules until it is in the
+//! journal, synced. A bank of 100 KB has more than the 8,000 tokens that are shown, so that a shorter view is made of
+//! it. Leaves out the protocol, fences and the search for secrets.
 
 #![allow(clippy::expect_used, reason = "a bench measures or fails")]
 
