@@ -1,4 +1,5 @@
-//! mem0: the history that its library keeps in SQLite, or what `get_all` answers, as JSON.
+//! mem0: the history that its library keeps in SQLite, what `get_all` answers, as JSON, or the markdown that its plugin
+//! exports.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use crate::database::{self, text};
 use crate::failure::{SourceError, Take};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
-use crate::markdown::time;
+use crate::markdown::{MarkdownNote, time};
 
 #[derive(Deserialize)]
 struct AllMemories {
@@ -40,6 +41,9 @@ pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError>
         let all: AllMemories = serde_json::from_str(&files::text(place)?)
             .map_err(|error| SourceError::NotOfSource(format!("it is no answer of get_all: {error}")))?;
         return all.results.into_iter().try_for_each(|memory| take(SourceEntry::Item(of_answer(memory))));
+    }
+    if place.extension().is_some_and(|ending| ending == "md") {
+        return exported(place, take);
     }
     let database = database::open(place, "history")?;
     let wanted = ["memory_id", "new_memory", "event", "created_at", "is_deleted"];
@@ -77,16 +81,65 @@ impl LastEvent {
     }
 }
 
+/// Reads the blocks of an export: the front matter of a memory between lines `---`, and its text.
+fn exported(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
+    const BEGINNING: &str = "---\nid:";
+    let text = files::text(place)?.replace("\r\n", "\n");
+    // A line in a memory does not begin another one.
+    let starts: Vec<usize> = text.match_indices(BEGINNING).map(|(at, _)| at).collect();
+    let starts: Vec<usize> = starts.into_iter().filter(|at| *at == 0 || text[..*at].ends_with('\n')).collect();
+    if starts.is_empty() {
+        return Err(SourceError::NotOfSource("it has no memory with an id between lines of three hyphens".to_owned()));
+    }
+    let name = place.file_stem().unwrap_or_default().to_string_lossy();
+    let project = project_of_export(&name);
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).try_for_each(|(start, end)| {
+        let note = MarkdownNote::parse(&text[*start..end]);
+        let memory = note.body.trim().to_owned();
+        if memory.is_empty() {
+            return take(SourceEntry::Skipped(SkipReason::Empty));
+        }
+        let files = note.list("files");
+        let when = if files.is_empty() { String::new() } else { format!("When working on {}", files.join(", ")) };
+        let told = note.get("type");
+        let kind = kind(told, &memory);
+        take(SourceEntry::Item(SourceItem {
+            project: project.clone(),
+            title: memory.clone(),
+            when,
+            tags: note.list("categories").into_iter().chain([told.to_owned()]).collect(),
+            created_at: time(note.get("created_at")),
+            content: memory,
+            ..SourceItem::new(note.get("id"), kind)
+        }))
+    })
+}
+
+/// Returns the project that the name of an export tells: `mem0-export-PROJECT-2025-03-01`.
+fn project_of_export(name: &str) -> Option<String> {
+    const DAY_BYTES: usize = "-2025-03-01".len();
+    let rest = name.strip_prefix("mem0-export-")?;
+    let project = rest.get(..rest.len().checked_sub(DAY_BYTES)?)?;
+    let day = rest[project.len()..].strip_prefix('-')?;
+    (time(day).is_some() && !project.is_empty()).then(|| project.to_owned())
+}
+
+/// Tells the kind of a memory by the type that mem0 gave it, or where it has none by its words.
+fn kind(told: &str, memory: &str) -> ItemKind {
+    match told {
+        "anti_pattern" => ItemKind::Warning,
+        "decision" | "convention" | "task_learning" | "task_learnings" | "bug_fix" => ItemKind::Strategy,
+        "" if tells_failure(memory) => ItemKind::Warning,
+        _ => ItemKind::Fact,
+    }
+}
+
 fn of_answer(memory: StoredMemory) -> SourceItem {
     let metadata = memory.metadata.unwrap_or_default();
     let value = |key: &str| metadata.get(key).and_then(Value::as_str);
     let told = value("type").unwrap_or_default();
-    let kind = match told {
-        "anti_pattern" => ItemKind::Warning,
-        "decision" | "convention" | "task_learning" | "task_learnings" | "bug_fix" => ItemKind::Strategy,
-        "" if tells_failure(&memory.memory) => ItemKind::Warning,
-        _ => ItemKind::Fact,
-    };
+    let kind = kind(told, &memory.memory);
     SourceItem {
         project: value("cwd").or_else(|| value("project")).map(str::to_owned),
         title: memory.memory.clone(),
@@ -123,5 +176,23 @@ mod tests {
         );
         let read = items(read, place.path());
         assert_eq!((counts(&read), read[0].project.as_deref()), ([1, 0, 1], Some("shop")));
+    }
+
+    #[test]
+    fn the_export_of_the_plugin_is_read_block_by_block() {
+        let text = "---\nid: a1\ncreated_at: 2025-03-01T10:00:00Z\ntype: anti_pattern\nconfidence: 0.9\nbranch: main\nfiles: src/a.py, src/b.py\ncategories: testing\n---\nNever share the database.\n\n---\n\nIt breaks the tests.\n\n---\nid: a2\ncreated_at: \ntype: \nfiles: \ncategories: \n---\nLikes tea.\n\n---\nid: a3\ntype: decision\n---\n\n";
+        let place = file("mem0-export-my-shop-2025-03-02.md", &text.replace('\n', "\r\n"));
+        let skipped = entries(read, place.path()).into_iter().filter(|entry| matches!(entry, SourceEntry::Skipped(_)));
+        assert_eq!(skipped.count(), 1);
+        let read_items = items(read, place.path());
+        assert_eq!(counts(&read_items), [0, 1, 1]);
+        let warning = &read_items[0];
+        assert_eq!((warning.origin.as_str(), warning.project.as_deref()), ("a1", Some("my-shop")));
+        assert_eq!(warning.when, "When working on src/a.py, src/b.py");
+        assert!(warning.content.ends_with("---\n\nIt breaks the tests."), "{}", warning.content);
+        assert_eq!(warning.tags, ["testing", "anti_pattern"]);
+        assert_eq!((read_items[1].created_at, read_items[1].content.as_str()), (None, "Likes tea."));
+        let error = read(file("notes.md", "# Notes\n").path(), &mut |_| Ok(())).unwrap_err();
+        assert!(error.to_string().contains("no memory with an id"), "{error}");
     }
 }
