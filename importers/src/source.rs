@@ -81,14 +81,14 @@ impl ImportSource {
     /// Says what of the program a path has to name.
     pub fn path_hint(self) -> &'static str {
         match self {
-            Self::ClaudeMem => "its database claude-mem.db",
+            Self::ClaudeMem => "its database claude-mem.db, or a .json file that its export script wrote",
             Self::ClaudeCode => "the folder `projects` of its configuration, or one `memory` folder",
             Self::Codex => "the folder `memories` of its home",
             Self::McpMemoryService => "its database sqlite_vec.db, or a JSON export of it",
             Self::ServerMemory => {
                 "the file that MEMORY_FILE_PATH names in the server's configuration, such as memory.jsonl"
             }
-            Self::Mem0 => "its history.db, or a JSON file with what get_all answers",
+            Self::Mem0 => "its history.db, a .json file with what get_all answers, or an .md export of its plugin",
             Self::BasicMemory => "the folder with its notes",
             Self::Jsonl => "a file that `memory export` wrote",
         }
