@@ -2,10 +2,14 @@
 """Prints how many of the changes in tests/data/update_pairs.jsonl a binary finds, through its MCP server.
 
     scripts/measure_updates.py BINARY SPLIT...
+    scripts/measure_updates.py BINARY --unrelated
 
 All older statements of the splits are recorded in one empty bank, then all newer ones. A change is found where the newer
 statement is linked to its older one, and a look-alike is linked wrongly where it is. What is linked to a statement of
 another pair is counted apart. A statement without a title has itself as its title.
+
+--unrelated records at most 250 texts of each set below tests/data/retrieval, which have nothing to do with each other, with
+one bank for each set, and counts those that are linked to another one.
 """
 
 import json
@@ -15,7 +19,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAIRS = Path(__file__).parent.parent / "tests/data/update_pairs.jsonl"
+DATA = Path(__file__).parent.parent / "tests/data"
+UNRELATED_OF_EACH = 250
 
 
 class Bank:
@@ -51,10 +56,31 @@ class Bank:
         return answer["structuredContent"]
 
 
+    def close(self):
+        self.server.stdin.close()
+        self.server.wait()
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def unrelated(binary):
+    for corpus in sorted(DATA.glob("retrieval/*/corpus.jsonl")):
+        texts = lines(corpus)[:UNRELATED_OF_EACH]
+        with tempfile.TemporaryDirectory() as place:
+            bank = Bank(binary, place)
+            linked = sum(bool(bank.record(text.get("title"), text["text"]).get("updates")) for text in texts)
+            bank.close()
+        print(f"{corpus.parent.name}: {linked} of {len(texts)} texts linked to another")
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    pairs = [pair for pair in map(json.loads, PAIRS.read_text().splitlines()) if pair["split"] in sys.argv[2:]]
+    if sys.argv[2] == "--unrelated":
+        return unrelated(sys.argv[1])
+    pairs = [pair for pair in lines(DATA / "update_pairs.jsonl") if pair["split"] in sys.argv[2:]]
     with tempfile.TemporaryDirectory() as place:
         bank = Bank(sys.argv[1], place)
         older = {}
@@ -69,8 +95,7 @@ def main():
             own = older[pair["title"], pair["older"]]
             found[pair["kind"] == "change"] += own in links
             elsewhere += len(links - {own})
-        bank.server.stdin.close()
-        bank.server.wait()
+        bank.close()
     changes = sum(pair["kind"] == "change" for pair in pairs)
     print(f"{' '.join(sys.argv[2:])}: {found[True]} of {changes} changes found,", end=" ")
     print(f"{found[False]} of {len(pairs) - changes} look-alikes linked, {elsewhere} links to other statements")

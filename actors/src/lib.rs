@@ -5,7 +5,8 @@
 //! from. [`agents`] solves tasks, with attempts in parallel by `matts`, and `judge` evaluates them. [`memories`] is
 //! what clients do with memories, [`episodes`] with what happened in tasks, [`context`] shows both before a task and
 //! learns after it, [`working`] has what running tasks need at hand, [`banks`] the markdown files that people and
-//! agents share, and [`workspaces`] knows whose all of it is. [`learner`] and [`distiller`] learn in the background,
+//! agents share, and [`workspaces`] knows which workspace each of them belongs to. [`consolidation`] finds patterns in
+//! episodes and merges what says the same. [`learner`] and [`distiller`] learn in the background,
 //! [`usage`] stores what clients were shown, and [`backups`] has backups made. [`store`] keeps the store open,
 //! [`cache`] the answers of models, and [`model`] has the decorators around a model. `testkit` is for tests.
 

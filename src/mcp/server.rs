@@ -232,7 +232,7 @@ impl Server {
     /// Answers a call of a script. Its request says who it is.
     ///
     /// # Errors
-    /// Those of the tool.
+    /// The errors are those of the tool.
     pub(crate) async fn script(&self, request: &Parts, call: ScriptCall) -> Result<Value, Error> {
         let offered =
             self.offered(call.tool).ok_or_else(|| Error::internal("a route names a tool that does not exist"))?;

@@ -18,7 +18,7 @@ fn record(place: &Place, title: &str) -> String {
     place.document(&lesson)["id"].as_str().unwrap().to_owned()
 }
 
-/// With some lessons, a token, a choice of the default workspace, and a trace with its file.
+/// Makes a place with some lessons, a token, a choice of the default workspace, and a trace with its file.
 fn place() -> Place {
     let place = Place::with_instant_model();
     for title in ["parsing dates", "parsing numbers", "dates in logs", "time zones of dates"] {

@@ -19,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct Asked {
     /// `/v1/responses`, `/v1/chat/completions` or `/v1/key`.
     pub(crate) path: String,
-    /// Of the request line to the empty line, in lower case.
+    /// The request from its first line to the empty line, in lower case.
     pub(crate) head: String,
     pub(crate) body: Value,
     pub(crate) at: Instant,
@@ -62,7 +62,7 @@ pub(crate) enum Reply {
     Closed,
     /// A good answer of which a byte comes now and then.
     Trickling,
-    /// Nothing, until the client hangs up.
+    /// It answers nothing until the client hangs up.
     Never,
 }
 
@@ -139,7 +139,7 @@ impl LlmServer {
         self.shared.asked.lock().unwrap().clone()
     }
 
-    /// Those of one purpose.
+    /// Returns the requests of one purpose.
     pub(crate) fn asked_to(&self, purpose: &str) -> Vec<Asked> {
         self.asked().into_iter().filter(|asked| asked.purpose() == purpose).collect()
     }

@@ -19,7 +19,7 @@ use seen::Seen;
 
 /// Of the provider, as the environment gives it; another one than the corpus has.
 const KEY: &str = "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";
-/// For another provider: of no known form.
+/// A key of another provider, which has no known form.
 const OTHER_KEY: &str = "correct-battery-horse-81";
 
 /// A place whose log is at its loudest, in a file, and whose settings hold secrets where settings can.

@@ -73,7 +73,7 @@ async fn downgrade_to_the_third(dir: &Path) {
     fs::write(dir.join("format_version"), "3\n").unwrap();
 }
 
-/// The second one: no signatures, no jobs.
+/// Makes the directory one of the second format, which has no signatures and no jobs.
 async fn downgrade_to_the_second(dir: &Path) {
     downgrade_to_the_third(dir).await;
     rewrite(dir, "memories", &[&MEMORIES[..], &["outcome"]].concat()).await;
@@ -81,8 +81,9 @@ async fn downgrade_to_the_second(dir: &Path) {
     fs::write(dir.join("format_version"), "2\n").unwrap();
 }
 
-/// The first one: no outcome and no time either, passages without a revision in their ids.
-async fn downgrade(dir: &Path) {
+/// Makes the directory one of the first format, which has no outcome and no time either, and whose passages have no
+/// revision in their ids.
+async fn downgrade_to_the_first(dir: &Path) {
     downgrade_to_the_second(dir).await;
     rewrite(dir, "memories", &MEMORIES).await;
     rewrite(dir, "traces", &TRACES).await;
@@ -119,7 +120,7 @@ async fn bank(dir: &Path) -> Vec<Memory> {
 async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_reached: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let mut memories = bank(dir.path()).await;
-    downgrade(dir.path()).await;
+    downgrade_to_the_first(dir.path()).await;
     if !not_reached.is_empty() {
         // an upgrade that was killed: some tables are as they will be, others as they were, and the stamp is the old one
         drop(open(dir.path()).await);
@@ -201,7 +202,7 @@ async fn patterns_of_a_directory_of_the_sixth_format_are_listed() {
     }
 }
 
-/// Those that are found by the kind of their error alone.
+/// Returns the memories that are found by the kind of their error alone.
 async fn found_by_error(store: &impl StoreReads, raw: &str) -> Vec<MemoryId> {
     let visible = Visible { team: Some("red".into()), ..visible(&workspace("/here")) };
     let recall = Recall { signature: Some(Signature::of(raw, None)), visible, ..recall(&workspace("/here")) };
@@ -221,7 +222,7 @@ async fn warnings_of_a_directory_of_an_earlier_format_are_found_by_their_errors(
     store.close(soon()).await.unwrap();
     drop(store);
     match format {
-        1 => downgrade(dir.path()).await,
+        1 => downgrade_to_the_first(dir.path()).await,
         _ => downgrade_to_the_second(dir.path()).await,
     }
     for _ in 0..2 {
@@ -256,7 +257,7 @@ async fn the_words_of_a_directory_of_an_earlier_format_are_found_as_they_are_now
     store.close(soon()).await.unwrap();
     drop(store);
     match format {
-        1 => downgrade(dir.path()).await,
+        1 => downgrade_to_the_first(dir.path()).await,
         2 => downgrade_to_the_second(dir.path()).await,
         _ => downgrade_to_the_third(dir.path()).await,
     }
@@ -299,7 +300,7 @@ async fn index_names(dir: &Path) -> Vec<String> {
     passages.list_indices().await.unwrap().into_iter().map(|index| index.name).collect()
 }
 
-/// A process of the second format that was running during the upgrade.
+/// A process of the second format was running during the upgrade.
 #[tokio::test]
 async fn what_a_process_of_an_earlier_format_goes_on_writing_is_complete_at_the_next_open() {
     let dir = tempfile::tempdir().unwrap();
@@ -352,7 +353,7 @@ async fn frames_that_earlier_versions_wrote_are_replayed() {
 async fn a_table_that_falls_back_to_a_version_from_before_the_upgrade_is_upgraded_again() {
     let dir = tempfile::tempdir().unwrap();
     let memories = bank(dir.path()).await;
-    downgrade(dir.path()).await;
+    downgrade_to_the_first(dir.path()).await;
     drop(open(dir.path()).await);
     for table in ["traces", "memories"] {
         let newest = table_files(dir.path(), table, "_versions").remove(0);
@@ -367,7 +368,7 @@ async fn a_table_that_falls_back_to_a_version_from_before_the_upgrade_is_upgrade
 async fn what_is_left_of_a_damaged_table_of_the_first_format_is_upgraded() {
     let dir = tempfile::tempdir().unwrap();
     let memories = bank(dir.path()).await;
-    downgrade(dir.path()).await;
+    downgrade_to_the_first(dir.path()).await;
     for table in ["traces", "memories"] {
         let data = table_files(dir.path(), table, "data");
         fs::OpenOptions::new().write(true).open(&data[0]).unwrap().set_len(10).unwrap();

@@ -57,7 +57,7 @@ pub(super) enum ReadPurpose {
     ToChange,
 }
 
-/// The place that a bank came from: memory, or its directory.
+/// Tells whether a bank was in memory already, or was read from its directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Freshness {
     Cached,

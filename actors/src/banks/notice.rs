@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A notice, of which `previous_errors` is a list.
+/// One entry of `previous_errors` in an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BankNotice {
     pub timestamp: Timestamp,

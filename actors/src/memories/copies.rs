@@ -100,7 +100,7 @@ impl MemoriesHandle {
         };
         self.each_page(&filter, deadline, take).await?;
         for memory in &mut paired {
-            // What goes as well takes nobody's place.
+            // A link to a memory that is erased too is dropped.
             memory.succession.replaces.retain(|id| !own.contains(id));
             memory.succession.outdated_by = memory.succession.outdated_by.filter(|newer| !own.contains(&newer.id));
         }

@@ -233,7 +233,7 @@ fn error_of(insight: &str, task: &str, episode: &NewEpisode) -> ErrorContext {
     }
 }
 
-/// Returns what the status of an episode says about the memories that were shown. A part of a success says nothing.
+/// Returns what the status of an episode says about the memories that were shown. A partial success is no evidence.
 pub fn verdict_of(status: EpisodeStatus) -> Feedback {
     let task_succeeded = match status {
         EpisodeStatus::Success => Some(true),

@@ -19,9 +19,9 @@ use crate::note::Note;
 pub enum Strategy {
     /// By meaning; labels raise the score and leave nothing out but what is asked for by name.
     Semantic,
-    /// By labels and time alone, the newest first.
+    /// The search goes by labels and time alone, the newest first.
     Structured,
-    /// By meaning among those with the labels.
+    /// The search goes by meaning, among the episodes with the labels.
     #[default]
     Hybrid,
     /// The newest first, of a range of time or of a session.
@@ -98,7 +98,7 @@ pub struct FoundBecause {
     /// How the failure is like the one that was met.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureTier>,
-    /// In words.
+    /// It says in words why the episode was found.
     pub reason: String,
 }
 

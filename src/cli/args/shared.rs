@@ -3,7 +3,7 @@
 use clap::Args;
 use uuid::Uuid;
 
-/// For what destroys.
+/// The consent that a command asks for before it destroys something.
 #[derive(Debug, Clone, Copy, Args)]
 pub(in crate::cli) struct Sure {
     /// Do not ask
@@ -11,7 +11,7 @@ pub(in crate::cli) struct Sure {
     pub(in crate::cli) yes: bool,
 }
 
-/// Of a list, newest first.
+/// The page of a list, the newest first.
 #[derive(Debug, Clone, Copy, Args)]
 pub(in crate::cli) struct PageArgs {
     /// How many at most, 1 to 500

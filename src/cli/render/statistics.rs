@@ -69,7 +69,7 @@ pub(in crate::cli) fn statistics(statistics: &Statistics) -> String {
             "resident",
             format!(
                 "{} in {}; {} answered from memory",
-                counted(resident.shelves, "shelf", "shelves"),
+                counted(resident.shelves, "owner index", "owner indexes"),
                 bytes(resident.bytes),
                 counted(resident.searches, "search", "searches")
             ),

@@ -9,7 +9,8 @@ use crate::mcp::{RequestKey, Server};
 
 pub(super) const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Says whether requests of a route may have a key: they write, and would write again. A DELETE erases nothing twice.
+/// Says whether requests of a route may have a key: they write, and would write again. A DELETE needs none, because the
+/// second one finds nothing to erase.
 pub(super) fn takes_key(route: &Route, changes_something: bool) -> bool {
     route.has_body() && changes_something && route.answer != RouteAnswer::Events
 }

@@ -34,7 +34,7 @@ impl Server {
     /// Begins the export of the workspace that a request of a script is for. It is noted in the audit log.
     ///
     /// # Errors
-    /// Those of a call of a tool.
+    /// The errors are those of a call of a tool.
     pub(crate) async fn export(
         &self,
         request: &Parts,

@@ -44,7 +44,7 @@ struct Arguments {
     /// Its sha256, or its name.
     #[schemars(length(min = 1, max = LABEL_MAX_CHARS))]
     artefact: String,
-    /// In bytes: the next of the part before.
+    /// The first byte to read: `next` of the part before.
     #[serde(default)]
     from: u64,
     /// Path or id.

@@ -53,7 +53,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Of get_context_for_task.
+    /// The id that get_context_for_task gave.
     context_id: Option<Uuid>,
     /// What happened. Default: the task of the context alone.
     episode: Option<ToldEpisode>,

@@ -34,7 +34,7 @@ pub struct Schedule {
 /// backup alone. Returns where the backup is. `None` where it is not time yet, or another backup is being made.
 ///
 /// # Errors
-/// Those of [`super::create`].
+/// The errors are those of [`super::create`].
 pub async fn make_if_due(
     store: &LanceStore,
     schedule: &Schedule,

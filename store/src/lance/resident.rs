@@ -134,7 +134,7 @@ async fn index(
         return Ok(None);
     }
     let Some(guard) = BuildGuard::begin(resident, &owner) else { return Ok(None) };
-    // a task of its own: it is not in vain when the search is given up
+    // It is a task of its own, so that it completes even when the search is cancelled.
     let made = start(at_once, make(Arc::clone(resident), owner, guard, at_once));
     if !at_once {
         return Ok(None);
