@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::memory::trace::VerdictSource;
 use reasoning_bank_domain::solve::task::{AttemptReport, LeftOutMemory, SolveReport, UsedMemory};
 
+use super::trace::judged_by;
 use super::{clean, clean_line, counted, kind, outcome, score};
 
 pub(in crate::cli) fn solve(report: &SolveReport) -> String {
@@ -50,11 +50,7 @@ pub(in crate::cli) fn solve(report: &SolveReport) -> String {
 
 /// Says in one line how it went.
 pub(in crate::cli) fn verdict(report: &SolveReport) -> String {
-    let by = match report.verdict_source {
-        VerdictSource::Judge => ", by the judge",
-        VerdictSource::Evidence => ", by evidence",
-        VerdictSource::None => ", not judged",
-    };
+    let by = judged_by(report.verdict_source);
     let rounds = counted(report.iterations, "round", "rounds");
     let ended = match (report.early_exit, report.loop_detected) {
         (_, true) => ", ended as it went in circles",

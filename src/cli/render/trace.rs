@@ -28,14 +28,19 @@ pub(in crate::cli) fn traces(listed: &Traces) -> String {
     out
 }
 
-pub(in crate::cli) fn trace(trace: &Trace) -> String {
-    let is_reported = trace.source == TraceSource::Reported;
-    let by = match trace.verdict_source {
+/// Says who judged the work of a trace.
+pub(super) fn judged_by(source: VerdictSource) -> &'static str {
+    match source {
         VerdictSource::Judge => ", by the judge",
         VerdictSource::Evidence => ", by evidence",
-        VerdictSource::None if is_reported && trace.outcome != Outcome::Partial => ", as the client says",
         VerdictSource::None => ", not judged",
-    };
+    }
+}
+
+pub(in crate::cli) fn trace(trace: &Trace) -> String {
+    let is_reported = trace.source == TraceSource::Reported;
+    let is_said = trace.verdict_source == VerdictSource::None && trace.outcome != Outcome::Partial;
+    let by = if is_reported && is_said { ", as the client says" } else { judged_by(trace.verdict_source) };
     let mut out = format!("{}\n\n", bold(clean(trace.task.trim_end())));
     let mut field = |name: &str, text: String| {
         let _ = writeln!(out, "{name:<9} {}", text.replace('\n', "\n          "));
