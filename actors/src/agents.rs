@@ -310,7 +310,7 @@ pub(crate) struct AgentsArgs {
 }
 
 /// A task that was handed to an agent and is not answered yet.
-struct Pending {
+struct PendingTask {
     task_id: TaskId,
     agent: ActorRef<AgentMsg>,
     reply: SolveReply,
@@ -319,7 +319,7 @@ struct Pending {
 
 pub(crate) struct AgentsState {
     args: AgentsArgs,
-    pending: HashMap<ActorId, Pending>,
+    pending: HashMap<ActorId, PendingTask>,
 }
 
 pub(crate) struct AgentsActor;
@@ -392,7 +392,7 @@ impl AgentsState {
         match AgentActor::spawn_linked(None, AgentActor, args, myself.get_cell()).await {
             Ok((agent, _)) => {
                 self.args.events.emit(|| SystemEvent::TaskStarted { task: task_id });
-                let pending = Pending { task_id, agent: agent.clone(), reply, _permit: permit };
+                let pending = PendingTask { task_id, agent: agent.clone(), reply, _permit: permit };
                 self.pending.insert(agent.get_id(), pending);
             }
             Err(error) => {

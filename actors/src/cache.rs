@@ -54,7 +54,7 @@ impl CacheCounters {
 }
 
 /// An answer or a failure that ends a flight and is not kept.
-enum Unkept {
+enum Uncacheable {
     Failed(FailedCall),
     /// An answer that another call of the same question should not get.
     Answered(CompletionReply),
@@ -136,17 +136,17 @@ impl CacheHandle {
             self.counters().misses += 1;
             match ask.await {
                 Ok(reply) if worth_keeping(&reply) => Ok(reply),
-                Ok(reply) => Err(Unkept::Answered(reply)),
-                Err(error) => Err(Unkept::Failed(error)),
+                Ok(reply) => Err(Uncacheable::Answered(reply)),
+                Err(error) => Err(Uncacheable::Failed(error)),
             }
         };
         let reply = match cache.try_get_with(key, flight).await {
             Ok(reply) => reply,
             Err(unkept) => match &*unkept {
-                Unkept::Answered(reply) => reply.clone(),
-                Unkept::Failed(failed) if asked => return Err(failed.clone()),
+                Uncacheable::Answered(reply) => reply.clone(),
+                Uncacheable::Failed(failed) if asked => return Err(failed.clone()),
                 // Who asked pays.
-                Unkept::Failed(failed) => return Err(failed.error.clone().into()),
+                Uncacheable::Failed(failed) => return Err(failed.error.clone().into()),
             },
         };
         if asked {

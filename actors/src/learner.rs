@@ -107,11 +107,11 @@ impl LearnerHandle {
         let (exchange, removed) = scrubbed(exchange);
         let outcome = match assess(&exchange.question, &exchange.answer, &self.settings.thresholds).verdict {
             Err(refused) => CaptureOutcome::Refused(refused),
-            Ok(signs) => {
+            Ok(traits) => {
                 let Exchange { question, answer, session } = exchange;
                 let work = Work::Capture { question, answer, session_id: session };
                 let Queued { queued, .. } = distiller.queue(work, workspace, deadline).await?;
-                if queued { CaptureOutcome::Queued(signs) } else { CaptureOutcome::Kept(signs, Novelty::Known) }
+                if queued { CaptureOutcome::Queued(traits) } else { CaptureOutcome::Kept(traits, Novelty::Known) }
             }
         };
         Ok(Captured { outcome, id: None, removed })
@@ -227,10 +227,10 @@ impl LearnerArgs {
         for exchange in &batch.exchanges {
             let (exchange, removed) = scrubbed(exchange.clone());
             let outcome = match Draft::of(&exchange, &origin, &self.thresholds, at) {
-                Ok((signs, draft)) => {
+                Ok((traits, draft)) => {
                     log_cuts(&exchange, &draft.memory);
                     drafts.push((captured.len(), draft));
-                    CaptureOutcome::Kept(signs, Novelty::New)
+                    CaptureOutcome::Kept(traits, Novelty::New)
                 }
                 Err(refused) => CaptureOutcome::Refused(refused),
             };

@@ -149,8 +149,8 @@ pub fn render(prompts: &Prompts, template: Template, values: &[(&str, &str)], bu
     let instructions = prompts.instructions(template);
     let prompt = with_texts(&instructions, &pieces, budget);
     let Some(cut) = prompt.cut.filter(|_| prompt.has_memories()) else { return prompt };
-    let memories = pieces.iter_mut().find(|piece| matches!(piece, Piece::Block(MEMORIES, _)));
-    let Some(Piece::Block(_, text)) = memories else { return prompt };
+    let memories = pieces.iter_mut().find(|piece| matches!(piece, TemplatePart::Block(MEMORIES, _)));
+    let Some(TemplatePart::Block(_, text)) = memories else { return prompt };
     let all = left_for_input(&prompt.instructions, budget);
     if 2 * tokens::estimate(text) <= all {
         return prompt;
@@ -161,13 +161,14 @@ pub fn render(prompts: &Prompts, template: Template, values: &[(&str, &str)], bu
     Prompt { cut: Some(Truncation { to_tokens, ..cut }), ..prompt }
 }
 
-fn with_texts(instructions: &str, pieces: &[Piece<'_>], budget: usize) -> Prompt {
-    let texts = pieces.iter().filter_map(|piece| if let Piece::Text(text) = piece { Some(&**text) } else { None });
+fn with_texts(instructions: &str, pieces: &[TemplatePart<'_>], budget: usize) -> Prompt {
+    let texts =
+        pieces.iter().filter_map(|piece| if let TemplatePart::Text(text) = piece { Some(&**text) } else { None });
     fitted(instructions.to_owned(), &texts.collect::<Vec<_>>(), budget, |texts| {
         let mut texts = texts.iter();
-        let each = |piece: &Piece<'_>| match piece {
-            Piece::Words(words) | Piece::Block(_, words) => (*words).to_owned(),
-            Piece::Text(_) => texts.next().copied().unwrap_or_default().to_owned(),
+        let each = |piece: &TemplatePart<'_>| match piece {
+            TemplatePart::Words(words) | TemplatePart::Block(_, words) => (*words).to_owned(),
+            TemplatePart::Text(_) => texts.next().copied().unwrap_or_default().to_owned(),
         };
         pieces.iter().map(each).collect()
     })
@@ -209,7 +210,7 @@ fn left_for_input(instructions: &str, budget: usize) -> usize {
 }
 
 /// A part of a template that is filled.
-enum Piece<'a> {
+enum TemplatePart<'a> {
     Words(&'a str),
     Text(Cow<'a, str>),
     /// A block: its name and its text.
@@ -217,16 +218,16 @@ enum Piece<'a> {
 }
 
 fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    let text = |piece: Piece<'_>| match piece {
-        Piece::Words(words) | Piece::Block(_, words) => words.to_owned(),
-        Piece::Text(text) => text.into_owned(),
+    let text = |piece: TemplatePart<'_>| match piece {
+        TemplatePart::Words(words) | TemplatePart::Block(_, words) => words.to_owned(),
+        TemplatePart::Text(text) => text.into_owned(),
     };
     pieces(template, values).into_iter().map(text).collect()
 }
 
 /// Splits a template into parts, filled in one pass from left to right, so that a value which holds `{{name}}` is not
 /// filled again. A name without a value becomes nothing.
-fn pieces<'a>(template: &'a str, values: &[(&str, &'a str)]) -> Vec<Piece<'a>> {
+fn pieces<'a>(template: &'a str, values: &[(&str, &'a str)]) -> Vec<TemplatePart<'a>> {
     let value = |name: &str| values.iter().find(|(key, _)| *key == name).map(|(_, value)| *value).unwrap_or_default();
     let mut pieces = Vec::new();
     let mut rest = template;
@@ -235,11 +236,15 @@ fn pieces<'a>(template: &'a str, values: &[(&str, &'a str)]) -> Vec<Piece<'a>> {
         let (inner, end) = inner.strip_prefix('{').map_or((inner, "}}"), |block| (block, "}}}"));
         let Some((name, after)) = inner.split_once(end) else { break };
         let name = name.trim();
-        pieces.push(Piece::Words(&rest[..start]));
-        pieces.push(if end == "}}" { Piece::Text(quoted(value(name))) } else { Piece::Block(name, value(name)) });
+        pieces.push(TemplatePart::Words(&rest[..start]));
+        pieces.push(if end == "}}" {
+            TemplatePart::Text(quoted(value(name)))
+        } else {
+            TemplatePart::Block(name, value(name))
+        });
         rest = after;
     }
-    pieces.push(Piece::Words(rest));
+    pieces.push(TemplatePart::Words(rest));
     pieces
 }
 

@@ -135,12 +135,12 @@ impl NotTaken {
             let name = quoted_name(&left_out.readers);
             format!("{memories} memories for the {what}{name} were left out: {}", words.left_out(workspace, what))
         });
-        let circles = self
+        let cycles = self
             .cycle_edges
             .iter()
             .map(|(id, source)| format!("{id} was not linked to its source {source}, which comes from it"));
         notes.extend(named(left_out, |more| format!("so were those for {more} more teams and organisations")));
-        notes.extend(named(circles, |more| {
+        notes.extend(named(cycles, |more| {
             format!("nor were {more} more memories linked to sources that come from them")
         }));
         notes

@@ -59,7 +59,7 @@ impl MemoriesHandle {
             origin.tasks.extend(lesson.origin.tasks);
         }
         if let Err(error) = self.merge_all(&confirmed, deadline).await {
-            tracing::debug!(code = error.code().as_str(), "the sources of a confirmed memory were not joined");
+            tracing::debug!(code = error.code().as_str(), "the sources of a confirmed memory were not merged");
         }
     }
 

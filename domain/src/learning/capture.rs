@@ -165,10 +165,10 @@ impl CaptureOutcome {
 impl fmt::Display for CaptureOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Kept(signs, Novelty::New) => write!(f, "kept: the answer has {signs}"),
+            Self::Kept(traits, Novelty::New) => write!(f, "kept: the answer has {traits}"),
             Self::Kept(_, Novelty::Confirms) => f.write_str("confirmed: a memory says the same already"),
             Self::Kept(_, Novelty::Known) => f.write_str("known: this exchange was learned before"),
-            Self::Queued(signs) => write!(f, "queued for a model: the answer has {signs}"),
+            Self::Queued(traits) => write!(f, "queued for a model: the answer has {traits}"),
             Self::Refused(refused) => refused.fmt(f),
             Self::Off => f.write_str("off: passive.enabled is false"),
         }

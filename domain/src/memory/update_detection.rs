@@ -32,7 +32,7 @@ mod values;
 mod verb;
 
 pub use compared::{Compared, Links, Older, links};
-pub use order::{NewestFirst, Placed, newest_first};
+pub use order::{DatedResult, NewestFirst, newest_first};
 pub use statement::Statement;
 
 use jiff::Timestamp;

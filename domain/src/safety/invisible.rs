@@ -32,12 +32,12 @@ pub fn drop_invisible(text: &str) -> VisibleText<'_> {
     for (part, fate) in Parts::to_drop(text) {
         let chars = |part: &str| u32::try_from(part.chars().count()).unwrap_or(u32::MAX);
         match fate {
-            Fate::Kept => out.push_str(part),
-            Fate::LineEnd => {
+            CharacterAction::Kept => out.push_str(part),
+            CharacterAction::LineEnd => {
                 out.push('\n');
                 dropped = dropped.saturating_add(chars(part));
             }
-            Fate::Dropped => dropped = dropped.saturating_add(chars(part)),
+            CharacterAction::Dropped => dropped = dropped.saturating_add(chars(part)),
         }
     }
     if dropped == 0 {
@@ -81,7 +81,7 @@ fn escaped(text: &str, write: impl Fn(&mut String, char)) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len());
     let mut changed = false;
     for (part, fate) in Parts::to_escape(text) {
-        if fate == Fate::Kept {
+        if fate == CharacterAction::Kept {
             out.push_str(part);
             continue;
         }
@@ -103,7 +103,7 @@ fn may_have_invisible(text: &str) -> bool {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum CharacterAction {
     Kept,
     /// It ends a line and becomes `\n`.
     LineEnd,
@@ -137,25 +137,27 @@ impl<'a> Parts<'a> {
     }
 
     /// Returns the length in bytes of the first part of the rest, and what becomes of it. The length is 0 at the end.
-    fn first(&self) -> (usize, Fate) {
+    fn first(&self) -> (usize, CharacterAction) {
         let seen = self.rest.find(|c| CharacterClass::of(c) != CharacterClass::Seen).unwrap_or(self.rest.len());
         if seen > 0 {
-            return (seen, Fate::Kept);
+            return (seen, CharacterAction::Kept);
         }
-        let Some(c) = self.rest.chars().next() else { return (0, Fate::Dropped) };
+        let Some(c) = self.rest.chars().next() else { return (0, CharacterAction::Dropped) };
         let after = &self.rest[c.len_utf8()..];
-        let kept_if = |kept: bool| if kept { Fate::Kept } else { Fate::Dropped };
+        let kept_if = |kept: bool| if kept { CharacterAction::Kept } else { CharacterAction::Dropped };
         let fate = match CharacterClass::of(c) {
-            CharacterClass::Escape => return (terminal::sequence(self.rest).unwrap_or(c.len_utf8()), Fate::Dropped),
+            CharacterClass::Escape => {
+                return (terminal::sequence(self.rest).unwrap_or(c.len_utf8()), CharacterAction::Dropped);
+            }
             CharacterClass::CarriageReturn => match self.next_after(after) {
-                Some('\n') => Fate::Kept,
-                Some('\r') => Fate::Dropped,
-                _ => Fate::LineEnd,
+                Some('\n') => CharacterAction::Kept,
+                Some('\r') => CharacterAction::Dropped,
+                _ => CharacterAction::LineEnd,
             },
-            CharacterClass::LineEnd => Fate::LineEnd,
+            CharacterClass::LineEnd => CharacterAction::LineEnd,
             CharacterClass::Flag => match classes::flag_of_a_country(self.rest) {
-                Some(bytes) => return (bytes, Fate::Kept),
-                None => return (c.len_utf8(), Fate::Kept),
+                Some(bytes) => return (bytes, CharacterAction::Kept),
+                None => return (c.len_utf8(), CharacterAction::Kept),
             },
             class => kept_if(classes::is_needed(class, c, self.before, self.next_after(after))),
         };
@@ -164,7 +166,7 @@ impl<'a> Parts<'a> {
 }
 
 impl<'a> Iterator for Parts<'a> {
-    type Item = (&'a str, Fate);
+    type Item = (&'a str, CharacterAction);
 
     fn next(&mut self) -> Option<Self::Item> {
         let (bytes, fate) = self.first();
@@ -174,12 +176,12 @@ impl<'a> Iterator for Parts<'a> {
         let (part, rest) = self.rest.split_at(bytes);
         self.rest = rest;
         match fate {
-            Fate::Kept => self.before = part.chars().next_back(),
+            CharacterAction::Kept => self.before = part.chars().next_back(),
             _ if self.escapes => {
                 self.before = part.chars().next_back().filter(|c| CharacterClass::of(*c) == CharacterClass::Seen)
             }
-            Fate::LineEnd => self.before = Some('\n'),
-            Fate::Dropped => {}
+            CharacterAction::LineEnd => self.before = Some('\n'),
+            CharacterAction::Dropped => {}
         }
         Some((part, fate))
     }

@@ -196,7 +196,7 @@ fn a_million_memories_would_fit_into_900_megabytes() {
     }
     index.optimize();
     let each = index.bytes() / COUNT as usize;
-    assert!(each < 900 - 48, "{each} bytes a memory, before its 48 of the sieve");
+    assert!(each < 900 - 48, "{each} bytes a memory, before its 48 of the binary prefilter");
     assert!(index.columns.bytes() / (COUNT as usize) < 180, "{}", index.columns.bytes() / COUNT as usize);
 }
 

@@ -235,7 +235,7 @@ async fn is_current(
         threads::spawn_aside(add_all(Arc::clone(resident), Arc::clone(cached), versions, guard, updating));
         return Ok(false);
     }
-    let Some((snapshot, deltas)) = what_came(resident, &versions).await? else { return Ok(false) };
+    let Some((snapshot, deltas)) = read_deltas(resident, &versions).await? else { return Ok(false) };
     let (resident, cached) = (Arc::clone(resident), Arc::clone(cached));
     if deltas.rows() > ROWS_AT_ONCE {
         guard.mark();
@@ -272,7 +272,7 @@ async fn add_to_others(
 
 /// Takes the newest version of the tables, and finds what came to it since `versions`. Returns `None` where an owner
 /// index has to be filled anew.
-async fn what_came(resident: &Resident, versions: &TableVersions) -> Result<Option<(Snapshot, Deltas)>, StoreError> {
+async fn read_deltas(resident: &Resident, versions: &TableVersions) -> Result<Option<(Snapshot, Deltas)>, StoreError> {
     let snapshot = Snapshot::take(&resident.layout, &resident.tables).await?;
     Ok(fill::deltas(versions, &snapshot).await?.map(|deltas| (snapshot, deltas)))
 }
@@ -285,7 +285,7 @@ async fn add_all(
     guard: BuildGuard,
     updating: OwnedMutexGuard<()>,
 ) {
-    match what_came(&resident, &versions).await {
+    match read_deltas(&resident, &versions).await {
         Ok(Some((snapshot, deltas))) => {
             add(cached, snapshot, deltas, guard, updating).await;
         }

@@ -32,8 +32,8 @@ pub struct Traits {
 
 impl fmt::Display for Traits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let signs = [(self.code, "code"), (self.explanation, "an explanation"), (self.steps, "steps")];
-        let named: Vec<&str> = signs.into_iter().filter_map(|(there, name)| there.then_some(name)).collect();
+        let traits = [(self.code, "code"), (self.explanation, "an explanation"), (self.steps, "steps")];
+        let named: Vec<&str> = traits.into_iter().filter_map(|(there, name)| there.then_some(name)).collect();
         f.write_str(&named.join(" and "))
     }
 }
@@ -233,21 +233,21 @@ impl ExchangeFeatures {
     }
 
     fn verdict(&self, score: f64, thresholds: &Thresholds) -> Result<Traits, CaptureRefusal> {
-        let signs = Traits {
+        let traits = Traits {
             code: self.code > 0,
             explanation: self.explains + self.findings + self.instructs > 0 || self.states >= 2,
             steps: self.steps >= 2,
         };
-        if thresholds.require_code_blocks && !signs.code {
+        if thresholds.require_code_blocks && !traits.code {
             return Err(CaptureRefusal::NoCodeBlock);
         }
-        if thresholds.require_explanations && !signs.explanation {
+        if thresholds.require_explanations && !traits.explanation {
             return Err(CaptureRefusal::NoExplanation);
         }
-        let any = signs.code || signs.explanation || signs.steps;
+        let any = traits.code || traits.explanation || traits.steps;
         let remains = self.substance() >= thresholds.min_answer_length as f64 * 0.6;
         if any && remains && score >= ENOUGH && self.noise_share() < 0.75 {
-            return Ok(signs);
+            return Ok(traits);
         }
         Err(self.reason(any))
     }

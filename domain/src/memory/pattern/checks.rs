@@ -127,7 +127,7 @@ fn steps(found: &mut PartProblems, field: &'static str, steps: &[PatternStep]) {
         if !step.id.is_empty() && steps[..place].iter().any(|other| other.id == step.id) {
             found.add(field, format!("has two steps with the id {:?}", step.id));
         }
-        // A step comes after those that it depends on, so there is no circle.
+        // A step comes after those that it depends on, so there is no cycle.
         for wanted in &step.depends_on {
             if !steps[..place].iter().any(|other| !other.id.is_empty() && other.id == *wanted) {
                 found.add(field, format!("has a step that depends on {wanted:?}, which is no step before it"));

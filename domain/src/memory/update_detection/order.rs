@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 /// A result of a search, as far as its age counts.
 #[derive(Debug, Clone, Copy)]
-pub struct Placed<Trust, Owner> {
+pub struct DatedResult<Trust, Owner> {
     /// The time when the result was said.
     pub at: Timestamp,
     pub trust: Trust,
@@ -30,7 +30,10 @@ pub struct NewestFirst {
 /// of the place of a newer and of an older result, the newer of which updates the older.
 ///
 /// A result moves only before what it outdates. What is outdated stays where it is.
-pub fn newest_first<T: PartialOrd, O: PartialEq>(ranked: &[Placed<T, O>], links: &[(usize, usize)]) -> NewestFirst {
+pub fn newest_first<T: PartialOrd, O: PartialEq>(
+    ranked: &[DatedResult<T, O>],
+    links: &[(usize, usize)],
+) -> NewestFirst {
     let count = ranked.len();
     let (mut precede, mut contest) = (vec![Vec::new(); count], vec![None::<usize>; count]);
     let is_known =
@@ -61,7 +64,7 @@ pub fn newest_first<T: PartialOrd, O: PartialEq>(ranked: &[Placed<T, O>], links:
 }
 
 /// Returns the key that puts the newest first and, of the same age, the better one.
-fn age<T, O>(ranked: &[Placed<T, O>], place: usize) -> (Reverse<Timestamp>, usize) {
+fn age<T, O>(ranked: &[DatedResult<T, O>], place: usize) -> (Reverse<Timestamp>, usize) {
     (Reverse(ranked[place].at), place)
 }
 

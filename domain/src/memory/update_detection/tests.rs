@@ -164,8 +164,8 @@ fn a_title_of_several_things_tells_that_there_are_several() {
     assert!(!same_subject(&added, &Statement::of("Grandma's pills", "Grandma takes vitamin D.")));
 }
 
-fn placed(second: i64, trust: u8, owner: u8) -> Placed<u8, u8> {
-    Placed { at: at(second), trust, owner }
+fn placed(second: i64, trust: u8, owner: u8) -> DatedResult<u8, u8> {
+    DatedResult { at: at(second), trust, owner }
 }
 
 #[test]

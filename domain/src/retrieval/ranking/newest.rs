@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Cut, Ranked, Ranking};
 use crate::memory::ids::MemoryId;
-use crate::memory::update_detection::{Compared, Older, Placed, Statement, newest_first, same_subject};
+use crate::memory::update_detection::{Compared, DatedResult, Older, Statement, newest_first, same_subject};
 use crate::memory::{Memory, normalised};
 
 /// The number of the first memories of an answer that are compared.
@@ -44,7 +44,11 @@ impl Ranking {
             places.filter_map(|place| Some(Ordered { place, memory: body(self.entries[place].facts.id)? })).collect();
         let placed: Vec<_> = ordered
             .iter()
-            .map(|Ordered { memory, .. }| Placed { at: memory.said_at(), trust: memory.trust, owner: memory.owner() })
+            .map(|Ordered { memory, .. }| DatedResult {
+                at: memory.said_at(),
+                trust: memory.trust,
+                owner: memory.owner(),
+            })
             .collect();
         let links = links(&ordered);
         let mut shown = newest_first(&placed, &links);

@@ -60,7 +60,7 @@ struct CacheEntries {
 /// The state of the owner index of an owner who was asked for.
 enum EntryState {
     /// There is nothing yet. A large owner index is made for an owner who asks again: a command asks once and ends.
-    Asked,
+    Requested,
     /// An owner index is being made, or much is being added to one.
     UnderWay,
     TooLarge,
@@ -210,7 +210,7 @@ impl Resident {
                 cached.used.store(self.now(), Ordering::Relaxed);
                 Look::Cached(Arc::clone(cached))
             }
-            Some(EntryState::Asked) => Look::Nothing { asked_before: true },
+            Some(EntryState::Requested) => Look::Nothing { asked_before: true },
             Some(EntryState::NoRoom { since }) if self.now() - since >= ROOM_AGAIN_AFTER.as_micros() as u64 => {
                 Look::Nothing { asked_before: true }
             }
@@ -219,7 +219,7 @@ impl Resident {
                 if state.entries.len() >= MOST_ENTRIES {
                     state.entries.retain(|_, entry| matches!(entry, EntryState::Cached(_) | EntryState::UnderWay));
                 }
-                state.entries.insert(owner.clone(), EntryState::Asked);
+                state.entries.insert(owner.clone(), EntryState::Requested);
                 Look::Nothing { asked_before: false }
             }
         }
@@ -274,7 +274,7 @@ impl BuildGuard {
     /// Begins work on an owner index that searches go on to use, once it is up to date.
     pub(super) fn of(resident: &Arc<Resident>, owner: &Owner) -> Self {
         let erasures = resident.state().erasures;
-        Self { resident: Arc::clone(resident), owner: owner.clone(), erasures, end: Some(EntryState::Asked) }
+        Self { resident: Arc::clone(resident), owner: owner.clone(), erasures, end: Some(EntryState::Requested) }
     }
 
     /// Begins work on a new owner index; returns `None` when there is one, or somebody else is at work on it.
@@ -338,7 +338,7 @@ impl BuildGuard {
                 EntryState::TooLarge
             }
             NotCached::NoRoom => EntryState::NoRoom { since: self.resident.now() },
-            NotCached::Outdated | NotCached::Busy => EntryState::Asked,
+            NotCached::Outdated | NotCached::Busy => EntryState::Requested,
         });
     }
 }

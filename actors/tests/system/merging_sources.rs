@@ -92,7 +92,7 @@ fn again(of: (&str, &str), derived_from: Vec<MemoryId>) -> RecordRequest {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_that_are_joined_to_each_other_by_two_processes_at_once_close_no_circle() {
+async fn two_that_are_merged_with_each_other_by_two_processes_at_once_form_no_cycle() {
     let (world, shared) = shared_world().await;
     let (a, b) = (world.recorded(lesson(A.0, A.1)).await, world.recorded(lesson(B.0, B.1)).await);
     let other = world.recorded(lesson("Pin versions", "in the lock file")).await;
