@@ -13,6 +13,8 @@ static MARKER: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^( {0,3})(?:([-*+])|(\d{1,9})([.)]))(?:[ \t]+|\r?\n|$)").ok());
 const DEEPEST_LEVEL: usize = 6;
 
+const COMMENT_END: &str = "-->";
+
 /// The marker of a list item at the outermost level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ListMarker {
@@ -28,6 +30,27 @@ impl ListMarker {
             None => Some(Self::Number(found[3].parse().ok()?, found[4].to_owned())),
         }
     }
+
+    /// Returns the marker after which this one comes: a list goes on counting from its first number.
+    fn before(self) -> Self {
+        match self {
+            Self::Number(number, sign) => Self::Number(number.saturating_sub(1), sign),
+            bullet => bullet,
+        }
+    }
+}
+
+/// Returns the fence that a line opens code with.
+fn fence_of(trimmed: &str) -> Option<String> {
+    let sign = trimmed.chars().next().filter(|sign| ['`', '~'].contains(sign))?;
+    let fence: String = trimmed.chars().take_while(|c| *c == sign).collect();
+    (fence.len() >= 3).then_some(fence)
+}
+
+/// Says whether a line is a rule across the page, such as `* * *`.
+fn is_thematic_break(trimmed: &str) -> bool {
+    let signs: String = trimmed.chars().filter(|c| !c.is_whitespace()).collect();
+    signs.len() >= 3 && ["*", "-", "_"].iter().any(|sign| signs.trim_matches(|c| sign.contains(c)).is_empty())
 }
 
 impl BankDocument {
@@ -38,7 +61,7 @@ impl BankDocument {
     pub fn append(&self, section: usize, content: &str) -> Result<Self, BankInvalid> {
         let body = self.range_of(section)?;
         let written = self.text()[body.clone()].trim_end();
-        let at = body.start + written.len();
+        let at = self.end_of_line(body.start + written.len());
         let last = last_marker(written);
         let content = self.in_place(content, last.as_ref().map(|(marker, _)| marker));
         let between = match (written.trim().is_empty(), last) {
@@ -70,15 +93,21 @@ impl BankDocument {
         let text = &self.text()[body.clone()];
         let mut at = 0;
         let mut first = None;
-        let mut fence: Option<&str> = None;
+        // What closes the code or the comment that a line is in.
+        let mut closing: Option<String> = None;
         for line in text.split_inclusive('\n') {
-            let trimmed = line.trim_start();
-            match fence {
-                Some(mark) if trimmed.starts_with(mark) => fence = None,
+            let trimmed = line.trim();
+            match &closing {
+                Some(mark) if mark == COMMENT_END && trimmed.contains(COMMENT_END) => closing = None,
+                Some(mark) if trimmed.starts_with(mark.as_str()) && trimmed.trim_matches(['`', '~']).is_empty() => {
+                    closing = None;
+                }
                 Some(_) => {}
                 None => {
-                    fence = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
-                    if let Some(marker) = ListMarker::of(line) {
+                    let opens_comment = trimmed.contains("<!--") && !trimmed.contains(COMMENT_END);
+                    closing = fence_of(trimmed).or_else(|| opens_comment.then(|| COMMENT_END.to_owned()));
+                    let marker = ListMarker::of(line).filter(|_| closing.is_none() && !is_thematic_break(trimmed));
+                    if let Some(marker) = marker {
                         first = Some((at, marker));
                         break;
                     }
@@ -88,7 +117,7 @@ impl BankDocument {
         }
         match first {
             Some((at, marker)) => {
-                let content = self.in_place(content, Some(&marker));
+                let content = self.in_place(content, Some(&marker.before()));
                 let between = if ListMarker::of(&content).is_some() { "\n" } else { "\n\n" };
                 let at = body.start + at;
                 self.spliced(section, at..at, &self.with_line_ends(&format!("{content}{between}")))
@@ -138,7 +167,7 @@ impl BankDocument {
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let heading = format!("{} {title}", "#".repeat(level.clamp(1, DEEPEST_LEVEL)));
         let body = self.range_of(last)?;
-        let at = body.start + self.text()[body].trim_end().len();
+        let at = self.end_of_line(body.start + self.text()[body].trim_end().len());
         let before = &self.text()[..at];
         let between = match before.trim_matches('\u{feff}') {
             "" => "",
@@ -202,12 +231,20 @@ impl BankDocument {
         }
     }
 
+    /// Returns the end of a line whose text ends at a place: two spaces there break the line, and stay with it.
+    fn end_of_line(&self, at: usize) -> usize {
+        let rest = &self.text()[at..];
+        at + rest.len() - rest.trim_start_matches([' ', '\t']).len()
+    }
+
     /// Returns a content whose items have the marker of the list that they join.
     fn in_place(&self, content: &str, marker: Option<&ListMarker>) -> String {
         let content = content.trim_matches(['\n', '\r']);
         let Some(rest) = content.strip_prefix("- ") else { return content.to_owned() };
         match marker {
-            Some(ListMarker::Bullet(sign)) if !content.contains("\n- ") => format!("{sign} {rest}"),
+            Some(ListMarker::Bullet(sign)) if !content.contains("```") => {
+                format!("{sign} {}", rest.replace("\n- ", &format!("\n{sign} ")))
+            }
             Some(ListMarker::Number(last, sign)) if !content.contains('\n') && !rest.starts_with('[') => {
                 format!("{}{sign} {rest}", last.saturating_add(1))
             }

@@ -15,6 +15,8 @@ fn an_entry_is_put_where_a_careful_writer_would_put_it() {
         ("# A\n- one\n## B\n", "# A\n- one\n- new\n\n## B\n"),
         ("# A\n\n* one\n\n* two\n\n\n## B\n", "# A\n\n* one\n\n* two\n\n* new\n\n\n## B\n"),
         ("# A\n\n1. one\n2. two\n   more\n", "# A\n\n1. one\n2. two\n   more\n3. new\n"),
+        ("# A\n\n- one  \n\n## B\n", "# A\n\n- one  \n- new\n\n## B\n"),
+        ("# A\n\n- one\t\t", "# A\n\n- one\t\t\n- new"),
         ("# A\n\ntext\n\n\n", "# A\n\ntext\n\n- new\n\n\n"),
         ("# A\r\n\r\n- one", "# A\r\n\r\n- one\r\n- new"),
     ];
@@ -31,6 +33,12 @@ fn the_newest_entry_comes_after_the_introduction() {
     let prepended = |text: &str, content: &str| edited(text, |document| document.prepend(1, content));
     assert_eq!(prepended("# A\n\nIntro.\n\n- old\n", "- new"), "# A\n\nIntro.\n\n- new\n- old\n");
     assert_eq!(prepended("# A\n\n```\n- code\n```\n\n* old", "- new"), "# A\n\n```\n- code\n```\n\n* new\n* old");
+    for before in ["<!--\n- old entry\n-->\n\n", "````\n```\n- code\n````\n\n", "Above.\n\n* * *\n\n"] {
+        let text = format!("# A\n\n{before}- old\n");
+        assert_eq!(prepended(&text, "- new"), format!("# A\n\n{before}- new\n- old\n"));
+    }
+    assert_eq!(prepended("# A\n\n1. old\n", "- new"), "# A\n\n1. new\n1. old\n");
+    assert_eq!(prepended("# A\n\n* old\n", "- one\n- two"), "# A\n\n* one\n* two\n* old\n");
     assert_eq!(prepended("# A\n\nold\n", "new\n"), "# A\n\nnew\n\nold\n");
     assert_eq!(prepended("# A\n\n## B\n", "- new"), "# A\n\n- new\n\n## B\n");
 }
