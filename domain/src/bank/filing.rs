@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use self::places::{BankPlace, place_in};
 use super::apply::{NAME_MAX_CHARS as RELATION_MAX_CHARS, day, open_item};
-use super::known::{BankTextPiece, PieceForm, text_pieces};
+use super::known::{BankTextPiece, PieceForm, text_pieces, words_of};
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource,
@@ -28,13 +28,14 @@ const LABEL_MAX_WORDS: usize = 4;
 /// # Errors
 /// The text is longer than a file of a bank may be.
 pub fn file_by_rules(text: &str, bank: &BankFiles, now: Timestamp) -> Result<Vec<BankOperation>, BankInvalid> {
-    BankDocument::parse(text).map_err(|error| BankInvalid::new("content", error.problem))?;
+    let document = BankDocument::parse(text).map_err(|error| BankInvalid::new("content", error.problem))?;
+    let text = &without_front_matter(&document);
     let documents: Vec<(&BankPath, BankDocument)> =
         bank.iter().filter_map(|(path, text)| Some((path, BankDocument::parse(text.as_str()).ok()?))).collect();
     let mut operations = Vec::new();
     for piece in introduced(text_pieces(text)) {
         let category = classify(&piece);
-        if category == BankCategory::Done {
+        if category == BankCategory::Done && is_finished(&piece.text) {
             let found = documents.iter().find(|(_, document)| open_item(document, &piece.text).is_some());
             operations.extend(found.map(|(path, _)| completed((*path).clone(), &piece)));
         }
@@ -43,6 +44,39 @@ pub fn file_by_rules(text: &str, bank: &BankFiles, now: Timestamp) -> Result<Vec
         operations.extend(operations_of(&piece, category, place, relations, now));
     }
     Ok(without_repeated_sections(operations))
+}
+
+/// Returns a text whose front matter is a part of it like any other. Only a file has properties; what stands there in the
+/// text of an update has to be filed.
+fn without_front_matter(document: &BankDocument) -> String {
+    let front = document.front_matter();
+    let inner: Vec<&str> = front.lines().filter(|line| !matches!(line.trim_end(), "---" | "...")).collect();
+    format!("{}\n\n{}", inner.join("\n"), &document.text()[front.len()..])
+}
+
+/// Says whether a report that something is done means all of it.
+fn is_finished(report: &str) -> bool {
+    const OPEN: [&str; 17] = [
+        "not",
+        "half",
+        "partly",
+        "partially",
+        "started",
+        "start",
+        "starting",
+        "begun",
+        "began",
+        "almost",
+        "nearly",
+        "next",
+        "remaining",
+        "remains",
+        "still",
+        "except",
+        "without",
+    ];
+    let is_open = |word: &str| OPEN.contains(&word) || word.ends_with("n't");
+    !words_of(report).split(|c: char| !c.is_alphanumeric() && c != '\'').any(is_open)
 }
 
 /// Returns the category that a heading names, such as `Next steps`.

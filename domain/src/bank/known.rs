@@ -145,16 +145,28 @@ pub(super) fn words_of(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Splits a text at its headings, list items and paragraphs. Nothing is left out but white space, the headings, which
-/// each piece names, and the markers of lists.
+/// A heading of so many words under which nothing stands may say something by itself.
+const TELLING_HEADING_WORDS: usize = 3;
+
+/// Splits a text at its headings, list items and paragraphs. Nothing is left out but white space, the markers of lists, and
+/// the headings, which each piece names. A heading with nothing under it is a piece where it has three words or is all there
+/// is.
 pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
     let Ok(document) = BankDocument::parse(text) else { return Vec::new() };
     let mut pieces: Vec<BankTextPiece> = Vec::new();
-    for section in document.sections() {
+    let mut bare: Vec<BankTextPiece> = Vec::new();
+    for (at, section) in document.sections().iter().enumerate() {
         let body = document.body(section);
         let body = if section.level == 0 { body.trim_start_matches(document.front_matter()) } else { body };
         let mut introduced: Option<String> = None;
         let blocks = blocks(body);
+        let has_more = document.sections().get(at + 1).is_some_and(|next| next.is_within(section));
+        if blocks.is_empty() && !has_more && !section.title().is_empty() {
+            let (title, headings) = (section.title().to_owned(), section.path[..section.path.len() - 1].to_vec());
+            let piece = BankTextPiece { headings, form: PieceForm::Paragraph, text: title };
+            let is_telling = piece.text.split_whitespace().count() >= TELLING_HEADING_WORDS;
+            if is_telling { pieces.push(piece) } else { bare.push(piece) }
+        }
         for (index, (form, text)) in blocks.iter().enumerate() {
             if !form.is_item() {
                 let next_is_item = blocks.get(index + 1).is_some_and(|(form, _)| form.is_item());
@@ -167,7 +179,7 @@ pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
             pieces.push(BankTextPiece { headings, form: *form, text: text.clone() });
         }
     }
-    pieces
+    if pieces.is_empty() { bare } else { pieces }
 }
 
 /// A piece of what stands under a heading, and where it is.

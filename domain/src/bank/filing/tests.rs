@@ -152,3 +152,51 @@ fn hostile_texts_are_filed_whole() {
     let lines = "- one of very many items\n".repeat(10_000);
     assert_eq!(file_by_rules(&lines, &files, now()).unwrap().len(), 10_000);
 }
+
+/// Returns all texts that are filed, one after the other.
+fn filed(text: &str, bank: &BankFiles) -> String {
+    file_by_rules(text, bank, now()).unwrap().into_iter().map(|operation| operation.content + "\n").collect()
+}
+
+#[test]
+fn nothing_of_a_text_is_cut_off() {
+    let bank = template(BankKind::Code);
+    for (text, parts) in [
+        ("---\nFinished the alpha work.\n---\nFinished the beta work.", vec!["alpha work", "beta work"]),
+        ("---\n\nWe use Rust because it is fast.\n\n---\n", vec!["it is fast"]),
+        ("## Decision: use Postgres because of transactions", vec!["use Postgres because"]),
+        ("Call the dentist tomorrow\n=====\n", vec!["dentist"]),
+        ("# Dentist", vec!["Dentist"]),
+        ("# Plan\n\n## Call the dentist\n\n## Done\n\n- It works.\n", vec!["Call the dentist", "It works."]),
+    ] {
+        let filed = filed(text, &bank);
+        for part in parts {
+            assert!(filed.contains(part), "{part} of {text:?}: {filed:?}");
+        }
+    }
+    // A heading that names a section says nothing by itself.
+    assert!(!filed("# Progress\n\n## Done\n\n- It works.\n\n## Blocked\n", &bank).contains("Blocked"));
+}
+
+#[test]
+fn only_a_report_that_all_of_it_is_done_ticks_a_task() {
+    let mut bank = template(BankKind::Code);
+    let path: BankPath = "activeContext.md".parse().unwrap();
+    let document = BankDocument::parse(bank[&path].as_str()).unwrap();
+    let at = document.find("Next steps").unwrap();
+    bank.insert(path, document.append(at, "- [ ] Write the docs of the importer").unwrap().into_text());
+    let ticks = |text: &str| {
+        let operations = file_by_rules(text, &bank, now()).unwrap();
+        operations.iter().any(|operation| operation.operation_type == BankOperationType::CompleteItem)
+    };
+    assert!(ticks("Finished: write the docs of the importer."));
+    for open in [
+        "Not finished: write the docs of the importer",
+        "Finished half of: write the docs of the importer",
+        "Started to write the docs of the importer.",
+        "Done with the docs of the exporter; write the docs of the importer is next.",
+        "Didn't finish: write the docs of the importer",
+    ] {
+        assert!(!ticks(open), "{open}");
+    }
+}
