@@ -276,20 +276,29 @@ impl BanksHandle {
         self.with_bank(place, deadline, |bank| bank.versions()).await
     }
 
-    /// Brings a version of a bank back. The bank as it was is kept as a version, too.
+    /// Brings a version of a bank back. The bank as it was is kept as a version, too, which this returns.
     ///
     /// # Errors
     /// There is no such version.
-    pub async fn restore(&self, place: &BankLocation, version: Timestamp, deadline: Deadline) -> Result<(), Error> {
+    pub async fn restore(
+        &self,
+        place: &BankLocation,
+        version: Timestamp,
+        deadline: Deadline,
+    ) -> Result<Timestamp, Error> {
         let at = self.clock.now();
         self.with_bank(place, deadline, move |bank| {
             let lock = bank.lock()?;
             bank.refresh(&lock, at)?;
             let missing = || Error::NotFound(format!("version {version} of the bank {}", bank.place.key));
             let version = bank.version(version)?.ok_or_else(missing)?;
-            bank.keep_version("before a version was restored", at)?;
+            let kept = bank.keep_version("before a version was restored", at)?;
             bank.state.set_texts(version.files);
-            bank.write_anew(&lock, at)
+            // Whoever wants it back wants it so long: it is made shorter again when it has grown.
+            bank.state.optimized_tokens = bank.remembered.own_tokens(&bank.state.texts());
+            bank.state.optimized_at = Some(at);
+            bank.write_anew(&lock, at)?;
+            Ok(kept)
         })
         .await
     }

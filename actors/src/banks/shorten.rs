@@ -238,6 +238,10 @@ pub(super) fn shorten(
         optimized.tokens
     );
     bank.state.notice(NoticeSeverity::Info, description, at);
-    bank.state.file(optimized.files);
+    let own: BTreeSet<String> = before
+        .values()
+        .flat_map(|text| bank.remembered.reading(text).lines_of(|piece| !bank.state.is_filed(piece)))
+        .collect();
+    bank.state.file(optimized.files, &own);
     bank.write_anew(lock, at)
 }

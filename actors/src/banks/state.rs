@@ -97,7 +97,7 @@ impl BankState {
     /// Carries out an update. The same update on the same state makes the same state.
     pub(super) fn update(&mut self, frame: UpdateFrame) {
         self.pending += u64::from(!frame.changed.is_empty());
-        self.file(frame.changed);
+        self.file(frame.changed, &BTreeSet::new());
         self.metadata.extend(frame.metadata);
         while self.metadata.len() > MAX_METADATA {
             self.metadata.pop_first();
@@ -111,11 +111,11 @@ impl BankState {
         self.updated_at = Some(frame.at);
     }
 
-    /// Makes these texts the bank, of which what is new was not written by a person.
-    pub(super) fn file(&mut self, texts: BankFiles) {
+    /// Makes these texts the bank, of which what is new was not written by a person, but for the pieces with these hashes.
+    pub(super) fn file(&mut self, texts: BankFiles, own: &BTreeSet<String>) {
         for (path, text) in &texts {
             let before = self.text(path).map(String::as_str).unwrap_or_default();
-            self.filed.append(&mut new_pieces(before, text));
+            self.filed.extend(new_pieces(before, text).difference(own).cloned());
         }
         self.set_texts(texts);
         if self.filed.len() > MAX_FILED {

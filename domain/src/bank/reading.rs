@@ -1,6 +1,7 @@
 //! What making a bank shorter has to know of a file: its tokens, and the pieces of its sections. It depends on the text
 //! alone, so that a text is read once, whatever is known about the bank and whatever day it is.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -115,6 +116,15 @@ impl BankFileReading {
             historical_at: historical_at(document, section),
             blocks: block_spans(document.body(section)).into_iter().map(block).collect(),
         }
+    }
+}
+
+impl BankFileReading {
+    /// Returns the hashes of the lines that pieces become which `is_own` tells by their hashes.
+    pub fn lines_of(&self, is_own: impl Fn(&str) -> bool) -> BTreeSet<String> {
+        let blocks = self.sections().iter().flat_map(|section| &section.blocks);
+        let own = blocks.filter(|block| is_own(&block.hash()));
+        own.flat_map(|block| block_spans(&block.line)).map(|line| piece_hash(line.form, &line.text)).collect()
     }
 }
 

@@ -302,3 +302,18 @@ fn a_shorter_file_has_every_piece_that_must_stay() {
     let error = file.check_shorter(&short(&all).replace(&few, "")).unwrap_err().to_string();
     assert!(error.contains("is too short"), "{error}");
 }
+
+#[test]
+fn the_line_of_a_piece_stays_whose_it_was() {
+    let mine =
+        "- 2025-03-01: I looked into the importer, which reads the queue twice and the index once. It took a day.\n";
+    let theirs =
+        "- 2025-03-02: The exporter was rewritten to read the index once and the queue not at all. It took two.\n";
+    let text = format!("# Progress\n\n## Done\n\n{mine}{theirs}");
+    let filed = new_pieces("", theirs);
+    let reading = BankFileReading::of(&text);
+    let own = reading.lines_of(|piece| !filed.contains(piece));
+    let lines: Vec<String> = reading.sections()[1].blocks.iter().map(|block| block.line.clone()).collect();
+    assert_eq!((new_pieces("", &lines[0]), new_pieces("", &lines[1]).is_disjoint(&own)), (own.clone(), true));
+    assert!(lines[0].len() < mine.len(), "{lines:?}");
+}
