@@ -86,8 +86,9 @@ pub(super) fn command(
         BankCommand::Restore { version, of } => {
             let done = with_bank(loaded, async |bank| {
                 let place = here.place(&bank, &of).await?;
-                bank.banks.restore(&place, version, rewrite_deadline()).await?;
-                Ok(BankDone { bank: place.key.to_string(), done: format!("the version {version} is back") })
+                let kept = bank.banks.restore(&place, version, rewrite_deadline()).await?;
+                let done = format!("the version {version} is back; what it replaced is the version {kept}");
+                Ok(BankDone { bank: place.key.to_string(), done })
             })?;
             output.answer(&done, render::bank_done)
         }
@@ -220,15 +221,26 @@ impl BankCaller<'_> {
         let folder = root.join(FOLDER);
         let unwritable = |error| CommandFailure::usage(format!("{} cannot be made", folder.display())).caused_by(error);
         std::fs::create_dir_all(&folder).map_err(unwritable)?;
-        let is_empty = std::fs::read_dir(&folder).map_err(unwritable)?.next().is_none();
-        if is_empty {
-            for (path, text) in with_bank(self.loaded, async |bank| self.held_so_far(&bank).await)? {
+        let is_inside = folder.canonicalize().and_then(|folder| Ok(folder.starts_with(root.canonicalize()?)));
+        if !is_inside.map_err(unwritable)? {
+            return Err(CommandFailure::usage(format!("{} leads out of the checkout", folder.display())));
+        }
+        // A file such as .gitkeep holds the place of a folder.
+        let mut entries = std::fs::read_dir(&folder).map_err(unwritable)?.flatten();
+        if entries.all(|entry| entry.file_name().to_string_lossy().starts_with('.')) {
+            for (path, text) in with_bank(self.loaded, async |bank| self.held_now(&bank).await)? {
                 let file = folder.join(path.as_str());
                 let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
                 made.and_then(|()| std::fs::write(file, text)).map_err(unwritable)?;
             }
         }
         self.move_into(&folder, output)
+    }
+
+    /// Returns what the bank of the workspace holds, wherever it lives: the template where it holds nothing.
+    async fn held_now(&self, bank: &SystemHandle) -> Result<BankFiles, CommandFailure> {
+        let (texts, _) = bank.banks.texts(&self.code(bank).await?, request_deadline()).await?;
+        Ok(if texts.is_empty() { template(BankKind::Code) } else { texts })
     }
 
     /// Returns what the bank of the workspace holds in the data directory: the template where it holds nothing.

@@ -114,8 +114,12 @@ impl BankDirectories for BankDirs {
     }
 
     fn adopt(&self, key: &BankKey, folder: &Path) -> io::Result<()> {
-        let bad =
-            || io::Error::new(io::ErrorKind::InvalidInput, "the folder must lie in the checkout, and not in .git");
+        let bad = || {
+            io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the folder must lie below the root of the checkout, and not in .git",
+            )
+        };
         let text = folder.to_str().filter(|_| is_inside(folder)).ok_or_else(bad)?;
         let records = self.records_of(key);
         create_dir(&records)?;

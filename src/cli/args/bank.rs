@@ -37,7 +37,7 @@ pub(in crate::cli) struct UpdateBankArgs {
     #[command(flatten)]
     pub(in crate::cli) of: BankArgs,
     /// The text to file
-    #[arg(required_unless_present = "from")]
+    #[arg(required_unless_present = "from", allow_hyphen_values = true)]
     pub(in crate::cli) content: Option<String>,
     /// Read the text from this file, or from stdin where it is -
     #[arg(long, value_name = "FILE", conflicts_with = "content")]

@@ -49,7 +49,7 @@ pub(in crate::cli) fn bank_updated(updated: &BankUpdate) -> String {
         let _ = writeln!(out, "{} {}{}", applied.operation_type, applied.target_file, clean_line(&section));
     }
     if out.is_empty() {
-        out.push_str("the bank says it already\n");
+        out.push_str("nothing was added: the bank says it already, or had this update\n");
     }
     out
 }

@@ -4,6 +4,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::bank::{BankKey, BankKind, project_slug};
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
 use crate::mcp::caller::Caller;
 use crate::mcp::calls::{Calling, Interrupted};
@@ -89,6 +90,12 @@ pub(super) async fn named(calling: &Calling<'_>, text: &str) -> Result<CalledBan
         (BankKind::Project, Caller::User { .. }) => {
             let key: BankKey = text.parse().map_err(Error::from)?;
             Ok(CalledBank { id: key.id().to_owned(), place: BankLocation { key, checkout: None } })
+        }
+        // A mistyped id must not pass for a directory that is not there.
+        (BankKind::Code, Caller::User { .. })
+            if id.parse::<WorkspaceId>().is_err() && !calling.options.base.join(id).is_dir() =>
+        {
+            Err(Error::NotFound(format!("memory bank {text}; activate names the banks")).into())
         }
         _ => bank_of(calling, kind, Some(id).filter(|id| !id.is_empty())).await,
     }
