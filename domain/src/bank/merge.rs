@@ -49,6 +49,11 @@ impl<'a> BankSections<'a> {
         self.section(key).map(|section| unix(self.document.section_text(section)))
     }
 
+    /// Returns a section with its own line ends.
+    fn as_written(&self, key: &SectionKey) -> String {
+        self.section(key).map(|section| self.document.section_text(section).to_owned()).unwrap_or_default()
+    }
+
     fn body(&self, key: &SectionKey) -> String {
         self.section(key).map(|section| unix(self.document.body(section))).unwrap_or_default()
     }
@@ -73,14 +78,15 @@ pub fn merge(base: &str, theirs: &str, ours: &str, heading: &str) -> Result<Bank
         theirs: BankSections::of(&theirs),
         ours: BankSections::of(&ours),
         heading,
+        line_end: theirs.line_end(),
+        joining: BTreeMap::new(),
         text: String::new(),
         conflicts: Vec::new(),
     };
     merge.run();
-    let text = if theirs.line_end() == "\n" { merge.text } else { merge.text.replace('\n', theirs.line_end()) };
-    // What has mixed line ends is not rewritten for nothing.
+    let MergeInWork { text, conflicts, .. } = merge;
     let text = if unix(theirs.text()) == unix(&text) { theirs.text().to_owned() } else { text };
-    Ok(BankMerge { text, conflicts: merge.conflicts })
+    Ok(BankMerge { text, conflicts })
 }
 
 fn unix(text: &str) -> String {
@@ -92,6 +98,10 @@ struct MergeInWork<'a> {
     theirs: BankSections<'a>,
     ours: BankSections<'a>,
     heading: &'a str,
+    /// What the bank wrote has the line ends that most of the person's lines have.
+    line_end: &'a str,
+    /// What goes to the end of a section under the heading of an earlier merge.
+    joining: BTreeMap<SectionKey, String>,
     text: String,
     conflicts: Vec<String>,
 }
@@ -121,6 +131,11 @@ impl MergeInWork<'_> {
                 self.only_ours(&key);
             }
         }
+        // The section that it was to join was not written after all.
+        for added in std::mem::take(&mut self.joining).into_values() {
+            self.spaced();
+            self.text.push_str(&self.ended(&format!("## {}\n\n{added}\n", self.heading)));
+        }
     }
 
     /// Returns the sections whose heading the person changed, with the key that they had. What stands under them is the
@@ -148,15 +163,16 @@ impl MergeInWork<'_> {
             // Only the heading changed, so that what stands under it is ours.
             let heading = self.theirs.section(key).map(|section| unix(self.theirs.document.heading(section)));
             let text = format!("{}{}", heading.unwrap_or_default(), self.ours.body(old));
-            return self.write(&text);
+            return self.write(&self.ended(&text));
         }
+        let as_written = self.theirs.as_written(key);
         match (self.ours.text(old), was) {
-            (Some(ours), Some(was)) if ours == was => self.write(&theirs),
-            (Some(ours), Some(was)) if theirs == was => self.write(&ours),
-            (Some(ours), _) if ours == theirs => self.write(&theirs),
-            (Some(_), _) => self.of_both(key, &theirs),
+            (Some(ours), Some(was)) if ours == was => self.write_joined(key, &as_written),
+            (Some(ours), Some(was)) if theirs == was => self.write_joined(key, &self.ended(&ours)),
+            (Some(ours), _) if ours == theirs => self.write_joined(key, &as_written),
+            (Some(_), _) => self.of_both(key, &as_written),
             (None, Some(was)) if was == theirs => {}
-            (None, _) => self.write(&theirs),
+            (None, _) => self.write_joined(key, &as_written),
         }
     }
 
@@ -164,19 +180,45 @@ impl MergeInWork<'_> {
     fn of_both(&mut self, key: &SectionKey, theirs: &str) {
         let added = self.added(key);
         if added.is_empty() {
-            return self.write(theirs);
+            return self.write_joined(key, theirs);
+        }
+        self.conflicts.push(self.theirs.section(key).map(BankSection::name).unwrap_or_default());
+        // What was put under a heading of its own before goes there again, so that there is one of it.
+        let is_own = self.theirs.section(key).is_some_and(|section| section.title() == self.heading);
+        let below: SectionKey = (key.0.iter().cloned().chain([self.heading.to_owned()]).collect(), 1);
+        let place = if is_own { Some(key.clone()) } else { Some(below).filter(|key| self.will_be_written(key)) };
+        if let Some(place) = place {
+            let before = self.joining.remove(&place).map(|before| before + "\n").unwrap_or_default();
+            self.joining.insert(place, before + &added);
+            return self.write_joined(key, theirs);
         }
         let level = self.theirs.section(key).map_or(0, |section| section.level);
-        self.write(theirs.trim_end_matches('\n'));
+        self.write(theirs.trim_end_matches(['\r', '\n']));
         self.spaced();
         let heading = match level {
             DEEPEST_LEVEL.. => format!("**{}**", self.heading),
             level => format!("{} {}", "#".repeat(level.max(1) + 1), self.heading),
         };
-        let tail = &theirs[theirs.trim_end_matches('\n').len()..];
-        self.text.push_str(&format!("{heading}\n\n{added}"));
-        self.text.push_str(if tail.is_empty() { "\n" } else { tail });
-        self.conflicts.push(self.theirs.section(key).map(BankSection::name).unwrap_or_default());
+        let tail = &theirs[theirs.trim_end_matches(['\r', '\n']).len()..];
+        self.text.push_str(&self.ended(&format!("{heading}\n\n{added}")));
+        self.text.push_str(if tail.is_empty() { self.line_end } else { tail });
+    }
+
+    /// Says whether a section will be written after the one that it is under.
+    fn will_be_written(&self, key: &SectionKey) -> bool {
+        let is_new = self.ours.at.contains_key(key) && !self.base.at.contains_key(key);
+        self.theirs.at.contains_key(key) || is_new
+    }
+
+    /// Writes a section, with what joins it.
+    fn write_joined(&mut self, key: &SectionKey, text: &str) {
+        let Some(added) = self.joining.remove(key) else { return self.write(text) };
+        let has_lists = blocks(text).last().is_some_and(|(form, _)| form.is_item())
+            && blocks(&added).first().is_some_and(|(form, _)| form.is_item());
+        let written = text.trim_end_matches(['\r', '\n']);
+        let between = if has_lists { "\n" } else { "\n\n" };
+        let tail = if written.len() == text.len() { self.line_end } else { &text[written.len()..] };
+        self.write(&format!("{written}{}{tail}", self.ended(&format!("{between}{added}"))));
     }
 
     /// Writes a section that the person does not have.
@@ -192,12 +234,12 @@ impl MergeInWork<'_> {
                 if !added.is_empty() {
                     self.conflicts.push(section.map(BankSection::name).unwrap_or_default());
                     self.spaced();
-                    self.text.push_str(&format!("{}\n\n{added}\n\n", heading.trim_end()));
+                    self.text.push_str(&self.ended(&format!("{}\n\n{added}\n\n", heading.trim_end())));
                 }
             }
             None => {
                 self.spaced();
-                self.text.push_str(&format!("{}\n\n", ours.trim_end_matches('\n')));
+                self.write_joined(key, &self.ended(&format!("{}\n\n", ours.trim_end_matches('\n'))));
             }
         }
     }
@@ -205,7 +247,8 @@ impl MergeInWork<'_> {
     /// Returns the pieces that the bank wrote in a section and that neither the base nor the person has.
     fn added(&self, key: &SectionKey) -> String {
         let mut known: BTreeSet<String> = BTreeSet::new();
-        for body in [self.base.body(key), self.theirs.body(key)] {
+        let below: SectionKey = (key.0.iter().cloned().chain([self.heading.to_owned()]).collect(), 1);
+        for body in [self.base.body(key), self.theirs.body(key), self.theirs.body(&below)] {
             known.extend(blocks(&body).into_iter().map(|(form, text)| item(form, &text)));
         }
         let (mut added, mut was_item) = (String::new(), false);
@@ -225,16 +268,21 @@ impl MergeInWork<'_> {
 
     fn write(&mut self, text: &str) {
         if !self.text.is_empty() && !self.text.ends_with('\n') && !text.is_empty() {
-            self.text.push('\n');
+            self.text.push_str(self.line_end);
         }
         self.text.push_str(text);
+    }
+
+    /// Returns a text with the line ends of the person's file.
+    fn ended(&self, text: &str) -> String {
+        if self.line_end == "\n" { text.to_owned() } else { text.replace('\n', self.line_end) }
     }
 
     /// Ends what was written with a blank line.
     fn spaced(&mut self) {
         if !self.text.is_empty() {
-            let ends = self.text.len() - self.text.trim_end_matches('\n').len();
-            (ends..2).for_each(|_| self.text.push('\n'));
+            let ends = self.text[self.text.trim_end_matches(['\r', '\n']).len()..].matches('\n').count();
+            (ends..2).for_each(|_| self.text.push_str(self.line_end));
         }
     }
 }
@@ -249,6 +297,39 @@ mod tests {
     fn merged(theirs: &str, ours: &str) -> (String, Vec<String>) {
         let merge = merge(BASE, theirs, ours, "2026-11-25").unwrap();
         (merge.text, merge.conflicts)
+    }
+
+    #[test]
+    fn what_both_wrote_again_goes_under_the_heading_of_the_first_time() {
+        let theirs = BASE.replace("- two", "- two, mine");
+        let ours = BASE.replace("- one\n", "- zebra\n- one\n");
+        let first = merged(&theirs, &ours).0;
+        assert!(first.contains("- two, mine\n\n### 2026-11-25\n\n- zebra\n\n## B"), "{first}");
+        // The bank adds an entry, and the person changes the section once more.
+        let (theirs, ours) = (first.replace("mine", "my own"), first.replace("- one\n", "- yak\n- one\n"));
+        let second = merge(&first, &theirs, &ours, "2026-11-25").unwrap().text;
+        assert!(second.contains("- two, my own\n\n### 2026-11-25\n\n- zebra\n- yak\n\n## B"), "{second}");
+        // The person does not have the heading yet.
+        let later =
+            merge(BASE, &theirs.replace("### 2026-11-25\n\n- zebra\n\n", ""), &second, "2026-11-25").unwrap().text;
+        assert_eq!((later.matches("### 2026-11-25").count(), later.matches("yak").count()), (1, 1), "{later}");
+        // The person writes under that heading before the entry is in the file.
+        let third = theirs.replace("- zebra\n", "- zebra\n- mine too\n");
+        let third = merge(&theirs, &third, &second, "2026-11-25").unwrap().text;
+        assert!(third.contains("### 2026-11-25\n\n- zebra\n- mine too\n- yak\n\n## B"), "{third}");
+        assert_eq!((third.matches("zebra").count(), third.matches("2026-11-25").count()), (1, 1));
+    }
+
+    #[test]
+    fn mixed_line_ends_of_a_person_stay() {
+        let base = "# P\r\n\r\n## A\r\n\r\n- a\r\n- b\n- c\n\r\n## B\r\n\r\nnone\n";
+        let theirs = base.replace("none", "some");
+        let ours = base.replace("- c\n", "- c\n- new\n");
+        let text = merge(base, &theirs, &ours, "2026-11-25").unwrap().text;
+        assert!(text.ends_with("## B\r\n\r\nsome\n"), "{text:?}");
+        let swapped =
+            merge(base, &base.replace("- a", "- A"), &base.replace("none\n", "none\n\nnew\n"), "x").unwrap().text;
+        assert!(swapped.contains("- A\r\n- b\n- c\n\r\n"), "{swapped:?}");
     }
 
     #[test]
