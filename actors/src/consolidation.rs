@@ -6,6 +6,7 @@
 
 mod actor;
 mod book;
+mod duplicates;
 mod episodes;
 mod stages;
 mod undo;
@@ -87,7 +88,7 @@ impl ConsolidationHandle {
         let now = self.clock.now();
         let mut run = ConsolidationRun::begun(id, workspace.id.clone(), request.trigger, request.apply, now);
         let inputs = self.inputs(request.trigger, workspace, deadline).await?;
-        for stage in [StageName::Episodes, StageName::Mining, StageName::Validation, StageName::Refinement] {
+        for stage in StageName::OF_EVERY_RUN {
             run = retry_on_conflict(|_| self.stage(stage, run.clone(), &begun, &inputs, deadline)).await?;
         }
         // A process that serves does upkeep all the time.

@@ -4,6 +4,7 @@
 mod capture;
 mod compare;
 mod copies;
+mod duplicates;
 mod edit;
 mod feedback;
 mod genealogy;
@@ -40,6 +41,7 @@ use crate::statistics::Meters;
 use crate::store::{KeyedWrite, StoreHandle};
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
+pub(crate) use compare::content_vector;
 pub use copies::PromotedCopies;
 pub use edit::{Erasure, UpdateRequest};
 pub(crate) use learn::StoredLessons;

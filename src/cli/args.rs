@@ -310,12 +310,12 @@ pub(super) enum Command {
         #[arg(long)]
         apply: bool,
     },
-    /// Keep what was recorded small and true: merge episodes, find and judge patterns
+    /// Keep what was recorded small and true: merge what says the same, find and judge patterns
     #[command(
         long_about = "Run consolidation in the workspace. Episodes of 30 to 180 days that tell the same become one, \
-            candidates for patterns are found in what happened, patterns go to the stage that their applications speak \
-            for, and those that are under review are refined, similar ones merged and obsolete ones deprecated. Without \
-            --apply nothing is changed. A run can be undone for 30 days. No language model is used.",
+            and so do memories that say the same; candidates for patterns are found in what happened, patterns go to the \
+            stage that their applications speak for, and those that are under review are refined, similar ones merged \
+            and obsolete ones deprecated. Without --apply nothing is changed. A run can be undone for 30 days. No language model is used.",
         after_help = "Examples:\n  \
             reasoning-bank consolidate                    what it would do\n  \
             reasoning-bank consolidate --apply\n  \

@@ -28,7 +28,7 @@ use crate::ports::Record;
 use crate::runtime::Deadline;
 
 /// A stage of a run begins no further change when it has so many records to store. The next run does the rest.
-const RECORDS_MAX: usize = 5_000;
+pub(super) const RECORDS_MAX: usize = 5_000;
 
 /// A stage comes to this.
 pub(super) struct Staged {
@@ -68,6 +68,7 @@ impl ConsolidationHandle {
         // The futures of all stages together would be too large for a stack.
         match stage {
             StageName::Episodes => self.merged_episodes(run, workspace, inputs, deadline).boxed().await,
+            StageName::Memories => self.merged_memories(run, workspace, inputs, deadline).boxed().await,
             StageName::Mining => self.mined(run, workspace, inputs, deadline).boxed().await,
             StageName::Validation => self.validated(run, workspace, inputs, deadline).boxed().await,
             StageName::Refinement => self.refined(run, workspace, inputs, deadline).boxed().await,

@@ -77,7 +77,7 @@ impl ConsolidationHandle {
     /// Reads what is stored now of the things that entries are about.
     async fn stored_now(&self, entries: &[HistoryEntry], deadline: Deadline) -> Result<StoredNow, Error> {
         let (of_memories, of_episodes): (Vec<&HistoryEntry>, Vec<&HistoryEntry>) =
-            entries.iter().partition(|entry| entry.after().is_some());
+            entries.iter().partition(|entry| entry.is_of_memory());
         let ids = |entries: &[&HistoryEntry]| -> BTreeSet<Uuid> { entries.iter().map(|entry| entry.object).collect() };
         let mut stored = StoredNow::default();
         let memories: Vec<MemoryId> = ids(&of_memories).into_iter().map(MemoryId::from).collect();

@@ -191,7 +191,7 @@ impl BatchMember {
 }
 
 /// Picks those passages of a lesson that the memory that it confirms needs for the wording and the task that came.
-fn passages_added(before: &Memory, after: &Memory, passages: &[Passage]) -> Vec<Passage> {
+pub(super) fn passages_added(before: &Memory, after: &Memory, passages: &[Passage]) -> Vec<Passage> {
     let added = |kind| match kind {
         PassageKind::Task => after.further_tasks != before.further_tasks,
         PassageKind::Content => after.wordings != before.wordings,
@@ -199,7 +199,8 @@ fn passages_added(before: &Memory, after: &Memory, passages: &[Passage]) -> Vec<
     passages.iter().filter(|passage| added(passage.kind)).cloned().collect()
 }
 
-fn content_vector(passages: &[Passage]) -> Option<&[f32]> {
+/// Returns the vector that stands for what a memory says.
+pub(crate) fn content_vector(passages: &[Passage]) -> Option<&[f32]> {
     let first = passages.iter().find(|passage| passage.kind == PassageKind::Content && passage.n == 0)?;
     first.vector.as_deref()
 }

@@ -116,7 +116,7 @@ impl MemoriesHandle {
     }
 
     /// Gives all memories that the filter lets through to `take`, page by page, until it breaks off.
-    pub(super) async fn each_page(
+    pub(crate) async fn each_page(
         &self,
         filter: &MemoryFilter,
         deadline: Deadline,

@@ -236,7 +236,11 @@ impl MemoriesHandle {
         before: Memory,
         deadline: Deadline,
     ) -> Result<Option<Record>, Error> {
-        let Some(part) = before.pattern.as_deref().cloned() else { return Ok(None) };
+        let Some(part) = before.pattern.as_deref().cloned() else {
+            let before = Memory { embedder: current.embedder.clone(), ..before };
+            let (memory, passages) = self.with_passages(before.revised(self.clock.now()), current, deadline).await?;
+            return Ok(Some(Record::Revision { memory, passages }));
+        };
         Ok(self.with_part(current, before, part, deadline).await?.map(|(_, record)| record))
     }
 }

@@ -7,6 +7,7 @@ use jiff::SignedDuration;
 use reasoning_bank_actors::consolidation::RunRequest;
 use reasoning_bank_actors::episodes::RecordEpisode;
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, UpdateRequest};
 use reasoning_bank_actors::model::NoModel;
 use reasoning_bank_actors::ports::{Lease, MemoryFilter, Page, StoreReads};
 use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
@@ -15,10 +16,10 @@ use reasoning_bank_actors::testkit::{ManualClock, MemLease, parts};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::consolidation::{ChangeKind, ConsolidationRun, ConsolidationSchedule, RunTrigger};
 use reasoning_bank_domain::episode::{EpisodePhase, EpisodeStatus, NewEpisode};
-use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::pattern::{PatternCategory, PatternStage};
 use reasoning_bank_domain::memory::trace::TraceEntry;
+use reasoning_bank_domain::memory::{Changes, Memory};
 
 use crate::support::*;
 
@@ -209,6 +210,52 @@ async fn episodes_that_tell_the_same_become_one_and_come_back() {
     for id in &originals[1..] {
         assert_eq!(phase(*id).await, (EpisodePhase::Mature, 0), "the others come back");
     }
+    world.system.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn memories_that_say_the_same_become_one_and_come_back() {
+    let world = started(ConsolidationSchedule::Off).await;
+    let said = async |content: &str, task: &str| {
+        world.clock.advance(SignedDuration::from_mins(1));
+        let request =
+            RecordRequest { task: Some(task.into()), workspace: here(), ..lesson("Calls to the bank", content) };
+        world.bank.memories.record(request, soon()).await.unwrap().id
+    };
+    let first = said("Retry the call when it times out.", "Keep the billing client alive").await;
+    // What is edited is not compared with what is there.
+    let other = said("Ask the operator.", "Nightly report of the warehouse fails").await;
+    let changes = Changes { content: Some("When it times out, retry the call".into()), ..Changes::default() };
+    let edited = UpdateRequest { id: other, workspace: here(), changes, if_revision: None };
+    world.bank.memories.update(edited, soon()).await.unwrap();
+    let apart = said("Retry the call when it is refused.", "Reach the other host").await;
+    let before = world.memories().await;
+    let planned = world.run(false).await;
+    assert_eq!(world.memories().await, before, "a plan changes nothing");
+    let run = world.run(true).await;
+    for run in [&planned, &run] {
+        assert_eq!(
+            (changed(run, ChangeKind::Extended), changed(run, ChangeKind::Superseded)),
+            (vec![first], vec![other])
+        );
+    }
+    let of = async |id: MemoryId| world.bank.memories.get(id, &here(), soon()).await.unwrap();
+    assert_eq!(of(other).await.superseded_by, Some(first));
+    let query = RetrieveRequest::new("Nightly report of the warehouse fails", here(), 5);
+    let found = world.bank.memories.retrieve(query, soon()).await.unwrap();
+    assert_eq!(ids(&found).first(), Some(&first), "it is found by the task of the other");
+    assert_eq!(changed(&world.run(true).await, ChangeKind::Superseded), [], "once is enough");
+    assert_eq!(world.memories().await.len(), 3, "nothing is lost");
+
+    let undone = world.undo(&run).await.undone.unwrap();
+    assert_eq!((undone.taken_back, undone.skipped), (2, vec![]));
+    assert_eq!(world.memories().await, before, "exactly what it was");
+    let again = world.run(true).await;
+    assert_eq!(changed(&again, ChangeKind::Superseded), [other], "whoever asks for it again gets it");
+    world.bank.memories.delete(other, &here(), soon()).await.unwrap();
+    let alone: Vec<Memory> = before.into_iter().filter(|memory| memory.id != other).collect();
+    assert_eq!(world.memories().await, alone, "what is erased leaves no task with the other one");
+    assert!(alone.iter().any(|memory| memory.id == apart));
     world.system.stop(Duration::ZERO).await;
 }
 

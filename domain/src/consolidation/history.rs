@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::duplicates::MemoryMerge;
 use super::run::ConsolidationRun;
 use crate::memory::Memory;
 use crate::memory::ids::{HistoryId, MemoryId, RunId, TraceId, derived};
@@ -37,6 +38,8 @@ pub enum Undo {
     EraseMemory { made: Box<Memory> },
     /// The memory becomes what it was before, where it is still what it became.
     RestoreMemory { before: Box<Memory>, after: Box<Memory> },
+    /// The memory gives up the texts that it took in of others that say the same. The keys of the texts say nothing of them.
+    SplitMemory { others: Vec<MemoryId>, added: Vec<String> },
     /// The episode is purged.
     PurgeEpisode,
     /// The episode is no longer archived for the one that stands for it.
@@ -73,6 +76,13 @@ impl HistoryEntry {
         Self::new(run, before.id.uuid(), after.revision, at, undo)
     }
 
+    /// Makes the entry for a memory that took in others that say the same.
+    pub fn merged_memory(run: &ConsolidationRun, merge: &MemoryMerge, at: Timestamp) -> Self {
+        let others = merge.others.iter().map(|(before, _)| before.id).collect();
+        let undo = Undo::SplitMemory { others, added: merge.added() };
+        Self::new(run, merge.before.id.uuid(), 0, at, undo)
+    }
+
     /// Makes the entry for a memory that a person changed.
     pub fn earlier_version(before: &Memory, after: &Memory, at: Timestamp) -> Self {
         let object = before.id.uuid();
@@ -90,7 +100,15 @@ impl HistoryEntry {
     pub fn after(&self) -> Option<&Memory> {
         match &self.undo {
             Undo::EraseMemory { made: after } | Undo::RestoreMemory { after, .. } => Some(after),
-            Undo::Run(_) | Undo::PurgeEpisode | Undo::UnarchiveEpisode { .. } => None,
+            Undo::Run(_) | Undo::SplitMemory { .. } | Undo::PurgeEpisode | Undo::UnarchiveEpisode { .. } => None,
+        }
+    }
+
+    /// Tells whether the entry is about a memory, of which the run made or changed something.
+    pub fn is_of_memory(&self) -> bool {
+        match self.undo {
+            Undo::EraseMemory { .. } | Undo::RestoreMemory { .. } | Undo::SplitMemory { .. } => true,
+            Undo::Run(_) | Undo::PurgeEpisode | Undo::UnarchiveEpisode { .. } => false,
         }
     }
 

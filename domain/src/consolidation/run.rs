@@ -59,6 +59,8 @@ pub enum RunTrigger {
 pub enum StageName {
     /// Episodes that tell the same become one.
     Episodes,
+    /// Memories that say the same become one.
+    Memories,
     /// Candidates for patterns are found in episodes.
     Mining,
     /// Applications are looked for, and patterns go to the stage that theirs speak for.
@@ -70,9 +72,14 @@ pub enum StageName {
 }
 
 impl StageName {
+    /// The stages that every run does, in their order. A run that was begun by hand does upkeep after them.
+    pub const OF_EVERY_RUN: [Self; 5] =
+        [Self::Episodes, Self::Memories, Self::Mining, Self::Validation, Self::Refinement];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Episodes => "episodes",
+            Self::Memories => "memories",
             Self::Mining => "mining",
             Self::Validation => "validation",
             Self::Refinement => "refinement",
@@ -85,7 +92,7 @@ impl StageName {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StageReport {
     pub stage: StageName,
-    /// The number of episodes or patterns that it looked at.
+    /// The number of episodes, memories or patterns that it looked at.
     pub looked_at: u64,
     pub changes: Vec<RunChange>,
     /// The number of changes that it leaves to the next run, because a run makes a limited number.
@@ -105,11 +112,11 @@ impl StageReport {
 /// One change that a run made or would make.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunChange {
-    /// The pattern or the episode.
+    /// The memory, the pattern or the episode.
     #[schemars(length(max = 36))]
     pub id: Uuid,
     pub change: ChangeKind,
-    /// The title of the pattern, or the task of the episode. It is looked up when the run is shown, so that the record of
+    /// The title of the memory or the pattern, or the task of the episode. It is looked up when the run is shown, so that the record of
     /// a run has no words of what is erased later.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
@@ -125,6 +132,10 @@ pub enum ChangeKind {
     Consolidated,
     /// An episode was archived, because another one stands for it.
     Archived,
+    /// A memory took in others that say the same.
+    Extended,
+    /// A memory went out of search, because another one that says the same took it in.
+    Superseded,
     /// A pattern was proposed as a candidate.
     Proposed,
     /// A pattern was validated.
@@ -146,6 +157,8 @@ impl ChangeKind {
         match self {
             Self::Consolidated => "consolidated",
             Self::Archived => "archived",
+            Self::Extended => "extended",
+            Self::Superseded => "superseded",
             Self::Proposed => "proposed",
             Self::Validated => "validated",
             Self::PutUnderReview => "put under review",

@@ -1,10 +1,12 @@
 //! What takes a run back. A thing that was changed since the run is left as it is, and so is what hangs together with it: the
-//! patterns that were merged with the one that stands for them, and episodes with the one that stands for them.
+//! patterns that were merged with the one that stands for them, and episodes with the one that stands for them. A memory
+//! that took in others gives up what it took in, whatever else became of it, and each of the others comes back by itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
+use super::duplicates::split;
 use super::history::{HistoryEntry, Undo};
 use super::run::{Skipped, SkippedBecause};
 use crate::episode::EpisodeState;
@@ -82,7 +84,7 @@ fn groups(by_object: &BTreeMap<Uuid, Vec<&HistoryEntry>>) -> Vec<BTreeSet<Uuid>>
                 after.pattern.as_ref().and_then(|part| part.lifecycle.superseded_by).map(MemoryId::uuid)
             }
             Undo::UnarchiveEpisode { for_episode } => Some(for_episode.uuid()),
-            Undo::Run(_) | Undo::EraseMemory { .. } | Undo::PurgeEpisode => None,
+            Undo::Run(_) | Undo::EraseMemory { .. } | Undo::SplitMemory { .. } | Undo::PurgeEpisode => None,
         };
         if let Some(other) = stands_for_it.filter(|other| by_object.contains_key(other)) {
             groups.entry(other).or_default().extend([other, entry.object]);
@@ -123,6 +125,13 @@ fn step(object: Uuid, entries: &[&HistoryEntry], now: &StoredNow) -> Result<Undo
                 }
             }
         }
+        Undo::SplitMemory { others, added } => match now.memories.get(&object.into()) {
+            None => Err(SkippedBecause::Erased),
+            Some(current) => Ok(match split(current, others, added) {
+                before if before == *current => UndoStep::Nothing,
+                before => UndoStep::RestoreMemory { current: Box::new(current.clone()), before: Box::new(before) },
+            }),
+        },
         Undo::PurgeEpisode => match now.episodes.get(&object.into()) {
             None => Ok(UndoStep::Nothing),
             Some((revision, state)) if *revision > 0 || !state.referenced_by.is_empty() => Err(SkippedBecause::Changed),
@@ -150,6 +159,7 @@ fn is_again(current: &Memory, before: &Memory) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::consolidation::duplicates::{MergeCandidate, memory_merges};
     use crate::consolidation::{ConsolidationRun, RunTrigger};
     use crate::memory::samples::{id, now, strategy, trace};
     use crate::memory::trace::Trace;
@@ -225,6 +235,38 @@ mod tests {
         let edited = titled(&one, "Mine");
         assert_eq!(plan(&entries, &[&edited, &a_after, &b_after]).skipped.len(), 3);
         assert_eq!(plan(&entries, &[&one, &titled(&a_after, "Mine"), &b_after]).skipped.len(), 3);
+    }
+
+    #[test]
+    fn memories_that_said_the_same_come_back_whatever_became_of_the_one_that_took_them_in() {
+        let stays = Memory { embedder: Some("hash".into()), task: "one task".into(), ..strategy(1) };
+        let other = Memory { id: id(2), task: "quite another one".into(), ..stays.clone() };
+        let candidates = [&stays, &other].map(|memory| MergeCandidate {
+            memory: memory.clone(),
+            confidence: 0.5,
+            vector: vec![1.0],
+        });
+        let merge = memory_merges(candidates.to_vec()).remove(0);
+        let (after, superseded) = (merge.after.clone().revised(now()), merge.others[0].1.clone().revised(now()));
+        let entries = [HistoryEntry::merged_memory(&run(), &merge, now()), changed(&other, &superseded)];
+        let restored = |current: &Memory, before: &Memory| UndoStep::RestoreMemory {
+            current: Box::new(current.clone()),
+            before: Box::new(Memory { revision: current.revision, updated_at: current.updated_at, ..before.clone() }),
+        };
+        let is_back =
+            UndoStep::RestoreMemory { current: Box::new(superseded.clone()), before: Box::new(other.clone()) };
+        let taken_back =
+            |plan: UndoPlan, of_stays: UndoStep| plan.steps.contains(&of_stays) && plan.steps.contains(&is_back);
+        assert!(taken_back(plan(&entries, &[&after, &superseded]), restored(&after, &stays)));
+        let (edited, was_edited) = (titled(&after, "Mine"), titled(&stays, "Mine"));
+        assert!(taken_back(plan(&entries, &[&edited, &superseded]), restored(&edited, &was_edited)));
+        let erased = plan(&entries, &[&superseded]);
+        assert_eq!((erased.skipped, erased.steps), (kept(&stays, SkippedBecause::Erased), vec![is_back]));
+        let twice = plan(&entries, &[&stays, &other]).steps;
+        assert_eq!(twice, [UndoStep::Nothing, UndoStep::Nothing], "it was taken back");
+        let reinstated = superseded.reinstated(None).unwrap();
+        let plan = plan(&entries, &[&after, &reinstated]);
+        assert_eq!((plan.steps, plan.skipped), (vec![restored(&after, &stays)], kept(&other, SkippedBecause::Changed)));
     }
 
     #[test]

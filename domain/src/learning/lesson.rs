@@ -29,7 +29,7 @@ use crate::safety::secrets::Scrub;
 
 pub(crate) use echo::InstructionRuns;
 pub use echo::LessonContext;
-pub use likeness::{Likeness, RELATED_COSINE, likeness};
+pub use likeness::{Likeness, RELATED_COSINE, likeness, statement_key};
 pub use printed::PrintedError;
 pub use validate::{AcceptedLessons, LessonRefusal, accept};
 pub(crate) use wording::says_the_same;

@@ -473,7 +473,7 @@ pub fn normalised(text: &str) -> String {
 
 /// Returns the hash of a list of parts. Each part is prefixed by its length, so that no two lists share a hash by
 /// moving a boundary.
-fn hash_of_parts(parts: &[&str]) -> String {
+pub(crate) fn hash_of_parts(parts: &[&str]) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());

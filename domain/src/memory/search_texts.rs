@@ -70,6 +70,19 @@ impl Memory {
         Some(confirmed)
     }
 
+    /// Returns this memory without the wordings and the tasks that it took in of `other`. A memory that does not say what
+    /// `other` says took in none.
+    pub(super) fn without_texts_of(mut self, other: &Self) -> Self {
+        let theirs = other.search_texts();
+        let said = other.content_text();
+        if !self.search_texts().contents.iter().any(|text| same(text, &said)) {
+            return self;
+        }
+        self.wordings.retain(|text| !theirs.contents.iter().any(|one| same(one, text)));
+        self.further_tasks.retain(|task| !theirs.tasks.contains(task));
+        self
+    }
+
     /// Adds a task, which is given as its gist. A blank task, and one that is much like a known task, adds nothing.
     /// Where there are too many, the one that is most like another goes.
     pub fn add_task(&mut self, task: String) {

@@ -21,8 +21,8 @@ pub(super) const RUN_DEADLINE: Duration = Duration::from_secs(600);
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "consolidate",
     title: "Consolidate",
-    description: "Merges episodes that tell the same, and finds, judges and refines patterns. The run can be undone for 30 \
-                  days.",
+    description: "Merges episodes and memories that tell the same, and finds, judges and refines patterns. The run can \
+                  be undone for 30 days.",
     toolsets: |_| &[],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],

@@ -4,8 +4,9 @@
 //! The vectors of two statements that differ in one value are nearly the same, so nearness alone never makes two
 //! lessons one: every word has to be the same as well (`wording`). In doubt a lesson is added.
 
-use super::wording::says_the_same;
-use crate::memory::{Memory, normalised};
+use super::wording::{says_the_same, wording_key};
+use crate::memory::signature::Signature;
+use crate::memory::{Memory, hash_of_parts, normalised};
 
 /// Two lessons with the same words say the same from this cosine on.
 const SAME_COSINE: f64 = 0.95;
@@ -42,6 +43,18 @@ fn is_same_statement(a: &Memory, b: &Memory) -> bool {
         && [(&a.title, &b.title), (&a.description, &b.description), (&a.content, &b.content)]
             .into_iter()
             .all(|(a, b)| says_the_same(a, b))
+}
+
+/// Returns a key that is the same for memories of which [`likeness`] may find that they are the same, so that only
+/// those with one key need to be compared.
+pub fn statement_key(memory: &Memory) -> String {
+    let texts = [&memory.title, &memory.description, &memory.content].map(|text| wording_key(text));
+    let signature = memory.signature();
+    let advice = memory.advice(normalised);
+    let about = signature.as_ref().map(Signature::as_str).into_iter();
+    let about = about.chain(advice.iter().flatten().map(String::as_str));
+    let said = texts.iter().map(String::as_str);
+    hash_of_parts(&std::iter::once(memory.outcome.as_str()).chain(said).chain(about).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
@@ -95,6 +108,7 @@ mod tests {
             let now = likeness(&a, &b, cosine);
             prop_assert!(now != Likeness::Same || (cosine >= 0.95 && says_the_same(&a.content, &b.content)));
             prop_assert!(likeness(&a, &b, cosine + more) >= now);
+            prop_assert!(now != Likeness::Same || statement_key(&a) == statement_key(&b));
         }
     }
 }
