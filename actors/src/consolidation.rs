@@ -23,6 +23,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::note::Note;
 use uuid::Uuid;
 
+use crate::activity::ClientActivity;
 use crate::conflict::retry_on_conflict;
 use crate::embedding_cache::CachedEmbedder;
 use crate::error::Error;
@@ -71,8 +72,8 @@ impl ConsolidationHandle {
         Self { store, workspaces, memories, embedder, lease, rules, clock }
     }
 
-    pub(crate) fn child(&self, schedule: ConsolidationSchedule) -> ChildSpec {
-        actor::child(ConsolidationArgs { handle: self.clone(), schedule })
+    pub(crate) fn child(&self, schedule: ConsolidationSchedule, activity: ClientActivity) -> ChildSpec {
+        actor::child(ConsolidationArgs { handle: self.clone(), schedule, activity })
     }
 
     /// Runs all stages over a workspace.

@@ -8,8 +8,10 @@
 //! agents share, and [`workspaces`] knows which workspace each of them belongs to. [`consolidation`] finds patterns in
 //! episodes and merges what says the same. [`learner`] and [`distiller`] learn in the background,
 //! [`usage`] stores what clients were shown, and [`backups`] has backups made. [`store`] keeps the store open,
-//! [`cache`] the answers of models, and [`model`] has the decorators around a model. `testkit` is for tests.
+//! [`cache`] the answers of models, [`activity`] knows whether somebody is served, and [`model`] has the decorators around a
+//! model. `testkit` is for tests.
 
+pub mod activity;
 pub mod agents;
 pub mod backups;
 pub mod banks;

@@ -15,6 +15,7 @@ use reasoning_bank_domain::system::breaker;
 use reasoning_bank_domain::system::restart::RestartLimits;
 use tokio::time::Instant;
 
+use crate::activity::ClientActivity;
 use crate::agents::{AgentDependencies, AgentsHandle, SolveSettings};
 use crate::backups::BackupsHandle;
 use crate::banks::{BankModel, BankSettings, BanksHandle, LanguageBankModel};
@@ -126,6 +127,8 @@ pub struct SystemHandle {
     /// It is none where this process makes no backups.
     pub backups: Option<BackupsHandle>,
     pub events: Events,
+    /// The edges note here whom they serve.
+    pub activity: ClientActivity,
     started: Instant,
     embedder: CachedEmbedder,
     embeddings: EmbeddingCache,
@@ -257,6 +260,7 @@ impl System {
             banks.clone(),
             settings.tries_candidates,
         );
+        let activity = ClientActivity::new();
         let mut children = vec![
             store.child(opener),
             cache.child(),
@@ -287,7 +291,7 @@ impl System {
             })
         }));
         let scheduled = Some(settings.consolidation).filter(|schedule| *schedule != ConsolidationSchedule::Off);
-        children.extend(scheduled.map(|schedule| consolidation.child(schedule)));
+        children.extend(scheduled.map(|schedule| consolidation.child(schedule, activity.clone())));
         let backups = backups.map(|backups| (BackupsHandle::new(), backups));
         children.extend(backups.clone().map(|(handle, backups)| handle.child(backups, dependencies.clock.clone())));
         let backups = backups.map(|(handle, _)| handle);
@@ -309,6 +313,7 @@ impl System {
             banks,
             backups,
             events,
+            activity,
             started: Instant::now(),
             embedder,
             embeddings,

@@ -16,4 +16,4 @@ pub use run::{
     AfterRun, ChangeKind, ConsolidationRun, RunChange, RunTrigger, Skipped, SkippedBecause, StageName, StageReport,
     Undone,
 };
-pub use schedule::ConsolidationSchedule;
+pub use schedule::{ConsolidationSchedule, may_begin};

@@ -158,6 +158,7 @@ impl Server {
     ) -> Result<Value, Interrupted> {
         let (spec, tool) = (offered.spec, offered.spec.name);
         let timed = self.0.end.timed(tool);
+        let _served = self.0.system.activity.begin();
         if !caller.may(spec.permission) {
             timed.into_iter().for_each(|timed| timed.ended(Code::PermissionDenied.as_str()));
             self.note(spec, &caller, arguments, Err(Code::PermissionDenied)).await;

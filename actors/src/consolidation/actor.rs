@@ -1,21 +1,25 @@
-//! ConsolidationActor looks from time to time whether a run is due in a workspace, and begins it. Several processes of
-//! a bank may do so; one of them runs.
+//! ConsolidationActor looks from time to time whether a run is due in a workspace, and begins it when nobody is served.
+//! Several processes of a bank may do so; one of them runs.
 
 use std::time::Duration;
 
 use futures::FutureExt;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use reasoning_bank_domain::consolidation::{ConsolidationSchedule, RunTrigger};
+use reasoning_bank_domain::consolidation::{ConsolidationSchedule, RunTrigger, may_begin};
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceRef};
 use reasoning_bank_domain::system::restart::Restart;
+use tokio::time::Instant;
 
 use super::{ConsolidationHandle, RunRequest};
+use crate::activity::ClientActivity;
 use crate::error::Error;
 use crate::runtime::{ChildSpec, Deadline, MessageTimer, Panicked, Slot, Tasks};
 
 /// The first look is so long after the start, so that a process that serves one request is not kept busy.
 const FIRST_LOOK: Duration = Duration::from_secs(120);
 const LOOK_EVERY: Duration = Duration::from_secs(600);
+/// A run that is due and waits for a moment in which nobody is served is looked for so often.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// A run in one workspace takes at most so long. What it did not come to is done by the next one.
 const RUN_LIMIT: Duration = Duration::from_secs(600);
 /// Each question whether a run is due takes at most so long.
@@ -27,6 +31,7 @@ const FINISH_LIMIT: Duration = Duration::from_secs(3);
 pub(super) struct ConsolidationArgs {
     pub(super) handle: ConsolidationHandle,
     pub(super) schedule: ConsolidationSchedule,
+    pub(super) activity: ClientActivity,
 }
 
 pub(super) fn child(args: ConsolidationArgs) -> ChildSpec {
@@ -35,7 +40,16 @@ pub(super) fn child(args: ConsolidationArgs) -> ChildSpec {
 
 pub(super) enum ConsolidationMsg {
     Look,
-    Looked(Result<Result<(), Error>, Panicked>),
+    Looked(Result<Result<Looked, Error>, Panicked>),
+}
+
+/// What a look came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Looked {
+    /// Every run that was due has been done, as far as it could be.
+    Done,
+    /// A run is due, and somebody is served.
+    Waits,
 }
 
 pub(super) struct ConsolidationState {
@@ -43,6 +57,8 @@ pub(super) struct ConsolidationState {
     tasks: Tasks,
     /// The timer ends with the state.
     next_look: Option<MessageTimer<ConsolidationMsg>>,
+    /// The time since which a run that is due waits.
+    waits_since: Option<Instant>,
 }
 
 pub(super) struct ConsolidationActor;
@@ -58,7 +74,7 @@ impl Actor for ConsolidationActor {
         args: ConsolidationArgs,
     ) -> Result<ConsolidationState, ActorProcessingErr> {
         let next_look = Some(MessageTimer::after(FIRST_LOOK, &myself, || ConsolidationMsg::Look));
-        Ok(ConsolidationState { args, tasks: Tasks::new("consolidation"), next_look })
+        Ok(ConsolidationState { args, tasks: Tasks::new("consolidation"), next_look, waits_since: None })
     }
 
     async fn handle(
@@ -71,16 +87,20 @@ impl Actor for ConsolidationActor {
             ConsolidationMsg::Look => {
                 state.next_look = None;
                 let args = state.args.clone();
-                let look = async move { args.look().await };
+                let waited = state.waits_since.map_or(Duration::ZERO, |since| since.elapsed());
+                let look = async move { args.look(waited).await };
                 state.tasks.pipe(&myself, look, ConsolidationMsg::Looked);
             }
             ConsolidationMsg::Looked(looked) => {
+                let waits = matches!(looked, Ok(Ok(Looked::Waits)));
+                state.waits_since = waits.then(|| state.waits_since.unwrap_or_else(Instant::now));
                 match looked {
-                    Ok(Ok(())) => {}
+                    Ok(Ok(Looked::Done | Looked::Waits)) => {}
                     Ok(Err(error)) => tracing::warn!(%error, "a run of consolidation that is due waits"),
                     Err(panicked) => tracing::error!(%panicked, "a run of consolidation failed"),
                 }
-                state.next_look = Some(MessageTimer::after(LOOK_EVERY, &myself, || ConsolidationMsg::Look));
+                let pause = if waits { LOOK_AGAIN } else { LOOK_EVERY };
+                state.next_look = Some(MessageTimer::after(pause, &myself, || ConsolidationMsg::Look));
             }
         }
         Ok(())
@@ -97,34 +117,38 @@ impl Actor for ConsolidationActor {
 }
 
 impl ConsolidationArgs {
-    /// Runs in every workspace where a run is due. Workspaces without an episode need none, and one where it fails does
-    /// not keep the others from theirs.
-    async fn look(&self) -> Result<(), Error> {
+    /// Runs in every workspace where a run is due, as long as nobody is served. Workspaces without an episode need none, and
+    /// one where it fails does not keep the others from theirs. `waited` is the time since which a run waits.
+    async fn look(&self, waited: Duration) -> Result<Looked, Error> {
         for workspace in self.handle.store.workspaces(Deadline::after(STORE_LIMIT)).await? {
-            match self.run_if_due(&workspace).boxed().await {
+            match self.run_if_due(&workspace, waited).boxed().await {
+                Ok(Looked::Waits) => return Ok(Looked::Waits),
                 // Another process runs, or the workspace was deleted meanwhile.
-                Ok(()) | Err(Error::Conflict(_) | Error::WorkspaceUnknown(_)) => {}
+                Ok(Looked::Done) | Err(Error::Conflict(_) | Error::WorkspaceUnknown(_)) => {}
                 Err(error) => {
                     tracing::warn!(%error, workspace = %workspace.id, "a run of consolidation that is due waits");
                 }
             }
         }
-        Ok(())
+        Ok(Looked::Done)
     }
 
-    async fn run_if_due(&self, workspace: &Workspace) -> Result<(), Error> {
+    async fn run_if_due(&self, workspace: &Workspace, waited: Duration) -> Result<Looked, Error> {
         let within = || Deadline::after(STORE_LIMIT);
         let handle = &self.handle;
         let named = WorkspaceRef::Id(workspace.id.clone());
         let runs = handle.runs(&named, within()).await?;
         let last = runs.iter().find(|run| run.is_complete()).map(|run| run.started_at);
         if !self.schedule.is_due(last, handle.clock.now()) || !handle.has_episodes(workspace, within()).await? {
-            return Ok(());
+            return Ok(Looked::Done);
+        }
+        if !may_begin(self.activity.idle_for(), waited) {
+            return Ok(Looked::Waits);
         }
         let request = RunRequest { workspace: named, trigger: RunTrigger::Schedule, apply: true };
         let run = handle.run(request, Deadline::after(RUN_LIMIT)).await?;
         let changes = run.changes().count();
         tracing::info!(run = %run.run_id, workspace = %workspace.id, changes, "a run of consolidation ended");
-        Ok(())
+        Ok(Looked::Done)
     }
 }

@@ -277,6 +277,26 @@ async fn one_process_runs_at_a_time_and_a_run_of_elsewhere_is_not_found() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_run_that_is_due_waits_for_a_minute_in_which_nobody_is_served() {
+    let world = started(ConsolidationSchedule::Weekly).await;
+    world.history().await;
+    let runs = async || world.bank.consolidation.runs(&here(), soon()).await.unwrap().len();
+    let served = world.bank.activity.begin();
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    assert_eq!(runs().await, 0, "somebody is served");
+    drop(served);
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert_eq!(runs().await, 1);
+    world.clock.advance(DAY * 8);
+    let _served = world.bank.activity.begin();
+    tokio::time::sleep(Duration::from_secs(23 * 3_600)).await;
+    assert_eq!(runs().await, 1);
+    tokio::time::sleep(Duration::from_secs(2 * 3_600)).await;
+    assert_eq!(runs().await, 2, "after a day it waits no longer");
+    world.system.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_run_that_is_due_begins_by_itself() {
     let world = started(ConsolidationSchedule::Weekly).await;
     world.history().await;

@@ -1,5 +1,7 @@
 //! When a run is due by itself.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,17 @@ pub enum ConsolidationSchedule {
     Daily,
     #[default]
     Weekly,
+}
+
+/// A run that is due begins when the process has served nobody for this long.
+const IDLE_BEFORE_RUN: Duration = Duration::from_secs(60);
+/// A run that is due waits at most so long for that.
+const WAITS_MOST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Tells whether a run that is due may begin: nobody was served for a minute, or it has waited for a day. The run takes
+/// time of processor and disk from those who are served beside it.
+pub fn may_begin(idle_for: Duration, waited: Duration) -> bool {
+    idle_for >= IDLE_BEFORE_RUN || waited >= WAITS_MOST
 }
 
 impl ConsolidationSchedule {
@@ -31,6 +44,14 @@ impl ConsolidationSchedule {
 mod tests {
     use super::*;
     use crate::memory::samples::{days_ago, now};
+
+    #[test]
+    fn a_run_waits_a_day_at_most_for_a_minute_in_which_nobody_is_served() {
+        let (minute, day) = (Duration::from_secs(60), Duration::from_secs(86_400));
+        assert!(may_begin(minute, Duration::ZERO));
+        assert!(!may_begin(minute / 2, day / 2));
+        assert!(may_begin(Duration::ZERO, day));
+    }
 
     #[test]
     fn a_run_is_due_when_its_period_is_over() {

@@ -73,6 +73,7 @@ impl Server {
         arrived: File,
         aside: File,
     ) -> Result<Imported, ImportFailure> {
+        let _served = self.0.system.activity.begin();
         let key = target.here.key.clone().map(String::from);
         let checked = tokio::task::spawn_blocking(move || import::check(arrived, aside, &target, |_lines| {}));
         let imported = match checked.await {
