@@ -44,7 +44,7 @@ use crate::working::WorkingHandle;
 use crate::workspaces::{RootName, WorkspacesHandle};
 
 pub use crate::statistics::WorkTimes;
-pub use statistics::ProcessStatistics;
+pub use statistics::{BankCounts, ProcessStatistics};
 
 /// The name of the provider where there is no language model.
 const NO_MODEL: &str = "none";

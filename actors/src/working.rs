@@ -11,6 +11,7 @@ mod held;
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use ractor::RpcReplyPort;
 use reasoning_bank_domain::memory::ids::WorkingId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -123,6 +124,13 @@ impl WorkingHandle {
             Ok(read(locked.memory(), applied?))
         })
         .await
+    }
+
+    /// Counts the tasks of all workspaces and owners that are not closed.
+    pub(crate) async fn count(&self, deadline: Deadline) -> Result<u64, Error> {
+        let logs = Arc::clone(&self.logs);
+        let all = blocking(deadline, move || logs.unwritten_since(Timestamp::MAX).map_err(unusable)).await?;
+        Ok(all.len() as u64)
     }
 
     /// Lists the tasks of an owner that are not closed, the one touched last first. Those that another process has are

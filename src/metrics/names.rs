@@ -66,6 +66,18 @@ metrics! {
     MEMORIES_BY_OUTCOME = Gauge "reasoning_bank_memories_by_outcome" ["outcome"]
         "The memories in the bank, by the outcome that they were learned from.";
     MEMORIES_BY_SCOPE = Gauge "reasoning_bank_memories_by_scope" ["scope"] "The memories in the bank, by who reads them.";
+    EPISODES = Gauge "reasoning_bank_episodes" ["visibility"]
+        "The episodes in the bank: active ones are found, archived ones on demand, and deleted ones can be restored.";
+    EPISODES_WITH_VECTORS = Gauge "reasoning_bank_episodes_with_vectors" []
+        "The episodes with vectors of the embedding model in use; the others are found by words and labels.";
+    PATTERNS = Gauge "reasoning_bank_patterns" ["stage"] "The memories that are patterns, by their stage.";
+    PATTERN_APPLICATIONS = Gauge "reasoning_bank_pattern_applications" [] "The applications of patterns in the bank.";
+    CONSOLIDATION_RUNS = Gauge "reasoning_bank_consolidation_runs" []
+        "The runs of consolidation that are recorded, which each is for 30 days.";
+    CONSOLIDATION_LAST = Gauge "reasoning_bank_consolidation_last_run_time_seconds" []
+        "The start of the last run of consolidation, in Unix seconds; missing where none is recorded.";
+    WORKING_MEMORIES = Gauge "reasoning_bank_working_memories" []
+        "The tasks that have a working memory, because nobody has closed them.";
     JOBS = Gauge "reasoning_bank_jobs" ["state"] "The background jobs in the bank.";
     STORE_ROWS = Gauge "reasoning_bank_store_rows" [] "The rows of all tables.";
     STORE_FRAGMENTS = Gauge "reasoning_bank_store_fragments" [] "The fragments of all tables; upkeep compacts them.";

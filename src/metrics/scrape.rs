@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reasoning_bank_actors::ports::Summary;
 use reasoning_bank_actors::runtime::{ChildPhase, ChildStatus, Deadline};
-use reasoning_bank_actors::system::{ProcessStatistics, SystemHandle, WorkTimes};
+use reasoning_bank_actors::system::{BankCounts, ProcessStatistics, SystemHandle, WorkTimes};
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::system::statistics::{LlmCounts, ResidentStatistics};
 use tokio::sync::Mutex;
@@ -26,21 +25,21 @@ const SCRAPE_LIMIT: Duration = Duration::from_secs(2);
 pub(crate) struct Scraper {
     system: SystemHandle,
     metrics: Arc<ServerMetrics>,
-    /// All who ask meanwhile share one answer of the store.
-    summary: Arc<Mutex<Option<ReadSummary>>>,
+    /// All who ask meanwhile share one answer.
+    held: Arc<Mutex<Option<ReadCounts>>>,
 }
 
-/// What the store last said.
-struct ReadSummary {
+/// What the bank held when it was last asked.
+struct ReadCounts {
     asked: Instant,
-    summary: Arc<Summary>,
+    held: Arc<BankCounts>,
 }
 
 impl Scraper {
     pub(crate) const MEDIA_TYPE: &str = MEDIA_TYPE;
 
     pub(crate) fn new(system: SystemHandle, metrics: Arc<ServerMetrics>) -> Self {
-        Self { system, metrics, summary: Arc::default() }
+        Self { system, metrics, held: Arc::default() }
     }
 
     /// Returns the text of all metrics. Where the store or the actors do not answer in time it has none of theirs, and
@@ -48,15 +47,15 @@ impl Scraper {
     pub(crate) async fn text(&self, sessions: usize) -> String {
         let deadline = Deadline::after(SCRAPE_LIMIT);
         let actors = timeout_at(deadline.instant(), self.system.actors(deadline));
-        let (summary, actors) = tokio::join!(self.summary(deadline), actors);
+        let (held, actors) = tokio::join!(self.held(deadline), actors);
         let actors = actors.ok().and_then(Result::ok);
         let mut out = Exposition::default();
         out.values(&names::BUILD_INFO, [([env!("CARGO_PKG_VERSION")], 1_u64)]);
-        out.value(&names::SCRAPE_COMPLETE, summary.is_some() && actors.is_some());
+        out.value(&names::SCRAPE_COMPLETE, held.is_some() && actors.is_some());
         let process = self.system.process_statistics(&BOUNDS).await;
         write_process(&mut out, self.metrics.since, process.since);
-        if let Some(summary) = summary {
-            write_bank(&mut out, &summary);
+        if let Some(held) = held {
+            write_bank(&mut out, &held);
         }
         if let Some(actors) = actors {
             write_actors(&mut out, &actors);
@@ -66,20 +65,20 @@ impl Scraper {
         out.into_text()
     }
 
-    /// Asks the store what it holds. An answer that was asked for after this call began is fresh enough for it.
-    async fn summary(&self, deadline: Deadline) -> Option<Arc<Summary>> {
+    /// Asks what the bank holds. An answer that was asked for after this call began is fresh enough for it.
+    async fn held(&self, deadline: Deadline) -> Option<Arc<BankCounts>> {
         let began = Instant::now();
-        let mut known = timeout_at(deadline.instant(), self.summary.lock()).await.ok()?;
+        let mut known = timeout_at(deadline.instant(), self.held.lock()).await.ok()?;
         if let Some(known) = &*known
             && known.asked >= began
         {
-            return Some(Arc::clone(&known.summary));
+            return Some(Arc::clone(&known.held));
         }
         let asked = Instant::now();
-        let summary = timeout_at(deadline.instant(), self.system.store.summary(deadline)).await.ok()?.ok()?;
-        let summary = Arc::new(summary);
-        *known = Some(ReadSummary { asked, summary: Arc::clone(&summary) });
-        Some(summary)
+        let held = timeout_at(deadline.instant(), self.system.bank_counts(deadline)).await.ok()?.ok()?;
+        let held = Arc::new(held);
+        *known = Some(ReadCounts { asked, held: Arc::clone(&held) });
+        Some(held)
     }
 
     fn write_server(&self, out: &mut Exposition, sessions: usize) {
@@ -95,7 +94,6 @@ impl Scraper {
 }
 
 fn write_process(out: &mut Exposition, started: Timestamp, since: Timestamp) {
-    let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1000.0;
     out.value(&names::START_TIME, seconds(started));
     if let Some(bytes) = process_memory::read().now {
         out.value(&names::RESIDENT_MEMORY, bytes);
@@ -103,7 +101,12 @@ fn write_process(out: &mut Exposition, started: Timestamp, since: Timestamp) {
     out.value(&names::STATISTICS_SINCE, seconds(since));
 }
 
-fn write_bank(out: &mut Exposition, summary: &Summary) {
+fn seconds(at: Timestamp) -> f64 {
+    at.as_millisecond() as f64 / 1000.0
+}
+
+fn write_bank(out: &mut Exposition, held: &BankCounts) {
+    let summary = &held.summary;
     /// Gives each count the word of its key as its label.
     fn by<K: Copy>(counts: &BTreeMap<K, u64>, word: fn(K) -> &'static str) -> Vec<([&'static str; 1], u64)> {
         counts.iter().map(|(key, count)| ([word(*key)], *count)).collect()
@@ -112,6 +115,13 @@ fn write_bank(out: &mut Exposition, summary: &Summary) {
     out.values(&names::MEMORIES, by(&summary.memories_by_status, |status| status.as_str()));
     out.values(&names::MEMORIES_BY_OUTCOME, by(&summary.memories_by_outcome, |outcome| outcome.as_str()));
     out.values(&names::MEMORIES_BY_SCOPE, by(&summary.memories_by_scope, |scope| scope.as_str()));
+    out.values(&names::EPISODES, by(&held.episodes, |visibility| visibility.as_str()));
+    out.value(&names::EPISODES_WITH_VECTORS, summary.episodes_with_vectors);
+    out.values(&names::PATTERNS, by(&summary.patterns, |stage| stage.as_str()));
+    out.value(&names::PATTERN_APPLICATIONS, summary.applications);
+    out.value(&names::CONSOLIDATION_RUNS, summary.consolidation_runs);
+    out.values(&names::CONSOLIDATION_LAST, summary.last_consolidation.map(|at| ([], seconds(at))));
+    out.value(&names::WORKING_MEMORIES, held.working_memories);
     out.values(&names::JOBS, by(&summary.jobs, |state| state.as_str()));
     out.value(&names::STORE_ROWS, summary.rows);
     out.value(&names::STORE_FRAGMENTS, summary.fragments);

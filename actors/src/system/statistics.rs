@@ -1,9 +1,11 @@
 //! The statistics document: what was counted while the system runs, what the store says of the bank, and how the actors
 //! are.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use reasoning_bank_domain::episode::Visibility;
 use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::system::statistics::{
     ActorStatistics, ActorStatus, CacheStatistics, EmbedderStatistics, EpisodeStatistics, LlmStatistics,
@@ -29,11 +31,26 @@ pub struct ProcessStatistics {
     pub times: Vec<(&'static str, WorkTimes)>,
 }
 
+/// What the bank holds, of all workspaces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BankCounts {
+    pub summary: Summary,
+    pub episodes: BTreeMap<Visibility, u64>,
+    /// The tasks that have a working memory.
+    pub working_memories: u64,
+}
+
 impl SystemHandle {
+    /// Counts what the bank holds.
+    pub async fn bank_counts(&self, deadline: Deadline) -> Result<BankCounts, Error> {
+        let (summary, episodes) = (self.store.summary(deadline), self.episodes.counts(deadline));
+        let (summary, episodes, working_memories) = tokio::try_join!(summary, episodes, self.working.count(deadline))?;
+        Ok(BankCounts { summary, episodes, working_memories })
+    }
+
     /// Makes the statistics document. It is the error of the store where that does not answer.
     pub async fn statistics(&self, deadline: Deadline) -> Result<Statistics, Error> {
-        let summary = self.store.summary(deadline).await?;
-        let by_visibility = self.episodes.counts(deadline).await?;
+        let BankCounts { summary, episodes: by_visibility, working_memories } = self.bank_counts(deadline).await?;
         let actors = self.actors(deadline).await?;
         Ok(Statistics {
             traces: traces(&summary),
@@ -43,6 +60,9 @@ impl SystemHandle {
                 with_vectors: summary.episodes_with_vectors,
             },
             patterns: summary.patterns,
+            applications: summary.applications,
+            working_memories,
+            consolidation_runs: summary.consolidation_runs,
             last_consolidation: summary.last_consolidation,
             store: StoreStatistics {
                 rows: summary.rows,

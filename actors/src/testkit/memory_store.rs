@@ -16,7 +16,7 @@ use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
-use reasoning_bank_domain::memory::signal::Signal;
+use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::retrieval::candidates::Candidates;
@@ -333,6 +333,8 @@ fn summary(data: &Data) -> Summary {
         memories_by_status: counted(memories().map(|memory| memory.status)),
         patterns: counted(memories().filter_map(|memory| memory.pattern.as_ref()).map(|part| part.stage)),
         episodes_with_vectors: data.episode_vectors.len() as u64,
+        applications: data.signals.values().filter(|signal| signal.kind == SignalKind::Applied).count() as u64,
+        consolidation_runs: data.history.values().filter_map(HistoryEntry::as_run).count() as u64,
         last_consolidation: data.history.values().filter_map(HistoryEntry::as_run).map(|run| run.started_at).max(),
         jobs: backlog(data),
         rows: rows as u64,

@@ -13,8 +13,8 @@ use crate::memory::{MemoryOutcome, Scope, Status};
 use crate::prompt::Purpose;
 use crate::solve::task::add_cost;
 
-/// `traces`, `episodes`, `memories`, `patterns`, `last_consolidation` and `store` are read from the store and cover everything
-/// in it. The rest belongs to this process and counts from `since`, `resident` from when the process opened the store.
+/// What stands before `cache`, and `store`, is what the whole bank holds. The rest belongs to this process and counts from
+/// `since`, `resident` from when the process opened the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Statistics {
     pub traces: TraceStatistics,
@@ -22,6 +22,15 @@ pub struct Statistics {
     pub memories: MemoryStatistics,
     /// The memories that are patterns, by their stage.
     pub patterns: BTreeMap<PatternStage, u64>,
+    /// The applications of patterns.
+    #[serde(default)]
+    pub applications: u64,
+    /// The tasks that have a working memory, because nobody has closed them.
+    #[serde(default)]
+    pub working_memories: u64,
+    /// The runs of consolidation that are recorded, which each is for 30 days.
+    #[serde(default)]
+    pub consolidation_runs: u64,
     /// The start of the last run of consolidation. It is absent where none ran in the last 30 days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_consolidation: Option<Timestamp>,

@@ -15,6 +15,9 @@ pub(in crate::cli) fn statistics(statistics: &Statistics) -> String {
         episodes,
         memories,
         patterns,
+        applications,
+        working_memories,
+        consolidation_runs,
         last_consolidation,
         cache,
         llm,
@@ -49,10 +52,15 @@ pub(in crate::cli) fn statistics(statistics: &Statistics) -> String {
         field("", counts(&memories.by_status, |status| status.as_str()).join(", "));
     }
     if !patterns.is_empty() {
-        field("patterns", counts(patterns, |stage| stage.as_str()).join(", "));
+        let stages = counts(patterns, |stage| stage.as_str()).join(", ");
+        field("patterns", format!("{stages}; {}", counted(*applications, "application", "applications")));
     }
     if let Some(last) = last_consolidation {
-        field("runs", format!("the last consolidation began {last}"));
+        let recorded = counted(*consolidation_runs, "run", "runs");
+        field("runs", format!("{recorded} of consolidation recorded; the last one began {last}"));
+    }
+    if *working_memories > 0 {
+        field("working", counted(*working_memories, "task is open", "tasks are open"));
     }
     field(
         "store",

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use reqwest::StatusCode;
-use serde_json::json;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
 
+use super::api::script;
 use super::{ALL_TOOLS, Daemon, message, place_with_all_tools, token};
 use crate::support::Place;
 
@@ -122,6 +123,49 @@ async fn the_metrics_move_with_what_happens_and_tell_no_names() {
     for name in ["hamlet", "ophelia", "denmark", "elsinore", "ghosts", "yorick", "horatio", "BREW", "rb_", id] {
         assert!(!after.text.contains(name), "{name}");
     }
+}
+
+#[tokio::test]
+async fn the_metrics_count_episodes_patterns_runs_and_working_memories() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &ALL_TOOLS);
+    let script = script(&daemon, &place, "read,write,admin,admin:all");
+    let before = scraped_with(&daemon, &script.token).await;
+    assert!(!before.contains_key("reasoning_bank_consolidation_last_run_time_seconds"), "nothing ran");
+    let sent = async |path: &str, body: Value| {
+        let (status, answer) = script.send(Method::POST, path, Some(body)).await;
+        assert_eq!(status, StatusCode::OK, "{path}: {answer}");
+        answer
+    };
+    let pattern = json!({
+        "title": "Search first", "description": "A name is unknown.", "explanation": "Search for the name.",
+        "category": "strategy",
+        "content": {"type": "heuristic", "condition": "A name is unknown.", "action": {"text": "Search for it."}},
+    });
+    let pattern = sent("/patterns", pattern).await["pattern_id"].as_str().unwrap().to_owned();
+    let task = json!({"task": {"original_input": "Find the ghost"}, "outcome": {"status": "SUCCESS"}});
+    let episode = sent("/episodes", task).await["episode_id"].clone();
+    sent(&format!("/patterns/{pattern}/applications"), json!({"trace_id": episode})).await;
+    sent("/working", json!({"task": {"description": "Find the other ghost"}})).await;
+    sent("/consolidations", json!({"apply": true})).await;
+
+    let after = scraped_with(&daemon, &script.token).await;
+    let value = |series: &str| *after.get(series).unwrap_or_else(|| panic!("{series} is not in {after:?}"));
+    assert_eq!(value(r#"reasoning_bank_episodes{visibility="active"}"#), 1.0);
+    assert_eq!(value(r#"reasoning_bank_patterns{stage="candidate"}"#), 1.0);
+    assert_eq!(value("reasoning_bank_pattern_applications"), 1.0);
+    assert_eq!(value("reasoning_bank_consolidation_runs"), 1.0);
+    assert_eq!(value("reasoning_bank_working_memories"), 1.0);
+    assert!(value("reasoning_bank_consolidation_last_run_time_seconds") > 1.7e9);
+    let (_, stats) = script.send(Method::GET, "/stats", None).await;
+    let counted = ["applications", "working_memories", "consolidation_runs"].map(|name| stats[name].clone());
+    assert_eq!(counted, [json!(1), json!(1), json!(1)], "{stats}");
+}
+
+async fn scraped_with(daemon: &Daemon, token: &str) -> BTreeMap<String, f64> {
+    let answer = daemon.get("/metrics").bearer_auth(token).send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    parsed(&answer.text().await.unwrap())
 }
 
 #[tokio::test]

@@ -200,6 +200,10 @@ pub struct Summary {
     pub patterns: BTreeMap<PatternStage, u64>,
     /// The episodes that have vectors of the embedder in use.
     pub episodes_with_vectors: u64,
+    /// The applications of patterns.
+    pub applications: u64,
+    /// The runs of consolidation that are recorded.
+    pub consolidation_runs: u64,
     /// The start of the last run of consolidation that is still recorded.
     pub last_consolidation: Option<Timestamp>,
     pub jobs: BTreeMap<JobState, u64>,

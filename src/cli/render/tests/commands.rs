@@ -189,6 +189,9 @@ fn statistics_have_a_line_a_subject() {
             without_vectors: 1,
         },
         patterns: BTreeMap::from([(PatternStage::Candidate, 1)]),
+        applications: 4,
+        working_memories: 1,
+        consolidation_runs: 2,
         last_consolidation: Some(Timestamp::UNIX_EPOCH),
         memories: MemoryStatistics {
             total: 3,

@@ -8,6 +8,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use reasoning_bank_actors::ports::{StoreError, Summary};
 use reasoning_bank_domain::learning::job::JobState;
+use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::system::statistics::ResidentStatistics;
 use serde::Deserialize;
 use serde::de::value::{Error as ParseError, StrDeserializer};
@@ -23,10 +24,12 @@ pub(in crate::lance) async fn summary(shared: &SharedStore, tables: &Tables) -> 
     let dir = shared.layout.tables();
     let ResidentUse { indexes: kept, bytes, answered, .. } = shared.resident.in_use();
     let own_vectors = filter::equals("embedder", shared.fingerprint.to_string());
-    let (traces, memories, vectors, runs, jobs) = tokio::try_join!(
+    let applied = filter::equals("kind", SignalKind::Applied.as_str());
+    let (traces, memories, vectors, applications, runs, jobs) = tokio::try_join!(
         read::select(&tables.traces, None, &["outcome"]),
         read::select(&tables.memories, None, &["outcome", "scope", "status", "stage"]),
         read::select(&tables.episode_vectors, Some(own_vectors), &["id"]),
+        read::select(&tables.signals, Some(applied), &["id"]),
         read::select(&tables.history, Some(filter::of_runs()), &["at"]),
         backlog(tables),
     )?;
@@ -37,6 +40,8 @@ pub(in crate::lance) async fn summary(shared: &SharedStore, tables: &Tables) -> 
         memories_by_status: counts(&memories, "status")?,
         patterns: counts(&memories, "stage")?,
         episodes_with_vectors: rows::text_column(&vectors, "id").count() as u64,
+        applications: rows::text_column(&applications, "id").count() as u64,
+        consolidation_runs: runs.iter().map(|batch| batch.num_rows() as u64).sum(),
         last_consolidation: rows::optional_times(&runs, "at").flatten().max(),
         jobs,
         index_lag_rows: indexes::lag(TableName::Passages, &tables.passages).await?,
