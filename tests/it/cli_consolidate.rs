@@ -1,14 +1,12 @@
 //! Consolidation through the real binary: patterns are found in what agents told, proven by what they do later, refined
-//! by what went wrong, and every run can be taken back, also one that was killed.
-
-use std::time::Duration;
+//! by what went wrong, and every run can be taken back. `killing` kills runs.
 
 use serde_json::{Value, json};
 
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
-fn place() -> Place {
+pub(crate) fn place() -> Place {
     let place = Place::new();
     let config =
         "mcp.toolsets = ['episodes', 'patterns', 'context']\nllm.provider = 'none'\nconsolidation.schedule = 'off'\n";
@@ -34,7 +32,7 @@ fn tell(process: &mut McpProcess, number: usize, domain: &str, tools: &[&str], s
 }
 
 /// Eight tasks that succeed with the same two tools, and eight others of which two do.
-fn tell_a_history(process: &mut McpProcess) {
+pub(crate) fn tell_a_history(process: &mut McpProcess) {
     for number in 0..8 {
         tell(process, number, "cli", &["rg", "cargo test"], true);
         tell(process, 100 + number, "cli", &["sed"], number < 2);
@@ -109,7 +107,7 @@ fn a_pattern_that_agents_followed_is_found_proven_doubted_refined_and_taken_back
 }
 
 /// The lines of an export, without what each write changes.
-fn without_revisions(export: &str) -> Vec<Value> {
+pub(crate) fn without_revisions(export: &str) -> Vec<Value> {
     let lines = export.lines().map(|line| {
         let mut line: Value = serde_json::from_str(line).unwrap();
         if let Some(line) = line.as_object_mut() {
@@ -122,41 +120,46 @@ fn without_revisions(export: &str) -> Vec<Value> {
     lines.collect()
 }
 
-#[test]
-fn a_run_that_is_killed_is_whole_as_far_as_it_came_and_can_be_taken_back() {
-    let place = place();
-    let mut process = McpProcess::initialized(&place, &[]);
-    tell_a_history(&mut process);
-    process.end();
-    let before = without_revisions(&place.run(&["memory", "export"]).ok().stdout);
-    for round in 0..12_u64 {
-        let lock = place.path("data/.consolidation.lock");
-        let _ = std::fs::remove_file(&lock);
-        let mut process = place.command(&["consolidate", "--apply"]).spawn().unwrap();
-        while !lock.exists() && process.try_wait().unwrap().is_none() {
-            std::thread::yield_now();
-        }
-        // The kill comes at another moment of the run each time.
-        std::thread::sleep(Duration::from_millis(round * 12));
-        process.kill().unwrap();
-        process.wait().unwrap();
+/// Makes two memories that say the same, as edits do.
+pub(crate) fn same_memories(place: &Place) -> [String; 2] {
+    let said = |content: &str, task: &str| {
+        let (title, description) = ("Calls to the bank", "When a call goes out.");
+        let lesson = ["--title", title, "--description", description, "--content", content, "--task", task];
+        let recorded = place.document(&[&["memory", "record"], lesson.as_slice()].concat());
+        recorded["id"].as_str().unwrap_or_else(|| panic!("{recorded}")).to_owned()
+    };
+    let first = said("Retry the call when it times out.", "Keep the billing client alive");
+    let other = said("Ask the operator.", "Nightly report of the warehouse fails");
+    place.run(&["memory", "update", &other, "--content", "When it times out, retry the call"]).ok();
+    [first, other]
+}
 
-        let listed = run(&place, &["--list"]);
-        let proposed = place.run(&["--json", "pattern", "list"]).ok().json()["patterns"].as_array().unwrap().len();
-        let told: usize = listed["runs"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|run| run.get("undone").is_none())
-            .map(|run| changes(run, "proposed").len())
-            .sum();
-        assert_eq!(told, proposed, "round {round}: {listed}");
-        for killed in listed["runs"].as_array().unwrap() {
-            let undone = run(&place, &["--undo", killed["run_id"].as_str().unwrap()]);
-            assert_eq!(undone["undone"]["skipped"], json!([]), "round {round}");
-        }
-        assert_eq!(without_revisions(&place.run(&["memory", "export"]).ok().stdout), before, "round {round}");
-    }
+#[test]
+fn memories_that_say_the_same_become_one_and_come_back() {
+    let place = place();
+    let [first, other] = same_memories(&place);
+    let exported = || without_revisions(&place.run(&["memory", "export"]).ok().stdout);
+    let before = exported();
+    assert_eq!(changes(&run(&place, &[]), "superseded"), [other.as_str()]);
+    assert_eq!(exported(), before, "nothing was changed");
+    let applied = run(&place, &["--apply"]);
+    assert_eq!(
+        (changes(&applied, "extended"), changes(&applied, "superseded")),
+        (vec![first.clone()], vec![other.clone()])
+    );
+    assert_eq!(place.document(&["memory", "get", &other])["superseded_by"], first);
+    let found = place.document(&["memory", "search", "Nightly report of the warehouse fails"]);
+    let found: Vec<&str> =
+        found["memories"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    assert_eq!(found, [first.as_str()], "it is found by the task of the other one, once");
+    let undone = run(&place, &["--undo", applied["run_id"].as_str().unwrap()]);
+    assert_eq!((&undone["undone"]["taken_back"], &undone["undone"]["skipped"]), (&json!(2), &json!([])));
+    assert_eq!(exported(), before);
+
+    let again = run(&place, &["--apply"]);
+    assert_eq!(changes(&again, "superseded"), [other.as_str()]);
+    place.run(&["memory", "delete", &other, "--yes"]).ok();
+    assert!(!place.run(&["memory", "export"]).ok().stdout.contains("Nightly"), "what is erased leaves no word behind");
 }
 
 /// A session of Claude Code in which a command fails, another one mends that, and the first one then works.

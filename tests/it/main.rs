@@ -36,6 +36,7 @@ mod eval_retrieval;
 mod eval_speed;
 mod file_modes;
 mod identity;
+mod killing;
 mod learning;
 mod llm_faults;
 mod llm_key;

@@ -120,6 +120,11 @@ impl Ran {
     }
 }
 
+/// The number of rounds of a test that kills processes: this one, or as many as the environment says.
+pub(crate) fn kill_rounds(default: usize) -> usize {
+    std::env::var("REASONING_BANK_KILL_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(default)
+}
+
 /// A file or a folder of `tests/data`.
 pub(crate) fn test_data(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()

@@ -16,7 +16,7 @@ fn said(round: usize, process: usize, n: usize) -> String {
 
 #[test]
 fn what_was_acknowledged_outlives_kills_and_no_line_of_a_person_is_lost() {
-    let rounds = std::env::var("REASONING_BANK_KILL_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(ROUNDS);
+    let rounds = crate::support::kill_rounds(ROUNDS);
     let place = place_with_banks("banks.sync_interval_s = 1\nbanks.optimize_above_tokens = 1000000\n");
     let dir = place.path("data/banks/global/default");
     let mut acknowledged = Vec::new();
