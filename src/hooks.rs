@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use reasoning_bank_actors::system::SystemHandle;
 
 use self::answers::HookAnswers;
-pub(crate) use self::question::HookQuestion;
+pub(crate) use self::question::{HookQuestion, SpoolEntry};
 pub(crate) use self::socket::ask;
 pub(crate) use self::spool::leave;
 use crate::project::Identity;
@@ -36,7 +36,13 @@ pub(crate) struct HookServer {
 /// Answers hooks for as long as it is polled, and learns from what they left.
 pub(crate) async fn answer_hooks(server: HookServer) -> Infallible {
     let HookServer { system, data_dir, identity, captures, recalls } = server;
-    let answers = HookAnswers { system: system.clone(), identity, recalls, sessions: Mutex::default() };
+    let answers = HookAnswers {
+        system: system.clone(),
+        data_dir: data_dir.clone(),
+        identity,
+        recalls,
+        sessions: Mutex::default(),
+    };
     let listening = socket::listen(Arc::new(answers), &data_dir);
     let learning = spool::learn(&system, &data_dir, identity, captures);
     match tokio::join!(listening, learning) {}

@@ -20,6 +20,7 @@ mod record;
 mod restore;
 mod stability;
 mod supersede;
+mod worked;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -40,7 +40,16 @@ pub enum HookEvent {
     /// A tool failed, other than by the user's interrupt. The text is what it printed.
     ToolFailed {
         error: String,
+        /// The command that failed. None where the tool runs no commands.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
     },
+    /// A command succeeded.
+    ToolSucceeded {
+        command: String,
+    },
+    /// The client is about to replace the conversation by a summary of it.
+    Compacting,
     /// The session is over. Its transcript is in this file.
     SessionEnded {
         transcript: PathBuf,
@@ -51,7 +60,9 @@ impl AgentClient {
     /// Returns the names of the events that hooks are written for; none for a client whose hooks are not supported.
     pub fn hook_events(self) -> &'static [&'static str] {
         match self {
-            Self::ClaudeCode => &["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "SessionEnd"],
+            Self::ClaudeCode => {
+                &["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "PostToolUse", "PreCompact", "SessionEnd"]
+            }
             Self::Codex => &["SessionStart", "UserPromptSubmit", "PostToolUse"],
             Self::GeminiCli => &["SessionStart", "BeforeAgent"],
             _ => &[],
@@ -67,12 +78,18 @@ impl ServerCommand {
             let arguments = ["--data-dir", data_dir, "hook", client.as_str(), event].map(str::to_owned);
             let kind = ("type", "command".into());
             let hook = match client {
-                AgentClient::ClaudeCode => ConfigValue::map([
-                    kind,
-                    ("command", self.program.as_str().into()),
-                    ("args", ConfigValue::texts(&arguments)),
-                    ("timeout", ConfigValue::Number(TIMEOUT_S)),
-                ]),
+                AgentClient::ClaudeCode => {
+                    let command = ("command", self.program.as_str().into());
+                    let arguments = ("args", ConfigValue::texts(&arguments));
+                    let timeout = ("timeout", ConfigValue::Number(TIMEOUT_S));
+                    match *event {
+                        // Nothing is told of a success, so nobody has to wait for its hook.
+                        "PostToolUse" => {
+                            ConfigValue::map([kind, command, arguments, timeout, ("async", ConfigValue::Flag(true))])
+                        }
+                        _ => ConfigValue::map([kind, command, arguments, timeout]),
+                    }
+                }
                 _ => {
                     let words = [&self.program].into_iter().chain(&arguments).map(|word| shell_word(word));
                     let line = words.collect::<Vec<_>>().join(" ");
@@ -85,7 +102,13 @@ impl ServerCommand {
                     ])
                 }
             };
-            ConfigChange::element(&["hooks", event], ConfigValue::map([("hooks", ConfigValue::List(vec![hook]))]))
+            let hooks = ("hooks", ConfigValue::List(vec![hook]));
+            let group = match (client, *event) {
+                // Other tools of Claude Code run no commands.
+                (AgentClient::ClaudeCode, "PostToolUse") => ConfigValue::map([("matcher", "Bash".into()), hooks]),
+                _ => ConfigValue::map([hooks]),
+            };
+            ConfigChange::element(&["hooks", event], group)
         };
         client.hook_events().iter().map(change).collect()
     }
@@ -117,6 +140,8 @@ struct EventDocument {
     #[serde(default)]
     is_interrupt: Option<bool>,
     #[serde(default)]
+    tool_input: Value,
+    #[serde(default)]
     tool_response: Value,
 }
 
@@ -128,15 +153,22 @@ impl HookCall {
         if !client.hook_events().contains(&name) {
             return None;
         }
+        let command = document.tool_input.get("command").and_then(Value::as_str).map(ends);
         let failed = |error: &str| {
             let error = without_exit_code(error);
-            (!error.is_empty()).then(|| HookEvent::ToolFailed { error: ends(error) })
+            (!error.is_empty()).then(|| HookEvent::ToolFailed { error: ends(error), command: command.clone() })
         };
         let event = match name {
             "SessionStart" => HookEvent::SessionStarted,
             "UserPromptSubmit" | "BeforeAgent" => HookEvent::PromptSubmitted { prompt: ends(document.prompt?.trim()) },
             "PostToolUseFailure" if document.is_interrupt != Some(true) => failed(&document.error?)?,
-            "PostToolUse" => failed(&failed_output(&document.tool_response)?)?,
+            // Claude Code has an event of its own for what failed.
+            "PostToolUse" if client == AgentClient::ClaudeCode => HookEvent::ToolSucceeded { command: command? },
+            "PostToolUse" => {
+                let (code, output) = exit_of(&document.tool_response)?;
+                if code == 0 { HookEvent::ToolSucceeded { command: command? } } else { failed(output)? }
+            }
+            "PreCompact" => HookEvent::Compacting,
             "SessionEnd" => HookEvent::SessionEnded { transcript: document.transcript_path? },
             _ => return None,
         };
@@ -159,16 +191,16 @@ fn without_exit_code(error: &str) -> &str {
     if is_code { rest.trim() } else { error.trim() }
 }
 
-/// Returns what a command of Codex printed, where it failed: its head names the exit code, and a line `Output:` ends it.
-fn failed_output(response: &Value) -> Option<String> {
+/// Returns the exit code of a command of Codex and what it printed: the head of a text names the code, and a line `Output:`
+/// ends it.
+fn exit_of(response: &Value) -> Option<(i64, &str)> {
     if let Some(code) = response.get("exit_code").or_else(|| response.pointer("/metadata/exit_code")) {
-        let output = ["output", "aggregated_output"].iter().find_map(|name| response.get(name)?.as_str());
-        return output.filter(|_| code.as_i64().is_some_and(|code| code != 0)).map(str::to_owned);
+        let output = ["output", "aggregated_output"].iter().find_map(|name| response.get(name)?.as_str())?;
+        return Some((code.as_i64()?, output));
     }
     let (head, output) = response.as_str()?.split_once("Output:\n")?;
     let code = ["Exit code: ", "exited with code "].iter().find_map(|name| head.split_once(name))?.1;
-    let code: i64 = code.split_whitespace().next()?.parse().ok()?;
-    (code != 0).then(|| output.to_owned())
+    Some((code.split_whitespace().next()?.parse().ok()?, output))
 }
 
 fn ends(text: &str) -> String {
@@ -193,7 +225,7 @@ mod tests {
     }
 
     fn failed(error: &str) -> Option<HookEvent> {
-        Some(HookEvent::ToolFailed { error: error.to_owned() })
+        Some(HookEvent::ToolFailed { error: error.to_owned(), command: None })
     }
 
     #[test]
@@ -244,10 +276,27 @@ mod tests {
     }
 
     #[test]
+    fn a_command_is_named_when_it_fails_and_when_it_succeeds() {
+        let input = json!({ "command": "make", "description": "Build" });
+        let event =
+            json!({ "hook_event_name": "PostToolUseFailure", "tool_input": input, "error": "KeyError: 'user'" });
+        let command = Some("make".to_owned());
+        assert_eq!(read(event), Some(HookEvent::ToolFailed { error: "KeyError: 'user'".to_owned(), command }));
+        let succeeded = Some(HookEvent::ToolSucceeded { command: "make".to_owned() });
+        let event = |response: Value| json!({ "hook_event_name": "PostToolUse", "tool_input": input, "tool_response": response });
+        assert_eq!(read(event(json!({ "stdout": "" }))), succeeded);
+        assert_eq!(read(json!({ "hook_event_name": "PostToolUse", "tool_input": { "file_path": "x" } })), None);
+        let of_codex = |response: Value| read_of(AgentClient::Codex, &event(response));
+        assert_eq!(of_codex(json!("Exit code: 0\nOutput:\nfine")), succeeded);
+        assert_eq!(of_codex(json!("fine")), None, "nothing says that it succeeded");
+        assert_eq!(read(json!({ "hook_event_name": "PreCompact", "trigger": "auto" })), Some(HookEvent::Compacting));
+    }
+
+    #[test]
     fn of_a_long_error_both_ends_are_kept() {
         let error = format!("first{}last", "é".repeat(1_000_000));
         let event = json!({ "hook_event_name": "PostToolUseFailure", "error": error });
-        let Some(HookEvent::ToolFailed { error }) = read(event) else { panic!("it failed") };
+        let Some(HookEvent::ToolFailed { error, .. }) = read(event) else { panic!("it failed") };
         assert!(error.starts_with("first") && error.ends_with("last"));
         assert_eq!(error.chars().count(), TEXT_CHARS + 1);
     }

@@ -12,7 +12,7 @@ use reasoning_bank_clients::{AgentClient, HookCall, HookEvent};
 use super::args::{Cli, HookArgs};
 use super::output;
 use super::session::one_thread;
-use crate::hooks::{HookQuestion, ask, leave};
+use crate::hooks::{HookQuestion, SpoolEntry, ask, leave};
 use crate::settings::{self, Flags, SettingSources};
 
 const SESSION_END: &str = "SessionEnd";
@@ -57,8 +57,8 @@ fn answer(client: &str, name: &str, flags: Flags) -> Option<String> {
     // The client may run its hooks elsewhere than where the session works.
     let directory = call.directory.as_ref().map_or_else(|| own.clone(), |directory| own.join(directory));
     let question = HookQuestion { directory, call };
-    if matches!(question.call.event, HookEvent::SessionEnded { .. }) {
-        let _ = leave(&data_dir, &question);
+    if matches!(question.call.event, HookEvent::SessionEnded { .. } | HookEvent::Compacting) {
+        let _ = leave(&data_dir, &SpoolEntry::Event(question));
         return None;
     }
     // A server of the session begins at the same moment as the session.

@@ -1,25 +1,30 @@
 //! What a hook is answered: what is known of a project, of a prompt, and of an error.
 
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::working::LOCAL_OWNER;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_clients::{HookCall, HookEvent};
 use reasoning_bank_domain::memory::gist;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signature::{Signature, error_message};
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::prompt::{one_line, quoted_lines, recalled_notes};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
 use reasoning_bank_domain::retrieval::responses::{Explained, MemoryView, RecalledView};
 use reasoning_bank_domain::retrieval::standalone::stands_alone;
 use reasoning_bank_domain::safety::secrets::redact;
 use reasoning_bank_domain::text::shortened;
+use tokio::task::spawn_blocking;
 
-use super::question::HookQuestion;
+use super::question::{HookQuestion, SpoolEntry, WorkedWarnings};
 use super::sessions::ShownSessions;
+use super::spool;
 use crate::project::{self, Identity};
 use crate::recall_log::{RecallEntry, RecallLog};
 
@@ -37,6 +42,7 @@ const PART_CHARS: usize = 1_000;
 /// Everything that an answer is made of.
 pub(super) struct HookAnswers {
     pub(super) system: SystemHandle,
+    pub(super) data_dir: PathBuf,
     pub(super) identity: Identity,
     pub(super) recalls: Option<RecallLog>,
     pub(super) sessions: Mutex<ShownSessions>,
@@ -58,22 +64,47 @@ impl HookAnswers {
         let text = match &context.call.event {
             HookEvent::SessionStarted => self.known(&context).await,
             HookEvent::PromptSubmitted { prompt } => self.relevant(prompt, &context).await,
-            HookEvent::ToolFailed { error } => self.warnings(error, &context).await,
-            HookEvent::SessionEnded { .. } => None,
+            HookEvent::ToolFailed { error, command } => self.warnings(error, command.as_deref(), &context).await,
+            HookEvent::ToolSucceeded { command } => {
+                self.leave_worked(command, &directory, &context).await;
+                None
+            }
+            HookEvent::Compacting | HookEvent::SessionEnded { .. } => None,
         }?;
         Some(redact(&text).text.into_owned())
     }
 
+    fn sessions(&self) -> MutexGuard<'_, ShownSessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn known(&self, context: &HookContext) -> Option<String> {
         let resolved = self.system.workspaces.resolve(&context.workspace, context.deadline).await.ok()?;
-        let held = self.system.store.held(resolved.workspace.id, context.deadline).await.ok()?;
+        let held = self.system.store.held(resolved.workspace.id.clone(), context.deadline).await.ok()?;
         let memories = match held.memories {
-            0 => return None,
-            1 => "1 memory".to_owned(),
-            count => format!("{count} memories"),
+            0 => None,
+            1 => Some("1 memory".to_owned()),
+            count => Some(format!("{count} memories")),
         };
+        let memories = memories.map(|memories| {
+            format!(
+                "reasoning-bank has {memories} of this project. The tool retrieve_memories finds what fits a task or an \
+                 error."
+            )
+        });
+        let told: Vec<String> =
+            memories.into_iter().chain(self.open_task(&resolved.workspace.id, context).await).collect();
+        (!told.is_empty()).then(|| told.join("\n"))
+    }
+
+    /// Names the task that is open in working memory and was touched last.
+    async fn open_task(&self, workspace: &WorkspaceId, context: &HookContext) -> Option<String> {
+        let tasks = self.system.working.list(workspace, LOCAL_OWNER, context.deadline).await.ok()?;
+        let task = tasks.into_iter().next()?;
+        let about = quoted_lines(&part(&task.memory.task().description));
         Some(format!(
-            "reasoning-bank has {memories} of this project. The tool retrieve_memories finds what fits a task or an error."
+            "A task is open in working memory. The tool working_context shows how far it is.\n{}",
+            recalled_notes(&format!("task_id {}\n{about}", task.id))
         ))
     }
 
@@ -90,8 +121,7 @@ impl HookAnswers {
         };
         let explained = self.system.memories.retrieve_with_candidates(request, context.deadline).await.ok()?;
         let is_new = |found: &&RecalledView| {
-            let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-            found.outdated_by.is_none() && !sessions.has(&context.call.session, found.memory.id)
+            found.outdated_by.is_none() && !self.sessions().has(&context.call.session, found.memory.id)
         };
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_new).take(SHOWN_MAX).map(|found| &found.memory).collect();
@@ -103,7 +133,7 @@ impl HookAnswers {
 
     /// Returns the warnings whose failure is the one that was met. One that is only similar would be noise at every
     /// failure.
-    async fn warnings(&self, error: &str, context: &HookContext) -> Option<String> {
+    async fn warnings(&self, error: &str, command: Option<&str>, context: &HookContext) -> Option<String> {
         let error = redact(error).text;
         let met = Signature::of(&error, None);
         let request = RetrieveRequest {
@@ -123,8 +153,27 @@ impl HookAnswers {
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
         self.note(context, &error, Some(0.0), &explained, &chosen).await;
+        if let Some(command) = command.filter(|_| !chosen.is_empty()) {
+            let shown = chosen.iter().map(|memory| memory.id).collect();
+            self.sessions().note_failed(&context.call.session, command, shown);
+        }
         let notes: String = chosen.into_iter().filter_map(warning).collect();
         (!notes.is_empty()).then(|| format!("This error was met before in this project.\n{}", recalled_notes(&notes)))
+    }
+
+    /// Leaves in the spool which warnings the session was shown when this command failed.
+    async fn leave_worked(&self, command: &str, directory: &Path, context: &HookContext) {
+        let warnings = self.sessions().take_succeeded(&context.call.session, command);
+        if warnings.is_empty() {
+            return;
+        }
+        let session = format!("{} {}", context.call.client, context.call.session);
+        let worked = WorkedWarnings { directory: directory.to_owned(), session, warnings };
+        let data_dir = self.data_dir.clone();
+        let left = spawn_blocking(move || spool::leave(&data_dir, &SpoolEntry::Worked(worked))).await;
+        if let Ok(Err(error)) = left {
+            tracing::debug!(%error, "that a warning worked is not counted");
+        }
     }
 
     /// Notes what a session is about to be shown.
@@ -139,7 +188,7 @@ impl HookAnswers {
         let HookContext { call, workspace, deadline } = context;
         let ids: Vec<MemoryId> = chosen.iter().map(|memory| memory.id).collect();
         self.system.usage.shown(ids.iter().copied(), workspace, &call.session);
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).note(&call.session, ids.iter().copied());
+        self.sessions().note(&call.session, ids.iter().copied());
         let Some(recalls) = &self.recalls else { return };
         let entry = |workspace| {
             let mut entry = recalls.of_search(workspace, query, floor, explained);

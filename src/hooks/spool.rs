@@ -1,8 +1,10 @@
-//! The spool: a hook leaves a file where a session is over, and a process that serves learns from its transcript, once. A
-//! process that ends in between leaves the file to the next one; what was learned already adds nothing.
+//! The spool: a hook leaves a file where a session is over or about to be compacted, and where a warning worked. A process
+//! that serves does what follows from it, once: it learns from the transcript, takes snapshots of working memory, and
+//! confirms the warning. A process that ends in between leaves the file to the next one; doing it again adds nothing but
+//! another snapshot.
 //!
 //! ```text
-//! hook-spool/ID.json    the call of the hook
+//! hook-spool/ID.json    what was left
 //! ```
 
 use std::convert::Infallible;
@@ -12,18 +14,21 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::working::{LOCAL_OWNER, WorkingTask};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_clients::HookEvent;
 use reasoning_bank_domain::learning::transcript::{self, MAX_FILE_BYTES, Transcript};
 use reasoning_bank_domain::prompt::without_recalled;
+use reasoning_bank_domain::working::Operation;
 use reasoning_bank_store::data_dir::HOOK_SPOOL;
 use reasoning_bank_store::files::{create_dir, remove_if_there, try_lock, unless_gone, write_synced};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::question::HookQuestion;
+use super::question::{HookQuestion, SpoolEntry, WorkedWarnings};
 use crate::project::{self, Identity};
 use crate::transcripts;
 
@@ -31,12 +36,14 @@ use crate::transcripts;
 const EVENTS_MAX: usize = 1_000;
 const EVENT_BYTES: u64 = 256 << 10;
 const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// What needs no model may take this long.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Leaves an event for a serving process. It is on the disk when this returns. Without a bank nothing is left.
 ///
 /// # Errors
 /// The data directory cannot be written to.
-pub(crate) fn leave(data_dir: &Path, question: &HookQuestion) -> io::Result<()> {
+pub(crate) fn leave(data_dir: &Path, entry: &SpoolEntry) -> io::Result<()> {
     if !data_dir.is_dir() {
         return Ok(());
     }
@@ -45,7 +52,7 @@ pub(crate) fn leave(data_dir: &Path, question: &HookQuestion) -> io::Result<()> 
     if fs::read_dir(&dir)?.count() >= EVENTS_MAX {
         return Ok(());
     }
-    write_synced(&dir.join(format!("{}.json", Uuid::now_v7())), &serde_json::to_vec(question)?)
+    write_synced(&dir.join(format!("{}.json", Uuid::now_v7())), &serde_json::to_vec(entry)?)
 }
 
 /// Learns from what hooks left, for as long as it is polled. One process of a bank does at a time.
@@ -53,7 +60,7 @@ pub(super) async fn learn(system: &SystemHandle, data_dir: &Path, identity: Iden
     let dir = data_dir.join(HOOK_SPOOL);
     loop {
         if let Err(error) = learn_all(system, &dir, identity, captures).await {
-            tracing::warn!(%error, "sessions that are over could not be learned from; it is tried again");
+            tracing::warn!(%error, "what hooks left could not be worked off; it is tried again");
         }
         sleep(LOOK_EVERY).await;
     }
@@ -67,13 +74,14 @@ async fn learn_all(system: &SystemHandle, dir: &Path, identity: Identity, captur
         let reading = file.clone();
         let left = spawn_blocking(move || read(&reading)).await.map_err(Error::internal)?;
         match left {
-            Some((question, transcript)) if captures => match learn_one(system, question, transcript, identity).await {
+            Some(SpoolWork::Learn(..)) if !captures => {}
+            Some(work) => match do_one(system, work, identity).await {
                 Err(error) if error.retryable() => return Err(error),
                 // Another time would not change it, and what others left waits behind it.
-                Err(error) => tracing::warn!(%error, file = %file.display(), "a session could not be learned from"),
+                Err(error) => tracing::warn!(%error, file = %file.display(), "nothing came of what a hook left"),
                 Ok(()) => {}
             },
-            _ => tracing::debug!(file = %file.display(), "nothing is learned from an event of a hook"),
+            None => tracing::debug!(file = %file.display(), "nothing is learned from an event of a hook"),
         }
         remove_if_there(&file).map_err(Error::internal)?;
     }
@@ -91,15 +99,30 @@ fn take(dir: &Path) -> io::Result<Option<(File, Vec<PathBuf>)>> {
     Ok((!files.is_empty() && try_lock(&lock)?).then_some((lock, files)))
 }
 
-/// Reads an event and the transcript that it names, without what agents were shown of the bank. None where either cannot be
-/// read, which another time would not change.
-fn read(file: &Path) -> Option<(HookQuestion, Transcript)> {
-    let question: HookQuestion = serde_json::from_slice(&bounded(file, EVENT_BYTES).ok()?).ok()?;
-    let HookEvent::SessionEnded { transcript } = &question.call.event else { return None };
-    let bytes = bounded(transcript, MAX_FILE_BYTES as u64).ok()?;
-    let text = String::from_utf8(bytes).ok()?;
-    let read = transcript::read(without_recalled(&text).as_bytes()).ok()?;
-    Some((question, read))
+/// What is to be done about something that was left.
+enum SpoolWork {
+    Learn(HookQuestion, Transcript),
+    Save(HookQuestion),
+    Confirm(WorkedWarnings),
+}
+
+/// Reads what was left, and the transcript that it names, without what agents were shown of the bank. None where either
+/// cannot be read, which another time would not change.
+fn read(file: &Path) -> Option<SpoolWork> {
+    let question = match serde_json::from_slice(&bounded(file, EVENT_BYTES).ok()?).ok()? {
+        SpoolEntry::Worked(worked) => return Some(SpoolWork::Confirm(worked)),
+        SpoolEntry::Event(question) => question,
+    };
+    match &question.call.event {
+        HookEvent::Compacting => Some(SpoolWork::Save(question)),
+        HookEvent::SessionEnded { transcript } => {
+            let bytes = bounded(transcript, MAX_FILE_BYTES as u64).ok()?;
+            let text = String::from_utf8(bytes).ok()?;
+            let read = transcript::read(without_recalled(&text).as_bytes()).ok()?;
+            Some(SpoolWork::Learn(question, read))
+        }
+        _ => None,
+    }
 }
 
 fn bounded(file: &Path, most: u64) -> io::Result<Vec<u8>> {
@@ -113,16 +136,34 @@ fn bounded(file: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-async fn learn_one(
-    system: &SystemHandle,
-    question: HookQuestion,
-    transcript: Transcript,
-    identity: Identity,
-) -> Result<(), Error> {
-    let Ok(root) = project::root(&question.directory, &question.directory, identity) else { return Ok(()) };
+async fn do_one(system: &SystemHandle, work: SpoolWork, identity: Identity) -> Result<(), Error> {
+    let directory = match &work {
+        SpoolWork::Learn(question, _) | SpoolWork::Save(question) => &question.directory,
+        SpoolWork::Confirm(worked) => &worked.directory,
+    };
+    let Ok(root) = project::root(directory, directory, identity) else { return Ok(()) };
     let workspace = WorkspaceRef::Root(root);
-    let exchanges = transcript.exchanges.len();
-    transcripts::learn(transcript, &workspace, system, |_| {}).await?;
-    tracing::info!(exchanges, session = question.call.session, "learned from a session that is over");
+    match work {
+        SpoolWork::Learn(question, transcript) => {
+            let exchanges = transcript.exchanges.len();
+            transcripts::learn(transcript, &workspace, system, |_| {}).await?;
+            tracing::info!(exchanges, session = question.call.session, "learned from a session that is over");
+        }
+        SpoolWork::Save(_) => save_working_memory(system, &workspace).await?,
+        SpoolWork::Confirm(WorkedWarnings { session, warnings, .. }) => {
+            let confirmed = system.memories.worked(warnings, &session, &workspace, Deadline::after(TIMEOUT)).await?;
+            tracing::debug!(confirmed, "warnings worked");
+        }
+    }
     Ok(())
+}
+
+/// Takes a snapshot of the task that was touched last, if it is open. Its session goes on without what was said so far.
+async fn save_working_memory(system: &SystemHandle, workspace: &WorkspaceRef) -> Result<(), Error> {
+    let deadline = Deadline::after(TIMEOUT);
+    let workspace = system.workspaces.resolve(workspace, deadline).await?.workspace.id;
+    let tasks = system.working.list(&workspace, LOCAL_OWNER, deadline).await?;
+    let Some(newest) = tasks.into_iter().next() else { return Ok(()) };
+    let task = WorkingTask { workspace, owner: LOCAL_OWNER.to_owned(), id: newest.id };
+    system.working.apply(&task, vec![Operation::Snapshot], deadline, |_, _| ()).await
 }

@@ -1,6 +1,7 @@
 //! `hook`, through the real binary, with a real server beside it: the right warning for a failure that is known, what a
 //! prompt is about once a session, and nothing in all other cases.
 
+mod events;
 mod harmless;
 
 use serde_json::{Value, json};

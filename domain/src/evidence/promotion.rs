@@ -20,7 +20,7 @@ pub const LEAST_POSITIVE: u64 = 5;
 pub const LEAST_SOURCES: usize = 2;
 
 /// The signals that say that a memory helped. `Confirmed` is not among them: that the same was learned again says
-/// nothing of its use.
+/// nothing of its use, and a command that succeeds after a warning may do so for another reason.
 const POSITIVE: [SignalKind; 3] = [SignalKind::Helpful, SignalKind::TaskSucceeded, SignalKind::Stable];
 
 /// The sources of positive evidence for each memory. Each source has the number of its positive signals that were not

@@ -25,7 +25,7 @@ pub enum SignalKind {
     /// The work that came of it stood seven days without a revert.
     Stable,
     Reverted,
-    /// The same lesson was learned again.
+    /// The same lesson was learned again, or a command that had failed succeeded after the memory was shown.
     Confirmed,
     /// Evidence says that a task failed which was thought a success. This takes one `TaskSucceeded` back.
     SuccessOverruled,
