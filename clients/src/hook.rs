@@ -63,17 +63,26 @@ impl AgentClient {
             Self::ClaudeCode => {
                 &["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "PostToolUse", "PreCompact", "SessionEnd"]
             }
-            Self::Codex => &["SessionStart", "UserPromptSubmit", "PostToolUse"],
+            Self::Codex => &["SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact"],
             Self::GeminiCli => &["SessionStart", "BeforeAgent"],
+            // Cursor tells the agent nothing of what its other events are answered.
+            Self::Cursor => &["sessionStart", "preCompact"],
             _ => &[],
         }
     }
 }
 
 impl ServerCommand {
-    /// Returns the changes of the file that has the hooks of the client: each runs the binary on the bank in `data_dir`.
-    /// Claude Code runs it without a shell.
+    /// Returns the changes of the file that has the hooks of the client: its hooks, and what else the file has to say.
     pub fn hook_changes(&self, client: AgentClient, data_dir: &str) -> Vec<ConfigChange> {
+        let version = ConfigChange::entry(&[], "version", ConfigValue::Number(1));
+        let head = (client == AgentClient::Cursor).then_some(version);
+        head.into_iter().chain(self.hooks(client, data_dir)).collect()
+    }
+
+    /// Returns the hooks of the client: each runs the binary on the bank in `data_dir`. Claude Code runs it without a
+    /// shell.
+    pub fn hooks(&self, client: AgentClient, data_dir: &str) -> Vec<ConfigChange> {
         let change = |event: &&str| {
             let arguments = ["--data-dir", data_dir, "hook", client.as_str(), event].map(str::to_owned);
             let kind = ("type", "command".into());
@@ -102,6 +111,9 @@ impl ServerCommand {
                     ])
                 }
             };
+            if client == AgentClient::Cursor {
+                return ConfigChange::element(&["hooks", event], hook);
+            }
             let hooks = ("hooks", ConfigValue::List(vec![hook]));
             let group = match (client, *event) {
                 // Other tools of Claude Code run no commands.
@@ -123,14 +135,19 @@ fn shell_word(word: &str) -> String {
     }
 }
 
-/// An event as Claude Code writes it. Codex and Gemini CLI write theirs in the same way.
+/// An event as Claude Code writes it. The others write theirs in the same way, and Cursor names the session and the
+/// directory otherwise.
 #[derive(Deserialize)]
 struct EventDocument {
     hook_event_name: String,
     #[serde(default)]
     session_id: Option<String>,
     #[serde(default)]
+    conversation_id: Option<String>,
+    #[serde(default)]
     cwd: Option<PathBuf>,
+    #[serde(default)]
+    workspace_roots: Vec<PathBuf>,
     #[serde(default)]
     transcript_path: Option<PathBuf>,
     #[serde(default)]
@@ -159,7 +176,7 @@ impl HookCall {
             (!error.is_empty()).then(|| HookEvent::ToolFailed { error: ends(error), command: command.clone() })
         };
         let event = match name {
-            "SessionStart" => HookEvent::SessionStarted,
+            "SessionStart" | "sessionStart" => HookEvent::SessionStarted,
             "UserPromptSubmit" | "BeforeAgent" => HookEvent::PromptSubmitted { prompt: ends(document.prompt?.trim()) },
             "PostToolUseFailure" if document.is_interrupt != Some(true) => failed(&document.error?)?,
             // Claude Code has an event of its own for what failed.
@@ -168,17 +185,21 @@ impl HookCall {
                 let (code, output) = exit_of(&document.tool_response)?;
                 if code == 0 { HookEvent::ToolSucceeded { command: command? } } else { failed(output)? }
             }
-            "PreCompact" => HookEvent::Compacting,
+            "PreCompact" | "preCompact" => HookEvent::Compacting,
             "SessionEnd" => HookEvent::SessionEnded { transcript: document.transcript_path? },
             _ => return None,
         };
         let name = document.hook_event_name;
-        let session = document.session_id.unwrap_or_default();
-        Some(Self { client, name, session, directory: document.cwd, event })
+        let session = document.session_id.or(document.conversation_id).unwrap_or_default();
+        let directory = document.cwd.or_else(|| document.workspace_roots.into_iter().next());
+        Some(Self { client, name, session, directory, event })
     }
 
     /// Returns the answer by which the client tells the agent this text.
     pub fn answer(&self, text: &str) -> Value {
+        if self.client == AgentClient::Cursor {
+            return json!({ "additional_context": text });
+        }
         json!({ "hookSpecificOutput": { "hookEventName": self.name, "additionalContext": text } })
     }
 }
@@ -273,6 +294,19 @@ mod tests {
         );
         assert_eq!(event(json!("Exit code: 1 is what it printed")), None);
         assert_eq!(event(Value::Null), None);
+    }
+
+    #[test]
+    fn cursor_names_the_session_and_the_directory_in_its_own_way_and_is_answered_in_it() {
+        let event = json!({
+            "hook_event_name": "sessionStart", "conversation_id": "c", "workspace_roots": ["/w/shop", "/w/other"],
+        });
+        let call = HookCall::read(AgentClient::Cursor, &event.to_string()).unwrap();
+        assert_eq!((&*call.session, call.directory.clone()), ("c", Some(PathBuf::from("/w/shop"))));
+        assert_eq!(call.event, HookEvent::SessionStarted);
+        assert_eq!(call.answer("known"), json!({ "additional_context": "known" }));
+        let compacting = json!({ "hook_event_name": "preCompact", "trigger": "auto" });
+        assert_eq!(read_of(AgentClient::Cursor, &compacting), Some(HookEvent::Compacting));
     }
 
     #[test]

@@ -128,6 +128,7 @@ impl ClientPlaces {
             (AgentClient::ClaudeCode, SetupScope::Project) => self.project.join(".claude/settings.local.json"),
             (AgentClient::Codex, SetupScope::User) => self.codex_home().join("hooks.json"),
             (AgentClient::GeminiCli, SetupScope::User) => self.home.join(".gemini/settings.json"),
+            (AgentClient::Cursor, SetupScope::User) => self.home.join(".cursor/hooks.json"),
             _ => return None,
         };
         Some(ConfigFile { path, format: ConfigFormat::Json })

@@ -203,7 +203,7 @@ fn changes(format: ConfigFormat, clients: &[AgentClient]) -> Vec<ConfigChange> {
 }
 
 fn all_changes(client: AgentClient) -> Vec<ConfigChange> {
-    let mut changes = any_server().hook_changes(client, "");
+    let mut changes = any_server().hooks(client, "");
     changes.push(any_server().change(client));
     changes
 }

@@ -205,6 +205,36 @@ fn hooks_of_clients_that_run_a_shell_are_one_line_and_stand_beside_the_server_wh
 }
 
 #[test]
+fn cursor_gets_its_hooks_in_a_file_with_a_version_and_keeps_those_of_others() {
+    let place = Place::with_instant_model();
+    place.write("home/.cursor/mcp.json", "{}\n");
+    let before = tree(&place);
+    let hooks = || -> Value {
+        serde_json::from_str(&fs::read_to_string(place.path("home/.cursor/hooks.json")).unwrap()).unwrap()
+    };
+    place.run(&["setup", "cursor", "--with-hooks", "--yes"]).ok();
+    assert_eq!(hooks()["version"], 1);
+    let hook = &hooks()["hooks"]["sessionStart"][0];
+    assert!(hook["command"].as_str().unwrap().ends_with("hook cursor sessionStart"), "{hook}");
+    let again = place.document(&["setup", "cursor", "--with-hooks", "--yes"]);
+    assert!(changes(&again).iter().all(|&change| change == "unchanged"), "{again}");
+    place.run(&["setup", "--uninstall", "--yes"]).ok();
+    assert_eq!(tree(&place), before);
+
+    let others = json!({ "version": 1, "hooks": { "stop": [{ "command": "mine" }] } });
+    place.write("home/.cursor/hooks.json", &others.to_string());
+    place.run(&["setup", "cursor", "--with-hooks", "--yes"]).ok();
+    let mut changed = hooks();
+    changed["hooks"]["afterFileEdit"] = json!([{ "command": "mine too" }]);
+    place.write("home/.cursor/hooks.json", &changed.to_string());
+    place.run(&["setup", "cursor", "--uninstall", "--yes"]).ok();
+    let left = json!({
+        "version": 1, "hooks": { "stop": [{ "command": "mine" }], "afterFileEdit": [{ "command": "mine too" }] },
+    });
+    assert_eq!(hooks(), left);
+}
+
+#[test]
 fn a_key_is_named_and_never_written() {
     let place = Place::with_instant_model();
     let mut command = place.command(&["--json", "setup", "codex", "--dry-run"]);

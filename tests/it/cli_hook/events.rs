@@ -87,6 +87,22 @@ fn before_a_compaction_working_memory_is_saved_and_the_session_is_told_of_the_ta
 }
 
 #[test]
+fn cursor_is_told_in_its_own_words_what_is_known() {
+    let place = Place::with_instant_model();
+    let server = warned(&place);
+    let event = json!({
+        "hook_event_name": "sessionStart", "conversation_id": "c", "workspace_roots": [place.path("project")],
+    });
+    let answer = (0..200).map(|_| hook(&place, "cursor", "sessionStart", &event.to_string()).stdout);
+    let answer = answer.into_iter().find(|answer| !answer.is_empty()).unwrap();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let [(name, text)] = &answer.as_object().unwrap().iter().collect::<Vec<_>>()[..] else { panic!("{answer}") };
+    assert_eq!(name.as_str(), "additional_context");
+    assert!(text.as_str().unwrap().starts_with("reasoning-bank has 1 memory of this project."), "{text}");
+    server.end();
+}
+
+#[test]
 fn the_end_of_a_turn_leaves_nothing_behind() {
     let place = Place::with_instant_model();
     let server = warned(&place);
