@@ -6,7 +6,7 @@ One line a check, exit 1 if one fails.
 
 MODULES is the node_modules directory with the clients of agents.txt; node is on the PATH. In the first session a lesson
 is recorded. In the second one a prompt about it and a command that fails as before bring it into the next request to the
-model, and a command that fails otherwise brings nothing.
+model, and a command that fails otherwise brings nothing. The plugins for Claude Code and for Codex are valid.
 """
 import json
 import os
@@ -100,8 +100,16 @@ with tempfile.TemporaryDirectory() as place:
     shown = [entry["source"] for entry in recalls if any(memory["shown"] for memory in entry["candidates"])]
     check("what was shown is in the recall log", "hook claude-code PostToolUseFailure" in shown, recalls)
 
-    plugin = Path(__file__).resolve().parents[2] / "integrations/claude-code"
-    valid = run(str(claude), "plugin", "validate", "--strict", str(plugin))
+    plugins = Path(__file__).resolve().parents[2] / "integrations"
+    valid = run(str(claude), "plugin", "validate", "--strict", str(plugins / "claude-code"))
     check("the plugin is valid", valid.returncode == 0, valid.stdout + valid.stderr)
+
+    codex = str(next(modules.glob("@openai/codex-linux-*/vendor/*/bin/codex")))
+    added = run(codex, "plugin", "marketplace", "add", str(plugins))
+    added = added if added.returncode else run(codex, "plugin", "add", "reasoning-bank@reasoning-bank")
+    check("Codex installs its plugin", added.returncode == 0, added.stdout + added.stderr)
+    listed = run(codex, "mcp", "list", "--json")
+    servers = json.loads(listed.stdout) if listed.returncode == 0 else []
+    check("Codex has the server of its plugin", [server["name"] for server in servers] == ["reasoning-bank"], listed)
 
 sys.exit(1 if failed else 0)
