@@ -34,5 +34,6 @@ mod support;
 mod targets;
 mod verdict_override;
 mod verifying;
+mod worked;
 mod working;
 mod workspaces;
