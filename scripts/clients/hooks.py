@@ -6,7 +6,8 @@ One line a check, exit 1 if one fails.
 
 MODULES is the node_modules directory with the clients of agents.txt; node is on the PATH. In the first session a lesson
 is recorded. In the second one a prompt about it and a command that fails as before bring it into the next request to the
-model, and a command that fails otherwise brings nothing. The plugins for Claude Code and for Codex are valid.
+model, and a command that fails otherwise brings nothing. The first command succeeds in the end, and by the third session
+the lesson is trusted more. The plugins for Claude Code and for Codex are valid.
 """
 import json
 import os
@@ -43,8 +44,13 @@ def check(what, fine, why=""):
     print(f"{'ok  ' if fine else 'FAIL'} hooks claude-code: {what}" + ("" if fine else f": {why}"), flush=True)
 
 
+def bash(command):
+    return {"tool": "Bash", "input": {"command": command, "description": "Run it"}}
+
+
 def fails_with(key):
-    return {"tool": "Bash", "input": {"command": f"python3 -c \"{{}}['{key}']\"", "description": "Run the loader"}}
+    """A command that fails until there is a file of the name of the key."""
+    return bash(f"python3 -c \"import os; os.path.exists('{key}') or {{}}['{key}']\"")
 
 
 def new(requests, at):
@@ -76,22 +82,24 @@ with tempfile.TemporaryDirectory() as place:
     setup = run(str(binary), "setup", "claude-code", "--with-hooks", "--yes")
     check("setup writes them", setup.returncode == 0, setup.stderr)
     # The first step lets the server start; Claude Code connects to it beside the first request.
-    wait = {"tool": "Bash", "input": {"command": "sleep 2", "description": "Wait"}}
+    wait = bash("sleep 2")
     _, said = session("Keep what was learned.", wait, {"tool": "mcp__reasoning-bank__record_memory", "input": LESSON})
     listed = run(str(binary), "--json", "memory", "list")
     kept = json.loads(listed.stdout)["memories"] if listed.returncode == 0 else []
     check("a lesson is recorded in the first session", [m["title"] for m in kept] == [LESSON["title"]], said + listed.stderr)
 
     begun = time.monotonic()
-    requests, said = session("Run it.", wait, fails_with("user"), fails_with("price"))
+    script = [wait, fails_with("user"), fails_with("price"), bash("touch user"), fails_with("user")]
+    requests, said = session("Run it.", *script)
     took = time.monotonic() - begun
-    check(f"the second session has four requests ({took:.1f} s)", len(requests) == 4, (len(requests), said))
-    if len(requests) == 4:
+    check(f"the second session has six requests ({took:.1f} s)", len(requests) == 6, (len(requests), said))
+    if len(requests) == 6:
         known, other = new(requests, 2), new(requests, 3)
         check("the failure that is known fails", "KeyError: 'user'" in known, known)
         check("its warning is in the very next request to the model", INSTEAD in known, known)
         check("the other failure fails", "KeyError: 'price'" in other, other)
         check("it brings nothing", INSTEAD not in other and "recalled-experience" not in other, other)
+        check("the command succeeds in the end", "KeyError" not in new(requests, 5), new(requests, 5))
 
     spool = home / ".local/share/reasoning-bank/hook-spool"
     left = list(spool.glob("*.json")) if spool.is_dir() else []
@@ -99,6 +107,11 @@ with tempfile.TemporaryDirectory() as place:
     recalls = json.loads(run(str(binary), "--json", "memory", "recalls").stdout)["recalls"]
     shown = [entry["source"] for entry in recalls if any(memory["shown"] for memory in entry["candidates"])]
     check("what was shown is in the recall log", "hook claude-code PostToolUseFailure" in shown, recalls)
+
+    # A server looks at what hooks left at its start, and then every ten seconds.
+    session("Wait.", bash("sleep 12"))
+    trusted = json.loads(run(str(binary), "--json", "memory", "get", kept[0]["id"]).stdout)
+    check("the lesson is trusted more after its command succeeded", trusted["confidence"] > kept[0]["confidence"], trusted)
 
     plugins = Path(__file__).resolve().parents[2] / "integrations"
     valid = run(str(claude), "plugin", "validate", "--strict", str(plugins / "claude-code"))
