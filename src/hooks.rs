@@ -43,6 +43,7 @@ pub(crate) async fn answer_hooks(server: HookServer) -> Infallible {
         recalls,
         sessions: Mutex::default(),
     };
+    tokio::task::spawn_blocking(answers::warm_up);
     let listening = socket::listen(Arc::new(answers), &data_dir);
     let learning = spool::learn(&system, &data_dir, identity, captures);
     match tokio::join!(listening, learning) {}

@@ -39,6 +39,16 @@ const TITLE_CHARS: usize = 200;
 /// Three of them, with two parts each, are below 2,000 tokens.
 const PART_CHARS: usize = 1_000;
 
+/// An error as tools print it, of no bank.
+const SAMPLE: &str = "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'a'";
+
+/// Compiles the patterns that an answer needs, so that the first failure of a session is answered as fast as later ones.
+pub(super) fn warm_up() {
+    let error = redact(SAMPLE).text;
+    let met = Signature::of(&error, None);
+    let _ = (error_message(&error), met.is_same_failure(&error, &error));
+}
+
 /// Everything that an answer is made of.
 pub(super) struct HookAnswers {
     pub(super) system: SystemHandle,
