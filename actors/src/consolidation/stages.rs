@@ -13,7 +13,7 @@ use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::pattern::{PatternPart, PatternStage};
 use reasoning_bank_domain::memory::workspace::Workspace;
-use reasoning_bank_domain::memory::{Memory, Scope, SourceType, Status};
+use reasoning_bank_domain::memory::{Memory, Scope, SourceType, Status, Succession};
 use reasoning_bank_domain::note::Note;
 use reasoning_bank_domain::pattern::evidence::comparable;
 use reasoning_bank_domain::pattern::mining::mine;
@@ -287,19 +287,21 @@ pub(super) async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> T 
 /// Makes the memory of a pattern that stands for two. It names both as what it came from, and is trusted no more than the
 /// less trusted one.
 fn merged_memory(better: &Memory, other: &Memory, part: PatternPart, now: Timestamp) -> Memory {
-    Memory {
+    let mut merged = Memory {
         id: merging::merged_id(better.id, other.id),
         revision: 1,
         source_type: SourceType::Consolidated,
-        trust: better.trust.min(other.trust),
         prior: prior(SourceType::Consolidated, None),
+        pinned: better.pinned || other.pinned,
+        succession: Succession::default(),
         parent_memory_id: None,
-        derived_from: vec![better.id, other.id],
-        evolution_stage: better.evolution_stage.max(other.evolution_stage).saturating_add(1),
+        derived_from: Vec::new(),
         created_at: now,
         updated_at: now,
         embedder: None,
         pattern: Some(Box::new(part)),
         ..better.clone()
-    }
+    };
+    [better, other].into_iter().for_each(|source| merged.derive_from(source));
+    merged
 }

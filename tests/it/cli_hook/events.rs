@@ -1,21 +1,23 @@
 //! What follows from events of which nothing is told: a command that succeeds after its warning, and a compaction.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::{FAILED, answered, failed, hook, warned};
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
+const TIMEOUT: Duration = Duration::from_secs(60);
+
 /// Asks the server for so long until nothing is left in the spool.
 fn wait_for_the_spool(place: &Place, server: &mut McpProcess) {
     let left = || std::fs::read_dir(place.path("data/hook-spool")).into_iter().flatten().count();
-    for _ in 0..2_000 {
-        if left() == 0 {
-            return;
-        }
+    let begun = Instant::now();
+    while left() > 0 {
         server.call("retrieve_memories", json!({ "query": "migration lock" }));
+        assert!(begun.elapsed() < TIMEOUT, "the spool is not worked off");
     }
-    panic!("the spool is not worked off");
 }
 
 fn of_command(event: &str, session: &str, command: &str) -> Value {
