@@ -150,3 +150,62 @@ fn adopting_says_what_stays_and_a_branch_without_the_folder_gets_what_is_filed()
     place.write("project/.git/notes/x.md", "x");
     place.run(&["bank", "adopt", ".git/notes"]).exits(2);
 }
+
+#[test]
+fn what_a_person_changes_again_and_again_beside_updates_is_doubled_nowhere() {
+    let place = place_with_banks("");
+    let mut process = McpProcess::initialized(&place, &[]);
+    let plan = json!({"conversation_type": "planning", "project_name": "ship"});
+    process.call("activate", plan.clone());
+    let file = place.path("data/banks/project/ship/progress.md");
+    let edit = |from: &str, to: &str| {
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains(from), "{from}: {text}");
+        std::fs::write(&file, text.replacen(from, to, 1)).unwrap();
+    };
+    process.call("update", json!({"content": "Finished the zebra."}));
+    edit("## Done\n", "## Done\n\n- my own entry\n");
+    process.call("activate", plan.clone());
+    process.end();
+    let mut process = McpProcess::initialized(&place, &[]);
+    process.call("activate", plan.clone());
+    process.call("update", json!({"content": "Finished the yak."}));
+    edit("- my own entry\n", "- my own entry\n- and one more\n");
+    process.call("activate", plan.clone());
+    // The yak is in no file yet when the person writes beside the zebra.
+    edit("Finished the zebra.\n", "Finished the zebra.\n- my note under it\n");
+    process.call("activate", plan);
+    process.end();
+    let text = std::fs::read_to_string(&file).unwrap();
+    for said in ["the zebra", "the yak", "- my own entry\n", "- and one more\n", "- my note under it\n", "### Added"] {
+        assert_eq!(text.matches(said).count(), 1, "{said}: {text}");
+    }
+}
+
+#[test]
+fn what_a_person_wrote_stays_as_lines_however_often_the_bank_is_made_shorter() {
+    let place = place_with_banks("");
+    place.document(&["bank", "update", "We decided to use SQLite because it needs no server."]);
+    let file = place.path("data/banks/code").read_dir().unwrap().next().unwrap().unwrap().path().join("progress.md");
+    let entry = |n: u32| {
+        format!(
+            "- 2025-01-02: My own entry number {n}z. It took a day, and the notes of it are long enough to be shortened.\n"
+        )
+    };
+    let mine: String = (0..500).map(entry).collect();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("## Done\n", &format!("## Done\n\n{mine}"))).unwrap();
+    for times in 1..=2 {
+        let errors = |n: u32| {
+            format!(
+                "- The error E{times}{n:03} in the importer was caused by a stale lock; removing the lock fixed it.\n"
+            )
+        };
+        let told: String = (0..60).map(errors).collect();
+        place.document(&["bank", "update", &format!("- [ ] Look at the importer for the {times}. time\n{told}")]);
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert_eq!((0..500).filter(|n| text.contains(&format!("entry number {n}z"))).count(), 500, "{times}");
+    }
+    let history = place.document(&["bank", "history"]);
+    assert!(!history["versions"].as_array().unwrap().is_empty(), "the bank was made shorter");
+}
