@@ -71,9 +71,19 @@ fn whatever_others_wrote_stands_in_a_fence_where_it_is_not_the_task() {
         let input = input(template);
         for name in names(template) {
             let fenced = input.contains(&format!("<submitted-text>\n{{{{{name}}}}}\n</submitted-text>"));
-            let long =
-                ["solution", "feedback", "reasoning", "transcript", "question", "answer", "outline", "content", "bank"]
-                    .contains(&name);
+            let long = [
+                "solution",
+                "feedback",
+                "reasoning",
+                "transcript",
+                "question",
+                "answer",
+                "outline",
+                "content",
+                "kept",
+                "bank",
+            ]
+            .contains(&name);
             assert_eq!(fenced, long, "{template:?} {name}");
         }
     }
