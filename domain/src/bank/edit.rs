@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::known::{ends_fence, fence_of};
 use super::{BankDocument, BankInvalid};
 
 /// A list marker at the beginning of a line: its spaces, its sign, and its number where it has one.
@@ -38,13 +39,6 @@ impl ListMarker {
             bullet => bullet,
         }
     }
-}
-
-/// Returns the fence that a line opens code with.
-fn fence_of(trimmed: &str) -> Option<String> {
-    let sign = trimmed.chars().next().filter(|sign| ['`', '~'].contains(sign))?;
-    let fence: String = trimmed.chars().take_while(|c| *c == sign).collect();
-    (fence.len() >= 3).then_some(fence)
 }
 
 /// Says whether a line is a rule across the page, such as `* * *`.
@@ -99,7 +93,7 @@ impl BankDocument {
             let trimmed = line.trim();
             match &closing {
                 Some(mark) if mark == COMMENT_END && trimmed.contains(COMMENT_END) => closing = None,
-                Some(mark) if trimmed.starts_with(mark.as_str()) && trimmed.trim_matches(['`', '~']).is_empty() => {
+                Some(mark) if ends_fence(trimmed, mark) => {
                     closing = None;
                 }
                 Some(_) => {}

@@ -192,6 +192,20 @@ pub(super) struct BlockSpan {
     pub range: Range<usize>,
 }
 
+/// Returns the fence that a line opens code with: three or more of one sign.
+pub(super) fn fence_of(line: &str) -> Option<String> {
+    let line = line.trim_start();
+    let sign = line.chars().next().filter(|sign| ['`', '~'].contains(sign))?;
+    let fence: String = line.chars().take_while(|c| *c == sign).collect();
+    (fence.len() >= 3).then_some(fence)
+}
+
+/// Says whether a line closes the code that a fence opened: it has at least as many of the same sign, and nothing else.
+pub(super) fn ends_fence(line: &str, fence: &str) -> bool {
+    let line = line.trim();
+    line.starts_with(fence) && line.chars().all(|c| fence.starts_with(c))
+}
+
 /// Splits what stands under a heading into its items, paragraphs and code.
 pub(super) fn blocks(body: &str) -> Vec<(PieceForm, String)> {
     block_spans(body).into_iter().map(|block| (block.form, block.text)).collect()
@@ -210,7 +224,7 @@ pub(super) fn block_spans(body: &str) -> Vec<BlockSpan> {
         let trimmed = line.trim_start();
         let indented = line.len() - trimmed.len() >= 2;
         if let Some(mark) = &fence {
-            let is_end = trimmed.starts_with(mark.as_str()) && trimmed.trim_end().chars().all(|c| mark.starts_with(c));
+            let is_end = ends_fence(trimmed, mark);
             if let Some(block) = blocks.last_mut() {
                 block.add(line, range);
             }
@@ -223,15 +237,14 @@ pub(super) fn block_spans(body: &str) -> Vec<BlockSpan> {
             after_blank = true;
             continue;
         }
-        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+        let mark = fence_of(trimmed);
         let item = ITEM.as_ref().and_then(|item| item.captures(line));
         let last = blocks.last_mut();
         let in_item = last.as_ref().is_some_and(|block| block.form.is_item() && indented);
         let is_open = last.as_ref().is_some_and(|block| !after_blank && block.form != PieceForm::Code);
         match (mark, item, last) {
             (Some(mark), _, last) => {
-                let length = trimmed.chars().take_while(|c| mark.starts_with(*c)).count();
-                fence = Some(mark[..1].repeat(length));
+                fence = Some(mark);
                 match last {
                     Some(block) if in_item || block.text.ends_with(':') => block.add(line, range),
                     _ => blocks.push(BlockSpan { form: PieceForm::Code, text: line.to_owned(), range }),
