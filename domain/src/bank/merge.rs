@@ -85,6 +85,7 @@ pub fn merge(base: &str, theirs: &str, ours: &str, heading: &str) -> Result<Bank
     };
     merge.run();
     let MergeInWork { text, conflicts, .. } = merge;
+    // A file that differs in nothing but its line ends is not rewritten.
     let text = if unix(theirs.text()) == unix(&text) { theirs.text().to_owned() } else { text };
     Ok(BankMerge { text, conflicts })
 }
@@ -98,9 +99,9 @@ struct MergeInWork<'a> {
     theirs: BankSections<'a>,
     ours: BankSections<'a>,
     heading: &'a str,
-    /// What the bank wrote has the line ends that most of the person's lines have.
+    /// The line ends that most of the person's lines have. The bank's lines get them, too.
     line_end: &'a str,
-    /// What goes to the end of a section under the heading of an earlier merge.
+    /// The pieces that go to the end of a section, which has the heading of an earlier merge.
     joining: BTreeMap<SectionKey, String>,
     text: String,
     conflicts: Vec<String>,
@@ -185,7 +186,7 @@ impl MergeInWork<'_> {
         self.conflicts.push(self.theirs.section(key).map(BankSection::name).unwrap_or_default());
         // What was put under a heading of its own before goes there again, so that there is one of it.
         let is_own = self.theirs.section(key).is_some_and(|section| section.title() == self.heading);
-        let below: SectionKey = (key.0.iter().cloned().chain([self.heading.to_owned()]).collect(), 1);
+        let below = self.below(key);
         let place = if is_own { Some(key.clone()) } else { Some(below).filter(|key| self.will_be_written(key)) };
         if let Some(place) = place {
             let before = self.joining.remove(&place).map(|before| before + "\n").unwrap_or_default();
@@ -202,6 +203,11 @@ impl MergeInWork<'_> {
         let tail = &theirs[theirs.trim_end_matches(['\r', '\n']).len()..];
         self.text.push_str(&self.ended(&format!("{heading}\n\n{added}")));
         self.text.push_str(if tail.is_empty() { self.line_end } else { tail });
+    }
+
+    /// Returns the section with the heading of this merge below another one.
+    fn below(&self, key: &SectionKey) -> SectionKey {
+        (key.0.iter().cloned().chain([self.heading.to_owned()]).collect(), 1)
     }
 
     /// Says whether a section will be written after the one that it is under.
@@ -247,8 +253,7 @@ impl MergeInWork<'_> {
     /// Returns the pieces that the bank wrote in a section and that neither the base nor the person has.
     fn added(&self, key: &SectionKey) -> String {
         let mut known: BTreeSet<String> = BTreeSet::new();
-        let below: SectionKey = (key.0.iter().cloned().chain([self.heading.to_owned()]).collect(), 1);
-        for body in [self.base.body(key), self.theirs.body(key), self.theirs.body(&below)] {
+        for body in [self.base.body(key), self.theirs.body(key), self.theirs.body(&self.below(key))] {
             known.extend(blocks(&body).into_iter().map(|(form, text)| item(form, &text)));
         }
         let (mut added, mut was_item) = (String::new(), false);

@@ -213,7 +213,7 @@ impl ShorterPiece {
 
 struct Shortening {
     pieces: Vec<ShorterPiece>,
-    /// Where headings are marked as historical.
+    /// The places at which headings are marked as historical.
     historical: Vec<(BankPath, usize)>,
     tokens: usize,
     today: Date,

@@ -1,5 +1,5 @@
-//! What making a bank shorter has to know of a file: its tokens, and the pieces of its sections. It depends on the text
-//! alone, so that a text is read once, whatever is known about the bank and whatever day it is.
+//! A file of a bank is read for its tokens and for the pieces of its sections, which decide how it becomes shorter. A reading
+//! depends on the text alone, so that a text is read once, whatever is known about the bank and whatever day it is.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub(super) struct SectionReading {
     pub rank: Option<Rank>,
     /// Its heading has a tag.
     pub is_tagged: bool,
-    /// Where its heading is marked as historical, in bytes. None where it has the mark, or is of this time.
+    /// The place at which its heading is marked as historical, in bytes. None where it has the mark, or is of this time.
     pub historical_at: Option<usize>,
     pub blocks: Vec<BlockReading>,
 }
@@ -117,10 +117,8 @@ impl BankFileReading {
             blocks: block_spans(document.body(section)).into_iter().map(block).collect(),
         }
     }
-}
 
-impl BankFileReading {
-    /// Returns the hashes of the lines that pieces become which `is_own` tells by their hashes.
+    /// Returns the hashes of the lines that some pieces become: those whose own hashes `is_own` knows.
     pub fn lines_of(&self, is_own: impl Fn(&str) -> bool) -> BTreeSet<String> {
         let blocks = self.sections().iter().flat_map(|section| &section.blocks);
         let own = blocks.filter(|block| is_own(&block.hash()));
