@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_domain::bank::{
-    BankFacts, BankFileReading, BankFiles, BankMetadata, BankOutline, BankPath, LongFile, OPTIMIZED_MIN_TOKENS,
-    next_long_file, optimize, shorter_file,
+    BankFacts, BankFileReading, BankFiles, BankMetadata, BankOutline, BankPath, OPTIMIZED_MIN_TOKENS, next_long_file,
+    optimize, shorter_file,
 };
 
 use super::held::{BankLock, HeldBank};
 use super::notice::NoticeSeverity;
+use super::remembered::Remembered;
 use super::state::BankState;
 use super::{ActivateBank, ActivatedBank, BankSettings, BanksHandle};
 use crate::error::Error;
@@ -91,7 +92,7 @@ pub(super) enum ShortenedTexts {
     Filed,
 }
 
-/// What a model made of the files of a bank, and why it was not used for others.
+/// The files that a model made shorter, and why others were left to the rules.
 #[derive(Debug, Default)]
 pub(super) struct ModelShortened {
     /// The texts before and after.
@@ -154,8 +155,12 @@ impl BanksHandle {
         };
         let state = self.with_bank(place, deadline, view).await?;
         let until = deadline.halfway().at_most(self.settings.llm_timeout);
-        let (mut texts, mut asked) = (state.texts(), BTreeSet::new());
-        while let Some(file) = next_file(&state, &texts, &asked, above, which, at) {
+        let (mut texts, mut asked, mut remembered) = (state.texts(), BTreeSet::new(), Remembered::default());
+        loop {
+            remembered.read(&texts);
+            let reading = |text: &str| remembered.reading(text);
+            let next = with_facts(&state, which, &reading, |facts| next_long_file(&texts, &asked, above, facts, at));
+            let Some(file) = next else { break };
             asked.insert(file.path.clone());
             let answer = tokio::time::timeout_at(until.instant(), model.shorten(place, &texts, &file, until)).await;
             let Ok(operations) = answer else {
@@ -174,20 +179,6 @@ impl BanksHandle {
         }
         Ok(shortened)
     }
-}
-
-/// Returns the file that a model is asked about next.
-fn next_file(
-    state: &BankState,
-    texts: &BankFiles,
-    asked: &BTreeSet<BankPath>,
-    above: usize,
-    which: ShortenedTexts,
-    at: Timestamp,
-) -> Option<LongFile> {
-    with_facts(state, which, &|text| Arc::new(BankFileReading::of(text)), |facts| {
-        next_long_file(texts, asked, above, facts, at)
-    })
 }
 
 fn with_facts<T>(
@@ -216,8 +207,7 @@ pub(super) fn shorten(
     if tokens <= OPTIMIZED_MIN_TOKENS {
         return Ok(());
     }
-    if !by_model.problems.is_empty() {
-        let description = format!("rules made shorter what the model did not: {}", by_model.problems.join("; "));
+    if let Some(description) = by_model.left_to_rules() {
         bank.state.notice(NoticeSeverity::Warning, description, at);
     }
     let mut texts = before.clone();
