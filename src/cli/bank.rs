@@ -228,26 +228,14 @@ impl BankCaller<'_> {
         // A file such as .gitkeep holds the place of a folder.
         let mut entries = std::fs::read_dir(&folder).map_err(unwritable)?.flatten();
         if entries.all(|entry| entry.file_name().to_string_lossy().starts_with('.')) {
-            for (path, text) in with_bank(self.loaded, async |bank| self.held_now(&bank).await)? {
+            let held = with_bank(self.loaded, async |bank| held_at(&self.code(&bank).await?, &bank).await)?;
+            for (path, text) in held {
                 let file = folder.join(path.as_str());
                 let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
                 made.and_then(|()| std::fs::write(file, text)).map_err(unwritable)?;
             }
         }
         self.move_into(&folder, output)
-    }
-
-    /// Returns what the bank of the workspace holds, wherever it lives: the template where it holds nothing.
-    async fn held_now(&self, bank: &SystemHandle) -> Result<BankFiles, CommandFailure> {
-        let (texts, _) = bank.banks.texts(&self.code(bank).await?, request_deadline()).await?;
-        Ok(if texts.is_empty() { template(BankKind::Code) } else { texts })
-    }
-
-    /// Returns what the bank of the workspace holds in the data directory: the template where it holds nothing.
-    async fn held_so_far(&self, bank: &SystemHandle) -> Result<BankFiles, CommandFailure> {
-        let place = BankLocation { checkout: None, ..self.code(bank).await? };
-        let (texts, _) = bank.banks.texts(&place, request_deadline()).await?;
-        Ok(if texts.is_empty() { template(BankKind::Code) } else { texts })
     }
 
     /// Lets the bank of the workspace live in a folder.
@@ -259,7 +247,8 @@ impl BankCaller<'_> {
             let real = |path: &Path| path.canonicalize().map_err(|_| outside());
             let (real_folder, real_checkout) = (real(folder)?, real(&checkout)?);
             let relative = real_folder.strip_prefix(&real_checkout).map_err(|_| outside())?;
-            let before = self.held_so_far(&bank).await?;
+            let at_home = BankLocation { checkout: None, key: place.key.clone() };
+            let before = held_at(&at_home, &bank).await?;
             bank.banks.adopt(&place.key, relative, request_deadline()).await?;
             let key = place.key.clone();
             let request =
@@ -278,6 +267,12 @@ impl BankCaller<'_> {
         })?;
         output.answer(&shown, render::bank_place)
     }
+}
+
+/// Returns what a code bank holds at a place: the template where it holds nothing.
+async fn held_at(place: &BankLocation, bank: &SystemHandle) -> Result<BankFiles, CommandFailure> {
+    let (texts, _) = bank.banks.texts(place, request_deadline()).await?;
+    Ok(if texts.is_empty() { template(BankKind::Code) } else { texts })
 }
 
 impl ShownBank {
