@@ -15,7 +15,7 @@ use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 /// The names of so many files are said.
 const FILES_NAMED: usize = 5;
 
-/// What the program exports: the rows of its tables. Sessions and prompts hold nothing that is taken.
+/// An export of the program: the rows of its tables. Its sessions and prompts hold nothing that is taken.
 #[derive(Deserialize)]
 struct ClaudeMemExport {
     observations: Vec<Map<String, Value>>,

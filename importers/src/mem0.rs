@@ -86,8 +86,8 @@ fn exported(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
     const BEGINNING: &str = "---\nid:";
     let text = files::text(place)?.replace("\r\n", "\n");
     // A line in a memory does not begin another one.
-    let starts: Vec<usize> = text.match_indices(BEGINNING).map(|(at, _)| at).collect();
-    let starts: Vec<usize> = starts.into_iter().filter(|at| *at == 0 || text[..*at].ends_with('\n')).collect();
+    let begins_line = |at: &usize| *at == 0 || text[..*at].ends_with('\n');
+    let starts: Vec<usize> = text.match_indices(BEGINNING).map(|(at, _)| at).filter(begins_line).collect();
     if starts.is_empty() {
         return Err(SourceError::NotOfSource("it has no memory with an id between lines of three hyphens".to_owned()));
     }

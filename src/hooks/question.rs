@@ -14,7 +14,7 @@ pub(crate) struct HookQuestion {
     pub(crate) call: HookCall,
 }
 
-/// What is left for a process that serves, to be done once.
+/// A file that is left for a process that serves, which does once what follows from it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum SpoolEntry {

@@ -1,5 +1,5 @@
-//! What sessions were shown: each is shown a memory once, and a command that succeeds confirms the warnings that were shown
-//! when it failed.
+//! The memories that sessions were shown: each session is shown one once, and a command that succeeds confirms the
+//! warnings that were shown when it failed.
 
 use std::collections::{HashSet, VecDeque};
 

@@ -36,7 +36,7 @@ use crate::transcripts;
 const EVENTS_MAX: usize = 1_000;
 const EVENT_BYTES: u64 = 256 << 10;
 const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// What needs no model may take this long.
+/// Work without a model may take this long.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Leaves an event for a serving process. It is on the disk when this returns. Without a bank nothing is left.
@@ -99,7 +99,7 @@ fn take(dir: &Path) -> io::Result<Option<(File, Vec<PathBuf>)>> {
     Ok((!files.is_empty() && try_lock(&lock)?).then_some((lock, files)))
 }
 
-/// What is to be done about something that was left.
+/// The work that follows from a file that was left.
 enum SpoolWork {
     Learn(HookQuestion, Transcript),
     Save(HookQuestion),

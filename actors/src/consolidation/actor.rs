@@ -43,7 +43,7 @@ pub(super) enum ConsolidationMsg {
     Looked(Result<Result<Looked, Error>, Panicked>),
 }
 
-/// What a look came to.
+/// The outcome of a look at what is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Looked {
     /// Every run that was due has been done, as far as it could be.

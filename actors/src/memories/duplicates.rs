@@ -1,4 +1,4 @@
-//! What is stored when memories that say the same are merged, and when a memory becomes again what it was.
+//! The records of a merge of memories that say the same.
 
 use std::collections::BTreeMap;
 

@@ -31,7 +31,7 @@ pub struct ProcessStatistics {
     pub times: Vec<(&'static str, WorkTimes)>,
 }
 
-/// What the bank holds, of all workspaces.
+/// The counts of what the bank holds, of all workspaces.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BankCounts {
     pub summary: Summary,

@@ -1,4 +1,5 @@
-//! What follows from events of which nothing is told: a command that succeeds after its warning, and a compaction.
+//! Events that are answered with nothing, and have consequences all the same: a command that succeeds after its warning,
+//! and a compaction.
 
 use std::time::{Duration, Instant};
 
