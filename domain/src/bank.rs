@@ -43,7 +43,7 @@ pub use optimize::{
 };
 pub use path::BankPath;
 pub use reading::BankFileReading;
-pub use template::{described, template};
+pub use template::{described, template, template_text};
 
 /// A bank has at most this many files.
 pub const BANK_MAX_FILES: usize = 200;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::bank::{BankFiles, BankMetadata, BankPath, merge, new_pieces};
+use reasoning_bank_domain::bank::{BankFiles, BankMetadata, BankPath, merge, new_pieces, template_text};
 use serde::{Deserialize, Serialize};
 
 use super::notice::{BankNotice, NoticeSeverity};
@@ -157,7 +157,11 @@ impl BankState {
             self.set_base(&path, theirs.clone());
             let Some(ours) = self.ahead.remove(&path) else { continue };
             match theirs {
-                Some(theirs) => self.merge_in(&path, base.as_deref().unwrap_or_default(), &theirs, &ours, at),
+                Some(theirs) => {
+                    // An update of a file that could not be read, or was not there, began with the template.
+                    let base = base.as_deref().or_else(|| template_text(&path)).unwrap_or_default();
+                    self.merge_in(&path, base, &theirs, &ours, at);
+                }
                 None => {
                     self.ahead.insert(path.clone(), ours);
                     let description = format!("{path} was removed while an update of it was on its way; it is back");
@@ -175,7 +179,7 @@ impl BankState {
             Ok(merged) => {
                 for section in &merged.conflicts {
                     let description = format!(
-                        "{path}, {section}: a person changed it as well; his version stands, and what was added comes \
+                        "{path}, {section}: a person changed it as well; their version stands, and what was added comes \
                          after it"
                     );
                     self.notice(NoticeSeverity::Warning, description, at);

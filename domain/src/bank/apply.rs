@@ -86,6 +86,9 @@ pub fn apply(files: &BankFiles, operations: &[BankOperation], now: Timestamp) ->
             change.refused.push(BankRefusal { target_file: operation.target_file, problem });
             continue;
         }
+        if bank.has_section(&operation) {
+            operation.operation_type = BankOperationType::Append;
+        }
         let Some(operation) = bank.without_known(operation) else {
             change.known += 1;
             continue;
@@ -182,6 +185,15 @@ struct BankInChange<'a> {
 }
 
 impl BankInChange<'_> {
+    /// Says whether an operation would put a text into a new section that is there already.
+    fn has_section(&self, operation: &BankOperation) -> bool {
+        let BankOperation { target_file, operation_type, content, metadata } = operation;
+        let creates = *operation_type == BankOperationType::CreateSection && !content.trim().is_empty();
+        let document = || BankDocument::parse(self.files.get(target_file)?.as_str()).ok();
+        let finds = |name: &str| document().is_some_and(|document| document.find(name).is_ok());
+        creates && metadata.section.as_deref().is_some_and(finds)
+    }
+
     /// Leaves out what the bank says already. None where nothing remains.
     fn without_known(&mut self, mut operation: BankOperation) -> Option<BankOperation> {
         if !is_entry(operation.operation_type) {
@@ -270,9 +282,7 @@ impl BankInChange<'_> {
             BankOperationType::CreateSection => {
                 let name = named.unwrap_or_default();
                 if let Ok(section) = document.find(name) {
-                    let changed =
-                        if content.trim().is_empty() { document.clone() } else { document.append(section, content)? };
-                    return Ok((changed, path(section)));
+                    return Ok((document.clone(), path(section)));
                 }
                 let (parent, title) = match name.rsplit_once(SECTION_SEPARATOR) {
                     Some((parent, title)) => (Some(document.find(parent)?), title),

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::known::{ends_fence, fence_of};
+use super::known::{ends_fence, fence_of, open_box};
 use super::{BankDocument, BankInvalid};
 
 /// A list marker at the beginning of a line: its spaces, its sign, and its number where it has one.
@@ -41,6 +41,48 @@ impl ListMarker {
     }
 }
 
+/// Tells of line after line whether it is code or a comment.
+#[derive(Debug, Default)]
+struct Enclosed {
+    /// What closes the code or the comment that the last line was in.
+    closing: Option<String>,
+}
+
+impl Enclosed {
+    /// Reads the next line. Says whether it is outside of code and comments.
+    fn is_outside(&mut self, line: &str) -> bool {
+        let trimmed = line.trim();
+        match &self.closing {
+            Some(mark) => {
+                let ends = if mark == COMMENT_END { trimmed.contains(COMMENT_END) } else { ends_fence(trimmed, mark) };
+                if ends {
+                    self.closing = None;
+                }
+                false
+            }
+            None => {
+                let opens_comment = trimmed.contains("<!--") && !trimmed.contains(COMMENT_END);
+                self.closing = fence_of(trimmed).or_else(|| opens_comment.then(|| COMMENT_END.to_owned()));
+                self.closing.is_none()
+            }
+        }
+    }
+}
+
+/// Returns what stands before code or a comment that is never closed: what comes after would be part of it.
+fn before_unclosed(text: &str) -> &str {
+    let mut enclosed = Enclosed::default();
+    let (mut at, mut outside) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        // The line that closes code is inside of it, and what follows is outside.
+        if enclosed.is_outside(line) || enclosed.closing.is_none() {
+            outside = at + line.len();
+        }
+        at += line.len();
+    }
+    &text[..outside]
+}
+
 /// Says whether a line is a rule across the page, such as `* * *`.
 fn is_thematic_break(trimmed: &str) -> bool {
     let signs: String = trimmed.chars().filter(|c| !c.is_whitespace()).collect();
@@ -48,13 +90,14 @@ fn is_thematic_break(trimmed: &str) -> bool {
 }
 
 impl BankDocument {
-    /// Adds a text at the end of what stands directly under a heading. An item takes the marker of the list before it.
+    /// Adds a text at the end of what stands directly under a heading, but before code or a comment that is never closed.
+    /// An item takes the marker of the list before it.
     ///
     /// # Errors
     /// The file would be too long, or another section would change.
     pub fn append(&self, section: usize, content: &str) -> Result<Self, BankInvalid> {
         let body = self.range_of(section)?;
-        let written = self.text()[body.clone()].trim_end();
+        let written = before_unclosed(&self.text()[body.clone()]).trim_end();
         let at = self.end_of_line(body.start + written.len());
         let last = last_marker(written);
         let content = self.in_place(content, last.as_ref().map(|(marker, _)| marker));
@@ -87,25 +130,12 @@ impl BankDocument {
         let text = &self.text()[body.clone()];
         let mut at = 0;
         let mut first = None;
-        // What closes the code or the comment that a line is in.
-        let mut closing: Option<String> = None;
+        let mut enclosed = Enclosed::default();
         for line in text.split_inclusive('\n') {
-            let trimmed = line.trim();
-            match &closing {
-                Some(mark) if mark == COMMENT_END && trimmed.contains(COMMENT_END) => closing = None,
-                Some(mark) if ends_fence(trimmed, mark) => {
-                    closing = None;
-                }
-                Some(_) => {}
-                None => {
-                    let opens_comment = trimmed.contains("<!--") && !trimmed.contains(COMMENT_END);
-                    closing = fence_of(trimmed).or_else(|| opens_comment.then(|| COMMENT_END.to_owned()));
-                    let marker = ListMarker::of(line).filter(|_| closing.is_none() && !is_thematic_break(trimmed));
-                    if let Some(marker) = marker {
-                        first = Some((at, marker));
-                        break;
-                    }
-                }
+            let is_item = enclosed.is_outside(line) && !is_thematic_break(line.trim());
+            if let Some(marker) = ListMarker::of(line).filter(|_| is_item) {
+                first = Some((at, marker));
+                break;
             }
             at += line.len();
         }
@@ -185,16 +215,12 @@ impl BankDocument {
         let mut items = Vec::new();
         for (index, section) in self.sections().iter().enumerate() {
             let mut at = section.body_range().start;
-            let mut fence = false;
+            let mut enclosed = Enclosed::default();
             for line in self.body(section).split_inclusive('\n') {
-                let trimmed = line.trim_start();
-                if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
-                    fence = !fence;
-                }
-                let item = trimmed.strip_prefix(['-', '*', '+']).map(str::trim_start);
-                if let Some(text) = item.and_then(|item| item.strip_prefix("[ ] ")).filter(|_| !fence) {
-                    let place = at + line.len() - text.len() - "] ".len() - 1;
-                    items.push((index, place, text.trim()));
+                if enclosed.is_outside(line)
+                    && let Some((space, text)) = open_box(line)
+                {
+                    items.push((index, at + space, text.trim()));
                 }
                 at += line.len();
             }
@@ -211,12 +237,14 @@ impl BankDocument {
         Ok(range)
     }
 
-    /// Returns the line ends that have to follow a text which is put at a place, so that a blank line parts it from the
-    /// next section, and the file ends with a line end only where it did, or was empty.
+    /// Returns the line ends that have to follow a text which is put at a place, so that a blank line parts it from what
+    /// follows, and the file ends with a line end only where it did, or was empty.
     fn line_ends_after(&self, at: usize, section_end: usize) -> &'static str {
         let (before, rest) = self.text().split_at(at);
-        let there = rest[..section_end - at].matches('\n').count();
-        let is_last = section_end == self.text().len();
+        let rest = &rest[..section_end - at];
+        let follows = rest.trim_start();
+        let there = rest[..rest.len() - follows.len()].matches('\n').count();
+        let is_last = section_end == self.text().len() && follows.is_empty();
         match there {
             0 if is_last && (before.ends_with('\n') || before.trim_matches('\u{feff}').is_empty()) => "\n",
             0 if !is_last => "\n\n",

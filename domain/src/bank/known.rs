@@ -192,6 +192,15 @@ pub(super) struct BlockSpan {
     pub range: Range<usize>,
 }
 
+/// Returns the place of the space in the open box of a list item, nested or not, and the text behind the box. None where
+/// the line is no such item.
+pub(super) fn open_box(line: &str) -> Option<(usize, &str)> {
+    let trimmed = line.trim_start();
+    let found = ITEM.as_ref()?.captures(trimmed)?;
+    let space = found.get(1).filter(|mark| mark.as_str() == " ")?;
+    Some((line.len() - trimmed.len() + space.start(), &trimmed[found[0].len()..]))
+}
+
 /// Returns the fence that a line opens code with: three or more of one sign.
 pub(super) fn fence_of(line: &str) -> Option<String> {
     let line = line.trim_start();

@@ -5,7 +5,7 @@ use super::{BankDocument, BankFiles, BankKind, BankPath};
 const GLOBAL: [(&str, &str); 3] = [
     (
         "context.md",
-        "# Context\n\nWho the user is, what he works with, and what he is busy with now.\n\n## About\n\n## Environment\n\n## Current work\n\n## Decisions\n",
+        "# Context\n\nWho the user is, what they work with, and what they are busy with now.\n\n## About\n\n## Environment\n\n## Current work\n\n## Decisions\n",
     ),
     (
         "preferences.md",
@@ -54,6 +54,12 @@ pub fn template(kind: BankKind) -> BankFiles {
         BankKind::Project | BankKind::Code => &SIX,
     };
     files.iter().filter_map(|(name, text)| Some((name.parse::<BankPath>().ok()?, (*text).to_owned()))).collect()
+}
+
+/// Returns the text that a file of this name has in a new bank. None where no new bank has such a file.
+pub fn template_text(path: &BankPath) -> Option<&'static str> {
+    let named = |(name, _): &&(&str, &str)| *name == path.as_str();
+    GLOBAL.iter().chain(&SIX).find(named).map(|(_, text)| *text)
 }
 
 /// Returns the projectbrief with a description of the project in it. None where the bank has no projectbrief, or somebody

@@ -103,3 +103,14 @@ fn operations_are_written_in_the_words_of_the_schema() {
         serde_json::from_value::<BankOperation>(wrong).unwrap_err().to_string().contains("must not leave the bank")
     );
 }
+
+#[test]
+fn a_text_for_a_new_section_that_is_there_is_appended_once_and_told_so() {
+    let files = template(BankKind::Code);
+    let create = operation("progress.md", CreateSection, Some("Done"), "- The parser reads dates.");
+    let change = applied(&files, &[create.clone(), create]).unwrap();
+    assert_eq!((change.applied.len(), change.known), (1, 1));
+    assert_eq!(change.applied[0].operation_type, Append);
+    let text = change.changed.values().next().unwrap();
+    assert!(text.contains("## Done\n\n- The parser reads dates.\n\n## Blocked"), "{text}");
+}

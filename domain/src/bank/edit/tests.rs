@@ -138,3 +138,25 @@ fn a_change_of_one_section_leaves_every_other_byte_of_a_hundred_files() {
     }
     assert!(changes > 1_000);
 }
+
+#[test]
+fn nothing_is_put_into_code_or_a_comment_that_is_never_closed() {
+    let cases = [
+        ("# A\n\n- one\n\n```sh\nmake\n", "# A\n\n- one\n- new\n\n```sh\nmake\n"),
+        ("# A\n\n```sh\nmake\n", "# A\n\n- new\n\n```sh\nmake\n"),
+        ("# A\n\ntext\n\n<!-- later\nmore\n", "# A\n\ntext\n\n- new\n\n<!-- later\nmore\n"),
+        ("# A\n\n```sh\nmake\n```\n", "# A\n\n```sh\nmake\n```\n\n- new\n"),
+    ];
+    for (before, after) in cases {
+        assert_eq!(edited(before, |document| document.append(1, "- new")), after, "{before:?}");
+    }
+}
+
+#[test]
+fn open_items_have_any_marker_and_are_not_code() {
+    let text = "# A\n\n- [ ] one\n1. [ ] two\n   * [ ] three\n- [x] four\n\n````\n- [ ] code\n```\n- [ ] code\n````\n+ [ ] five\n";
+    let document = BankDocument::parse(text).unwrap();
+    let items = document.open_items();
+    assert_eq!(items.iter().map(|(_, _, text)| *text).collect::<Vec<_>>(), ["one", "two", "three", "five"]);
+    assert!(items.iter().all(|(_, at, _)| text[at - 1..].starts_with("[ ] ")));
+}
