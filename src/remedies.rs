@@ -10,7 +10,7 @@ use reasoning_bank_actors::ports::{ReadOnlyCause, StoreError};
 pub(crate) fn of(error: &Error) -> Cow<'static, str> {
     match error {
         Error::InvalidArgument { .. } => "correct the argument and call again".into(),
-        Error::NotFound(_) => "check the id; `memory search` and `retrieve_memories` show what is there".into(),
+        Error::NotFound(_) => "check the id or the name; a search or a list of its kind shows what is there".into(),
         Error::WorkspaceUnknown(_) => "give the path of the project instead of an id, or record something there first".into(),
         Error::ScopeDenied(_) => "keep it in scope project, or give the workspace a team or organisation: `workspace trust`".into(),
         Error::OtherWorkspace(_) => {

@@ -42,8 +42,11 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         BankKind::Code => arguments.current_path.as_deref(),
     };
     let bank = bank_of(calling, kind, name).await?;
-    let files = arguments.files.iter().map(|path| path.parse()).collect::<Result<Vec<BankPath>, _>>();
-    let files = files.map_err(|invalid| Error::invalid("files", invalid.to_string()))?;
+    let path = |name: &String| {
+        let path = name.parse::<BankPath>();
+        path.map_err(|invalid| Error::invalid("files", format!("{name:?} {}", invalid.problem)))
+    };
+    let files = arguments.files.iter().map(path).collect::<Result<_, _>>()?;
     let request = ActivateBank {
         place: bank.place,
         description: arguments.project_description,

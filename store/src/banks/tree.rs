@@ -94,9 +94,10 @@ impl FileTree {
     fn refuse_outside(&self) -> io::Result<()> {
         let Some(checkout) = &self.checkout else { return Ok(()) };
         match unless_gone(self.dir.canonicalize())? {
-            Some(real) if !real.starts_with(checkout) => {
-                Err(io::Error::other(format!("{} leads out of the checkout", self.dir.display())))
-            }
+            Some(real) if !real.starts_with(checkout) => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("{} leads out of the checkout; adopt a folder of the checkout itself", self.dir.display()),
+            )),
             _ => Ok(()),
         }
     }
