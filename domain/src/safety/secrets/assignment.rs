@@ -38,7 +38,7 @@ macro_rules! line_end {
 }
 
 /// A form in which a name and its value are written, and what that form says about the value. The pattern reaches from
-/// the name to the value. It is bounded, so nothing in it can run over a whole text.
+/// the name to the value. It stays within a line, or ends in the next one, so nothing in it can run over a whole text.
 struct Form {
     before: Before,
     /// The length of the shortest value that is a secret, in bytes.
@@ -59,7 +59,7 @@ const FORMS: [Form; 10] = [
             around!(),
             r"[ \t]{0,8}(?::=|=>|={1,3}|:)[*]{0,2}[ \t]{0,8}(?:!!?[a-z]{1,12}[ \t]{1,4})?(?:&[a-z0-9_-]{1,40}[ \t]{1,4})?",
             r#"|[\\"']{0,4}>(?:<!\[CDATA\[)?|[ \t]{1,4}value[ \t]{0,4}=[ \t]{0,4}"#,
-            r"|(?:[ \t](?:for|of)(?:[ \t](?u:[^ \t\r\n:=]){1,40}){1,4})?[ \t]{1,4}(?:is|was|are)[ \t:]{1,4})",
+            r"|(?:[ \t](?:for|of)(?:[ \t](?u:[^ \t\r\n:=])+){1,4})?[ \t]{1,4}(?:is|was|are)[ \t:]{1,4})",
             "|--?[a-z0-9-]{0,40}?",
             name!(),
             r"[ \t]{1,4})",
@@ -89,7 +89,7 @@ const FORMS: [Form; 10] = [
             "(?i-u)",
             name!(),
             around!(),
-            r"[ \t]{0,8}[:=][ \t]{0,8}[*]{0,2}(?:[|>][+-]?[0-9]?)?\\{0,3}[ \t]{0,8}(?:#[ \t](?u:[^\r\n]){0,80})?",
+            r"[ \t]{0,8}[:=][ \t]{0,8}[*]{0,2}(?:[|>][+-]?[0-9]?)?\\{0,3}[ \t]{0,8}(?:#[ \t](?u:[^\r\n])*)?",
             line_end!(),
             r"[ \t]{0,40}(?:[-*>][ \t]{1,4})?",
         ),

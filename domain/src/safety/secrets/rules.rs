@@ -178,8 +178,8 @@ static TABLE: &[Rule] = &[
     ),
     group(
         "net-use",
-        r#"(?i-u)\bnet[ \t]{1,4}user[ \t]{1,4}(?u:[^\s"])+[ \t]{1,4}((?u:[^\s"'/\\]){6,})[ \t]{1,4}/add"#,
-        Some(is_written_out),
+        r#"(?i-u)\bnet[ \t]{1,4}user[ \t]{1,4}(?u:[^\s"])+[ \t]{1,4}((?u:[^\s"'/\\])+)[ \t]{1,4}/add"#,
+        Some(is_account_password),
     ),
     group(
         "environment",
@@ -207,6 +207,12 @@ fn has_digit(value: &str) -> bool {
 fn is_made_up(value: &str) -> bool {
     let other = |c: char| !c.is_alphabetic() && !".,:;!?)-_/".contains(c);
     is_written_out(value) && value.chars().any(other)
+}
+
+/// Tells whether a value is long enough for the password of an account. The pattern does not count: a class of nearly
+/// all characters takes two milliseconds to compile, for each of its repetitions.
+fn is_account_password(value: &str) -> bool {
+    value.chars().nth(5).is_some() && is_written_out(value)
 }
 
 /// Tells whether a value is `user:password` in base64, as files of registries have it.
