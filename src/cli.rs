@@ -253,7 +253,8 @@ fn starts_in(sources: &SettingSources, workspace: &WorkspaceRef) -> bool {
 fn demo(loaded: &Loaded, keep: bool, output: Output) -> Result<CommandExit, CommandFailure> {
     let temporary = if keep { None } else { Some(tempfile::tempdir().map_err(CommandFailure::temporary)?) };
     let directory = temporary.as_ref().map_or(loaded.settings.data_dir.as_path(), |temporary| temporary.path());
-    let loaded = Loaded { settings: demo::settings(loaded.settings.clone(), directory), ..loaded.clone() };
+    let mut loaded = loaded.clone();
+    loaded.settings = demo::settings(loaded.settings, directory);
     let settings = &loaded.settings;
     let say = |text: &str| if output.json { Ok(()) } else { output::line(text) };
     say(&demo::tour::opening(settings, temporary.is_some()))?;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use config::Config;
 use reasoning_bank_actors::workspaces::{RootName, WorkspaceRef};
+use reasoning_bank_domain::safety::secrets::scrub;
 use serde::Deserialize;
 
 use crate::embed::HUB_PREFIX;
@@ -53,6 +54,7 @@ pub use show::Effective;
 pub use workspace::{CheckoutProposal, forget, proposal, proposed, store_default};
 
 use layers::Layer;
+use show::MergedLayers;
 
 /// The text of `config/default.toml`, which explains every key.
 pub const DEFAULTS: &str = include_str!("../config/default.toml");
@@ -89,8 +91,7 @@ pub struct Settings {
 #[derive(Debug, Clone)]
 pub struct Loaded {
     pub settings: Settings,
-    /// Every key is there, in the order of [`DEFAULTS`].
-    pub effective: Vec<Effective>,
+    merged: MergedLayers,
     /// The workspace of this invocation: that of `--workspace`, else the repository of the current directory, else the
     /// default that was chosen, else the current directory.
     pub workspace: WorkspaceRef,
@@ -128,15 +129,19 @@ impl Loaded {
         self.warnings.iter().chain(&self.too_wide).map(String::as_str).collect()
     }
 
-    /// Says whether a key has its built-in value.
-    pub fn is_default(&self, key: &str) -> bool {
-        self.origin_of(key) == layers::BUILT_IN
+    /// Lists every key that is no secret with its value, in the order of [`DEFAULTS`].
+    pub fn effective(&self) -> Vec<Effective> {
+        self.merged.effective()
     }
 
-    /// Returns the layer that a value comes from.
+    /// Says whether a key has its built-in value.
+    pub fn is_default(&self, key: &str) -> bool {
+        self.merged.origin_of(key) == layers::BUILT_IN
+    }
+
+    /// Returns the layer that a value comes from, as a user may read it.
     fn origin_of(&self, key: &str) -> String {
-        let entry = self.effective.iter().find(|entry| entry.key == key);
-        entry.map(|entry| entry.origin.clone()).unwrap_or_default()
+        scrub(self.merged.origin_of(key)).text.into_owned()
     }
 }
 
@@ -166,7 +171,7 @@ pub fn load(sources: &SettingSources) -> Result<Loaded, SettingsError> {
 
     keys::check_together(&merged, &mut problems);
     let key = provider::usable_key(&merged, sources, &layers, &problems);
-    let effective = show::effective(&merged.cache);
+    let values = MergedLayers::of(&merged.cache);
     let (Some(meant), true) = (meant, problems.is_empty()) else {
         problems.extend(key.err());
         return Err(SettingsError { problems });
@@ -198,7 +203,7 @@ pub fn load(sources: &SettingSources) -> Result<Loaded, SettingsError> {
     let too_wide = meant.workspace.root().and_then(|root| project::warning(root, sources.home.as_deref()));
     Ok(Loaded {
         settings,
-        effective,
+        merged: values,
         workspace: meant.workspace,
         workspace_origin: meant.origin,
         workspace_is_named: sources.flags.workspace.is_some(),

@@ -7,7 +7,7 @@ use crate::settings::{CheckoutProposal, Effective, Loaded};
 
 #[derive(Debug, Serialize)]
 pub(super) struct ConfigDocument<'a> {
-    settings: Vec<&'a Effective>,
+    settings: Vec<Effective>,
     workspace: WorkspaceDocument<'a>,
     secrets: Vec<SecretDocument<'a>>,
 }
@@ -42,7 +42,7 @@ pub(super) fn document(loaded: &Loaded) -> ConfigDocument<'_> {
     let origin = loaded.api_key.as_ref().map(|key| key.origin.as_str());
     let problem = loaded.key_problem.as_ref().map(ToString::to_string);
     let key = SecretDocument { key: "llm.api_key", value: origin.map(|_| "********"), origin, problem };
-    ConfigDocument { settings: loaded.effective.iter().collect(), workspace, secrets: vec![key] }
+    ConfigDocument { settings: loaded.effective(), workspace, secrets: vec![key] }
 }
 
 /// Writes the document as a configuration file. What is no setting is a comment.

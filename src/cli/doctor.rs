@@ -100,7 +100,7 @@ fn configuration(loaded: &Loaded) -> Check {
     match loaded.all_warnings().as_slice() {
         [] => {
             let is_own = |key: &str| key != "data_dir" && !loaded.is_default(key);
-            let own = loaded.effective.iter().filter(|entry| is_own(&entry.key)).count();
+            let own = loaded.effective().iter().filter(|entry| is_own(&entry.key)).count();
             let erased = loaded.settings.traces.erases().map(|erases| format!("; {erases}")).unwrap_or_default();
             Check::new("configuration", Grade::Ok, format!("read, values that are not built in: {own}{erased}"))
         }

@@ -15,14 +15,34 @@ pub struct Effective {
     pub origin: String,
 }
 
-pub(super) fn effective(merged: &Value) -> Vec<Effective> {
-    let entry = |key: &keys::SettingKey| {
-        let (value, origin) = keys::at(merged, key.name)?;
-        let mut value = json(value);
-        value.scrub();
-        Some(Effective { key: key.name.to_owned(), value, origin: scrub(origin).text.into_owned() })
-    };
-    KEYS.iter().filter(|key| !key.is_secret()).filter_map(entry).collect()
+/// The values of all layers, without the secrets.
+#[derive(Debug, Clone)]
+pub(super) struct MergedLayers(Vec<Effective>);
+
+impl MergedLayers {
+    pub(super) fn of(merged: &Value) -> Self {
+        let entry = |key: &keys::SettingKey| {
+            let (value, origin) = keys::at(merged, key.name)?;
+            Some(Effective { key: key.name.to_owned(), value: json(value), origin: origin.to_owned() })
+        };
+        Self(KEYS.iter().filter(|key| !key.is_secret()).filter_map(entry).collect())
+    }
+
+    /// Returns the layer that a value comes from.
+    pub(super) fn origin_of(&self, key: &str) -> &str {
+        self.0.iter().find(|entry| entry.key == key).map(|entry| &*entry.origin).unwrap_or_default()
+    }
+
+    /// Lists the values as a user may read them. To scrub them takes longer than to read all layers, and few commands
+    /// show them.
+    pub(super) fn effective(&self) -> Vec<Effective> {
+        let scrubbed = |entry: &Effective| {
+            let mut value = entry.value.clone();
+            value.scrub();
+            Effective { value, origin: scrub(&entry.origin).text.into_owned(), key: entry.key.clone() }
+        };
+        self.0.iter().map(scrubbed).collect()
+    }
 }
 
 pub(super) fn json(value: &ValueKind) -> serde_json::Value {

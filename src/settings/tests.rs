@@ -79,17 +79,18 @@ impl Place {
 }
 
 fn origin(loaded: &Loaded, key: &str) -> String {
-    loaded.effective.iter().find(|entry| entry.key == key).unwrap().origin.clone()
+    loaded.effective().iter().find(|entry| entry.key == key).unwrap().origin.clone()
 }
 
 #[test]
 fn the_built_in_layer_has_every_key_and_makes_valid_settings() {
     let place = Place::new();
     let loaded = place.load();
-    let names: Vec<&str> = loaded.effective.iter().map(|entry| entry.key.as_str()).collect();
+    let effective = loaded.effective();
+    let names: Vec<&str> = effective.iter().map(|entry| entry.key.as_str()).collect();
     let known: Vec<&str> = keys::KEYS.iter().filter(|key| !key.is_secret()).map(|key| key.name).collect();
     assert_eq!(names, known);
-    assert!(loaded.effective.iter().all(|e| e.origin == "built-in" || e.key == "data_dir"));
+    assert!(loaded.effective().iter().all(|e| e.origin == "built-in" || e.key == "data_dir"));
     assert_eq!(loaded.settings.data_dir, place.path("data/reasoning-bank"));
     assert_eq!(origin(&loaded, "data_dir"), "XDG data directory");
     assert_eq!(loaded.settings.llm.provider, Provider::Openrouter);
@@ -212,7 +213,7 @@ fn an_empty_variable_counts_as_not_set() {
         .variable("REASONING_BANK_DATA", "")
         .variable("REASONING_BANK__MATTS__K", "")
         .variable("REASONING_BANK__UNKNOWN", "");
-    assert_eq!(place.load().effective, Place::new_like(&place).load().effective);
+    assert_eq!(place.load().effective(), Place::new_like(&place).load().effective());
 }
 
 impl Place {

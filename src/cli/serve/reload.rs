@@ -45,14 +45,14 @@ impl Reloader {
 }
 
 /// Returns the keys whose values differ from those the process was started with, and that it cannot take over.
-fn needing_restart<'a>(started: &'a Loaded, now: &Loaded) -> Vec<&'a str> {
-    let pairs = started.effective.iter().zip(&now.effective);
-    let changed = pairs.filter(|(old, new)| old.value != new.value).map(|(old, _)| old.key.as_str());
+fn needing_restart(started: &Loaded, now: &Loaded) -> Vec<String> {
+    let pairs = started.effective().into_iter().zip(now.effective());
+    let changed = pairs.filter(|(old, new)| old.value != new.value).map(|(old, _)| old.key);
     let secret = |loaded: &Loaded| loaded.api_key.as_ref().map(|key| key.secret.expose_secret().to_owned());
-    let key = (secret(started) != secret(now)).then_some("llm.api_key");
+    let key = (secret(started) != secret(now)).then(|| "llm.api_key".to_owned());
     // The texts of prompts may change in the same directory.
-    let prompts = (started.settings.llm.prompts != now.settings.llm.prompts).then_some("llm.prompts_dir");
-    let mut keys: Vec<&str> = changed.filter(|key| !LIVE.contains(key)).chain(key).collect();
+    let prompts = (started.settings.llm.prompts != now.settings.llm.prompts).then(|| "llm.prompts_dir".to_owned());
+    let mut keys: Vec<String> = changed.filter(|key| !LIVE.contains(&key.as_str())).chain(key).collect();
     if let Some(prompts) = prompts.filter(|prompts| !keys.contains(prompts)) {
         keys.push(prompts);
     }
