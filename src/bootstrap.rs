@@ -2,6 +2,7 @@
 //! on them.
 
 mod backups;
+mod reading;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +27,7 @@ use reasoning_bank_domain::solve::agent_loop::RunLimits;
 use tokio::sync::Mutex;
 
 use self::backups::ScheduledBackups;
+pub(crate) use self::reading::reading_system;
 use crate::llm::{Api, Client, ClientError, Connection, HttpModel, KeyCheck, Models};
 use crate::settings::{self, LlmSection, Loaded, Provider, Settings};
 use reasoning_bank_store::data_dir;

@@ -1,10 +1,13 @@
 //! What a process that serves a bank does for the hooks of this user's clients. A hook lives for a tenth of a second, too
-//! short to open a bank of its own: it asks on a private socket, or leaves a file.
+//! short to load a model: it asks on a private socket, or looks into the bank by itself where nobody serves it. What it
+//! leaves is a file.
 //!
-//! `question` is what it asks or leaves, `socket` is the way between the two, `answers` says what is known, `sessions`
-//! remembers what each session was shown, and `spool` keeps what a session left until it is learned from.
+//! `question` is what it asks or leaves, `socket` is the way between the two, `answers` says what is known, `cold` says it
+//! without a server, `sessions` remembers what each session was shown, and `spool` keeps what a session left until it is
+//! learned from.
 
 mod answers;
+mod cold;
 mod question;
 mod sessions;
 mod socket;
@@ -13,15 +16,21 @@ mod spool;
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use reasoning_bank_actors::system::SystemHandle;
 
 use self::answers::HookAnswers;
+pub(crate) use self::answers::warm_up;
+pub(crate) use self::cold::answer_cold;
 pub(crate) use self::question::{HookQuestion, SpoolEntry};
-pub(crate) use self::socket::ask;
+pub(crate) use self::socket::{HookReply, ask};
 pub(crate) use self::spool::leave;
 use crate::project::Identity;
 use crate::recall_log::RecallLog;
+
+/// A server has this long for an answer, so that the hook has some left.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(80);
 
 /// What hooks are answered with.
 pub(crate) struct HookServer {
@@ -42,8 +51,9 @@ pub(crate) async fn answer_hooks(server: HookServer) -> Infallible {
         identity,
         recalls,
         sessions: Mutex::default(),
+        timeout: ANSWER_TIMEOUT,
     };
-    tokio::task::spawn_blocking(answers::warm_up);
+    tokio::task::spawn_blocking(warm_up);
     let listening = socket::listen(Arc::new(answers), &data_dir);
     let learning = spool::learn(&system, &data_dir, identity, captures);
     match tokio::join!(listening, learning) {}

@@ -73,21 +73,54 @@ pub(crate) struct RecallCandidate {
 #[derive(Debug, Clone)]
 pub(crate) struct RecallLog {
     entries: SyncSender<RecallEntry>,
+    dir: PathBuf,
     floor: f64,
+}
+
+/// What a process that ends soon has noted, to be written before it ends.
+pub(crate) struct HeldRecalls {
+    entries: Receiver<RecallEntry>,
+    dir: PathBuf,
+}
+
+impl HeldRecalls {
+    /// Writes what was noted so far.
+    pub(crate) fn write(&self) {
+        self.entries.try_iter().for_each(|entry| append_noted(&self.dir, &entry));
+    }
 }
 
 impl RecallLog {
     /// Opens the log of a data directory. `floor` is the relevance that an answer needs where the caller names none. The
     /// writer ends when the last handle is dropped.
     pub(crate) fn open(data_dir: &Path, floor: f64) -> Self {
+        let (log, HeldRecalls { entries, dir }) = Self::held(data_dir, floor);
+        thread::spawn(move || write_entries(&dir, &entries));
+        log
+    }
+
+    /// Opens the log for a process that ends soon, which writes by itself what it has noted.
+    pub(crate) fn held(data_dir: &Path, floor: f64) -> (Self, HeldRecalls) {
         let (entries, received) = sync_channel(QUEUE);
         let dir = data_dir.join(RECALLS);
-        thread::spawn(move || write_entries(&dir, &received));
-        Self { entries, floor }
+        (Self { entries, dir: dir.clone(), floor }, HeldRecalls { entries: received, dir })
+    }
+
+    /// Lists the memories that a session was shown in this workspace today and yesterday.
+    pub(crate) fn shown_to(&self, session: &str, workspace: &WorkspaceId) -> Vec<MemoryId> {
+        let mut days = days(&self.dir.join(workspace.as_str()));
+        days.retain(|path| day(path) >= date(Timestamp::now()).yesterday().ok());
+        let texts = days.into_iter().filter_map(|path| fs::read_to_string(path).ok());
+        let of_session = |text: String| -> Vec<RecallEntry> {
+            let named = text.lines().filter(|line| line.contains(session));
+            named.filter_map(|line| serde_json::from_str(line).ok()).collect()
+        };
+        let entries = texts.flat_map(of_session).filter(|entry| entry.session == session);
+        entries.flat_map(|entry| entry.candidates).filter(|memory| memory.shown).map(|memory| memory.id).collect()
     }
 
     /// Notes what was shown. Returns at once.
-    fn note(&self, entry: RecallEntry) {
+    pub(crate) fn note(&self, entry: RecallEntry) {
         if self.entries.try_send(entry).is_err() {
             tracing::debug!("the recall log is behind, and an entry of it is lost");
         }
@@ -159,9 +192,13 @@ fn write_entries(dir: &Path, entries: &Receiver<RecallEntry>) {
                 tracing::warn!(%error, "old entries of the recall log could not be removed");
             }
         }
-        if let Err(error) = append(&file(dir, &entry.workspace, day), &entry) {
-            tracing::debug!(%error, "the recall log could not be written");
-        }
+        append_noted(dir, &entry);
+    }
+}
+
+fn append_noted(dir: &Path, entry: &RecallEntry) {
+    if let Err(error) = append(&file(dir, &entry.workspace, date(entry.at)), entry) {
+        tracing::debug!(%error, "the recall log could not be written");
     }
 }
 

@@ -12,7 +12,7 @@ use reasoning_bank_clients::{AgentClient, HookCall, HookEvent};
 use super::args::{Cli, HookArgs};
 use super::output;
 use super::session::one_thread;
-use crate::hooks::{HookQuestion, SpoolEntry, ask, leave};
+use crate::hooks::{HookQuestion, HookReply, SpoolEntry, answer_cold, ask, leave, warm_up};
 use crate::settings::{self, Flags, SettingSources};
 
 const SESSION_END: &str = "SessionEnd";
@@ -49,20 +49,32 @@ fn answer(client: &str, name: &str, flags: Flags) -> Option<String> {
     io::stdin().lock().take(EVENT_BYTES).read_to_string(&mut document).ok()?;
     let call = HookCall::read(client, &document).filter(|call| call.name == name)?;
     let own = std::env::current_dir().ok()?;
-    // `setup` names the directory: to read the settings would take half of the time.
-    let data_dir = match &flags.data_dir {
-        Some(named) => own.join(named),
-        None => settings::load(&SettingSources::of_process(flags).ok()?).ok()?.settings.data_dir,
-    };
     // The client may run its hooks elsewhere than where the session works.
     let directory = call.directory.as_ref().map_or_else(|| own.clone(), |directory| own.join(directory));
-    let question = HookQuestion { directory, call };
+    let load = |flags: Flags| {
+        let sources = SettingSources::of_process(flags).ok()?;
+        settings::load(&SettingSources { directory: directory.clone(), ..sources }).ok()
+    };
+    // `setup` names the directory: to read the settings takes half of the time.
+    let data_dir = match &flags.data_dir {
+        Some(named) => own.join(named),
+        None => load(flags.clone())?.settings.data_dir,
+    };
+    let question = HookQuestion { directory: directory.clone(), call };
     if matches!(question.call.event, HookEvent::SessionEnded { .. } | HookEvent::Compacting) {
         let _ = leave(&data_dir, &SpoolEntry::Event(question));
         return None;
     }
-    // A server of the session begins at the same moment as the session.
-    let waits = question.call.event == HookEvent::SessionStarted;
-    let text = one_thread().ok()?.block_on(ask(&data_dir, &question, waits))?;
-    Some(question.call.answer(&text).to_string())
+    let runtime = one_thread().ok()?;
+    let text = match runtime.block_on(ask(&data_dir, &question)) {
+        Some(HookReply { text }) => text,
+        // Which warnings a session was shown is known to a server alone.
+        None if matches!(question.call.event, HookEvent::ToolSucceeded { .. }) => None,
+        None => {
+            thread::spawn(warm_up);
+            let loaded = load(Flags { data_dir: Some(data_dir), ..flags })?;
+            runtime.block_on(answer_cold(question.clone(), &loaded, LIMIT))
+        }
+    };
+    Some(question.call.answer(&text?).to_string())
 }

@@ -28,10 +28,9 @@ use super::spool;
 use crate::project::{self, Identity};
 use crate::recall_log::{RecallEntry, RecallLog};
 
-/// The bank has this long for an answer, so that the hook has some left.
-const ANSWER_TIMEOUT: Duration = Duration::from_millis(80);
 /// A prompt gets its vector within this time, or is searched by its words alone.
 const EMBEDDING_TIMEOUT: Duration = Duration::from_millis(50);
+const READ_AHEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const SHOWN_MAX: usize = 3;
 /// So many memories are looked at, because some of them were shown before, or share no more than a signature.
 const CONSIDERED: usize = 20;
@@ -43,7 +42,7 @@ const PART_CHARS: usize = 1_000;
 const SAMPLE: &str = "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'a'";
 
 /// Compiles the patterns that an answer needs, so that the first failure of a session is answered as fast as later ones.
-pub(super) fn warm_up() {
+pub(crate) fn warm_up() {
     let error = redact(SAMPLE).text;
     let met = Signature::of(&error, None);
     let _ = (error_message(&error), met.is_same_failure(&error, &error));
@@ -56,6 +55,8 @@ pub(super) struct HookAnswers {
     pub(super) identity: Identity,
     pub(super) recalls: Option<RecallLog>,
     pub(super) sessions: Mutex<ShownSessions>,
+    /// The bank has this long for an answer.
+    pub(super) timeout: Duration,
 }
 
 /// An event, the project that it is about, and the time by which the agent is told something.
@@ -65,23 +66,65 @@ struct HookContext {
     deadline: Deadline,
 }
 
+/// What the agent is told of an event.
+#[derive(Default)]
+pub(super) struct HookAnswer {
+    /// None where nothing is known, or the time is up.
+    pub(super) text: Option<String>,
+    /// The memories in the text.
+    pub(super) shown: Option<ShownMemories>,
+}
+
+/// Memories that a session is about to be shown. They are noted once that is done: a hook whose time is up shows nothing.
+pub(super) struct ShownMemories {
+    ids: Vec<MemoryId>,
+    workspace: WorkspaceRef,
+    session: String,
+    /// The command that failed.
+    command: Option<String>,
+    entry: Option<RecallEntry>,
+}
+
 impl HookAnswers {
-    /// Says what the agent is told of an event; none where nothing is known, or the time is up.
-    pub(super) async fn answer(&self, question: HookQuestion) -> Option<String> {
+    pub(super) async fn answer(&self, question: HookQuestion) -> HookAnswer {
         let HookQuestion { directory, call } = question;
-        let workspace = WorkspaceRef::Root(project::root(&directory, &directory, self.identity).ok()?);
-        let context = HookContext { call, workspace, deadline: Deadline::after(ANSWER_TIMEOUT) };
-        let text = match &context.call.event {
-            HookEvent::SessionStarted => self.known(&context).await,
-            HookEvent::PromptSubmitted { prompt } => self.relevant(prompt, &context).await,
-            HookEvent::ToolFailed { error, command } => self.warnings(error, command.as_deref(), &context).await,
+        let Ok(root) = project::root(&directory, &directory, self.identity) else { return HookAnswer::default() };
+        let workspace = WorkspaceRef::Root(root);
+        let context = HookContext { call, workspace, deadline: Deadline::after(self.timeout) };
+        let is_new = !self.sessions().knows(&context.call.session);
+        if is_new {
+            self.remember(&context).await;
+        }
+        let mut answer = match &context.call.event {
+            HookEvent::SessionStarted => HookAnswer { text: self.known(&context).await, shown: None },
+            HookEvent::PromptSubmitted { prompt } => self.relevant(prompt, &context).await.unwrap_or_default(),
+            HookEvent::ToolFailed { error, command } => {
+                self.warnings(error, command.clone(), &context).await.unwrap_or_default()
+            }
             HookEvent::ToolSucceeded { command } => {
                 self.leave_worked(command, &directory, &context).await;
-                None
+                HookAnswer::default()
             }
-            HookEvent::Compacting | HookEvent::SessionEnded { .. } => None,
-        }?;
-        Some(redact(&text).text.into_owned())
+            HookEvent::Compacting | HookEvent::SessionEnded { .. } => HookAnswer::default(),
+        };
+        if is_new {
+            tokio::spawn(read_ahead(self.system.clone(), context.workspace));
+        }
+        answer.text = answer.text.map(|text| redact(&text).text.into_owned());
+        answer
+    }
+
+    /// Notes what a session was shown.
+    pub(super) fn note(&self, shown: ShownMemories) {
+        let ShownMemories { ids, workspace, session, command, entry } = shown;
+        self.system.usage.shown(ids.iter().copied(), &workspace, &session);
+        if let Some((log, entry)) = self.recalls.as_ref().zip(entry) {
+            log.note(entry);
+        }
+        match command {
+            Some(command) => self.sessions().note_failed(&session, &command, ids),
+            None => self.sessions().note(&session, ids),
+        }
     }
 
     fn sessions(&self) -> MutexGuard<'_, ShownSessions> {
@@ -120,7 +163,7 @@ impl HookAnswers {
 
     /// Returns what is relevant to a prompt by the same floor as an answer of `retrieve_memories`, and was not shown to
     /// the session yet.
-    async fn relevant(&self, prompt: &str, context: &HookContext) -> Option<String> {
+    async fn relevant(&self, prompt: &str, context: &HookContext) -> Option<HookAnswer> {
         if !stands_alone(prompt) {
             return None;
         }
@@ -135,15 +178,16 @@ impl HookAnswers {
         };
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_new).take(SHOWN_MAX).map(|found| &found.memory).collect();
-        self.note(context, &prompt, None, &explained, &chosen).await;
+        let shown = self.shown(context, &prompt, None, &explained, &chosen).await?;
         let notes: String =
             chosen.into_iter().map(|memory| warning(memory).unwrap_or_else(|| lesson(memory))).collect();
-        (!notes.is_empty()).then(|| format!("This project has earlier notes about this.\n{}", recalled_notes(&notes)))
+        let text = format!("This project has earlier notes about this.\n{}", recalled_notes(&notes));
+        Some(HookAnswer { text: Some(text), shown: Some(shown) })
     }
 
     /// Returns the warnings whose failure is the one that was met. One that is only similar would be noise at every
     /// failure.
-    async fn warnings(&self, error: &str, command: Option<&str>, context: &HookContext) -> Option<String> {
+    async fn warnings(&self, error: &str, command: Option<String>, context: &HookContext) -> Option<HookAnswer> {
         let error = redact(error).text;
         let met = Signature::of(&error, None);
         let request = RetrieveRequest {
@@ -162,13 +206,10 @@ impl HookAnswers {
         let is_of_this = |found: &&RecalledView| found.outdated_by.is_none() && is_about(&found.memory, &met, &error);
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
-        self.note(context, &error, Some(0.0), &explained, &chosen).await;
-        if let Some(command) = command.filter(|_| !chosen.is_empty()) {
-            let shown = chosen.iter().map(|memory| memory.id).collect();
-            self.sessions().note_failed(&context.call.session, command, shown);
-        }
+        let shown = self.shown(context, &error, Some(0.0), &explained, &chosen).await?;
         let notes: String = chosen.into_iter().filter_map(warning).collect();
-        (!notes.is_empty()).then(|| format!("This error was met before in this project.\n{}", recalled_notes(&notes)))
+        let text = format!("This error was met before in this project.\n{}", recalled_notes(&notes));
+        Some(HookAnswer { text: Some(text), shown: Some(ShownMemories { command, ..shown }) })
     }
 
     /// Leaves in the spool which warnings the session was shown when this command failed.
@@ -186,28 +227,65 @@ impl HookAnswers {
         }
     }
 
-    /// Notes what a session is about to be shown.
-    async fn note(
+    /// Learns from the recall log what a new session was shown by other processes.
+    async fn remember(&self, context: &HookContext) {
+        let session = context.call.session.clone();
+        let resolved = self.system.workspaces.resolve(&context.workspace, context.deadline).await;
+        let shown = match (self.recalls.clone(), resolved) {
+            (Some(log), Ok(resolved)) if !session.is_empty() => {
+                let of = session.clone();
+                spawn_blocking(move || log.shown_to(&of, &resolved.workspace.id)).await.unwrap_or_default()
+            }
+            _ => Vec::new(),
+        };
+        self.sessions().note(&session, shown);
+    }
+
+    /// Returns what a session is about to be shown. None where that is nothing, which is noted at once.
+    async fn shown(
         &self,
         context: &HookContext,
         query: &str,
         floor: Option<f64>,
         explained: &Explained,
         chosen: &[&MemoryView],
-    ) {
+    ) -> Option<ShownMemories> {
         let HookContext { call, workspace, deadline } = context;
         let ids: Vec<MemoryId> = chosen.iter().map(|memory| memory.id).collect();
-        self.system.usage.shown(ids.iter().copied(), workspace, &call.session);
-        self.sessions().note(&call.session, ids.iter().copied());
-        let Some(recalls) = &self.recalls else { return };
-        let entry = |workspace| {
-            let mut entry = recalls.of_search(workspace, query, floor, explained);
+        let entry = |log: &RecallLog, of| {
+            let mut entry = log.of_search(of, query, floor, explained);
             entry.candidates.iter_mut().for_each(|candidate| candidate.shown = ids.contains(&candidate.id));
             let source = format!("hook {} {}", call.client, call.name);
             RecallEntry { source, session: call.session.clone(), ..entry }
         };
-        if let Ok(workspace) = self.system.workspaces.resolve(workspace, *deadline).await {
-            recalls.note_of(workspace, entry);
+        let entry = match &self.recalls {
+            Some(log) => {
+                let resolved = self.system.workspaces.resolve(workspace, *deadline).await.ok();
+                // What a workspace shows that nobody has written to is nobody's.
+                resolved.filter(|of| of.registered).map(|of| entry(log, of.workspace.id))
+            }
+            None => None,
+        };
+        if ids.is_empty() {
+            if let Some((log, entry)) = self.recalls.as_ref().zip(entry) {
+                log.note(entry);
+            }
+            return None;
+        }
+        Some(ShownMemories { ids, workspace: workspace.clone(), session: call.session.clone(), command: None, entry })
+    }
+}
+
+/// Searches twice. The memories of a large workspace are read into memory for who searches it a second time, and the next
+/// event of a session wants its answer in time.
+async fn read_ahead(system: SystemHandle, workspace: WorkspaceRef) {
+    for _ in 0..2 {
+        let request = RetrieveRequest {
+            embedding_timeout: Some(Duration::ZERO),
+            ..RetrieveRequest::new("session", workspace.clone(), 1)
+        };
+        if let Err(error) = system.memories.retrieve(request, Deadline::after(READ_AHEAD_TIMEOUT)).await {
+            tracing::debug!(%error, "memories were not read ahead");
         }
     }
 }

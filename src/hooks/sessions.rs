@@ -24,6 +24,11 @@ struct ShownSession {
 }
 
 impl ShownSessions {
+    /// Tells whether it is known what a session was shown.
+    pub(super) fn knows(&self, session: &str) -> bool {
+        self.0.iter().any(|(known, _)| known == session)
+    }
+
     /// Tells whether a session was shown a memory.
     pub(super) fn has(&self, session: &str, memory: MemoryId) -> bool {
         self.0.iter().any(|(known, shown)| known == session && shown.memories.contains(&memory))

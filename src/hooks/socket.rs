@@ -17,7 +17,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use super::answers::HookAnswers;
+use super::answers::{HookAnswer, HookAnswers};
 use super::question::HookQuestion;
 
 /// A question or an answer is shorter than this.
@@ -27,13 +27,12 @@ const QUESTION_TIMEOUT: Duration = Duration::from_secs(1);
 const AT_ONCE: usize = 32;
 /// After a connection that could not be taken, as where too many files are open, the next one is waited for so long.
 const PAUSE: Duration = Duration::from_millis(50);
-/// A hook looks so often whether a process serves by now.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// What the agent is told; none where nothing is known.
+/// The answer of a process that serves.
 #[derive(Debug, Serialize, Deserialize)]
-struct HookReply {
-    text: Option<String>,
+pub(crate) struct HookReply {
+    /// What the agent is told; none where nothing is known.
+    pub(crate) text: Option<String>,
 }
 
 /// The socket file of this process, removed with it.
@@ -101,42 +100,40 @@ async fn answer_one(stream: UnixStream, answers: &HookAnswers) -> io::Result<()>
     let (read, mut write) = stream.into_split();
     let mut line = String::new();
     BufReader::new(read.take(LINE_BYTES)).read_line(&mut line).await?;
-    let text = answers.answer(serde_json::from_str(&line)?).await;
+    let HookAnswer { text, shown } = answers.answer(serde_json::from_str(&line)?).await;
     let mut reply = serde_json::to_string(&HookReply { text })?;
     reply.push('\n');
-    write.write_all(reply.as_bytes()).await
+    // A hook whose time was up is gone, and this fails.
+    write.write_all(reply.as_bytes()).await?;
+    if let Some(shown) = shown {
+        answers.note(shown);
+    }
+    Ok(())
 }
 
-/// Asks the processes of this user that serve the bank, until one answers. With `waits`, one that is about to begin to
-/// serve is waited for, without an end.
-pub(crate) async fn ask(data_dir: &Path, question: &HookQuestion, waits: bool) -> Option<String> {
+/// Asks the processes of this user that serve the bank, until one answers. None where nobody serves it.
+pub(crate) async fn ask(data_dir: &Path, question: &HookQuestion) -> Option<HookReply> {
     let own = own_uid().ok()?;
     let directory = directory(own).ok()?;
-    let prefix = prefix(data_dir);
-    loop {
-        for socket in sockets(&directory, &prefix) {
-            let Ok(stream) = UnixStream::connect(&socket).await else { continue };
-            if !stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
-                continue;
-            }
-            if let Ok(text) = ask_one(stream, question).await {
-                return text;
-            }
+    for socket in sockets(&directory, &prefix(data_dir)) {
+        let Ok(stream) = UnixStream::connect(&socket).await else { continue };
+        if !stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
+            continue;
         }
-        if !waits {
-            return None;
+        if let Ok(reply) = ask_one(stream, question).await {
+            return Some(reply);
         }
-        sleep(LOOK_EVERY).await;
     }
+    None
 }
 
-async fn ask_one(mut stream: UnixStream, question: &HookQuestion) -> io::Result<Option<String>> {
+async fn ask_one(mut stream: UnixStream, question: &HookQuestion) -> io::Result<HookReply> {
     let mut line = serde_json::to_string(question)?;
     line.push('\n');
     stream.write_all(line.as_bytes()).await?;
     let mut reply = String::new();
     BufReader::new(stream.take(LINE_BYTES)).read_line(&mut reply).await?;
-    Ok(serde_json::from_str::<HookReply>(&reply)?.text)
+    Ok(serde_json::from_str(&reply)?)
 }
 
 /// Returns the user of this process, as the other end of a socket sees him.

@@ -6,8 +6,8 @@
 //! parts of a commit, which are the queue, the write lock, the journal, the checkpoint and the replay. `vectors` knows
 //! which embedder made the vectors, and which memories have none. `resident` searches in memory. `shared` is what all
 //! handles of an open directory share. `repair` brings a directory into order, `erase` erases, `upkeep` compacts and
-//! indexes, `writer` commits, `search` reads, and `snapshot` gathers what a backup is made of. `access` opens the directory, for writing where it can. Below all of
-//! them are the paths of the directory (`layout`), errors (`errors`) and threads (`threads`).
+//! indexes, `writer` commits, `search` reads, and `snapshot` gathers what a backup is made of. `access` opens the
+//! directory, for writing where it can, and `reader` to look into it as it is. Below all of them are the paths of the directory (`layout`), errors (`errors`) and threads (`threads`).
 //!
 //! The directory on disk:
 //!
@@ -41,6 +41,7 @@ mod commit;
 mod erase;
 mod errors;
 mod layout;
+mod reader;
 mod reads;
 mod repair;
 mod resident;
@@ -80,6 +81,7 @@ use self::vectors::unembedded;
 pub(crate) use self::commit::checkpoint::sync_all;
 pub(crate) use self::commit::erasure_log::{ErasureLog, LoggedErasure};
 pub(crate) use self::layout::RESTORING;
+pub use self::reader::LanceReader;
 pub(crate) use self::repair::format::FORMAT_VERSION;
 pub use self::resident::ResidentUse;
 pub use self::shared::Options;

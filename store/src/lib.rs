@@ -24,7 +24,7 @@ mod working_logs;
 pub use self::artefact_files::ArtefactFiles;
 pub use self::background::BackgroundLock;
 pub use self::banks::BankDirs;
-pub use self::lance::{LanceStore, Options, ResidentUse, use_all_cores};
+pub use self::lance::{LanceReader, LanceStore, Options, ResidentUse, use_all_cores};
 pub use self::token_account::TokenAccountFile;
 pub use self::trace_files::{TraceFileOptions, TraceFiles};
 pub use self::working_logs::WorkingFiles;

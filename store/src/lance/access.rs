@@ -75,7 +75,7 @@ impl Access {
         }
     }
 
-    fn of(
+    pub(super) fn of(
         dir: PathBuf,
         fingerprint: &Fingerprint,
         options: Options,

@@ -1,0 +1,46 @@
+//! What a hook is told where no process serves the bank: it looks into the bank by itself, and words alone decide.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use reasoning_bank_clients::HookEvent;
+
+use super::answers::{HookAnswer, HookAnswers};
+use super::question::HookQuestion;
+use crate::bootstrap::reading_system;
+use crate::recall_log::RecallLog;
+use crate::settings::Loaded;
+
+/// Says what the agent is told of an event; none where nothing is known, or the bank cannot be looked into as it is.
+pub(crate) async fn answer_cold(question: HookQuestion, loaded: &Loaded, timeout: Duration) -> Option<String> {
+    let settings = &loaded.settings;
+    let (recalls, noted) = settings
+        .recall_log
+        .enabled
+        .then(|| RecallLog::held(&settings.data_dir, settings.retrieval.min_relevance))
+        .unzip();
+    // Nothing else says what the session was shown already.
+    if recalls.is_none() && matches!(question.call.event, HookEvent::PromptSubmitted { .. }) {
+        return None;
+    }
+    let system = reading_system(loaded).await.ok()?.handle();
+    let answers = HookAnswers {
+        system,
+        data_dir: settings.data_dir.clone(),
+        identity: settings.workspace.identity,
+        recalls,
+        sessions: Mutex::default(),
+        timeout,
+    };
+    let HookAnswer { text, shown } = answers.answer(question).await;
+    if let Some(shown) = shown {
+        answers.note(shown);
+    }
+    if let Some(noted) = noted {
+        noted.write();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;
