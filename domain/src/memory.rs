@@ -1,10 +1,11 @@
 //! The records: memories, the traces they were learned from, the signals about them, and the workspaces they belong to.
 //!
 //! `record` is the memory itself, `kinds` has what memories are told apart by, `changes` and `quarantine` say what may
-//! become of one, `operational` says which are no lessons, and `search_texts` are the texts that it is found by.
-//! `succession` stores which memory replaced which; `update_detection` reads two texts and decides whether one updates the
-//! other. `signature` tells kinds of errors apart, `label` compares the names of domains, and `observation` is what is
-//! said about the use of memories, and `pattern` the part that makes a memory a pattern. `field` checks texts and numbers that are given.
+//! become of one, `operational_warning` says which are no lessons, and `search_texts` are the texts that it is found
+//! by. `succession` stores which memory replaced which; `update_detection` reads two texts and decides whether one
+//! updates the other. `signature` tells kinds of errors apart, `label` compares the names of domains, and `observation`
+//! is what is said about the use of memories, and `pattern` the part that makes a memory a pattern. `field` checks
+//! texts and numbers that are given.
 
 pub mod ids;
 pub mod label;
@@ -19,7 +20,7 @@ pub mod workspace;
 mod changes;
 mod field;
 mod kinds;
-mod operational;
+mod operational_warning;
 mod quarantine;
 mod record;
 #[cfg(test)]

@@ -6,8 +6,8 @@
 //! What a model answers is read in `solve::answer`.
 
 mod fence;
-mod own;
 mod purpose;
+mod user_prompts;
 
 use std::borrow::Cow;
 
@@ -17,8 +17,8 @@ pub use fence::{
     ATTEMPT_FENCE, FENCE, TEXT_FENCE, fenced, names_a_fence, one_line, quoted, quoted_lines, recalled_notes,
     without_recalled,
 };
-pub use own::{BankPrompt, PROMPT_MAX_CHARS, Prompts};
 pub use purpose::Purpose;
+pub use user_prompts::{BankPrompt, PROMPT_MAX_CHARS, Prompts};
 
 /// The prompt of a model call: its instructions and its input.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,20 +1,20 @@
 //! Working memory: what one running task needs at hand, within a budget of tokens. It is a state machine. An operation
-//! changes it, and the same operations in the same order make the same state again, so that a log of them is all that has
-//! to be stored. `entry` says what is held, `task` what the task is and how far it is, `prune` what gives way when the
-//! budget is used up, `render` what is shown, `found` what earlier tasks say about it, and `ending` what
+//! changes it, and the same operations in the same order make the same state again, so that a log of them is all that
+//! has to be stored. `entry` says what is held, `task` what the task is and how far it is, `prune` what gives way when
+//! the budget is used up, `render` what is shown, `related_texts` what earlier tasks say about it, and `task_end` what
 //! episode is kept of a task that is closed.
 //!
-//! Nothing that was set is lost before the task is closed: what gives way is shown as one line with a reference, and the
-//! reference still leads to the whole.
+//! Nothing that was set is lost before the task is closed: what gives way is shown as one line with a reference, and
+//! the reference still leads to the whole.
 
 mod budget;
-mod ending;
 mod entry;
-mod found;
 mod operation;
 mod prune;
+mod related_texts;
 mod render;
 mod task;
+mod task_end;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 pub use budget::Section;
-pub use ending::{MAX_INSIGHTS, TaskEnd, TaskEpisode};
 pub use entry::{Entry, EntryForm, EntryKind, NoReference, Reference, ValueScope, WorkingValueKind};
-pub use found::{episode_text, memory_text};
 pub use operation::{Operation, SetValue, WorkingInvalid, WorkingWarning};
+pub use related_texts::{episode_text, memory_text};
 pub use render::{RenderedContext, RenderedSection};
 pub use task::{Constraint, ExecutionState, FailedSubtask, PlannedSubtask, TaskContext};
+pub use task_end::{MAX_INSIGHTS, TaskEnd, TaskEpisode};
 
 /// The most tokens that are held in the foreground, and shown.
 pub const TOTAL_TOKENS: usize = 20_000;

@@ -4,7 +4,7 @@
 
 mod echo;
 mod likeness;
-mod printed;
+mod printed_error;
 mod validate;
 mod wording;
 
@@ -30,7 +30,7 @@ use crate::safety::secrets::Scrub;
 pub(crate) use echo::InstructionRuns;
 pub use echo::LessonContext;
 pub use likeness::{Likeness, RELATED_COSINE, likeness, statement_key};
-pub use printed::PrintedError;
+pub use printed_error::PrintedError;
 pub use validate::{AcceptedLessons, LessonRefusal, accept};
 pub(crate) use wording::says_the_same;
 

@@ -3,8 +3,8 @@
 
 mod agreement;
 mod error_name;
-mod informative;
-mod mentioned;
+mod informative_error;
+mod mentioned_error;
 mod message;
 
 use std::fmt;
@@ -12,8 +12,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use error_name::{first_match, names_error};
-pub use informative::Carriers;
-pub use mentioned::mentioned;
+pub use informative_error::Carriers;
+pub use mentioned_error::mentioned;
 pub use message::error_message;
 
 use crate::memory::label::label_key;

@@ -1,9 +1,9 @@
 //! Traces: what was tried for a task and how it went. The serialised form is the trace document that users keep.
 
-mod parts;
+mod episode_parts;
 mod reported;
 
-pub use parts::*;
+pub use episode_parts::*;
 pub use reported::Account;
 
 use jiff::Timestamp;

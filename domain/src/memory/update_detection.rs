@@ -1,8 +1,8 @@
-//! Update detection: which of two statements about the same thing outdates the other. A statement is split into clauses, and
-//! a clause into phrases with the values in them (`clause`, `phrase`, `values`, `outline`), without what it tells about
-//! reasons (`reason`) and about the value before (`former`). What two clauses both say is taken away. A newer clause
-//! updates an older one where one value of a kind is left over on either side, and little else (`alignment`,
-//! `clause_relation`).
+//! Update detection: which of two statements about the same thing outdates the other. A statement is split into
+//! clauses, and a clause into phrases with the values in them (`clause`, `phrase`, `values`, `outline`), without what
+//! it tells about reasons (`reason`) and about the value before (`former_value`). What two clauses both say is taken
+//! away. A newer clause updates an older one where one value of a kind is left over on either side, and little else
+//! (`alignment`, `clause_relation`).
 //!
 //! `compared` decides which memories are compared. What is found orders the answers of a search (`order`), and links
 //! memories when one is stored (`memory::Succession`). Nothing is deleted by it.
@@ -14,7 +14,7 @@ mod alignment;
 mod clause;
 mod clause_relation;
 mod compared;
-mod former;
+mod former_value;
 mod lexicon;
 mod order;
 mod outline;

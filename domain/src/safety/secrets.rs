@@ -13,7 +13,7 @@ mod base64;
 mod command_line;
 mod contacts;
 mod cookie;
-mod folded;
+mod folded_text;
 mod pem;
 mod rules;
 mod scrub;
@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::safety::invisible::drop_invisible;
-use folded::Folded;
+use folded_text::Folded;
 pub(crate) use scrub::all;
 pub use scrub::{Removed, Scrub};
 

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ending::{MAX_INSIGHTS, TaskEnd};
 use super::entry::{Reference, ValueScope, WorkingValueKind};
 use super::task::{ExecutionState, TaskContext};
+use super::task_end::{MAX_INSIGHTS, TaskEnd};
 
 use super::{MAX_BYTES, MAX_ENTRIES, VALUE_MAX_BYTES, WorkingMemory};
 use crate::safety::secrets::{Removed, Scrub};

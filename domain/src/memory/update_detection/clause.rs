@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::former;
+use super::former_value;
 use super::lexicon;
 use super::outline::Outline;
 use super::phrase::{self, Phrase};
@@ -71,7 +71,7 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     // It speaks of a word of the clause before, and not of its subject.
     let is_relative = tokens.first().is_some_and(|token| matches!(&*token.lower, "who" | "whose" | "which"));
     let (told, reasons) = reason::split(tokens);
-    let (tokens, mut former) = former::split(&told);
+    let (tokens, mut former) = former_value::split(&told);
     // A name in the reason for a choice is what was not chosen.
     former.extend(reasons.into_iter().filter(|token| token.is_name).map(|token| token.lower));
     let is_event = !announces && tense::tells_once(&tokens);
@@ -280,9 +280,9 @@ impl Reading {
         // A verb such as `feed` only ends like a past.
         let is_past = word.ends_with("ed") && lexicon::verb(word) != *word;
         let is_deed = verb.to == verb.from + 1 && is_past && !lexicon::is_light_verb(word);
-        self.is_additive = verb.is_additive || (is_deed && !former::is_change(word));
+        self.is_additive = verb.is_additive || (is_deed && !former_value::is_change(word));
         self.acts = acts;
-        self.is_deed = is_deed && !former::is_change(word);
+        self.is_deed = is_deed && !former_value::is_change(word);
         for phrase in &left {
             if phrase.is_main() {
                 self.topic(phrase);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::clause::{self, Clause};
 use super::term::{Role, Term};
 use super::token::{self, Token};
-use super::{former, lexicon, verb};
+use super::{former_value, lexicon, verb};
 
 /// The most bytes of a text that are read. What is said beyond that does not make a statement about one thing.
 const READ_BYTES: usize = 8_192;
@@ -116,7 +116,7 @@ fn clauses(text: &str, subject: &[Term]) -> Vec<Clause> {
     let end = (0..=READ_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     let (mut all, mut inherited) = (Vec::<Clause>::new(), subject.to_vec());
     let sentences = token::sentences(&text[..end], MOST_WORDS);
-    let dismissed: Vec<String> = sentences.iter().flat_map(|sentence| former::dismissed(sentence)).collect();
+    let dismissed: Vec<String> = sentences.iter().flat_map(|sentence| former_value::dismissed(sentence)).collect();
     // What `that one` tells from others is one of several.
     let tells_apart = |sentence: &Vec<Token>| {
         sentence.windows(2).next().is_some_and(|pair| {

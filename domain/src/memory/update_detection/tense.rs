@@ -1,7 +1,7 @@
 //! This file reads when a clause holds: whether it adds to what holds, tells what holds from now on, what held
 //! before, what happened once, or what may be.
 
-use super::former;
+use super::former_value;
 use super::lexicon;
 use super::token::Token;
 use super::units;
@@ -66,7 +66,9 @@ pub(super) fn announces(tokens: &[Token]) -> bool {
             "days" => before == "these",
             // That something is abandoned is a state of it.
             "abandoned" => false,
-            word => (word.ends_with("ed") || matches!(word, "went" | "rewrote" | "cut")) && former::is_change(word),
+            word => {
+                (word.ends_with("ed") || matches!(word, "went" | "rewrote" | "cut")) && former_value::is_change(word)
+            }
         }
     })
 }
