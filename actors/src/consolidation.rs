@@ -5,9 +5,9 @@
 //! that a kill cuts off is therefore whole up to a stage, and can be undone like any other.
 
 mod actor;
-mod book;
 mod duplicates;
 mod episodes;
+mod run_inputs;
 mod stages;
 mod undo;
 
@@ -34,7 +34,7 @@ use crate::store::StoreHandle;
 use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
 use self::actor::ConsolidationArgs;
-use self::book::RunInputs;
+use self::run_inputs::RunInputs;
 use self::stages::{Staged, WantedMerge};
 
 /// The most runs in a list.

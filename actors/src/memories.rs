@@ -20,7 +20,7 @@ mod record;
 mod restore;
 mod stability;
 mod supersede;
-mod worked;
+mod worked_warnings;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -15,7 +15,7 @@
 //! Nothing in it is for tests: a test crashes any actor from outside (`testkit::Faults`). Tests and statistics watch
 //! [`Events`].
 
-mod call;
+mod call_error;
 mod deadline;
 mod events;
 mod gate;
@@ -24,8 +24,8 @@ mod supervise;
 mod tasks;
 mod timer;
 
-pub use call::CallError;
-pub(crate) use call::ask_again_if_dropped;
+pub use call_error::CallError;
+pub(crate) use call_error::ask_again_if_dropped;
 pub use deadline::Deadline;
 pub use events::{Events, Subscription, SystemEvent};
 pub use gate::{Gate, Permit};

@@ -7,7 +7,7 @@
 
 mod pages;
 mod reads;
-mod rows;
+mod row_counts;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -21,7 +21,7 @@ use reasoning_bank_domain::system::restart::Restart;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use self::rows::Rows;
+use self::row_counts::Rows;
 use crate::embedding_cache::EmbeddingCache;
 use crate::error::Error;
 use crate::ports::{

@@ -2,12 +2,12 @@
 //! Every operation is in the log of its task before it is answered, so a task outlives its process, and a memory that
 //! is not used for long can be dropped: its log makes it again. A log belongs to one process at a time.
 //!
-//! `held` is a task with its log, `actor` has the tasks at hand and sees to it that their logs get to the disk, and
-//! `closing` makes an episode of a task and removes its log.
+//! `held_task` is a task with its log, `actor` has the tasks at hand and sees to it that their logs get to the disk,
+//! and `closing` makes an episode of a task and removes its log.
 
 mod actor;
 mod closing;
-mod held;
+mod held_task;
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use self::actor::{SharedTask, TaskKey, WorkingActor, WorkingArgs, WorkingMsg};
-use self::held::HeldTask;
+use self::held_task::HeldTask;
 use crate::beside::{blocking, unusable};
 use crate::episodes::EpisodesHandle;
 use crate::error::Error;
@@ -97,8 +97,8 @@ impl WorkingHandle {
         Ok(task)
     }
 
-    /// Carries out operations up to the first that is not possible, and reads the memory afterwards. Each is scrubbed of
-    /// secrets.
+    /// Carries out operations up to the first that is not possible, and reads the memory afterwards. Each is scrubbed
+    /// of secrets.
     ///
     /// # Errors
     /// There is no such task, another process has it, or an operation is not possible.
@@ -160,8 +160,8 @@ impl WorkingHandle {
         Ok(listed)
     }
 
-    /// Returns a task that is open, and whether it came from its log just now. One that was being closed when its process
-    /// ended is closed.
+    /// Returns a task that is open, and whether it came from its log just now. One that was being closed when its
+    /// process ended is closed.
     async fn open_task(&self, task: &WorkingTask, deadline: Deadline) -> Result<(SharedTask, bool), Error> {
         let (held, is_new) = self.get(task, deadline).await?;
         let end = held.lock().await.memory().end().cloned();

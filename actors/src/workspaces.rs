@@ -3,7 +3,7 @@
 
 mod actor;
 mod change;
-mod known;
+mod known_workspaces;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::ports::Clock;
 use crate::runtime::{ChildSpec, Deadline, Gate, Slot, ask_again_if_dropped};
 use crate::store::StoreHandle;
 use actor::{WorkspacesActor, WorkspacesArgs, WorkspacesMsg};
-use known::KnownWorkspaces;
+use known_workspaces::KnownWorkspaces;
 
 const GATE: usize = 256;
 /// The workspaces that were read are believed for so long. Then another process may have changed them.

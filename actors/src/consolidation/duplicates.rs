@@ -13,7 +13,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Facts, Scope, Status};
 
 use super::ConsolidationHandle;
-use super::book::RunInputs;
+use super::run_inputs::RunInputs;
 use super::stages::{RECORDS_MAX, Staged};
 use crate::error::Error;
 use crate::memories::content_vector;

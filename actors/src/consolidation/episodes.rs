@@ -14,7 +14,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::pattern::facts::EpisodeFacts;
 
 use super::ConsolidationHandle;
-use super::book::RunInputs;
+use super::run_inputs::RunInputs;
 use super::stages::{Staged, off_the_runtime};
 use crate::error::Error;
 use crate::ports::{EpisodeRow, Record};

@@ -21,7 +21,7 @@ use reasoning_bank_domain::pattern::{merging, observation, pruning, refinement, 
 use uuid::Uuid;
 
 use super::ConsolidationHandle;
-use super::book::{PatternBook, RunInputs};
+use super::run_inputs::{PatternBook, RunInputs};
 use crate::error::Error;
 use crate::memories::{checked, contradicting};
 use crate::ports::Record;

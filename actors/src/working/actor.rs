@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::WorkingHandle;
-use super::held::HeldTask;
+use super::held_task::HeldTask;
 use crate::beside::{Openings, unusable};
 use crate::error::Error;
 use crate::ports::{OpenedLog, WorkingLogs};

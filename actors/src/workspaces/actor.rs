@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use tokio::time::Instant;
 
-use super::known::KnownWorkspaces;
+use super::known_workspaces::KnownWorkspaces;
 use crate::error::Error;
 use crate::runtime::{Deadline, Tasks};
 use crate::store::StoreHandle;

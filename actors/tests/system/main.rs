@@ -2,7 +2,6 @@
 
 #![allow(clippy::panic, clippy::unwrap_used)] // a test that cannot go on has failed
 
-mod again;
 mod backups;
 mod banks;
 mod consolidating;
@@ -23,6 +22,7 @@ mod provider;
 mod recalling;
 mod reliability;
 mod repeat;
+mod repeated_lessons;
 mod reported;
 mod restore;
 mod shutdown;
