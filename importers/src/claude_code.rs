@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::cues::forbids;
 use crate::failure::{SourceError, Take};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 use crate::markdown::{MarkdownNote, time};
+use crate::warning_cues::forbids;
 
 /// The file that lists the others.
 const INDEX: &str = "MEMORY.md";

@@ -1,16 +1,15 @@
 //! What other programs remembered, as this bank takes it: strategies, warnings, and facts that are no advice.
 //!
 //! In reading order: `source` lists the programs and where each keeps its memories. `item` is one thing that was
-//! remembered; `memory` makes a memory or a line of a memory bank of it. `cues` tells warnings from facts, `markdown` reads
-//! front matter and sections, and `database` opens SQLite so that nothing is written. Each program has a file of its
-//! name, which reads its format piece by piece (`readers` lists them), so that memory stays bounded however much there is.
-//! Nothing is ever written to a source.
+//! remembered; `memory` makes a memory or a line of a memory bank of it. `warning_cues` tells warnings from facts,
+//! `markdown` reads front matter and sections, and `database` opens SQLite so that nothing is written. Each program has
+//! a file of its name, which reads its format piece by piece (`readers` lists them), so that memory stays bounded
+//! however much there is. Nothing is ever written to a source.
 
 mod basic_memory;
 mod claude_code;
 mod claude_mem;
 mod codex;
-mod cues;
 mod database;
 mod failure;
 mod files;
@@ -24,6 +23,7 @@ mod server_memory;
 mod source;
 #[cfg(test)]
 mod testing;
+mod warning_cues;
 
 pub use failure::SourceError;
 pub use item::{ItemKind, SkipReason, SourceEntry, SourceItem};

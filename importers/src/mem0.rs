@@ -6,12 +6,12 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::cues::tells_failure;
 use crate::database::{self, text};
 use crate::failure::{SourceError, Take};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 use crate::markdown::{MarkdownNote, time};
+use crate::warning_cues::tells_failure;
 
 #[derive(Deserialize)]
 struct AllMemories {

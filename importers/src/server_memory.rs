@@ -6,10 +6,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::cues::tells_failure;
 use crate::failure::{SourceError, Take};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
+use crate::warning_cues::tells_failure;
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
