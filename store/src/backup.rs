@@ -7,15 +7,15 @@
 //! ```
 //!
 //! In reading order: `manifest` is the document, `create` makes a backup of what `snapshot` of the store gathered, and
-//! `source` reads one. `verify` reads all of it, and `restore` puts it into an empty directory. `known` remembers which
+//! `source` reads one. `verify` reads all of it, and `restore` puts it into an empty directory. `registry` remembers which
 //! backups there are, so that an erasure can name those that still hold what it erased; `scheduled` makes one when it is
 //! time to. Below them, `copying` copies files with their checksums, and `partial` is a directory that is not whole yet.
 
 mod copying;
 mod create;
-mod known;
 mod manifest;
 mod partial;
+mod registry;
 mod restore;
 mod scheduled;
 mod source;
@@ -29,8 +29,8 @@ use reasoning_bank_actors::ports::StoreError;
 use serde::Serialize;
 
 pub use self::create::{Destination, create};
-pub use self::known::{KnownBackup, holding};
 pub use self::manifest::{BackupFile, BackupManifest};
+pub use self::registry::{KnownBackup, holding};
 pub use self::restore::{RestoreOptions, Restored, restore};
 pub use self::scheduled::{Schedule, make_if_due};
 pub use self::source::BackupSource;

@@ -10,21 +10,21 @@
 
 pub mod allocator;
 mod artefact_files;
-mod background;
 pub mod backup;
 mod banks;
 pub mod data_dir;
 pub mod files;
 mod frames;
 mod lance;
+mod lease;
 mod token_account;
 mod trace_files;
 mod working_logs;
 
 pub use self::artefact_files::ArtefactFiles;
-pub use self::background::BackgroundLock;
 pub use self::banks::BankDirs;
 pub use self::lance::{LanceReader, LanceStore, Options, ResidentUse, use_all_cores};
+pub use self::lease::BackgroundLock;
 pub use self::token_account::TokenAccountFile;
 pub use self::trace_files::{TraceFileOptions, TraceFiles};
 pub use self::working_logs::WorkingFiles;

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::copying::{Copied, copy};
 use super::manifest::{BANK, BackupFile, BackupManifest, MANIFEST, MANIFEST_SUM};
 use super::partial::PartialDir;
-use super::{BackupError, blocking, known};
+use super::{BackupError, blocking, registry};
 use crate::banks::gather_banks;
 use crate::data_dir;
 use crate::files::{copy_tree, create_file, make_parent, unless_gone};
@@ -61,7 +61,7 @@ pub(super) async fn create_at(
             Destination::Directory(path) => Some(path.clone()),
             Destination::Stream(_) => None,
         };
-        known::add(&dir, id, directory, Timestamp::now()).map_err(BackupError::io(&dir))?;
+        registry::add(&dir, id, directory, Timestamp::now()).map_err(BackupError::io(&dir))?;
         Ok(to)
     })
     .await?;
@@ -72,7 +72,7 @@ pub(super) async fn create_at(
     };
     let made = made.await;
     if made.is_err() {
-        let forgotten = blocking(move || known::forget(&data_dir, id).map_err(BackupError::io(&data_dir))).await;
+        let forgotten = blocking(move || registry::forget(&data_dir, id).map_err(BackupError::io(&data_dir))).await;
         if let Err(error) = forgotten {
             tracing::warn!(%error, "a backup that was not made is remembered");
         }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::manifest::{BackupFile, BackupManifest};
 use super::source::{self, BackupSource, Receiver};
-use super::{BackupError, Flaw, FlawedFile, blocking, known, partial};
+use super::{BackupError, Flaw, FlawedFile, blocking, partial, registry};
 use crate::artefact_files::ArtefactFiles;
 use crate::data_dir;
 use crate::files::{create_dir, create_file, sync_dir};
@@ -102,7 +102,7 @@ impl Unpacked {
         }
         let mut logs = from.map(|from| newer_beside(&from, &manifest)).unwrap_or_default();
         if let Some(dir) = &options.erasures_of {
-            logs.push((dir.clone(), known::erasures_of(dir, manifest.bank)?));
+            logs.push((dir.clone(), registry::erasures_of(dir, manifest.bank)?));
         }
         Ok(Self { restoring, manifest, unexpected, logs, with_tokens })
     }
@@ -110,13 +110,13 @@ impl Unpacked {
 
 /// Finds what newer backups of the same bank, which lie beside this one, know of erasures.
 fn newer_beside(from: &Path, manifest: &BackupManifest) -> Vec<(PathBuf, ErasureLog)> {
-    let beside = from.parent().map(known::in_directory).unwrap_or_default();
+    let beside = from.parent().map(registry::in_directory).unwrap_or_default();
     let mut newer: Vec<_> = beside
         .into_iter()
         .filter(|(_, other)| other.bank == manifest.bank && other.created_at > manifest.created_at)
         .collect();
     newer.sort_by_key(|(_, other)| other.created_at);
-    let log = |(dir, _): (PathBuf, BackupManifest)| match known::erasures_of(&dir, manifest.bank) {
+    let log = |(dir, _): (PathBuf, BackupManifest)| match registry::erasures_of(&dir, manifest.bank) {
         Ok(log) => Some((dir, log)),
         Err(error) => {
             tracing::warn!(%error, "what a newer backup knows of erasures cannot be read");

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::create::{Destination, create_at};
 use super::manifest::{BackupManifest, MANIFEST};
-use super::{BackupError, blocking, known, partial};
+use super::{BackupError, blocking, partial, registry};
 use crate::files::create_dir;
 use crate::lance::{ErasureLog, LanceStore, SnapshotPlace};
 
@@ -114,7 +114,7 @@ impl BackupSeries {
             let manifest = BackupManifest::read(path)?;
             if manifest.bank == self.bank {
                 remove(path).map_err(BackupError::io(path))?;
-                known::forget(data_dir, manifest.id).map_err(BackupError::io(data_dir))?;
+                registry::forget(data_dir, manifest.id).map_err(BackupError::io(data_dir))?;
             }
         }
         for entry in fs::read_dir(&self.dir).map_err(BackupError::io(&self.dir))?.flatten() {

@@ -12,7 +12,7 @@ use reasoning_bank_actors::ports::{ReadOnlyCause, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use super::applying::{self, Applying};
+use super::write_owner::{self, Applying};
 use crate::files::try_lock;
 use crate::lance::errors::{failed, unusable, within};
 use crate::lance::layout::Layout;
@@ -139,24 +139,24 @@ impl WriteGuard {
     pub(in crate::lance) fn unfinished(&self) -> Result<Applying, StoreError> {
         let mut unfinished = Applying::read(&self.layout).map_err(failed)?;
         if let (None, Some(lock)) = (&unfinished.journal, &*self.held.0) {
-            unfinished.journal = applying::named_in(lock).map_err(failed)?;
+            unfinished.journal = write_owner::named_in(lock).map_err(failed)?;
         }
         Ok(unfinished)
     }
 
     /// Notes that the last frame of this journal is about to be applied.
     pub(in crate::lance) fn begin(&self, journal: &str) -> Result<(), StoreError> {
-        applying::begin(&self.layout, journal).map_err(failed)
+        write_owner::begin(&self.layout, journal).map_err(failed)
     }
 
     /// Notes the versions of the tables that are about to change.
     pub(in crate::lance) fn note_versions(&self, before: &Versions) -> Result<(), StoreError> {
-        applying::note_versions(&self.layout, before).map_err(failed)
+        write_owner::note_versions(&self.layout, before).map_err(failed)
     }
 
     /// Notes that the tables have all that was begun. It also empties a lock file that an earlier version wrote to.
     pub(in crate::lance) fn finish(&self) -> Result<(), StoreError> {
-        applying::finish(&self.layout).map_err(failed)?;
+        write_owner::finish(&self.layout).map_err(failed)?;
         let Some(lock) = &*self.held.0 else { return Ok(()) };
         if lock.metadata().map_err(failed)?.len() > 0 {
             lock.set_len(0).map_err(failed)?;

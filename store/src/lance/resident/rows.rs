@@ -19,7 +19,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 
 use super::table_deltas::TableVersions;
-use crate::lance::commit::applying::Applying;
+use crate::lance::commit::write_owner::Applying;
 use crate::lance::errors::failed;
 use crate::lance::layout::Layout;
 use crate::lance::tables::{TableName, Tables, Versions, dataset, filter, read, rows};

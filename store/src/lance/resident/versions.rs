@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::lance::commit::applying::Applying;
+use crate::lance::commit::write_owner::Applying;
 use crate::lance::layout::Layout;
 use crate::lance::tables::{TableName, manifests};
 

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use reasoning_bank_actors::ports::StoreError;
 
-use crate::lance::commit::applying::Applying;
+use crate::lance::commit::write_owner::Applying;
 use crate::lance::errors::failed;
 use crate::lance::shared::SharedStore;
 use crate::lance::tables::{Tables, Versions};
