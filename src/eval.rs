@@ -14,9 +14,9 @@ pub(crate) mod relevance;
 pub(crate) mod report;
 pub(crate) mod retrieval;
 pub(crate) mod speed;
-mod timed;
+mod timed_embedder;
 
-pub(crate) use timed::TimedEmbedder;
+pub(crate) use timed_embedder::TimedEmbedder;
 
 use std::io;
 use std::time::Duration;

@@ -1,24 +1,24 @@
 //! The team daemon's edge: one bank over HTTP, for agents of many people on many machines.
 //!
-//! A request passes, in this order: `connection` reads it within bounds, of which `shares` is one, `guard` checks the host it
-//! was sent to, `auth` finds out who asks, `limits` counts what his token asks for, `bodies` reads its body, and `sessions` sees that a session of the protocol is used by
-//! the token that opened it. Then the tools of `mcp` answer it, to agents at `/mcp` and to scripts through `api`. `probes` and
-//! `metrics` answer those who watch the server, and `problem` is the form of every refusal; `refusals` notes those that may
-//! be an attack.
+//! A request passes, in this order: `connection` reads it within bounds, of which `connection_shares` is one, `guard`
+//! checks the host it was sent to, `auth` finds out who asks, `limits` counts what his token asks for, `request_bodies`
+//! reads its body, and `sessions` sees that a session of the protocol is used by the token that opened it. Then the
+//! tools of `mcp` answer it, to agents at `/mcp` and to scripts through `api`. `probes` and `metrics` answer those who
+//! watch the server, and `problem` is the form of every refusal; `refusals` notes those that may be an attack.
 
 mod api;
 mod auth;
-mod bodies;
 mod connection;
+mod connection_shares;
+mod drain_body;
 mod guard;
 mod limits;
 mod metrics;
 mod probes;
 mod problem;
 mod refusals;
+mod request_bodies;
 mod sessions;
-mod shares;
-mod unread;
 
 use std::io;
 use std::net::SocketAddr;
@@ -48,7 +48,6 @@ use crate::settings::{HttpSection, MetricsAccess};
 use crate::tokens::{FirstTokenError, TokenRegistry, TokensError};
 pub(crate) use api::ApiRoutes;
 use auth::Authenticator;
-use bodies::BodyPlaces;
 use connection::Bounds;
 use guard::AllowedHosts;
 use limits::LimitedRequests;
@@ -56,6 +55,7 @@ use metrics::{MetricsReaders, MetricsRoute};
 use probes::Readiness;
 use problem::Problem;
 use refusals::RefusalNotes;
+use request_bodies::BodyPlaces;
 use sessions::SessionOwners;
 
 /// The header with the id of a request, which its log lines have.
@@ -119,7 +119,8 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Takes the address. Beyond this machine it does so only where tokens exist and do not cross a network unencrypted.
+    /// Takes the address. Beyond this machine it does so only where tokens exist and do not cross a network
+    /// unencrypted.
     ///
     /// # Errors
     /// The address is taken, the file of tokens cannot be read, or the server would be open to others.
@@ -210,7 +211,7 @@ impl Daemon {
         let protected = protocol
             .layer(map_response(problem::documented))
             .merge(api.held)
-            .layer(from_fn_with_state(BodyPlaces::new(), bodies::read_whole))
+            .layer(from_fn_with_state(BodyPlaces::new(), request_bodies::read_whole))
             .merge(api.streamed)
             .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
             .layer(from_fn_with_state(limited, limits::limit))
@@ -232,7 +233,7 @@ impl Daemon {
             .layer(PropagateRequestIdLayer::x_request_id())
             .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
             .layer(map_request(without_long_id))
-            .layer(from_fn(unread::read_whole));
+            .layer(from_fn(drain_body::read_whole));
         let watch = tokio::spawn(sessions::watch(owners, self.tokens, self.authenticator, REVOCATION_CHECK));
         let bounds = Bounds { behind_proxy: self.behind_proxy, drain: DRAIN };
         connection::serve(self.listener, router, end, draining, stop, bounds).await;

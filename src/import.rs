@@ -22,26 +22,26 @@ use reasoning_bank_domain::safety::secrets::Removed;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use self::aside::AsideEntry;
 use self::banks::{BANKS_MAX_BYTES, ImportedBanks};
 use self::copies::CopyIds;
-pub(crate) use self::foreign::ForeignWorkspaces;
+pub(crate) use self::foreign_workspaces::ForeignWorkspaces;
 use self::line::{BankFile, ImportLine, Raw, Taken};
 pub(crate) use self::line::{ImportMode, ImportTarget};
 use self::outcome::NotTaken;
 pub(crate) use self::outcome::{ImportCounts, ImportWords, Imported};
 pub(crate) use self::preview::{KindPreview, KindPreviews};
 pub(crate) use self::sources::{CollectError, CollectedSource, SourceContext, collect};
+use self::staging::StagedEntry;
 use crate::jsonl::{ItemProblem, LocatedProblem, ReadError, read_on_all_cores};
 
-mod aside;
 mod banks;
 mod copies;
-mod foreign;
+mod foreign_workspaces;
 mod line;
 mod outcome;
 mod preview;
 mod sources;
+mod staging;
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// This much is written at once. The store takes batches of this size without writing them twice.
@@ -65,7 +65,7 @@ pub(crate) enum ImportFailure {
     Aside(io::Error),
     #[error("nothing was imported{}", ReadError::Bad(.0.clone()))]
     Bad(Vec<LocatedProblem>),
-    #[error("nothing was imported: the file names more than {} workspaces", foreign::MOST)]
+    #[error("nothing was imported: the file names more than {} workspaces", foreign_workspaces::MOST)]
     TooManyWorkspaces,
     #[error("nothing was imported: its memory banks have more than {} MiB; import them in parts", BANKS_MAX_BYTES >> 20)]
     BanksTooLarge,
@@ -175,8 +175,8 @@ impl Checked {
     }
 
     /// Reads the next thing that was put aside, with the ids and the sources that it has here, and its size in bytes.
-    fn next(&self, entries: &mut impl BufRead) -> io::Result<Option<(AsideEntry, usize)>> {
-        let Some((mut entry, size)) = AsideEntry::read(entries)? else { return Ok(None) };
+    fn next(&self, entries: &mut impl BufRead) -> io::Result<Option<(StagedEntry, usize)>> {
+        let Some((mut entry, size)) = StagedEntry::read(entries)? else { return Ok(None) };
         self.lineage.keep(&mut entry.thing);
         self.copies.iter().for_each(|copies| copies.rename(&mut entry.thing));
         Ok(Some((entry, size)))
@@ -250,8 +250,8 @@ impl CheckedLine {
         let workspaces = of.map(|of| (of, ImportCounts::of(&thing))).into_iter().chain(registered).collect();
         let mut made = Self { workspaces, described: workspace.clone(), memory, trace, ..Self::default() };
         let workspace = workspace
-            .map(|workspace| AsideEntry { removed: Removed::default(), thing: Restorable::Workspace(workspace) });
-        for entry in workspace.into_iter().chain([AsideEntry { removed, thing }]) {
+            .map(|workspace| StagedEntry { removed: Removed::default(), thing: Restorable::Workspace(workspace) });
+        for entry in workspace.into_iter().chain([StagedEntry { removed, thing }]) {
             entry.write(&mut made.bytes)?;
             made.things += 1;
         }
@@ -384,7 +384,7 @@ fn is_unembedded(thing: &Restorable, embedder: &str) -> bool {
 fn next_batch(
     embedder: &str,
     vectors: MissingVectors,
-    mut next: impl FnMut() -> io::Result<Option<(AsideEntry, usize)>>,
+    mut next: impl FnMut() -> io::Result<Option<(StagedEntry, usize)>>,
 ) -> io::Result<ImportBatch> {
     let (mut batch, mut bytes) = (ImportBatch::default(), 0);
     let (mut unembedded, mut unembedded_bytes) = (0, 0);
@@ -393,7 +393,7 @@ fn next_batch(
         && unembedded < BATCH_UNEMBEDDED
         && unembedded_bytes < BATCH_UNEMBEDDED_BYTES
     {
-        let Some((AsideEntry { removed, thing }, size)) = next()? else { break };
+        let Some((StagedEntry { removed, thing }, size)) = next()? else { break };
         if vectors == MissingVectors::MadeNow && is_unembedded(&thing, embedder) {
             unembedded += 1;
             unembedded_bytes += size;

@@ -17,7 +17,6 @@ use crate::project;
 
 mod api_key;
 mod banks;
-mod by_root;
 mod checkout;
 mod consolidation;
 mod episodes;
@@ -25,6 +24,7 @@ mod keys;
 mod layers;
 mod links;
 mod patterns;
+mod per_project;
 mod problem;
 mod prompts;
 mod provider;

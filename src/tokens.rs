@@ -2,7 +2,7 @@
 //! serves the directory sees a change at its next request.
 
 mod admin;
-mod first;
+mod first_token;
 mod last_use;
 
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
 pub(crate) use admin::{ListedToken, ListedTokens, MAX_DAYS, MadeToken, NewToken, Tokens};
-pub use first::FirstTokenError;
+pub use first_token::FirstTokenError;
 pub use last_use::LastUse;
 use last_use::UseNotes;
 

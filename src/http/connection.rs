@@ -17,7 +17,7 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::shares::AddressShares;
+use super::connection_shares::AddressShares;
 
 /// At most this many connections are open. Further clients wait to be accepted.
 const MAX_CONNECTIONS: usize = 1_024;

@@ -13,8 +13,8 @@ use reasoning_bank_domain::text::shortened;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::aside::AsideEntry;
 use super::sources::WorkspaceFacts;
+use super::staging::StagedEntry;
 use super::{BATCH_THINGS, Checked, ImportFailure, REQUEST_TIMEOUT};
 
 const EXAMPLES: usize = 3;
@@ -96,7 +96,7 @@ impl KindPreviews {
         checked.file.rewind().map_err(ImportFailure::Aside)
     }
 
-    fn add_entry(&mut self, entry: &AsideEntry, known: &HashSet<Uuid>) {
+    fn add_entry(&mut self, entry: &StagedEntry, known: &HashSet<Uuid>) {
         match &entry.thing {
             Restorable::Memory { memory, .. } => {
                 let is_new = !known.contains(&memory.id.uuid());
@@ -131,17 +131,17 @@ impl KindPreviews {
     }
 }
 
-fn memory_id(entry: &AsideEntry) -> Option<Uuid> {
+fn memory_id(entry: &StagedEntry) -> Option<Uuid> {
     if let Restorable::Memory { memory, .. } = &entry.thing { Some(memory.id.uuid()) } else { None }
 }
 
 /// Reads the next entries that were put aside, and leaves the file behind them.
-fn next_entries(checked: &mut Checked) -> io::Result<Vec<AsideEntry>> {
+fn next_entries(checked: &mut Checked) -> io::Result<Vec<StagedEntry>> {
     let at = checked.file.stream_position()?;
     let mut entries = BufReader::with_capacity(1 << 20, &checked.file);
     let (mut read, mut taken) = (0, Vec::new());
     while taken.len() < BATCH_THINGS {
-        let Some((entry, _)) = AsideEntry::read(&mut entries)? else { break };
+        let Some((entry, _)) = StagedEntry::read(&mut entries)? else { break };
         taken.push(entry);
         read += 1;
     }

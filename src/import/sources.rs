@@ -22,8 +22,8 @@ use reasoning_bank_importers::{
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use super::aside::AsideEntry;
 use super::banks::ImportedBanks;
+use super::staging::StagedEntry;
 use super::{Checked, ForeignWorkspaces, ImportLineage, NotTaken, REQUEST_TIMEOUT};
 use crate::project::{self, Identity};
 
@@ -210,12 +210,12 @@ impl<'a> Collector<'a> {
         self.memories += 1;
         if self.written.insert(workspace.id.clone()) {
             let thing = Restorable::Workspace(workspace.registered());
-            self.put(AsideEntry { removed: Removed::default(), thing })?;
+            self.put(StagedEntry { removed: Removed::default(), thing })?;
         }
-        self.put(AsideEntry { removed, thing: Restorable::Memory { memory, passages: Vec::new() } })
+        self.put(StagedEntry { removed, thing: Restorable::Memory { memory, passages: Vec::new() } })
     }
 
-    fn put(&mut self, entry: AsideEntry) -> io::Result<()> {
+    fn put(&mut self, entry: StagedEntry) -> io::Result<()> {
         let mut bytes = Vec::new();
         entry.write(&mut bytes)?;
         self.things += 1;

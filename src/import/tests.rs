@@ -100,7 +100,7 @@ fn a_batch_is_bounded_by_its_bytes_and_by_what_is_to_be_embedded() {
         let two = vec![passage.clone(), Passage { vector: None, ..passage }];
         let passages = if embedder.is_some() { two } else { Vec::new() };
         let mut bytes = Vec::new();
-        AsideEntry {
+        StagedEntry {
             removed: Removed { redactions: 3, dropped_characters: 1 },
             thing: Restorable::Memory { memory, passages },
         }
@@ -110,7 +110,7 @@ fn a_batch_is_bounded_by_its_bytes_and_by_what_is_to_be_embedded() {
     };
     let sizes = |bytes: Vec<u8>| {
         let mut entries = &bytes[..];
-        let mut next = || next_batch(OWN, MissingVectors::MadeNow, || AsideEntry::read(&mut entries)).unwrap();
+        let mut next = || next_batch(OWN, MissingVectors::MadeNow, || StagedEntry::read(&mut entries)).unwrap();
         std::iter::from_fn(|| Some(next().things.len()).filter(|n| *n > 0)).collect::<Vec<_>>()
     };
     for embedder in [None, Some(OTHER)] {
@@ -128,7 +128,7 @@ fn what_is_put_aside_is_read_again_to_the_bit() {
     let passage = |n, vector| Passage { kind: PassageKind::Content, n, text: "\u{1f980}\n".into(), vector };
     let Restorable::Memory { memory, .. } = parsed(lesson(1)) else { unreachable!() };
     let passages = vec![passage(0, Some(vector)), passage(1, None), passage(2, Some(Vec::new()))];
-    let entry = || AsideEntry {
+    let entry = || StagedEntry {
         removed: Removed { redactions: 7, dropped_characters: 0 },
         thing: Restorable::Memory { memory: memory.clone(), passages: passages.clone() },
     };
@@ -137,11 +137,11 @@ fn what_is_put_aside_is_read_again_to_the_bit() {
     entry().write(&mut bytes).unwrap();
     let mut source = &bytes[..];
     for _ in 0..2 {
-        assert_eq!(AsideEntry::read(&mut source).unwrap().unwrap().0, entry());
+        assert_eq!(StagedEntry::read(&mut source).unwrap().unwrap().0, entry());
     }
-    assert!(AsideEntry::read(&mut source).unwrap().is_none());
-    assert!(AsideEntry::read(&mut &bytes[..bytes.len() - 1]).unwrap().is_some());
-    assert!(AsideEntry::read(&mut &bytes[..20]).is_err());
+    assert!(StagedEntry::read(&mut source).unwrap().is_none());
+    assert!(StagedEntry::read(&mut &bytes[..bytes.len() - 1]).unwrap().is_some());
+    assert!(StagedEntry::read(&mut &bytes[..20]).is_err());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! One call of a tool, and what it may use. The file of each tool says what it does with that.
 
 mod consent;
-mod keyed;
+mod keyed_request;
 mod workspace;
 
 use std::borrow::Cow;
@@ -26,7 +26,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub(super) use self::keyed::RequestsInWork;
+pub(super) use self::keyed_request::RequestsInWork;
 pub(super) use self::workspace::{noted_key, shared_workspace};
 use super::arguments::extract;
 use super::caller::Caller;

@@ -9,9 +9,9 @@ use std::path::Path;
 use config::ValueKind;
 use serde::{Deserialize, Serialize};
 
-use super::by_root;
 use super::keys::{self, ALL_TOOLSETS, InCheckout};
 use super::layers::Layer;
+use super::per_project;
 use super::show;
 use reasoning_bank_store::data_dir::AGREED;
 
@@ -106,7 +106,7 @@ fn words(value: &ValueKind) -> Vec<&str> {
 
 /// Reads the ranking that the user agreed to for the checkout at a root. It is empty where nothing readable says so.
 pub fn agreed(data_dir: &Path, root: &str) -> CheckoutRanking {
-    by_root::read(data_dir, AGREED, root).map(|Agreed { ranking }| ranking).unwrap_or_default()
+    per_project::read(data_dir, AGREED, root).map(|Agreed { ranking }| ranking).unwrap_or_default()
 }
 
 /// Keeps what the user agrees to for the checkout at a root; an empty ranking takes the agreement back.
@@ -114,5 +114,5 @@ pub fn agreed(data_dir: &Path, root: &str) -> CheckoutRanking {
 /// # Errors
 /// The data directory cannot be written to.
 pub fn agree(data_dir: &Path, root: &str, ranking: CheckoutRanking) -> io::Result<()> {
-    by_root::keep(data_dir, AGREED, root, (!ranking.is_empty()).then_some(Agreed { ranking }))
+    per_project::keep(data_dir, AGREED, root, (!ranking.is_empty()).then_some(Agreed { ranking }))
 }

@@ -8,7 +8,7 @@ use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reasoning_bank_store::data_dir::LINKS;
 use serde::{Deserialize, Serialize};
 
-use super::by_root;
+use super::per_project;
 
 #[derive(Serialize, Deserialize)]
 struct Linked {
@@ -17,7 +17,7 @@ struct Linked {
 
 /// Reads the key that the project at a root is linked to. None where nothing readable says so.
 pub fn linked(data_dir: &Path, root: &str) -> Option<WorkspaceKey> {
-    by_root::read(data_dir, LINKS, root).map(|Linked { key }| key)
+    per_project::read(data_dir, LINKS, root).map(|Linked { key }| key)
 }
 
 /// Links the project at a root to a key, or to none any more.
@@ -25,5 +25,5 @@ pub fn linked(data_dir: &Path, root: &str) -> Option<WorkspaceKey> {
 /// # Errors
 /// The data directory cannot be written to.
 pub fn link(data_dir: &Path, root: &str, key: Option<WorkspaceKey>) -> io::Result<()> {
-    by_root::keep(data_dir, LINKS, root, key.map(|key| Linked { key }))
+    per_project::keep(data_dir, LINKS, root, key.map(|key| Linked { key }))
 }

@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 
 use super::export::JSON_LINES;
 use super::{BASE, Problem, status};
-use crate::http::bodies;
+use crate::http::request_bodies;
 use crate::import::ImportFailure;
 use crate::mcp::{CallEnd, Server};
 
@@ -62,7 +62,7 @@ async fn import(
     let files = || Ok((tempfile::tempfile_in(&own.data_dir)?, tempfile::tempfile_in(&own.data_dir)?));
     let (arrived, aside) = files().map_err(|error| refused(&ImportFailure::Aside(error)))?;
     let work = async {
-        let arrived = bodies::put_aside(body, arrived, MAX_BYTES).await?;
+        let arrived = request_bodies::put_aside(body, arrived, MAX_BYTES).await?;
         Ok::<_, Problem>(own.server.import(&parts, target, arrived, aside).await)
     };
     let imported = tokio::select! {

@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 const NO_VECTOR: u32 = u32::MAX;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct AsideEntry {
+pub(super) struct StagedEntry {
     pub(super) removed: Removed,
     pub(super) thing: Restorable,
 }
 
-impl AsideEntry {
+impl StagedEntry {
     /// Appends the entry to `out`.
     pub(super) fn write(mut self, out: &mut Vec<u8>) -> io::Result<()> {
         let vectors: Vec<Option<Vec<f32>>> =
