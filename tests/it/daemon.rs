@@ -15,9 +15,9 @@ mod isolation;
 mod limits;
 mod metrics;
 mod operating;
-mod together;
 mod token_routes;
 mod tokens;
+mod two_daemons;
 mod working;
 
 use std::io::{BufRead, BufReader};
