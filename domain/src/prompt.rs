@@ -38,7 +38,7 @@ pub struct Truncation {
 }
 
 impl Prompt {
-    /// Notes that a part of the input was longer by so many tokens before it came here.
+    /// Notes that a part of the input was longer before it came here, by the given number of tokens.
     pub(crate) fn cut_before(&mut self, tokens: usize) {
         if tokens > 0 {
             let whole = tokens::estimate(&self.input);

@@ -37,7 +37,7 @@ pub const MAX_ENTRIES: usize = 2_000;
 pub const MAX_BYTES: usize = 16 << 20;
 /// One value or result has at most this many bytes.
 pub const VALUE_MAX_BYTES: usize = 64 << 10;
-/// A task that nobody touched for so many days is over.
+/// The days after which a task that nobody touched is over.
 pub const UNTOUCHED_DAYS: i64 = 14;
 /// A task keeps its newest snapshots.
 pub const MAX_SNAPSHOTS: usize = 8;
@@ -124,7 +124,7 @@ impl WorkingMemory {
         self.touched_at
     }
 
-    /// Says whether nobody touched the task for so long that it is over.
+    /// Says whether the task is over because nobody touched it for [`UNTOUCHED_DAYS`].
     pub fn is_untouched(&self, now: Timestamp) -> bool {
         Self::untouched_since(now).is_some_and(|since| self.touched_at <= since)
     }

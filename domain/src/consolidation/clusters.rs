@@ -20,7 +20,7 @@ const WITHIN: SignedDuration = SignedDuration::from_hours(30 * 24);
 pub const INSTANCES_MIN: usize = 3;
 /// The most episodes that become one.
 const INSTANCES_MAX: usize = 100;
-/// So many texts and labels of the instances are kept.
+/// The number of texts and labels of the instances that are kept.
 const KEPT_MAX: usize = 20;
 
 /// What is compared of an episode, before its body is read.

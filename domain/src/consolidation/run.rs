@@ -103,7 +103,7 @@ pub struct StageReport {
 }
 
 impl StageReport {
-    /// Makes the report of a stage that looked at so many things and has changed nothing yet.
+    /// Makes the report of a stage that looked at the given number of things and has changed nothing yet.
     pub fn of(stage: StageName, looked_at: usize) -> Self {
         Self { stage, looked_at: looked_at as u64, changes: Vec::new(), left: 0, notes: Vec::new() }
     }

@@ -19,7 +19,7 @@ pub enum ConsolidationSchedule {
 
 /// A run that is due begins when the process has served nobody for this long.
 const IDLE_BEFORE_RUN: Duration = Duration::from_secs(60);
-/// A run that is due waits at most so long for that.
+/// The time that a run that is due waits for that, at most.
 const WAITS_MOST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Tells whether a run that is due may begin: nobody was served for a minute, or it has waited for a day. The run takes

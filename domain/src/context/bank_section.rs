@@ -11,7 +11,7 @@ use crate::text::terms::terms;
 
 /// The most sections of an answer.
 pub const SECTIONS_MAX: usize = 3;
-/// A section has at least so many terms of the task.
+/// The least terms of the task that a section has.
 const SHARED_TERMS: usize = 2;
 
 /// A section of the bank of the workspace that is about the task.

@@ -20,7 +20,7 @@ pub const ARTEFACT_MAX_BYTES: usize = 64 << 20;
 pub const ARTEFACTS_MAX: usize = 100;
 /// The most bytes of all artefacts of an episode.
 pub const ARTEFACTS_MAX_BYTES: usize = 256 << 20;
-/// The longest text that stays in the body of an episode, in bytes. Of a longer one, its head and tail have about so
+/// The longest text that stays in the body of an episode, in bytes. The head and tail of a longer one have about as
 /// many.
 pub const INLINE_MAX_BYTES: usize = 16 << 10;
 /// The most bytes of an artefact that are shown at once.

@@ -201,7 +201,7 @@ impl EpisodeState {
         self.times().visibility(rules, now)
     }
 
-    /// Returns the state after so many accesses, the last of them at this time.
+    /// Returns the state after `count` accesses, the last of them at this time.
     #[must_use]
     pub fn accessed(&self, count: u64, at: Timestamp) -> Self {
         let last_accessed = Some(self.last_accessed.map_or(at, |before| before.max(at)));
@@ -269,7 +269,7 @@ impl EpisodeState {
         Ok(Self { deleted_at: None, archived_at: None, last_accessed: Some(now), ..self.next() })
     }
 
-    /// Tells whether the episode was deleted so long ago that it is to be purged.
+    /// Tells whether the episode was deleted long enough ago to be purged.
     pub fn is_due(&self, rules: LifecycleRules, now: Timestamp) -> bool {
         self.deleted_at.is_some_and(|deleted| deleted <= rules.purged_before(now))
     }

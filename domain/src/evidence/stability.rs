@@ -227,7 +227,7 @@ impl CommitHistory {
         }
     }
 
-    /// Returns the standing of so many `commits` that nobody reverted. `last` is the place of the last one.
+    /// Returns the standing of the given number of `commits` that nobody reverted. `last` is the place of the last one.
     fn stable(&self, commits: usize, last: usize, now: Timestamp) -> WorkStanding {
         let stable_from = self.commits[last].at.as_second().saturating_add(WINDOW_SECONDS);
         if now.as_second() < stable_from {

@@ -37,7 +37,7 @@ pub struct LessonQuestion {
 }
 
 /// Makes the question that a model is asked about the work. The prompt stays within `prompt_budget` tokens, and all
-/// calls with their answers within `daily_cap`. None where so few tokens are of no use.
+/// calls with their answers within `daily_cap`. None where the tokens that are left are too few to be of use.
 pub fn question(
     prompts: &Prompts,
     work: &Work,
@@ -62,7 +62,7 @@ pub fn affords(prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> 
         .all(|purpose| prompt_tokens(purpose, prompt_budget, max_output_tokens, daily_cap).is_some())
 }
 
-/// Returns the most tokens that a prompt may have. None where so few are of no use.
+/// Returns the most tokens that a prompt may have. None where they are too few to be of use.
 fn prompt_tokens(purpose: Purpose, prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> Option<u64> {
     let others = u64::from(max_output_tokens) + repair_tokens(purpose);
     let tokens = (daily_cap / CALLS).saturating_sub(others).min(prompt_budget as u64);

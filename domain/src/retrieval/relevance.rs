@@ -25,7 +25,7 @@ pub const OF_THE_VERY_ERROR: f64 = 1.0;
 /// A relevance below this share of the best one is far below it. The value was measured, see docs/RETRIEVAL.md.
 const FAR_BELOW: f64 = 0.5;
 
-/// Tells whether a memory is so much less relevant than the best of its answer that it is left out.
+/// Tells whether a memory is so far below the best of its answer in relevance that it is left out.
 pub fn is_far_below(relevance: f64, best: f64) -> bool {
     relevance < FAR_BELOW * best
 }

@@ -11,7 +11,7 @@ use super::answer::Verdict;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Stage {
-    /// So many memories were put into its prompts.
+    /// Its prompts got the given number of memories.
     Recalled {
         memories: usize,
     },
@@ -36,7 +36,7 @@ pub enum Stage {
         #[serde(skip_serializing_if = "Option::is_none")]
         score: Option<f64>,
     },
-    /// So many lessons were drawn. They are stored next.
+    /// The given number of lessons were drawn. They are stored next.
     Learned {
         lessons: usize,
     },

@@ -78,8 +78,8 @@ fn fair_shares(needs: &[usize], all: usize) -> Vec<usize> {
     shares
 }
 
-/// Returns so many characters of the start and of the end, or as many as fit. There is no marker where the budget has
-/// no room for one.
+/// Returns `part` characters of the start and of the end, or as many as fit. There is no marker where the budget has no
+/// room for one.
 fn head_and_tail(text: &str, budget: usize, part: usize) -> String {
     const LEAST_WITH_MARKER: usize = 24;
     let mut part = part.min(text.chars().count() / 2);

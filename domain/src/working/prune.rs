@@ -13,7 +13,7 @@ use super::task::ExecutionState;
 use super::{TOTAL_TOKENS, TaskState};
 use crate::text::tokens::estimate;
 
-/// The results of so many subtasks are recent.
+/// The number of subtasks whose results are recent.
 const RECENT_SUBTASKS: usize = 5;
 /// The label of an entry that is shown whole.
 const LABEL_TOKENS: usize = 48;

@@ -83,7 +83,7 @@ impl WorkingMemory {
         }
     }
 
-    /// Makes the episode with texts of at most so many bytes.
+    /// Makes the episode with texts of at most `most` bytes.
     fn episode_with(&self, end: &TaskEnd, now: Timestamp, most: usize) -> NewEpisode {
         let (task, state) = (self.task(), self.execution());
         let own = if most < SHORTEST_ENTRY_BYTES { most } else { VALUE_MAX_BYTES };

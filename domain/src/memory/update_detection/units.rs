@@ -73,7 +73,7 @@ pub(super) fn number_word(word: &str) -> Option<&'static str> {
     NUMBER_WORDS.iter().find(|(name, _)| *name == word).map(|(_, number)| *number)
 }
 
-/// Returns how often a word says that something happens: once in so many of a period.
+/// Returns how often a word says that something happens: once in a number of a period.
 pub(super) fn frequency(word: &str) -> Option<(f64, &'static str)> {
     FREQUENCIES.iter().find(|(name, ..)| *name == word).map(|(_, count, period)| (*count, *period))
 }

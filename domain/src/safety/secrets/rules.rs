@@ -245,8 +245,8 @@ pub(super) struct Ready {
     regex: &'static Regex,
 }
 
-/// Returns every rule. Each is searched for by itself. Most begin with fixed letters, which are looked for first.
-/// Together they are so many that an automaton of all of them is too large to be fast.
+/// Returns every rule. Each is searched for by itself. Most begin with fixed letters, which are looked for first. There
+/// are too many for an automaton of all of them to be fast.
 pub(super) fn all() -> impl Iterator<Item = Ready> {
     TABLE.iter().zip(COMPILED.iter()).map(|(rule, regex)| Ready { kind: rule.kind, rule, regex })
 }
