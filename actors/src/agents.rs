@@ -40,7 +40,7 @@ use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 pub(crate) use agent::AgentDependencies;
 
 const RECORD_LIMIT: Duration = Duration::from_secs(10);
-/// A solve is taken to last so long while none has ended yet: that is a few calls of a model, one after another.
+/// The time that a solve is taken to last while none has ended yet: a few calls of a model, one after another.
 const FIRST_SOLVE: Duration = Duration::from_secs(10);
 /// A cancelled task has answered within this.
 const CANCEL_LIMIT: Duration = Duration::from_secs(5);
@@ -75,9 +75,9 @@ impl SolveOptions {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SolveSettings {
     pub limits: RunLimits,
-    /// A call takes at most so many tokens, reasoning included.
+    /// The most tokens that an answer of a model may have, reasoning included.
     pub max_output_tokens: u32,
-    /// A call takes at most so long, from when it begins.
+    /// The time limit of a call, counted from when it begins.
     pub call_timeout: Duration,
     /// The effort is shown in traces, and sent to models that reason.
     pub reasoning_effort: String,

@@ -13,7 +13,7 @@ use crate::runtime::{ChildSpec, Deadline, MessageTimer, Panicked, Slot, Tasks};
 
 /// A backup is cancelled after this time.
 const LIMIT: Duration = Duration::from_secs(3_600);
-/// After a failure nobody tries again before so many looks.
+/// The number of looks that pass after a failure before anybody tries again.
 const LOOKS_AFTER_A_FAILURE: u32 = 10;
 /// A backup that is cancelled has removed what it made within this time.
 const FINISH_LIMIT: Duration = Duration::from_secs(3);

@@ -44,9 +44,9 @@ pub use notice::{BankNotice, NoticeSeverity};
 pub use shorten::ShortenedBank;
 pub use update::{UpdateBank, UpdatedBank};
 
-/// The actor lets in at most so many requests for a bank.
+/// The most requests for banks that the actor lets in.
 const GATE: usize = 1_024;
-/// This process remembers what so many sessions were told.
+/// The number of sessions of which this process remembers what they were told.
 const SESSIONS_MAX: u64 = 10_000;
 const SESSION_IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -104,7 +104,7 @@ pub struct ActivatedBank {
     /// The tokens of the whole bank.
     pub tokens: usize,
     pub optimized_at: Option<Timestamp>,
-    /// So many updates are in no file yet.
+    /// The number of updates that are in no file yet.
     pub pending: u64,
     pub last_synced: Option<Timestamp>,
     /// The files lie in a checkout, where others write as well.

@@ -3,7 +3,8 @@
 use crate::error::Error;
 use crate::ports::StoreError;
 
-/// A change is tried at most so often. As many sessions may report on one trace at once, and each time one of them wins.
+/// The most times that a change is tried. It is also the number of sessions that may report on one trace at once, since
+/// each time one of them wins.
 pub(crate) const TRIES: usize = 8;
 
 /// Tries a change until it meets no conflict, at most [`TRIES`] times, and returns what came of the last try. `change`

@@ -38,15 +38,16 @@ use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 pub use learn::{GivenContext, LearnEpisode};
 pub use recovery::RecoveryRequest;
 
-/// This process remembers at most so many contexts, fewer where their tasks are long.
+/// The most contexts that this process remembers. They are fewer where their tasks are long.
 const CONTEXTS_MAX: u64 = 1_024;
-/// A context takes at least so many bytes of what all may take together.
+/// The least bytes that a context counts for in what all of them may take together.
 const CONTEXT_BYTES: u32 = 32 * 1_024;
-/// A context is forgotten after so long.
+/// The time after which a context is forgotten.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
-/// So many patterns are looked at for those that are about the task.
+/// The number of patterns that are looked at for those that are about the task.
 const PATTERNS_LOOKED_AT: usize = 50;
-/// So many episodes are looked at for those that are similar enough: the score also counts their age.
+/// The number of episodes that are looked at for those that are similar enough. It is larger than the answer, since the
+/// score also counts their age.
 const EPISODES_LOOKED_AT: usize = 5 * EPISODES_MAX;
 
 /// A question for what helps with a task.

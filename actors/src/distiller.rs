@@ -33,7 +33,7 @@ use crate::runtime::{ChildSpec, Deadline, Events, MessageTimer, Panicked, Slot, 
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
-/// At most so many jobs of all workspaces wait or run. Further ones are refused as overload.
+/// The most jobs of all workspaces together that wait or run. Further ones are refused as overload.
 const MAX_OPEN: u64 = 256;
 /// The actor sees what other processes queued after this time.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -160,7 +160,7 @@ pub(crate) struct DistillerArgs {
     pub(crate) pace: Arc<Pace>,
     pub(crate) daily_token_cap: u64,
     pub(crate) prompts: Arc<Prompts>,
-    /// A prompt has at most so many tokens.
+    /// The most tokens that a prompt may have.
     pub(crate) prompt_token_budget: usize,
     pub(crate) max_output_tokens: u32,
 }

@@ -19,11 +19,11 @@ use sha2::{Digest, Sha256};
 use crate::ports::{Chunk, EmbedError, Embedder, EmbedderState, EmbeddingQueue, Fingerprint};
 use crate::runtime::Deadline;
 
-/// The cache holds at most so many bytes: some 10,000 texts of one chunk with 384 dimensions.
+/// The most bytes that the cache holds: some 10,000 texts of one chunk with 384 dimensions.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
-/// An entry is kept at most so long, because this process does not hear of an erasure by another one.
+/// The time after which an entry is dropped, because this process does not hear of an erasure by another one.
 const KEPT_FOR: Duration = Duration::from_secs(3600);
-/// An entry is taken to need so many bytes besides its vectors.
+/// The bytes that an entry is taken to need besides its vectors.
 const ENTRY_BYTES: usize = 128;
 
 type EmbeddingKey = [u8; 32];

@@ -24,9 +24,9 @@ use crate::ports::Clock;
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, Permit, Slot, Tasks, ask_again_if_dropped};
 use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
-/// The learner lets in at most so many batches: those that it works on and those that wait.
+/// The most batches that the learner lets in: those that it works on and those that wait.
 const GATE: usize = 64;
-/// A batch has at most so many exchanges.
+/// The most exchanges in a batch.
 pub const MAX_BATCH: usize = 64;
 const FINISH_LIMIT: Duration = Duration::from_secs(5);
 

@@ -13,13 +13,13 @@ use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
-/// This process remembers at most so many conversations, and so many sources, counted once for each workspace that they
-/// work in.
+/// The most conversations that this process remembers, and the most sources. They count once for each workspace that
+/// they work in.
 const SESSIONS_MAX: u64 = 10_000;
-/// A session is forgotten when it neither solved nor reported anything for so long.
+/// The time after which a session that neither solved nor reported anything is forgotten.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A source is remembered with the traces of its latest tasks, at most so many.
+/// The number of latest tasks whose traces are remembered of a source.
 const TASKS_MAX: usize = 64;
 
 /// The reported traces of a source, each with its normalised task. The latest is the last.

@@ -30,7 +30,7 @@ use crate::ports::{
 use crate::runtime::{CallError, ChildSpec, Deadline, Gate, MessageTimer, Panicked, Slot, Tasks, ask_again_if_dropped};
 use crate::spans;
 
-/// So many slices of upkeep are done one after another, each within the second limit.
+/// The most slices of upkeep that are done one after another, each within the second limit.
 const SLICES_MAX: usize = 100;
 const SLICE_LIMIT: Duration = Duration::from_secs(60);
 /// The most requests inside at once. Further ones are refused as overload.

@@ -19,13 +19,14 @@ use crate::runtime::{ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
-/// The actor lets at most so many answers wait to be stored. Further answers are not counted.
+/// The most answers that wait to be stored. Further answers are not counted.
 const GATE: usize = 1_024;
-/// A shown memory waits for so long, so that others are stored with it.
+/// The time that a shown memory waits, so that others are stored with it.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The actor remembers so many signals as stored, then forgets them all. The store knows them by their ids in any case.
+/// The number of signals that the actor remembers as stored. Then it forgets them all; the store knows them by their
+/// ids in any case.
 const NOTED_MAX: usize = 20_000;
-/// One commit holds at most so many signals.
+/// The most signals that one commit holds.
 const AT_ONCE: usize = 500;
 const STORE_LIMIT: Duration = Duration::from_secs(10);
 const FINISH_LIMIT: Duration = Duration::from_secs(5);

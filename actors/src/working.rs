@@ -31,7 +31,7 @@ use crate::runtime::{ChildSpec, Deadline, Gate, Slot};
 
 pub use closing::EndedTask;
 
-/// The actor lets in at most so many requests for a task.
+/// The most requests for tasks that the actor lets in.
 const GATE: usize = 1_024;
 
 /// The owner of the tasks of this machine's user, over all of his sessions.

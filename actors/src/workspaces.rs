@@ -24,9 +24,9 @@ use actor::{WorkspacesActor, WorkspacesArgs, WorkspacesMsg};
 use known_workspaces::KnownWorkspaces;
 
 const GATE: usize = 256;
-/// The workspaces that were read are believed for so long. Then another process may have changed them.
+/// The time for which the workspaces that were read are believed. Another process may have changed them after it.
 const FRESH: Duration = Duration::from_millis(500);
-/// A caller that can do without the store waits for it at most so long.
+/// The time that a caller waits for the store if the caller can do without it.
 const STORE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A workspace as far as it is known.

@@ -34,7 +34,7 @@ use crate::workspaces::Resolved;
 /// These parts of the time before the deadline are kept back: the first to store what there is, the second to answer.
 const STORE_RESERVE: Duration = Duration::from_secs(2);
 const ANSWER_RESERVE: Duration = Duration::from_millis(100);
-/// A solve waits at most so long for its memories, and for its result to be stored. The solution stands even where
+/// The time limit for finding a solve's memories, and again for storing its result. The solution stands even where
 /// either fails.
 const RECALL_LIMIT: Duration = Duration::from_secs(10);
 const STORE_LIMIT: Duration = Duration::from_secs(20);

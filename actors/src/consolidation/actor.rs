@@ -15,14 +15,14 @@ use crate::activity::ClientActivity;
 use crate::error::Error;
 use crate::runtime::{ChildSpec, Deadline, MessageTimer, Panicked, Slot, Tasks};
 
-/// The first look is so long after the start, so that a process that serves one request is not kept busy.
+/// The time from the start to the first look. It keeps a process that serves one request from being busy with a run.
 const FIRST_LOOK: Duration = Duration::from_secs(120);
 const LOOK_EVERY: Duration = Duration::from_secs(600);
-/// A run that is due and waits for a moment in which nobody is served is looked for so often.
+/// The time between two looks for a moment in which nobody is served, while a run is due.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
-/// A run in one workspace takes at most so long. What it did not come to is done by the next one.
+/// The time limit of a run in one workspace. The next run does what this one did not come to.
 const RUN_LIMIT: Duration = Duration::from_secs(600);
-/// Each question whether a run is due takes at most so long.
+/// The time limit of each question whether a run is due.
 const STORE_LIMIT: Duration = Duration::from_secs(30);
 /// A run that is asked to stop has ended within this time.
 const FINISH_LIMIT: Duration = Duration::from_secs(3);

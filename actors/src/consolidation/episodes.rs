@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::ports::{EpisodeRow, Record};
 use crate::runtime::Deadline;
 
-/// So many episodes are read at once.
+/// The number of episodes that one read takes.
 const PAGE: usize = 500;
 /// The most clusters that a run merges. The next run does the rest.
 const CLUSTERS_MAX: usize = 50;

@@ -23,7 +23,7 @@ use crate::ports::{EpisodeRow, Page};
 use crate::runtime::Deadline;
 use crate::workspaces::WorkspaceRef;
 
-/// So many signals or memories are read at once.
+/// The number of signals or memories that one read takes.
 const PAGE: usize = 500;
 /// The most episodes that a run looks at, the newest ones.
 const EPISODES_MOST: usize = 100_000;

@@ -27,7 +27,7 @@ use crate::memories::{checked, contradicting};
 use crate::ports::Record;
 use crate::runtime::Deadline;
 
-/// A stage of a run begins no further change when it has so many records to store. The next run does the rest.
+/// The number of records to store from which on a stage of a run begins no further change. The next run does the rest.
 pub(super) const RECORDS_MAX: usize = 5_000;
 
 /// A stage comes to this.

@@ -15,7 +15,7 @@ use crate::ports::{EraseScope, Record};
 use crate::runtime::Deadline;
 use crate::workspaces::{Resolved, WorkspaceRef};
 
-/// So many memories are read at once.
+/// The number of memories that one read takes.
 const PAGE: usize = 500;
 
 impl ConsolidationHandle {

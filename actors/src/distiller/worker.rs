@@ -29,19 +29,20 @@ use crate::runtime::{Deadline, SystemEvent};
 use crate::spans;
 use crate::workspaces::WorkspaceRef;
 
-/// A job takes at most so long.
+/// The time limit of a job.
 const JOB_LIMIT: Duration = Duration::from_secs(900);
-/// Making vectors for a few memories may take so long. After a failure nobody tries again before the pause is over.
+/// The time limit for making the vectors of a few memories. After a failure nobody tries again before the pause is
+/// over.
 const FILL_LIMIT: Duration = Duration::from_secs(300);
 const FILL_PAUSE: Duration = Duration::from_secs(600);
 /// Where no episode lacks vectors, the next look is after this time: it reads the ids of all episodes, and a search makes
 /// the vectors of the newest ones in any case.
 const EPISODES_EVERY: Duration = Duration::from_secs(60);
-/// Each read or write of the store around a job takes at most so long.
+/// The time limit of each read or write of the store around a job.
 const STORE_LIMIT: Duration = Duration::from_secs(30);
-/// Jobs that are over are kept so long.
+/// The time for which jobs that are over are kept.
 const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// So many jobs are read at once, because a job may be large.
+/// The number of jobs that one read takes. It is small because a job may be large.
 const PAGE: usize = 8;
 
 /// The state that one run hands to the next.

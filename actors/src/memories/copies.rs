@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::ports::{Erased, MemoryFilter, MemoryRow};
 use crate::runtime::Deadline;
 
-/// One read asks for at most so many memories.
+/// The most memories that one read asks for.
 const AT_ONCE: usize = 500;
 
 /// Copies of a workspace's own memories in wider scopes.

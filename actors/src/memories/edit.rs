@@ -20,9 +20,9 @@ use crate::error::Error;
 use crate::ports::{EraseScope, Erased, Record, StoreError};
 use crate::runtime::Deadline;
 
-/// The memories of a lineage are changed in parts of so many, each part in one commit.
+/// The most memories of a lineage that one commit changes.
 const AT_ONCE: usize = 500;
-/// So much of the caller's time is kept back, to answer with what was changed until then.
+/// The part of the caller's time that is kept back, to answer with what was changed until then.
 const RESERVE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,11 +14,11 @@ use crate::error::Error;
 use crate::ports::{MemoryRow, Page, Visible};
 use crate::runtime::Deadline;
 
-/// One read asks for at most so many memories.
+/// The most memories that one read asks for.
 const AT_ONCE: usize = 1_000;
-/// One read asks for the sources of at most so many memories.
+/// The most memories whose sources one read asks for.
 const LINEAGE_AT_ONCE: usize = 100_000;
-/// So much of the caller's time is kept back, to answer with what was loaded until then.
+/// The part of the caller's time that is kept back, to answer with what was loaded until then.
 const RESERVE: Duration = Duration::from_secs(5);
 
 struct Family {

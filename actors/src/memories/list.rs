@@ -17,10 +17,10 @@ use crate::error::Error;
 use crate::ports::{Conditions, MemoryFilter, MemoryRow, Page};
 use crate::runtime::Deadline;
 
-/// So many memories or signals are read at once where all are looked at.
+/// The number of memories or signals that one read takes where all are looked at.
 pub(super) const PAGE: usize = 1_000;
 
-/// A page lists at most so many memories or traces.
+/// The most memories or traces that a page lists.
 pub const MAX_LISTED: usize = 500;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -11,9 +11,10 @@ use crate::error::Error;
 use crate::ports::{Chunk, EmbedderState, Passage, PassageKind, Record, StoreError};
 use crate::runtime::Deadline;
 
-/// A text may take so long to get its vectors before it is stored without them. Most texts take a tenth of a second.
+/// The time limit for making the vectors of one text, which is stored without them after that. Most texts take a tenth
+/// of a second.
 const TIMEOUT_PER_TEXT: Duration = Duration::from_secs(5);
-/// So many memories get their vectors in one go. A long one takes seconds.
+/// The number of memories that get their vectors in one go. It is small because a long memory takes seconds.
 const FILLED_AT_ONCE: usize = 8;
 
 impl MemoriesHandle {

@@ -20,9 +20,9 @@ use crate::ports::{MemoryCommit, MemoryFilter, MemoryRow, Page, Record};
 use crate::runtime::Deadline;
 use crate::workspaces::Resolved;
 
-/// One read asks about at most so many memories.
+/// The most memories that one read asks about.
 const AT_ONCE: usize = 500;
-/// A report or a solve waits at most so long for promotions that follow from it.
+/// The time that a report or a solve waits for the promotions that follow from it.
 const BY_ITSELF_LIMIT: Duration = Duration::from_secs(5);
 
 impl MemoriesHandle {

@@ -18,11 +18,11 @@ use crate::error::Error;
 use crate::ports::{Page, Record};
 use crate::runtime::Deadline;
 
-/// Only so many of the newest traces are looked at, whether they used memories or not.
+/// The number of the newest traces that are looked at, whether they used memories or not.
 const TRACES_MAX: usize = 2_000;
-/// So many traces are read at once. They hold all that was tried, so few fit into a page.
+/// The number of traces that one read takes. It is small because a trace holds all that was tried.
 const TRACES_AT_ONCE: usize = 50;
-/// One question to the store, or one commit, has at most so many memories or signals.
+/// The most memories or signals that one question to the store, or one commit, has.
 const AT_ONCE: usize = 500;
 
 /// The witness in the ids of the signals. It is another one than the judge and every session that reports.

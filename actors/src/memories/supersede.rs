@@ -19,9 +19,9 @@ use crate::error::Error;
 use crate::ports::{Batch, MemoryFilter, MemoryRow, Record};
 use crate::runtime::Deadline;
 
-/// One call reads at most so many of the older memories that the given ones name.
+/// The most older memories, of those that the given ones name, that one call reads.
 const SETTLED_MAX: usize = 500;
-/// One read asks for at most so many memories.
+/// The most memories that one read asks for.
 const AT_ONCE: usize = 500;
 
 /// The one who says that a memory takes the place of another one.

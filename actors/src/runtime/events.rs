@@ -12,7 +12,7 @@ use tokio::time::timeout_at;
 
 use super::Deadline;
 
-/// A listener may be behind by so many events before it misses some.
+/// The number of events that a listener may be behind before it misses some.
 const CAPACITY: usize = 1024;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +51,7 @@ pub enum SystemEvent {
         job: JobId,
         state: JobState,
     },
-    /// This listener was too slow, and so many events are lost to it.
+    /// This listener was too slow, and lost the given number of events.
     Missed {
         count: u64,
     },

@@ -1,5 +1,5 @@
-//! Bounded admission: mailboxes have no bound, so every public handle lets only so many callers in and answers the
-//! others at once. It limits how many are inside, not how fast they come.
+//! Bounded admission. Mailboxes have no bound, so every public handle lets a bounded number of callers in and answers
+//! the others at once. The bound is on how many are inside, not on how fast they come.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ pub struct Gate {
 struct GateState {
     limit: usize,
     places: Arc<Semaphore>,
-    /// A caller is taken to stay so long while none has left yet.
+    /// The time that a caller is taken to stay while none has left yet.
     first_guess: Duration,
     refused: AtomicU64,
     /// The number of callers that were told to come back since the last one was let in.

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::ports::EpisodeRow;
 use crate::runtime::Deadline;
 
-/// So many episodes are read at once.
+/// The number of episodes that one read takes.
 const PAGE: usize = 500;
 
 impl StoreHandle {

@@ -36,7 +36,7 @@ struct MemBank {
     refuses_records: bool,
     /// Somebody saves these texts at the moment in which a file is replaced.
     saved_in_between: BTreeMap<BankPath, String>,
-    /// So many more steps succeed. The process is gone then.
+    /// The number of steps that still succeed. The process is gone after them.
     steps_left: Option<usize>,
 }
 
@@ -103,7 +103,7 @@ impl MemBanks {
         self.hanging.hang(place.clone())
     }
 
-    /// Ends the process after so many more changes of the directory. None lets a new process begin.
+    /// Ends the process after the given number of further changes of the directory. None lets a new process begin.
     pub fn end_after(&self, place: &BankLocation, steps: Option<usize>) {
         self.with(place, |bank| {
             bank.steps_left = steps;

@@ -25,7 +25,7 @@ pub struct MemLogs {
 #[derive(Default)]
 struct MemLogLines {
     lines: Vec<String>,
-    /// So many of the lines would outlive a loss of power.
+    /// The number of lines that would outlive a loss of power.
     synced: usize,
     is_in_use: bool,
 }

@@ -138,7 +138,7 @@ impl Scripted {
         self.progress.borrow().most_at_once
     }
 
-    /// Waits until so many calls have begun, over all purposes. Returns false at the deadline.
+    /// Waits until the given number of calls have begun, over all purposes. Returns false at the deadline.
     pub async fn begun(&self, calls: usize, deadline: Deadline) -> bool {
         self.progressed(deadline, |progress| progress.begun >= calls).await
     }

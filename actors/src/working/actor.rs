@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::ports::{OpenedLog, WorkingLogs};
 use crate::runtime::{Deadline, MessageTimer, Panicked, Tasks};
 
-/// This process has at most so many tasks at hand. The one that was not used for longest goes first.
+/// The most tasks that this process has at hand. The one that was not used for longest goes first.
 const AT_HAND: usize = 1_024;
 /// What was appended is synced after this time, and so is on the disk within five seconds.
 const SYNC_AFTER: Duration = Duration::from_secs(4);

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::runtime::Deadline;
 use crate::workspaces::WorkspaceRef;
 
-/// Closing one task in the background may take so long.
+/// The time limit for closing one task in the background.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A task that was closed.

@@ -11,7 +11,7 @@ use reasoning_bank_domain::prompt::Purpose;
 
 use crate::support::*;
 
-/// The day of the solves, or so many days after it.
+/// The day of the solves, or the given number of days after it.
 fn on(day: i32) -> Timestamp {
     ManualClock::default().now() + day * DAY
 }

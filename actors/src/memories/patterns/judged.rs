@@ -18,7 +18,7 @@ use crate::memories::MemoriesHandle;
 use crate::ports::{EpisodeRow, MemoryRow, Page, Record};
 use crate::runtime::Deadline;
 
-/// So many signals are read at once.
+/// The number of signals that one read takes.
 const PAGE: usize = 500;
 /// The most applications of a pattern that are looked at.
 const APPLICATIONS_MOST: usize = 20_000;

@@ -65,7 +65,7 @@ pub struct Recall {
     /// The error that was met. The newest memories that warn of a matching one are candidates as well, whether they are
     /// in a list or not.
     pub signature: Option<Signature>,
-    /// Each list has at most so many memories (not passages), and as many are added for their signature.
+    /// The most memories (not passages) in each list. As many are added for their signature.
     pub limit: usize,
 }
 

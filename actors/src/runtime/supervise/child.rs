@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::runtime::{Gate, Slot};
 
-/// A start may take so long. It is a trivial `pre_start`; what takes longer is opened elsewhere and handed in.
+/// The time limit of a start. It is a trivial `pre_start`; what takes longer is opened elsewhere and handed in.
 const START_LIMIT: Duration = Duration::from_secs(5);
 
 type StartFn = Arc<dyn Fn(ActorCell) -> BoxFuture<'static, Result<ActorCell, SpawnErr>> + Send + Sync>;
