@@ -405,7 +405,8 @@ fn packed(key: &str) -> [u8; 32] {
     }
 }
 
-/// Estimates the bytes that an allocation of so many bytes takes. Allocators round up and keep a word of their own.
+/// Estimates the bytes that an allocation takes which asks for the given number. Allocators round up and keep a word of
+/// their own.
 pub(super) fn allocated(bytes: usize) -> usize {
     if bytes == 0 { 0 } else { (bytes + 8).next_multiple_of(16).max(32) }
 }

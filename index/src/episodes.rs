@@ -151,7 +151,7 @@ impl EpisodeTable {
         table
     }
 
-    /// Returns about how many bytes a table of so many episodes takes.
+    /// Estimates the bytes that a table of the given number of episodes takes.
     pub fn bytes(episodes: usize, vectors: usize, dims: usize) -> usize {
         episodes.saturating_mul(192).saturating_add(vectors.saturating_mul(3 * (dims + 4) + 64))
     }

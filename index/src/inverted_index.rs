@@ -290,7 +290,7 @@ impl InvertedIndex {
         (may_be_found * FEW * every < self.memories.len()).then(few)
     }
 
-    /// Returns the best memories of the passages that score at least so much.
+    /// Returns the best memories of the passages whose score is at least `least`.
     fn best(&self, scores: &Scores, least: f32, limit: usize, allowed: impl Fn(u32) -> bool) -> TopHits {
         let scored = scores.touched.iter().map(|passage| (*passage, scores.of[*passage as usize]));
         let memory = |passage: u32| Some(self.memories[passage as usize]).filter(|memory| allowed(*memory));

@@ -2,8 +2,8 @@
 //! and a second time for processors with AVX2, where they are several times as fast. Which one runs is chosen at run
 //! time, because the program is built for any processor of its kind.
 
-/// The bit planes of so many rows are gone through together, and those of so many rows ahead are prefetched. Memory is
-/// slower than the processor, and faster when several of its pages are read at once.
+/// The number of rows whose bit planes are gone through together, while those of the same number of rows ahead are
+/// prefetched. Memory is slower than the processor, and faster when several of its pages are read at once.
 const ROWS_AT_ONCE: usize = 64;
 const ROWS_AHEAD: usize = 128;
 

@@ -122,7 +122,7 @@ impl OwnerIndex {
         self.vectors.build_prefilter();
     }
 
-    /// Tells whether so much of it was removed that it is worth building anew.
+    /// Tells whether so much of it was removed that building it anew pays.
     pub fn is_worn(&self) -> bool {
         let (all, removed) = self.columns.numbered();
         removed > WORTH_MAKING_ANEW && removed * REMOVED_SHARE > all

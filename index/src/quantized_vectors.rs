@@ -18,9 +18,10 @@ const QUERY_MAX: f32 = 2_047.0;
 /// The least number of rows for which a binary prefilter is built. Below it, comparing all rows takes a few
 /// milliseconds.
 const ROWS_WORTH_A_PREFILTER: usize = 40_000;
-/// A binary prefilter is built anew when there are so many times as many rows as when it was built.
+/// The growth in rows, as a factor, after which a binary prefilter is built anew.
 const PREFILTER_GROWTH: usize = 2;
-/// One in so many rows passes the binary prefilter, unless one of the next two constants asks for more.
+/// The share of rows that pass the binary prefilter, as one in this number, unless one of the next two constants asks
+/// for more.
 const PREFILTER_SHARE: usize = 200;
 /// At least this many rows pass.
 const PREFILTER_LEAST: usize = 2_000;
