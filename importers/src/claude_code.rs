@@ -14,7 +14,7 @@ use crate::warning_cues::forbids;
 
 /// The file that lists the others.
 const INDEX: &str = "MEMORY.md";
-/// So much of a session is read to find the directory that it ran in.
+/// The number of bytes that are read of a session to find the directory that it ran in.
 const SESSION_BYTES: u64 = 256 << 10;
 const SESSIONS_READ: usize = 20;
 

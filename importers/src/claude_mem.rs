@@ -12,7 +12,7 @@ use crate::failure::{SourceError, Take};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 
-/// The names of so many files are said.
+/// The number of files whose names are said.
 const FILES_NAMED: usize = 5;
 
 /// An export of the program: the rows of its tables. Its sessions and prompts hold nothing that is taken.

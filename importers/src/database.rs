@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, Row};
 
 use crate::failure::SourceError;
 
-/// The program that owns the database is waited for so long.
+/// The time that is waited for the program that owns the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const HEADER: &[u8; 16] = b"SQLite format 3\0";
 /// The number in the header that stands for a write-ahead log.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-/// A file that is read whole has at most so many bytes.
+/// The most bytes of a file that is read whole.
 const FILE_MAX_BYTES: u64 = 64 << 20;
-/// Folders are looked into so deep.
+/// The depth to which folders are looked into.
 const MAX_DEPTH: usize = 8;
 
 /// Reads a file whole.
