@@ -28,7 +28,7 @@ use tokio::runtime::Runtime;
 const TASKS: usize = 1_000;
 const RESULTS: usize = 20;
 const VALUES: usize = 10;
-/// So many operations of each kind are measured.
+/// The number of operations of each kind that are measured.
 const MEASURED: usize = 5_000;
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -120,7 +120,7 @@ fn state(n: usize) -> Operation {
     Operation::PushState { state: Some(state), note: None }
 }
 
-/// Makes a text of so many words, about six bytes each.
+/// Makes a text of `count` words, about six bytes each.
 fn words(count: usize, seed: usize) -> String {
     const WORDS: [&str; 8] = ["queue", "drains", "before", "worker", "reads", "batch", "twice", "index"];
     (0..count).map(|n| WORDS[(n * 5 + seed * 3 + n / 7) % WORDS.len()]).collect::<Vec<_>>().join(" ")

@@ -26,7 +26,7 @@ use super::files::{create_dir, remove_if_there, sync_dir, unless_gone, write_syn
 const CONTENT: &str = "zst";
 const NAMES: &str = "of";
 const LEVEL: i32 = 3;
-/// The episode of a name may be on its way into the store for so long.
+/// The time for which the episode of a name may be on its way into the store.
 const UNDER_WAY: Duration = Duration::from_secs(3_600);
 
 /// The artefacts below a data directory.

@@ -39,7 +39,7 @@ pub use self::verify::{Verified, verify};
 /// The moment of a backup, in which nobody writes, is over by then. It takes milliseconds; a process that does upkeep has the
 /// write lock for longer.
 pub const MOMENT_LIMIT: Duration = Duration::from_secs(60);
-/// So many files are named in the text of an error.
+/// The number of files that the text of an error names.
 const NAMED: usize = 5;
 
 /// The reason why a backup was not made, or not restored. Nothing is left of what was begun.

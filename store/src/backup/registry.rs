@@ -18,9 +18,9 @@ use crate::files::{unless_gone, write_synced};
 use crate::lance::ErasureLog;
 
 const FILE: &str = "backups.json";
-/// So many backups are remembered, the newest ones.
+/// The number of backups that are remembered, the newest ones.
 const MAX_KNOWN: usize = 1_000;
-/// So many directories are looked at in one that has backups.
+/// The number of directories that are looked at in one that has backups.
 const MAX_BESIDE: usize = 10_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -63,7 +63,8 @@ pub async fn make_if_due(
     Ok(Some((to, manifest)))
 }
 
-/// Tells whether the newest backup is so old. One from the future, which a wrong clock made, keeps nobody from making another.
+/// Tells whether the newest backup is at least as old as `every`. One from the future, which a wrong clock made, keeps
+/// nobody from making another.
 fn is_due(made: &[(Timestamp, PathBuf)], every: SignedDuration, now: Timestamp) -> bool {
     let newest = made.iter().map(|(at, _)| *at).filter(|at| *at <= now).max();
     newest.is_none_or(|newest| now.duration_since(newest) >= every)

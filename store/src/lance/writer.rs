@@ -20,8 +20,7 @@ use super::tables::rows;
 use super::threads::blocking;
 use super::upkeep;
 
-/// The writer pauses for so long between two batches, so that other processes, which retry every millisecond, get their
-/// turn.
+/// The pause of the writer between two batches. In it other processes, which retry every millisecond, get their turn.
 const TURN: Duration = Duration::from_millis(2);
 
 /// Puts a batch into the queue and waits for what comes of it.

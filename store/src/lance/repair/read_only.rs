@@ -13,7 +13,8 @@ use crate::lance::shared::{Options, SharedStore};
 use crate::lance::tables::{self, TableName, Tables, manifests};
 use crate::lance::threads::blocking;
 
-/// A table is tried so often: others that compact and prune meanwhile may take a file away between two looks.
+/// The number of times that a table is tried: others that compact and prune meanwhile may take a file away between two
+/// looks.
 const TRIES: usize = 3;
 
 /// Opens what is there, and creates and changes nothing. What is missing is being made where somebody holds the lock,

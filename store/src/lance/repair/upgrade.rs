@@ -48,7 +48,7 @@ const ADDED: [&str; 15] = [
     "signatures",
     "stage",
 ];
-/// The columns of so many memories, or of their passages, are filled at once.
+/// The number of memories whose columns, or the columns of whose passages, are filled at once.
 const FILLED_AT_ONCE: usize = 1_000;
 
 /// Upgrades the tables from this format. `damaged` says that a table may have been thrown back to any version. The

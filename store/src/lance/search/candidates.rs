@@ -27,9 +27,9 @@ use crate::lance::shared::SharedStore;
 use crate::lance::tables::read::{self, with_retry};
 use crate::lance::tables::{Tables, filter, rows};
 
-/// So many passages are fetched for a memory, which usually has two or three.
+/// The number of passages that are fetched for a memory, which usually has two or three.
 const PASSAGES_A_MEMORY: usize = 4;
-/// More is looked at so often when too few memories came of it.
+/// The number of times that more is looked at when too few memories came of it.
 const ROUNDS: u32 = 4;
 
 pub(in crate::lance) async fn candidates(

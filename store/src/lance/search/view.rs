@@ -11,7 +11,7 @@ use crate::lance::errors::failed;
 use crate::lance::shared::SharedStore;
 use crate::lance::tables::{Tables, Versions};
 
-/// A read is done so often at most: where one commit follows the other all the while, the last try counts.
+/// The most times that a read is done. Where one commit follows the other all the while, the last try counts.
 const TRIES: usize = 4;
 
 /// Does the read on tables that hold every commit whole or not at all.

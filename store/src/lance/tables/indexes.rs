@@ -421,8 +421,8 @@ pub(in crate::lance) async fn forget_removed_rows(name: TableName, table: &Table
     Ok(())
 }
 
-/// Tells whether all partitions of the vector index, if there is one among these segments, have so many rows that their
-/// centres hide each of them. It is false where the index cannot be opened.
+/// Tells whether all partitions of the vector index, if there is one among these segments, have enough rows for their
+/// centres to hide each of them. It is false where the index cannot be opened.
 async fn centres_hide_rows(dataset: &Dataset, segments: &[IndexMetadata]) -> bool {
     let mut rows: Vec<usize> = Vec::new();
     for segment in segments.iter().filter(|segment| segment.name == VECTOR_INDEX) {

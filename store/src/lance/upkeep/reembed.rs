@@ -28,11 +28,11 @@ use crate::lance::tables::{TableName, compaction, filter, indexes, read, rows};
 use crate::lance::threads::blocking;
 use crate::lance::vectors::next_passages;
 
-/// So many passages are embedded at once.
+/// The number of passages that are embedded at once.
 const SLICE: usize = 512;
-/// So many passages are written at once: a fragment is full from the start, and there are few versions.
+/// The number of passages that are written at once: a fragment is full from the start, and there are few versions.
 const WRITTEN_AT_ONCE: usize = 8_192;
-/// At most so many passages are made while the lock is held, which takes a second or two as a rule.
+/// The most passages that are made while the lock is held, which takes a second or two as a rule.
 const AT_THE_SWITCH: usize = 64;
 /// Making them while the lock is held takes no longer than this, because others wait.
 const TIMEOUT_AT_THE_SWITCH: Duration = Duration::from_secs(30);
