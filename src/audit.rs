@@ -21,8 +21,8 @@ const QUEUE: usize = 1_024;
 const SYNC_AFTER: Duration = Duration::from_secs(1);
 /// A file is closed at this size, and a new one begun.
 const MAX_FILE_BYTES: u64 = 16 << 20;
-/// So many files are kept, of all processes, and so many bytes. The oldest go first. A command writes a small file, which
-/// is no reason to drop a large one.
+/// The most files that are kept, of all processes together, and the most bytes. The oldest go first. A command writes a
+/// small file, which is no reason to drop a large one.
 const MAX_FILES: usize = 1_024;
 const MAX_TOTAL_BYTES: u64 = 64 * MAX_FILE_BYTES;
 
@@ -43,7 +43,7 @@ pub(crate) struct AuditEntry {
     pub(crate) ids: Vec<String>,
     /// `ok`, or the code of the failure.
     pub(crate) outcome: &'static str,
-    /// So many more like it have no line of their own.
+    /// The number of further entries like it that have no line of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) more: Option<NonZeroU64>,
 }

@@ -1,6 +1,5 @@
-//! The limits of one token on a daemon: so many requests a second, so many solves at once, and so many model tokens a day.
-//! Whoever asks for more is told when to come again, and nobody else waits for him. The limits may change while the daemon
-//! runs.
+//! The limits of one token on a daemon: requests a second, solves at once, and model tokens a day. Whoever asks for
+//! more is told when to come again, and nobody else has to wait. The limits may change while the daemon runs.
 
 mod spending;
 
@@ -26,11 +25,12 @@ use crate::settings::HttpSection;
 const SOLVE_RETRY: Duration = Duration::from_secs(10);
 /// A request that a token has no place for is worth another try after this time.
 const OPEN_RETRY: Duration = Duration::from_secs(1);
-/// A token that was not used for so long has all of its requests again, so nothing is known of it any more.
+/// The time after which a token that was not used has all of its requests again, so that nothing is known of it any
+/// more.
 const IDLE: Duration = Duration::from_secs(60);
-/// A token has so many requests open at once, streams that wait for news included. Each takes a connection.
+/// The most requests that a token has open at once, streams that wait for news included. Each takes a connection.
 const OPEN_MAX: usize = 256;
-/// So many large bodies of a token are read at once.
+/// The number of large bodies of a token that are read at once.
 const LARGE_BODIES: usize = 4;
 /// The idle tokens are forgotten from this number of known ones on.
 const FORGET_FROM: usize = 1_000;

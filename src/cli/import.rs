@@ -24,7 +24,7 @@ use super::session::{request_deadline, rewrite_deadline, with_bulk_bank};
 use crate::import::{CollectError, CollectedSource, KindPreviews, SourceContext, collect};
 use crate::settings::{Loaded, SettingSources};
 
-/// So many projects are named that no directory is known for.
+/// The number of projects without a known directory that are named.
 const PROJECTS_NAMED: usize = 10;
 
 pub(super) fn command(

@@ -20,7 +20,7 @@ use crate::settings::Loaded;
 
 /// The largest number of links between an older and a newer memory that are listed.
 const LINKS_SHOWN: usize = 20;
-/// All slices of upkeep together may take so long.
+/// The time limit of all slices of upkeep together.
 const UPKEEP_LIMIT: std::time::Duration = std::time::Duration::from_secs(300);
 
 pub(super) fn command(apply: bool, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {

@@ -23,7 +23,7 @@ use super::connection_shares::AddressShares;
 const MAX_CONNECTIONS: usize = 1_024;
 /// One address has at most this many of them, where clients connect themselves. A proxy has all.
 const MAX_OF_ADDRESS: usize = MAX_CONNECTIONS / 2;
-/// A client that reads nothing of an answer for so long is gone.
+/// The time after which a client that reads nothing of an answer is taken to be gone.
 const WRITE_PAUSE: Duration = Duration::from_secs(30);
 /// A client sends the head of a request within this time, and the head is at most this large.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);

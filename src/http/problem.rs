@@ -62,8 +62,8 @@ impl Problem {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProblemCode(pub(super) &'static str);
 
-/// Writes a time to wait as the header Retry-After has it: in whole seconds, and never so few that the next try is refused
-/// as well.
+/// Writes a time to wait as the header Retry-After has it: in whole seconds, rounded up so that the next try is not
+/// refused as well.
 pub(super) fn whole_seconds(wait: Duration) -> HeaderValue {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     seconds.max(1).into()

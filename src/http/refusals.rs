@@ -13,7 +13,7 @@ use super::auth::bearer;
 use super::problem::ProblemCode;
 use crate::audit::{AuditEntry, AuditLog};
 
-/// So many refusals of a minute have a line each.
+/// The number of refusals in a minute that have a line each.
 const LINES: u64 = 60;
 const MINUTE: Duration = Duration::from_secs(60);
 /// These refusals are noted.

@@ -29,7 +29,7 @@ const WHOLE: Duration = Duration::from_secs(120);
 const WHOLE_FILE: Duration = Duration::from_secs(1_800);
 /// A body of at most this many bytes has room in any case: every connection may send one.
 const SMALL_BYTES: usize = 64 << 10;
-/// So many larger bodies are read at once. Others wait, unread.
+/// The number of larger bodies that are read at once. Others wait, unread.
 const LARGE_AT_ONCE: usize = 16;
 /// A body whose place is not free in time is worth another try after this time.
 const RETRY: Duration = Duration::from_secs(5);

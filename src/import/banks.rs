@@ -14,7 +14,7 @@ use super::line::BankFile;
 use super::outcome::Imported;
 use crate::export::bank_locations;
 
-/// The memory banks of a file have at most so many bytes.
+/// The most bytes that the memory banks of a file have.
 pub(super) const BANKS_MAX_BYTES: usize = 64 << 20;
 const BANK_TIMEOUT: Duration = Duration::from_secs(30);
 

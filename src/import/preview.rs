@@ -23,9 +23,9 @@ const EXAMPLE_CHARS: usize = 100;
 /// The things of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct KindPreview {
-    /// So many are new here.
+    /// The number of things that are new here.
     pub(crate) new: u64,
-    /// So many are here already.
+    /// The number of things that are here already.
     pub(crate) known: u64,
     pub(crate) examples: Vec<String>,
 }

@@ -27,11 +27,12 @@ use super::staging::StagedEntry;
 use super::{Checked, ForeignWorkspaces, ImportLineage, NotTaken, REQUEST_TIMEOUT};
 use crate::project::{self, Identity};
 
-/// Above so many memories, vectors are left to upkeep: to make them here would take longer than a person waits.
+/// The number of memories above which vectors are left to upkeep: to make them here would take longer than a person
+/// waits.
 const EMBEDDED_AT_ONCE: u64 = 2_000;
-/// So many bytes of facts are held at most, several times what a memory bank takes.
+/// The most bytes of facts that are held, several times what a memory bank takes.
 const FACTS_MAX_BYTES: usize = 16 << 20;
-/// So many projects are told apart.
+/// The number of projects that are told apart.
 const PROJECTS_MAX: usize = 10_000;
 
 /// Where and when an import is made.

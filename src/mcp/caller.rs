@@ -23,8 +23,8 @@ use crate::audit::AuditLog;
 use crate::limits::{RequestLimits, SolvePlace};
 use crate::metrics::{AdmissionRefusal, ServerMetrics, TimedCall};
 
-/// So many calls over the network are in work at once for each core. A call waits for a disk or for the embedding model
-/// most of its time.
+/// The number of calls over the network that are in work at once for each core. A call waits for a disk or for the
+/// embedding model most of its time.
 const CALLS_PER_CORE: usize = 4;
 /// A call waits this long at most for others to end.
 const QUEUE_LIMIT: Duration = Duration::from_millis(100);

@@ -12,7 +12,7 @@ pub(super) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 #[derive(Debug, Default)]
 pub(super) struct Exposition(String);
 
-/// The numbers of a histogram: for each of [`BOUNDS`] how many were at most so large, then the count and the sum.
+/// The numbers of a histogram: for each of [`BOUNDS`] how many were at most that large, then the count and the sum.
 pub(super) struct HistogramNumbers {
     pub(super) within: Vec<u64>,
     pub(super) count: u64,

@@ -39,7 +39,7 @@ impl Histogram {
         self.sum = self.sum.saturating_add(took);
     }
 
-    /// Returns, for each bound, how many took at most so long.
+    /// Returns, for each bound, how many took no longer than it.
     pub(super) fn within(&self) -> Vec<u64> {
         let mut sum = 0;
         let upto = self.counts.iter().map(|count| {

@@ -16,7 +16,7 @@ use crate::settings::Loaded;
 
 /// What is said of a memory within this time after it was shown counts as what came of it.
 const OUTCOME_WITHIN: SignedDuration = SignedDuration::from_hours(24);
-/// At most so many signals about what was shown are read.
+/// The most signals about what was shown that are read.
 const SIGNALS_MAX: usize = 10_000;
 
 pub(super) async fn recalls(

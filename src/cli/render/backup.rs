@@ -8,7 +8,7 @@ use super::style::{bad, bold};
 use super::{bytes, clean_line, counted};
 use crate::cli::answers::{BackupMade, BackupRestored, BackupSummary, BackupVerified};
 
-/// So many files are named; `--json` has all of them.
+/// The number of files that are named; `--json` has all of them.
 const NAMED: usize = 20;
 
 fn summary(summary: &BackupSummary) -> String {

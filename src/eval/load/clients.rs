@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::client::{HttpClient, McpClient};
 use super::traffic::{CallKind, LoadLesson, drawn, key, new_query, repeated_query};
 
-/// The lessons of clients have numbers from here on, so many for each client.
+/// The number of the first lesson of the clients, and how many numbers each client has for its lessons.
 const FIRST_LESSON: u64 = 1_000_000;
 const LESSONS_OF_A_CLIENT: u64 = 100_000;
 

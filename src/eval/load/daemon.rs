@@ -18,7 +18,7 @@ use crate::mcp::PATH;
 
 /// A daemon that has not said where it listens, or is not ready, by then has failed.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// A daemon that was asked to end and runs so long is killed.
+/// The time after which a daemon that was asked to end, and still runs, is killed.
 const END_TIMEOUT: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 

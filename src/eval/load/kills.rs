@@ -23,9 +23,10 @@ use crate::eval::EvalError;
 
 const MEMORIES: &str = "/api/v1/memories";
 const SEARCH: &str = "/api/v1/memories/search";
-/// The lessons of a client have so many numbers.
+/// How many numbers a client has for its lessons.
 const LESSONS_OF_A_CLIENT: u64 = 1_000_000;
-/// A daemon acknowledges so many writes before it is killed, at most, and has so many milliseconds after the last of them.
+/// The most writes that a daemon acknowledges before it is killed, and the milliseconds that it has after the last of
+/// them.
 const MOST_ANSWERS: u64 = 20;
 const MOST_MS: u64 = 30;
 /// A daemon that does not acknowledge them by then is killed too.

@@ -21,14 +21,14 @@ use crate::process_memory;
 
 /// A client thinks this long between two calls, give or take half of it.
 const THINK: Duration = Duration::from_secs(3);
-/// The daemon is started so often; the figure is the median.
+/// The number of starts of the daemon; the figure is the median.
 const STARTS: usize = 5;
 /// What was recorded without vectors has them by this time after the load.
 const VECTORS_AFTER: Duration = Duration::from_secs(10);
 /// Clients work this long before the daemon is asked to end.
 const BEFORE_STOP: Duration = Duration::from_secs(2);
 const MEMORY_EVERY: Duration = Duration::from_secs(1);
-/// So many failures are shown.
+/// The number of failures that are shown.
 const SHOWN_FAILURES: usize = 5;
 
 #[derive(Debug, Clone, Copy)]

@@ -17,7 +17,7 @@ use super::traffic::LoadLesson;
 use crate::eval::EvalError;
 use crate::eval::speed::ms;
 
-/// So many calls of each are compared, after some that are not.
+/// The number of calls of each that are compared, after some that are not.
 const CALLS: usize = 200;
 const WARMING: usize = 20;
 const PAUSE: Duration = Duration::from_millis(12);

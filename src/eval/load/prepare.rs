@@ -72,7 +72,7 @@ fn memory(number: u64, workspaces: &[WorkspaceId]) -> Restorable {
     Restorable::Memory { memory, passages: Vec::new() }
 }
 
-/// Makes so many tokens, each of an owner of its own, that are good for all workspaces of the team.
+/// Makes `count` tokens, each of an owner of its own, that are good for all workspaces of the team.
 pub(crate) fn make_tokens(data_dir: &Path, count: u32) -> Result<Vec<String>, EvalError> {
     let failed = failed("the tokens");
     let permissions: Permissions = [Permission::Read, Permission::Write].into_iter().collect();

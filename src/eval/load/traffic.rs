@@ -10,7 +10,8 @@ pub(super) const WORKSPACES: u64 = 10;
 pub(super) const TEAM: &str = "load";
 /// The queries that are asked again and again, of each workspace.
 const REPEATED_QUERIES: u64 = 20;
-/// Of ten calls so many record a lesson, and so many ask what nobody asked before. The others ask what was asked before.
+/// The number of calls of ten that record a lesson, and that of those that ask what nobody asked before. The others ask
+/// what was asked before.
 const RECORDS_OF_TEN: u64 = 2;
 const NEW_QUERIES_OF_TEN: u64 = 4;
 

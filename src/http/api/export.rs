@@ -21,7 +21,8 @@ use crate::mcp::{CallEnd, Server};
 
 pub(super) const JSON_LINES: &str = "application/x-ndjson";
 
-/// So many exports are read at once. Each holds a page of memories and of traces, however slow its reader is.
+/// The number of exports that are read at once. Each holds a page of memories and of traces, however slow its reader
+/// is.
 const AT_ONCE: usize = 4;
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 

@@ -21,7 +21,7 @@ use crate::import::ImportFailure;
 use crate::mcp::{CallEnd, Server};
 
 const MAX_BYTES: u64 = 256 << 20;
-/// So many imports arrive or are carried out at once.
+/// The number of imports that arrive or are carried out at once.
 const AT_ONCE: usize = 2;
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 

@@ -15,7 +15,7 @@ use super::{Permission, ToolEffect, ToolSpec};
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
 use crate::mcp::schema;
 
-/// A run may take so long. Taking one back is done within the same time.
+/// The time limit of a run. Taking one back has the same limit.
 pub(super) const RUN_DEADLINE: Duration = Duration::from_secs(600);
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {

@@ -24,9 +24,9 @@ use super::{Permission, ToolEffect, ToolSpec, Toolset, present};
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
 use crate::mcp::schema;
 
-/// A call reads at most so many entries.
+/// The most entries that a call reads.
 const MAX_READ: usize = 20;
-/// A search adds at most so many episodes, and as many memories.
+/// The most episodes that a search adds, and the most memories.
 const MAX_FOUND: usize = 3;
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
