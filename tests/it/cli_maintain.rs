@@ -11,7 +11,7 @@ fn days_ago(days: i64) -> Timestamp {
     Timestamp::now() - SignedDuration::from_hours(24 * days)
 }
 
-/// Runs git in a directory, so many days ago.
+/// Runs git in a directory, as if it were `days` days ago.
 fn git(directory: &Path, days: i64, arguments: &[&str]) {
     git_at(directory, Some(days_ago(days)), arguments);
 }

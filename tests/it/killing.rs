@@ -11,9 +11,9 @@ use crate::cli_consolidate::{place, same_memories, tell_a_history, without_revis
 use crate::mcp_process::McpProcess;
 use crate::support::{Place, kill_rounds};
 
-/// So many rounds, or as many as the variable says.
+/// The number of rounds, unless the variable says another.
 const ROUNDS: usize = 6;
-/// From so many rounds on, some kills have to come in the middle of the work.
+/// The number of rounds from which on some kills have to come in the middle of the work.
 const MANY: usize = 50;
 /// A process that is killed again and again, each time at another moment of its work.
 struct Victim<'a> {

@@ -51,7 +51,7 @@ impl Asked {
 #[derive(Debug, Clone)]
 pub(crate) enum Reply {
     Text(String),
-    /// Text that has cost so many tokens.
+    /// Text, with the number of tokens that it has cost.
     Costly(String, u64),
     /// With status 200, whatever it says.
     Body(Value),
@@ -144,12 +144,12 @@ impl LlmServer {
         self.asked().into_iter().filter(|asked| asked.purpose() == purpose).collect()
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until `count` requests have come.
     pub(crate) fn wait_for_requests(&self, count: usize) {
         self.wait(|(requests, _)| *requests >= count);
     }
 
-    /// Waits until so many clients have hung up before they had an answer.
+    /// Waits until `count` clients have hung up before they had an answer.
     pub(crate) fn wait_for_hang_ups(&self, count: usize) {
         self.wait(|(_, hung_up)| *hung_up >= count);
     }

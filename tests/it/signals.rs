@@ -36,8 +36,8 @@ fn recorded(place: &Place, count: usize) -> Vec<String> {
     (0..count).map(record).collect()
 }
 
-/// Votes through a server on one memory after the other, on all of them or until it is killed, with others in flight, after
-/// so many answers.
+/// Votes through a server on one memory after the other: on all of them, or until it is killed after the given number
+/// of answers, with others in flight.
 fn votes_of_a_server(place: &Place, ids: &[String], name: &str, killed_after: Option<usize>) -> Votes {
     let mut server = McpProcess::initialized(place, &["--llm", "none"]);
     let mut done = Votes { attempted: BTreeMap::new(), acknowledged: Vec::new(), was_killed: killed_after.is_some() };

@@ -1,5 +1,5 @@
-//! Commits of many records, which go past the journal: whole or not there, whatever breaks off, and found by the indexes
-//! that so many rows get.
+//! Commits of many records, which go past the journal. They are there whole or not at all, whatever breaks off, and are
+//! found by the indexes that a table of their size gets.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -22,10 +22,10 @@ use crate::store_fixtures::*;
 use crate::store_lance::{AXIS, files};
 use crate::support::{Place, Ran};
 
-/// So many that they are not all made at once.
+/// A number of memories whose vectors are not all made at once.
 const MANY: usize = 1_200;
 
-/// The new embedder, which breaks off after so many texts.
+/// The new embedder, which breaks off after a number of texts.
 struct BreaksOff {
     inner: HashEmbedder,
     left: AtomicUsize,

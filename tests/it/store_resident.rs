@@ -120,7 +120,7 @@ async fn what_was_erased_is_not_in_memory_when_the_erasure_answers() {
     }
 }
 
-/// So many commits are added in the background; tables answer until then.
+/// Many commits are added in the background; tables answer until then.
 #[tokio::test]
 async fn what_came_in_many_commits_is_found_at_once_and_then_in_memory() {
     let dir = tempfile::tempdir().unwrap();

@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 use self::surface::{Answer, Call, Slot, Surface, slots};
 use self::tenants::{CANARY, Tenants};
 
-/// A difference between the answers to a foreign and to an unknown value counts once it was seen so often: work in the
-/// background changes what a list shows at any moment.
+/// The number of times that a difference between the answers to a foreign and to an unknown value is seen before it
+/// counts: work in the background changes what a list shows at any moment.
 const TRIES: usize = 4;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -40,7 +40,7 @@ fn place(provider: &Provider) -> Place {
     place
 }
 
-/// As much of a text as fits into so many bytes.
+/// Returns the start of a text, as far as it fits into `bytes` bytes.
 fn start_of(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }

@@ -10,7 +10,7 @@ use reasoning_bank_domain::memory::{MemoryOutcome, SourceType};
 
 use super::*;
 
-/// So many conditions are tried. Some hold for nothing, some for all.
+/// The number of conditions that are tried. Some hold for nothing, some for all.
 const TRIED: usize = 60;
 const STORED: usize = 48;
 

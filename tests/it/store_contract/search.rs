@@ -403,7 +403,8 @@ async fn conditions_and_visibility_hold_for_warnings(store: &Arc<dyn MemoryStore
     assert_found(store, Recall { visible: Visible::default(), ..warnings.of("ValueError", None) }, &[]).await;
 }
 
-/// Also where so many of them are newer that their conditions are looked at after the first few.
+/// The newest are found also where there are so many newer ones that their conditions are looked at after the first
+/// few.
 async fn the_newest_are_found_where_not_all_have_room(store: &Arc<dyn MemoryStore>, warnings: &Warnings) {
     let Warnings { here, parsing, network, red, blue, .. } = warnings;
     assert_found(store, Recall { limit: 2, ..warnings.of("ValueError", None) }, &[network, red]).await;

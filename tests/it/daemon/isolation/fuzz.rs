@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::surface::{Answer, Call, Request, Surface, percent_encoded, slots};
 use super::tenants::{CANARY, Tenants, UNANSWERED};
 
-/// So many requests are sent, of which so many at once.
+/// The number of requests that are sent, and of those that are sent at once.
 const REQUESTS: usize = 10_000;
 const AT_ONCE: usize = 8;
 

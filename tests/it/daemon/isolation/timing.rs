@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::surface::{Request, Surface, slots};
 use super::tenants::Tenants;
 
-/// So many requests are made for the id of another team, and as many for unknown ones, in turn.
+/// The number of requests for the id of another team. As many are made for unknown ones, in turn.
 const REQUESTS: usize = 1_000;
 /// A difference counts when it is seen each time: a shared machine may be slower for a moment.
 const TRIES: usize = 3;
