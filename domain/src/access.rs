@@ -1,5 +1,5 @@
-//! Who asks, and what he may do. A [`Principal`] stands for whoever makes a request; over the network an [`AccessToken`] says
-//! which one that is.
+//! This room says who asks, and what they may do. A [`Principal`] stands for whoever makes a request; over the network
+//! an [`AccessToken`] says which one that is.
 
 mod granting;
 mod keyed_request;

@@ -2,7 +2,7 @@
 //! argument.
 //!
 //! Each room uses only those before it: `text` and `safety` treat texts, `note` has the codes of failures and remarks,
-//! `prompt` is what models are asked with, `memory` holds the records, `access` says who asks and what he may do,
+//! `prompt` is what models are asked with, `memory` holds the records, `access` says who asks and what they may do,
 //! `evidence` says what a memory is worth, `retrieval` finds and ranks, `episode` tells what happened in a task and
 //! finds it again, `pattern` has what is done with patterns, `learning` makes lessons, `consolidation` keeps all of it
 //! few and true, `bank` keeps files that people write, too, `context` is what an agent is shown before a task and tells

@@ -50,7 +50,7 @@ pub struct WorkingMemory {
     next_snapshot: u32,
     begun_at: Timestamp,
     touched_at: Timestamp,
-    /// How the task ended. Nothing changes any more once it has.
+    /// The end of the task. Nothing changes any more once it is set.
     end: Option<TaskEnd>,
 }
 

@@ -1,4 +1,5 @@
-//! Who may look after which tokens, and what he may hand out or take away: nobody gives more than he has.
+//! The rules of who may look after which tokens, and which rights they may hand out or take away: nobody gives more
+//! than they have.
 
 use super::{AccessToken, AllowedWorkspaces, Permission, Principal};
 
@@ -14,8 +15,8 @@ pub enum CannotGrant {
 }
 
 impl Principal {
-    /// Says whether this principal sees a token: an administrator those of his team and organisation, and one of the server
-    /// all. Others do not exist for him.
+    /// Says whether this principal sees a token: an administrator sees those of their own team and organisation, and an
+    /// administrator of the server sees all. Others do not exist for the principal.
     pub fn looks_after(&self, token: &AccessToken) -> bool {
         self.may(Permission::AdminAll) || (self.may(Permission::Admin) && self.is_of_same_team(token))
     }

@@ -1,4 +1,4 @@
-//! The principal of a request: who asks, and what he may see and do.
+//! The principal of a request: who asks, and what they may see and do.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ pub enum AllowedWorkspaces {
 /// Whoever makes a request over the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// The person or the service behind the token. What one owner reports is one source of evidence, over all of his
-    /// tokens, sessions and requests.
+    /// The person or the service behind the token. What one owner reports is one source of evidence, over all of the
+    /// owner's tokens, sessions and requests.
     pub owner: String,
     pub permissions: Permissions,
     pub workspaces: AllowedWorkspaces,
@@ -35,8 +35,8 @@ impl Principal {
         self.permissions.contains(permission)
     }
 
-    /// Returns the workspace of this principal under a key, or none where he may not use it. He cannot tell that from a
-    /// workspace that does not exist.
+    /// Returns the workspace of this principal under a key, or none where the principal may not use it. The answer does
+    /// not tell that from a workspace that does not exist.
     pub fn workspace(&self, key: &WorkspaceKey) -> Option<SharedWorkspace> {
         let allowed = match &self.workspaces {
             AllowedWorkspaces::All => true,

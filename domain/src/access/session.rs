@@ -1,4 +1,4 @@
-//! The session of a client: whose evidence it gives, and which of his conversations it is.
+//! The session of a client: whose evidence it gives, and which conversation of theirs it is.
 
 /// The session of a client. Its source and its conversation are two things over the network, where one person has many
 /// agents at work.

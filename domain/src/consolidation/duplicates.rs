@@ -13,7 +13,7 @@ use crate::memory::{Memory, Scope, Status, hash_of_parts};
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergeCandidate {
     pub memory: Memory,
-    /// In 0..1.
+    /// The confidence of the memory, in 0..1.
     pub confidence: f64,
     /// The vector of its content, of length 1.
     pub vector: Vec<f32>,

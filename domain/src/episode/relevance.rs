@@ -1,5 +1,5 @@
-//! How relevant an episode is to a task: how like it is, how recent, whether it succeeded, how often it was looked at, and
-//! whether it is of the same domain. The weights are those of the specification; each part is shown.
+//! The relevance of an episode to a task: how like it is, how recent, whether it succeeded, how often it was looked at,
+//! and whether it is of the same domain. The weights are those of the specification; each part is shown.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

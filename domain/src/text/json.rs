@@ -1,5 +1,5 @@
-//! How many values a JSON text has, told before it is parsed. A parsed value takes some hundred bytes, and a text may
-//! hold a value for every two of its bytes.
+//! The number of values that a JSON text has, told before it is parsed. A parsed value takes some hundred bytes, and a
+//! text may hold a value for every two of its bytes.
 
 /// Tells whether a JSON text has at most `max` values, including nested ones. The answer for what is no JSON means
 /// nothing, as the parser refuses it.

@@ -71,7 +71,7 @@ pub enum EntryKind {
     },
 }
 
-/// How much of an entry is in the foreground.
+/// The degree to which an entry is in the foreground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryForm {
     /// It is only counted among those that are not shown.

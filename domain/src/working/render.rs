@@ -38,7 +38,7 @@ struct ShownPart {
     is_shown: bool,
 }
 
-/// How early a part is chosen.
+/// The order in which parts are chosen.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Temperature {
     Hot,

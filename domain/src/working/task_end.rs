@@ -33,7 +33,7 @@ const CLOSE: &str = "close";
 /// The name of a task of which nobody said what it is.
 const UNNAMED: &str = "A task without a description";
 
-/// How a task ended.
+/// The end of a task, as the agent tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskEnd {
     pub status: EpisodeStatus,
@@ -60,7 +60,8 @@ impl Scrub for TaskEnd {
     }
 }
 
-/// How far a task came, and what its episode does not have whole: the output of the last trace entry, as JSON.
+/// The state of a task that ends: how far it came, and what its episode does not have whole. It is the output of the
+/// last trace entry, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct ClosingState {

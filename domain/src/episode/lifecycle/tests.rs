@@ -73,8 +73,8 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 proptest! {
-    /// Whatever happens: each change is the next revision, the count never falls, the phase never gets younger with
-    /// time, and a deleted episode is shown to nobody.
+    /// The rules hold whatever happens: each change is the next revision, the count never falls, the phase never gets
+    /// younger with time, and a deleted episode is shown to nobody.
     #[test]
     fn every_way_through_the_states_keeps_its_rules(
         changes in prop::collection::vec(change(), 0..30),

@@ -89,7 +89,7 @@ fn sentence(words: Vec<PunctuatedWord>) -> Option<Sentence> {
         }
         begins |= ends_clause;
     }
-    // With several conditions, or several clauses, the order matters.
+    // The order matters where there are several conditions, or several clauses.
     let is_conditional = |clause: &Vec<String>| clause.first().is_some_and(|first| is_condition(first));
     let mut condition = Vec::new();
     if let [first, second] = &clauses[..]

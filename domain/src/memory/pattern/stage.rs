@@ -1,4 +1,4 @@
-//! How far a pattern is proven: its stage, what led to it, and the numbers behind it.
+//! The standing of a pattern: its stage, what led to it, and the numbers behind it.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -177,7 +177,7 @@ proptest! {
         }
     }
 
-    /// Of one list. Beside another a higher score may make its list less decisive, and so count less.
+    /// This holds for one list. Beside another a higher score may make its list less decisive, and so count less.
     #[test]
     fn a_higher_score_never_ranks_lower(list in any_list(1.0), pick in any::<prop::sample::Index>(), more in 0.0..1.0f64, by_words: bool) {
         prop_assume!(!list.hits.is_empty());

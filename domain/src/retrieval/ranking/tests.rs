@@ -397,7 +397,7 @@ proptest! {
         prop_assert!(max.is_none_or(|max| tokens <= max));
     }
 
-    /// Whatever rules are applied: every candidate is either in the answer or has the one rule that cut it.
+    /// Whatever rules are applied, every candidate is either in the answer or has the one rule that cut it.
     #[test]
     fn nothing_is_lost_between_the_candidates_and_the_answer(
         candidates in any_candidates(), question in any_question(), least in 0.0..1.0f64, n in 0usize..8, paper: bool,

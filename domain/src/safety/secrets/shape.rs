@@ -50,9 +50,9 @@ impl Shape {
         shape
     }
 
-    /// Tells whether the text is random: it has twelve characters or more, and letters and digits are well mixed. Of a
-    /// thousand random keys of 20 hexadecimal digits or more, this misses one or two. Words with a number behind them
-    /// do not count as random.
+    /// Tells whether the text is random: it has twelve characters or more, and letters and digits are well mixed. This
+    /// misses one or two of a thousand random keys of 20 hexadecimal digits or more. Words with a number behind them do
+    /// not count as random.
     pub(super) fn is_random(&self) -> bool {
         self.chars >= 12
             && self.letters > 0

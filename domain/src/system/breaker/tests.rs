@@ -142,7 +142,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Whatever callers do: a refusal names a time that is at most the longest pause, asking again then is not refused
+    /// Whatever callers do, a refusal names a time that is at most the longest pause, asking again then is not refused
     /// by the same pause, and whoever waits, waits for a call that is under way.
     #[test]
     fn nobody_is_refused_for_longer_than_said_or_waits_for_nothing(steps in steps()) {
