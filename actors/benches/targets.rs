@@ -1,5 +1,5 @@
-//! How long a task takes at a real 2 s a model call, in the worst case: five attempts, three iterations, and what is
-//! learned, with memory.
+//! This bench measures how long a task takes at a real 2 s a model call, in the worst case: five attempts, three
+//! iterations, and what is learned, with memory.
 //!
 //! Measures the wall time of the first solve of a fresh system, of three later ones, and of each of ten at once, through
 //! the whole system of actors over a simulated model whose calls take 2 s. Leaves out LanceDB, the embedding model, the
@@ -44,7 +44,7 @@ fn main() {
 
 async fn system() -> System {
     let mut settings = SystemSettings::default();
-    // Out of reach: every iteration is used.
+    // The threshold is out of reach, so every iteration is used.
     settings.solve.limits.success_threshold = 1.0;
     settings.cache.max_entries = 0;
     let simulated = SimulatedBehaviour { latency: SimulatedLatency { base: CALL, jitter: 0.0 }, ..Default::default() };

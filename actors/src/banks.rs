@@ -198,7 +198,7 @@ impl BanksHandle {
         self.active.get(session).await
     }
 
-    /// Lists the banks that there are. The caller's own may lie in his checkout.
+    /// Lists the banks that there are. The caller's own may lie in a checkout.
     pub async fn list(&self, own: BankLocation, deadline: Deadline) -> Result<Vec<ListedBank>, Error> {
         let (files, at) = (Arc::clone(&self.files), self.clock.now());
         blocking(deadline, move || {

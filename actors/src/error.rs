@@ -35,10 +35,10 @@ pub enum Error {
     /// The server was started outside of any project, and nothing has said which one it is for.
     #[error("no project is chosen{0}")]
     WorkspaceRequired(String),
-    /// The caller may use several workspaces, and has not said which one he means.
+    /// The caller may use several workspaces, and has not said which one is meant.
     #[error("no workspace is named")]
     KeyRequired,
-    /// The caller may not use a workspace under this key, or there is none. He is not told which.
+    /// The caller may not use a workspace under this key, or there is none. The error does not tell which.
     #[error("there is no workspace {0}")]
     KeyUnknown(String),
     /// The caller may see this, and not do it.
@@ -75,7 +75,7 @@ pub enum Error {
     KeyRejected(String),
     #[error("the task used {used} tokens; its limit is {limit}")]
     TokenBudgetExceeded { used: u64, limit: u64, best: Option<Box<BestSoFar>> },
-    /// The holder of a token has used what he may use in a day.
+    /// The holder of a token has used the whole allowance of a day.
     #[error("the token has used {used} of {limit} model tokens today")]
     DailyLimit { used: u64, limit: u64, retry_after: Duration },
     #[error("too much is being asked at once")]

@@ -56,7 +56,7 @@ pub struct SystemSettings {
     pub distiller: DistillerSettings,
     pub episodes: LifecycleRules,
     pub banks: BankSettings,
-    /// How often this process runs consolidation by itself.
+    /// The schedule by which this process runs consolidation by itself.
     pub consolidation: ConsolidationSchedule,
     pub cache: CacheLimits,
     pub retry: RetryPolicy,

@@ -34,7 +34,7 @@ pub use closing::EndedTask;
 /// The most requests for tasks that the actor lets in.
 const GATE: usize = 1_024;
 
-/// The owner of the tasks of this machine's user, over all of his sessions.
+/// The owner of the tasks of this machine's user, over all sessions.
 pub const LOCAL_OWNER: &str = "local";
 
 /// The task that a request is about. Whoever is not its owner is told that there is none.

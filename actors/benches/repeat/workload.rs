@@ -56,7 +56,7 @@ pub(crate) struct Spent {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Phase {
     pub(crate) llm_calls: u64,
-    /// Of cacheable calls, in 0..1.
+    /// The share of cacheable calls that hit the cache, in 0..1.
     pub(crate) hit_rate: f64,
     pub(crate) cost_usd: f64,
 }
@@ -203,7 +203,7 @@ fn hash(of: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// In 0..1.
+/// Returns a share in 0..1 that follows from the hash.
 fn share(of: &impl Hash) -> f64 {
     (hash(of) >> 11) as f64 / (1_u64 << 53) as f64
 }

@@ -342,6 +342,6 @@ fn unknown(error: &ModelError, given: u64) -> u64 {
     }
 }
 
-/// The owner of a job is told this. How much was spent is the matter of the operator, and stands in the log.
+/// The owner of a job is told this. The amount that was spent concerns the operator, and stands in the log.
 const NO_TOKENS_LEFT: &str = "waits for the next day (UTC): the daily tokens of background work are used up";
 const TOO_SMALL: &str = "no model was asked: background.daily_token_cap is too small for one answer";

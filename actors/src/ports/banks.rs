@@ -151,7 +151,7 @@ pub enum StagedFile {
     Other,
 }
 
-/// How the files and the records of a bank looked at one time.
+/// The files and the records of a bank as they looked at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BankStamp {
     pub files: Vec<BankFileStamp>,

@@ -1,4 +1,4 @@
-//! How long one kind of thing took, as a histogram: the memory is bounded however many are recorded.
+//! The histogram of how long one kind of thing took. Its memory is bounded however many are recorded.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How much an operation of the store found, wrote or removed, for the log.
+//! The counts of what an operation of the store found, wrote or removed, for the log.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -79,7 +79,7 @@ impl Echo {
         self.taken.load(Ordering::SeqCst)
     }
 
-    /// How often a text came that a caller sent once.
+    /// Returns how often a text came that a caller sent once.
     pub(crate) fn most_takes_of_one_text(&self) -> usize {
         let texts = self.texts.lock().unwrap();
         texts.iter().filter(|(text, _)| text.contains('/')).map(|(_, takes)| *takes).max().unwrap_or(0)

@@ -61,7 +61,7 @@ impl Bank {
         System::start(parts).await.unwrap()
     }
 
-    /// How often jobs were changed.
+    /// Returns how often jobs were changed.
     async fn revisions(&self) -> u32 {
         let jobs = self.store.jobs(JobFilter::default(), Page::first(1_000), soon()).await.unwrap();
         jobs.iter().map(|job| job.revision).sum()

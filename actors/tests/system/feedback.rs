@@ -20,7 +20,7 @@ async fn a_vote_moves_confidence_as_the_rule_says() {
     let request = FeedbackRequest { session: Some("s1".into()), ..feedback_on(vec![id, id], said) };
     let reported = world.handle.memories.feedback(request, soon()).await.unwrap();
     let [moved] = reported.updated.as_slice() else { panic!("{reported:?}") };
-    // From a prior of 0.8, odds of 4, one helpful vote, odds of 4 again.
+    // The prior of 0.8 is odds of 4, and a helpful vote multiplies them by 4.
     assert!((moved.confidence_before - 0.8).abs() < 1e-9 && (moved.confidence_after - 16.0 / 17.0).abs() < 1e-9);
     let view = world.handle.memories.get(id, &project(), soon()).await.unwrap();
     assert!((view.confidence - moved.confidence_after).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! Whether the system says how it is, also when little of it works.
+//! Tests that the system says how it is, also when little of it works.
 
 use std::borrow::Cow;
 

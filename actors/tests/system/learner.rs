@@ -37,7 +37,7 @@ impl World {
         self.handle.learner.capture(exchange, &project(), Trust::Model, soon()).await.unwrap()
     }
 
-    /// How much there is: memories and signals.
+    /// Returns how many memories and signals there are.
     async fn held(&self) -> (usize, usize) {
         (self.memories().await.len(), self.signals().await.len())
     }

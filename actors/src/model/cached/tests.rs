@@ -15,7 +15,7 @@ fn cached(model: &Scripted, max_entries: u64) -> CachedModel {
     with_cache(model, CacheLimits { max_entries, ..CacheLimits::default() })
 }
 
-/// With a cache that lasts as long as the process.
+/// Wraps the model in a cache that lasts as long as the process.
 fn with_cache(model: &Scripted, settings: CacheLimits) -> CachedModel {
     let cache = CacheHandle::new(settings);
     std::mem::forget(CacheState::begin(cache.args()));
