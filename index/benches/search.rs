@@ -43,7 +43,7 @@ impl NumberStream {
         self.0.next_u64()
     }
 
-    /// In 0..1.
+    /// Draws a number in 0..1.
     fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }

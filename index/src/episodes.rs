@@ -94,7 +94,7 @@ pub struct EpisodeTable {
     rows: Vec<EpisodeEntry>,
     workspaces: Vec<Arc<str>>,
     vectors: Vec<Arc<VectorColumns>>,
-    /// For each part of the vectors and each of its rows, the row of the episode.
+    /// The row of the episode, for each part of the vectors and each of its rows.
     owners: Vec<Vec<Option<u32>>>,
 }
 

@@ -23,7 +23,7 @@ const PREFILTER_GROWTH: usize = 2;
 /// The share of rows that pass the binary prefilter, as one in this number, unless one of the next two constants asks
 /// for more.
 const PREFILTER_SHARE: usize = 200;
-/// At least this many rows pass.
+/// The least number of rows that pass.
 const PREFILTER_LEAST: usize = 2_000;
 /// At least this many rows pass for each memory that is wanted.
 const PREFILTER_A_MEMORY: usize = 20;
