@@ -1,4 +1,5 @@
-//! How long a memory bank takes to be shown and to be written to, through the actor and on a real disk.
+//! This bench measures how long a memory bank takes to be shown and to be written to, through the actor and on a real
+//! disk.
 //!
 //! Each bank is one of a code project whose files have so many bytes together. `shown from memory` is what `activate`
 //! does while nobody has changed a file, `shown after an edit` what it does after a person saved one of them, `shown

@@ -1,4 +1,5 @@
-//! How long an operation of working memory takes, its line in the log included, and how much memory 1,000 open tasks take.
+//! This bench measures how long an operation of working memory takes, its line in the log included, and how much memory
+//! 1,000 open tasks take.
 //!
 //! Each task has a plan of ten steps, twenty results of 2 KiB and ten values, which is about half of what is shown at
 //! most. The operations go round the tasks, one after another, through the actor, as a tool makes them. A value or a

@@ -26,7 +26,7 @@ const TIME: &str = "%Y%m%dT%H%M%SZ";
 pub struct Schedule {
     pub dir: PathBuf,
     pub every: SignedDuration,
-    /// At least one.
+    /// The number of backups that are kept, at least one.
     pub keep: usize,
 }
 

@@ -1,4 +1,4 @@
-//! How much there is: counts of short columns, never of bodies, and what the tables take up on disk.
+//! Counts of short columns, never of bodies, and what the tables take up on disk.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

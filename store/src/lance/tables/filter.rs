@@ -77,8 +77,8 @@ pub(in crate::lance) fn holding(conditions: &Conditions) -> Option<DfExpr> {
     all(given.into_iter().chain(conditions.tags.iter().map(|tag| Some(has("tags", tag)))))
 }
 
-/// Returns the condition for traces whose episodes the filter lets through, as far as their own columns tell; `None` when
-/// there is none. Whether an episode is shown, its state tells.
+/// Returns the condition for traces whose episodes the filter lets through, as far as their own columns tell; `None`
+/// when there is none. The state of an episode tells whether it is shown.
 pub(in crate::lance) fn episodes(filter: &EpisodeFilter) -> Option<DfExpr> {
     let label = |column: &str, label: &Option<String>| label.as_deref().map(|label| equals(column, label_key(label)));
     let failed = || equals("outcome", Outcome::Failure.as_str()).or(mentions("signatures", list_entry_start("")));

@@ -1,4 +1,4 @@
-//! How records become rows of the tables; `decoding` makes records of rows again.
+//! This file makes rows of the tables from records; `decoding` makes records of rows again.
 
 mod decoding;
 

@@ -2,8 +2,8 @@
 //! while, and one switch puts the new ones in their place. The table of the new vectors is in
 //! `vectors/next_passages.rs`. The one process that makes them holds `DIR/lance/.reembed.lock`.
 //!
-//! How far the work is needs no record: the passages are missing that the one table has and the other has not. What
-//! breaks off before the switch goes on from there; what breaks off within it is finished by whoever writes next.
+//! The progress of the work needs no record: the passages are missing that the one table has and the other has not.
+//! What breaks off before the switch goes on from there; what breaks off within it is finished by whoever writes next.
 
 use std::collections::HashSet;
 use std::fs::File;

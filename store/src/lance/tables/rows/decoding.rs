@@ -1,4 +1,4 @@
-//! How rows of the tables become records again, and columns values.
+//! This file makes records again from rows of the tables, and values from columns.
 
 use std::collections::BTreeMap;
 
