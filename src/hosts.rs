@@ -1,4 +1,4 @@
-//! How far away the host of a URL is: what a request shows on its way, and whether a proxy may be on it.
+//! The distance to the host of a URL: what a request shows on its way, and whether a proxy may be on it.
 
 use std::net::IpAddr;
 

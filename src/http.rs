@@ -1,7 +1,7 @@
 //! The team daemon's edge: one bank over HTTP, for agents of many people on many machines.
 //!
 //! A request passes, in this order: `connection` reads it within bounds, of which `connection_shares` is one, `guard`
-//! checks the host it was sent to, `auth` finds out who asks, `limits` counts what his token asks for, `request_bodies`
+//! checks the host it was sent to, `auth` finds out who asks, `limits` counts what the token asks for, `request_bodies`
 //! reads its body, and `sessions` sees that a session of the protocol is used by the token that opened it. Then the
 //! tools of `mcp` answer it, to agents at `/mcp` and to scripts through `api`. `probes` and `metrics` answer those who
 //! watch the server, and `problem` is the form of every refusal; `refusals` notes those that may be an attack.

@@ -3,6 +3,6 @@
 fn main() {
     // SAFETY: nothing has started a thread yet.
     unsafe { reasoning_bank_store::use_all_cores() };
-    // Not by returning: a read of stdin that still blocks must not hold the process.
+    // The process does not end by returning: a read of stdin that still blocks must not hold it.
     std::process::exit(reasoning_bank::cli::run());
 }

@@ -50,7 +50,7 @@ pub(super) struct SourceImportReport {
     pub(super) redactions: u64,
     pub(super) notes: Vec<String>,
     pub(super) is_dry_run: bool,
-    /// What was written. None before.
+    /// The counts of what was written. None before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) added: Option<AddedThings>,
 }
@@ -181,7 +181,7 @@ pub(super) struct UpkeepSummary {
     pub(super) vectors_made: u64,
     /// Another process was writing: it keeps the store in shape itself.
     pub(super) busy: bool,
-    /// More is left to do.
+    /// True where more is left to do.
     pub(super) more: bool,
 }
 

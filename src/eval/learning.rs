@@ -25,7 +25,8 @@ use super::EvalError;
 use crate::bootstrap::Bank;
 use crate::settings::{Provider, Settings};
 
-/// This many scenarios are played at once. More of them would pass the deadlines within a solve on a small machine.
+/// The number of scenarios that are played at once. More of them would pass the deadlines within a solve on a small
+/// machine.
 const AT_ONCE: usize = 2;
 const MODEL_TIMEOUT: Duration = Duration::from_secs(20);
 const GRACE: Duration = Duration::from_secs(5);

@@ -141,7 +141,7 @@ async fn nothing_that_a_repository_names_is_run() {
     }
     let hook = top.join(".git/hooks/post-index-change");
     std::fs::copy(program, hook).unwrap();
-    // Whether the rest can be read is git's matter.
+    // Git decides whether the rest can be read.
     let sub = top.join("sub");
     for (directory, only_below) in [(&top, false), (&sub, false), (&sub, true)] {
         let _ = history(directory, only_below).await;

@@ -46,7 +46,8 @@ impl BodyPlaces {
         Self(Arc::new(Semaphore::new(LARGE_AT_ONCE)))
     }
 
-    /// Waits for a place. That of its token comes first, so that nobody holds a place of all while he waits for his own.
+    /// Waits for a place. The place of its token comes first, so that nobody holds a place of all while they wait for
+    /// one of their own.
     async fn take(&self, limits: &RequestLimits, until: Instant) -> Result<Place, Problem> {
         let both = async {
             let own = match limits.large_bodies() {

@@ -33,7 +33,7 @@ const VALUES_MAX: usize = 100_000;
 /// The field of a trace's line that says what happened to the episode since it was made.
 const EPISODE_STATE: &str = "episode_state";
 
-/// How far a file is believed.
+/// The trust that a file gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ImportMode {
     /// The user vouches for the file, which is then taken at its word.

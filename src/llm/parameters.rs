@@ -79,7 +79,7 @@ impl Adaption {
         }
         let said = failure.parameter.as_deref().filter(|name| *name != "max_tokens").unwrap_or_default();
         let named: Vec<Parameter> = Parameter::named_in(said).chain(Parameter::named_in(&failure.said())).collect();
-        // Not found is something else, unless it is a model that knows the parameters.
+        // A status of 404 is about something else, unless it says that no endpoint takes the parameters.
         let may = |parameter| failure.status != Some(404) || parameter == Parameter::RequireParameters;
         let next = named.iter().copied().find(|parameter| !self.without.contains(*parameter) && may(*parameter))?;
         if let Some((last, _)) = self.last.as_ref().filter(|(_, earlier)| *earlier != named) {

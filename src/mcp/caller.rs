@@ -62,9 +62,9 @@ pub(super) enum ServerEnd {
 
 /// The caller of one call.
 pub(super) enum Caller<'a> {
-    /// The user of this machine. He reads and writes whatever his own configuration lets him.
+    /// The user of this machine, who reads and writes whatever their own configuration lets them.
     User { binding: &'a SessionBinding, session: &'a str },
-    /// The holder of a token. Paths mean nothing to him, and his rights are those of the token.
+    /// The holder of a token. Paths mean nothing over the network, and the holder's rights are those of the token.
     Holder {
         principal: Arc<Principal>,
         key: Option<WorkspaceKey>,
@@ -208,8 +208,8 @@ impl Caller<'_> {
         }
     }
 
-    /// Returns the source of what a session taught that the caller names. The user of this machine knows his sessions; over
-    /// the network it is the owner, who could else speak for somebody else.
+    /// Returns the source of what a session taught that the caller names. The user of this machine knows their
+    /// sessions; over the network it is the owner, who could else speak for somebody else.
     pub(super) fn source_of(&self, session: String) -> String {
         match self {
             Self::User { .. } => session,

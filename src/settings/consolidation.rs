@@ -6,6 +6,6 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConsolidationSection {
-    /// How often a process that serves runs it by itself.
+    /// The schedule by which a process that serves runs it by itself.
     pub schedule: ConsolidationSchedule,
 }

@@ -179,8 +179,8 @@ impl Tokens {
         Ok(self.listed(revoked))
     }
 
-    /// Puts a new token in the place of the valid one of this name or id, where `check` agrees to that. The owner stays,
-    /// and with him what counts as one source. Returns the id of the old one as well.
+    /// Puts a new token in the place of the valid one of this name or id, where `check` agrees to that. The owner
+    /// stays, and so does what counts as one source. Returns the id of the old one as well.
     pub(crate) fn rotate<E: From<TokensError>>(
         &self,
         named: &str,

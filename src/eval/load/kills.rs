@@ -23,7 +23,7 @@ use crate::eval::EvalError;
 
 const MEMORIES: &str = "/api/v1/memories";
 const SEARCH: &str = "/api/v1/memories/search";
-/// How many numbers a client has for its lessons.
+/// The number of lessons that each client has numbers for.
 const LESSONS_OF_A_CLIENT: u64 = 1_000_000;
 /// The most writes that a daemon acknowledges before it is killed, and the milliseconds that it has after the last of
 /// them.

@@ -1,5 +1,5 @@
-//! The routes for tokens: an administrator looks after those of his team. These are no tools: no agent is to see a token,
-//! and no answer with one is kept.
+//! The routes for tokens: an administrator looks after those of their own team. These are no tools: no agent is to see a
+//! token, and no answer with one is kept.
 
 use std::path::PathBuf;
 use std::sync::Arc;

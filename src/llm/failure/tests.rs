@@ -104,7 +104,7 @@ fn how_long_to_wait_is_read_in_seconds_milliseconds_or_as_a_date(
 fn the_key_is_taken_out_before_the_reason_is_cut_short() {
     let key = "sk-or-v1-0a1b2c3d4e5f60718293a4b5c6d7e8f9";
     let redaction = Redaction::of(Some(key.into()));
-    // Wherever the cut falls in the key, and although a byte of the body is no text.
+    // The key is found wherever the cut falls in it, also where a byte of the body is no text.
     for filler in MAX_CHARS - 60..MAX_CHARS {
         let body = [&b"\xff "[..], "x".repeat(filler).as_bytes(), b" ", key.as_bytes(), b" y"].concat();
         let shown = ProviderFailure::of_response(400, &HeaderMap::new(), &body).shown(&redaction);

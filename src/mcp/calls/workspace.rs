@@ -223,7 +223,7 @@ fn asked_for(
     }
 }
 
-/// Returns the workspace of a principal under a key, or without a key the only one that he may use.
+/// Returns the workspace of a principal under a key, or without a key the only one that the principal may use.
 fn shared(principal: &Principal, key: Option<WorkspaceKey>) -> Result<SharedWorkspace, Error> {
     match key {
         Some(key) => principal.workspace(&key).ok_or_else(|| Error::KeyUnknown(key.to_string())),

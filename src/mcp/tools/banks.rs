@@ -30,7 +30,7 @@ pub(super) async fn bank_of(
             let id = key.id().to_owned();
             Ok(at_home(key, &id))
         }
-        // What a holder names leads nowhere but to what is his own or his team's.
+        // What a holder names leads nowhere but to what is their own or their team's.
         (BankKind::Global, Caller::Holder { .. }) => {
             Ok(at_home(key_of(kind, &format!("owner/{}", calling.caller.identity()))?, BankKey::global().id()))
         }

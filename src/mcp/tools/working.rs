@@ -101,7 +101,7 @@ impl WorkingAnswer {
     }
 }
 
-/// Returns the owner of the caller's tasks: himself, over all of his sessions.
+/// Returns the owner of the caller's tasks: the caller, over all sessions.
 pub(super) fn owner(calling: &Calling<'_>) -> String {
     match &calling.caller {
         Caller::User { .. } => LOCAL_OWNER.to_owned(),

@@ -103,7 +103,7 @@ async fn secrets_are_replaced_and_counted_before_anything_is_written() {
     system.stop(Duration::from_secs(5)).await;
 }
 
-/// Of many kinds, each another for every `n`.
+/// Makes things of many kinds, other ones for every `n`.
 fn unusual(n: u64) -> Vec<Restorable> {
     let pick = |of: &str, from: &[&str]| from[(n as usize * 7 + of.len()) % from.len()].to_owned();
     let time = |of: u64| Timestamp::from_nanosecond(i128::from(n * 86_400_000_000_123 + of * 1_001)).unwrap();
