@@ -23,7 +23,7 @@ pub(crate) struct Asked {
     pub(crate) head: String,
     pub(crate) body: Value,
     pub(crate) at: Instant,
-    /// How many of the same purpose came before.
+    /// The number of questions of the same purpose that came before.
     pub(crate) earlier: usize,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct McpProcess {
     last_id: u64,
 }
 
-/// How the process ended after it was told to.
+/// The end of the process after it was told to.
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     pub(crate) stderr: String,
@@ -150,7 +150,7 @@ impl McpProcess {
         result["structuredContent"].clone()
     }
 
-    /// Of the process.
+    /// Returns the id of the process.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }

@@ -11,7 +11,7 @@ use crate::support::{Place, Ran};
 /// Calls that one process has in flight.
 const AT_ONCE: usize = 4;
 
-/// How one process voted.
+/// The votes of one process.
 struct Votes {
     /// By their comment, which is unlike any other.
     attempted: BTreeMap<String, bool>,

@@ -15,7 +15,7 @@ use rstest::rstest;
 use crate::store_fixtures::*;
 use crate::store_lance::{AXIS, commit_each, full_batch};
 
-/// More than a journal is used for.
+/// A number of records that is more than a journal is used for.
 const MANY: usize = 1_500;
 const TABLES: [&str; 6] = ["workspaces", "traces", "memories", "passages", "signals", "jobs"];
 

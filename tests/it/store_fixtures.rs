@@ -28,9 +28,9 @@ pub(crate) const DIMS: usize = 4;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Backend {
     Memory,
-    /// That searches its tables.
+    /// The store over LanceDB, which searches its tables.
     Lance,
-    /// That searches what it holds in memory of them.
+    /// The store over LanceDB, which searches what it holds of them in memory.
     Resident,
 }
 
@@ -218,7 +218,7 @@ pub(crate) fn ids(list: &Option<RankedList>) -> Vec<MemoryId> {
     list.as_ref().map(|list| list.hits.iter().map(|(id, _)| *id).collect()).unwrap_or_default()
 }
 
-/// Those of the memories, in order.
+/// Returns the ids of the memories, in order.
 pub(crate) fn ids_of(memories: &[Memory]) -> Vec<MemoryId> {
     sorted(memories.iter().map(|memory| memory.id).collect())
 }

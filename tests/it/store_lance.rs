@@ -79,7 +79,7 @@ pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// How many files of a directory have this text in them.
+/// Returns how many files of a directory have this text in them.
 pub(crate) fn holding(dir: &Path, text: &str) -> usize {
     let holds = |path: &PathBuf| fs::read(path).unwrap().windows(text.len()).any(|w| w == text.as_bytes());
     files(dir).iter().filter(|path| holds(path)).count()

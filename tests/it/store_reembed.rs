@@ -196,7 +196,7 @@ async fn what_breaks_off_is_gone_on_with_and_what_changed_meanwhile_is_made_too(
     assert_made(&open_new(dir.path()).await, &memories).await;
 }
 
-/// How many of the passages that are being made are of this memory; of all where none is named.
+/// Returns how many of the passages that are being made are of this memory; of all where none is named.
 async fn being_made(dir: &Path, memory: Option<&Memory>) -> usize {
     let lance = lancedb::connect(dir.join("lance").to_str().unwrap()).execute().await.unwrap();
     let next = lance.open_table("passages-next").execute().await.unwrap();

@@ -78,7 +78,7 @@ impl Place {
     }
 }
 
-/// How a run went.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,

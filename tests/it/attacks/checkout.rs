@@ -115,7 +115,7 @@ fn odd_files() -> Vec<Vec<u8>> {
     ]
 }
 
-/// What the user says himself: the narrow built-in settings, and some of his own.
+/// What the user says: the narrow built-in settings, and some of their own.
 const OWN: [&str; 2] = ["", "mcp.toolsets = ['core', 'learning']\nretrieval.n_results = 4\nworkspace.name = 'own'\n"];
 
 pub(super) fn inputs() -> usize {

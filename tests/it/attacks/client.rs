@@ -18,7 +18,7 @@ const ALL_TOOLS: &str = "mcp.toolsets = ['all']\n";
 struct TwoProjects {
     place: Place,
     other: String,
-    /// Of the other project.
+    /// The id of a memory of the other project.
     id: String,
     memory: String,
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::mcp_process::McpProcess;
 use crate::support::{Place, Ran};
 
-/// How many inputs this family goes through.
+/// Returns how many inputs this family goes through.
 pub(super) fn inputs() -> usize {
     FRAMES * FLIPPED.len()
         + SPOILT.len()
@@ -34,7 +34,7 @@ const HEADER: usize = 8;
 enum At {
     Length(usize),
     Checksum(usize),
-    /// In parts of 100.
+    /// The place of the bit in the body, in parts of 100.
     Body(usize),
 }
 
@@ -60,7 +60,7 @@ fn lesson(number: usize) -> Value {
     })
 }
 
-/// Made once for all tests; the directories are copied.
+/// Returns a bank whose process was killed. It is made once for all tests; the directories are copied.
 fn crashed() -> &'static Crashed {
     static CRASHED: OnceLock<Crashed> = OnceLock::new();
     CRASHED.get_or_init(|| {

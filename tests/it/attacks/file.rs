@@ -13,7 +13,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const LINES_A_FILE: usize = 18;
 const OTHER: &str = "00000000000000bb";
 
-/// How many inputs this family goes through.
+/// Returns how many inputs this family goes through.
 pub(super) fn inputs() -> usize {
     claims().len() + bad_lines().len() + bad_files().len() + on_what_is_there("x").len() + records().len()
 }

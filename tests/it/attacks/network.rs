@@ -17,7 +17,7 @@ use self::replies::{Input, answers, faults, http, json_reply, quotes, refusals_w
 use crate::mcp_process::McpProcess;
 use crate::support::{Place, Ran};
 
-/// How many inputs this family goes through.
+/// Returns how many inputs this family goes through.
 pub(super) fn inputs() -> usize {
     let replies = [quotes(), answers(), faults(), refusals_without_end()].map(|inputs| inputs.len());
     let proxies = PROXY_VARIABLES.len() * BASE_URLS.len() + TUNNELS.len();

@@ -11,7 +11,7 @@ use crate::secrets::corpus::{Planted, corpus};
 use crate::store_fixtures::{memory, now, record, soon};
 use crate::support::{Place, Ran};
 
-/// How many inputs this family goes through.
+/// Returns how many inputs this family goes through.
 pub(super) fn inputs() -> usize {
     corpus().len() * (1 + DISGUISES.len()) + INVISIBLE.len() + ROOTS.len()
 }
@@ -48,8 +48,8 @@ const INVISIBLE: [&str; 20] = [
 const ROOTS: [(&str, &str); 2] =
     [("token=9aB8cD7eF6gH5iJ4", "9aB8cD7eF6gH5iJ4"), ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "16C7e42F292c6912")];
 
-/// Whether a reader sees nothing of it; line ends and tabs are seen. What a script or an emoji needs is not among the texts
-/// of these tests.
+/// Tells whether a reader sees nothing of it; line ends and tabs are seen. What a script or an emoji needs is not among
+/// the texts of these tests.
 fn is_unseen(c: char) -> bool {
     let seen_control = matches!(c, '\n' | '\t');
     (c.is_control() && !seen_control)

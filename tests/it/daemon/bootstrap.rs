@@ -20,7 +20,7 @@ fn start(place: &Place, file: &Path) -> Daemon {
     Daemon::of(command.env(VARIABLE, file).stderr(Stdio::null()))
 }
 
-/// How a start ends that cannot go well: the address is beyond this machine.
+/// Runs a start that cannot go well: the address is beyond this machine.
 fn refused(place: &Place, file: &Path) -> Ran {
     let mut command = place.command(&["--llm", "none", "serve", "--listen", "0.0.0.0:0"]);
     Ran::of(command.env(VARIABLE, file).output().unwrap()).exits(2)

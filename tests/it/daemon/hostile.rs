@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 use super::*;
 
-/// More than a message may have.
+/// A number of bytes that is more than a message may have.
 const TOO_LARGE: usize = 9 << 20;
 
 struct Target {

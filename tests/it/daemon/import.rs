@@ -88,7 +88,7 @@ async fn an_import_is_refused_whole_and_says_which_line_is_wrong() {
     let reader =
         Script { daemon: &daemon, token: token(&place, &["reader", "--permissions", "read", "--key", "shop"]) };
     assert_eq!(import(&reader, right.clone()).await.0, StatusCode::FORBIDDEN);
-    // More than what other routes hold in memory.
+    // The file is larger than what other routes hold in memory.
     let (status, imported) = import(&red, format!("{}{right}", "\n".repeat(9 << 20))).await;
     assert_eq!((status, &imported["imported"]["memories"]), (StatusCode::OK, &json!(1)), "{imported}");
 }

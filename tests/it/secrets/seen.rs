@@ -8,7 +8,7 @@ use crate::support::Ran;
 /// Bytes of a part of a secret that is too much to let out.
 const PIECE: usize = 12;
 
-/// Whether it is of what differs from key to key, not of what all keys of a kind begin with.
+/// Tells whether the piece is of what differs from key to key, not of what all keys of a kind begin with.
 fn is_random(piece: &[u8]) -> bool {
     let digits = piece.iter().filter(|byte| byte.is_ascii_digit()).count();
     digits >= 2 && piece.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/_-=".contains(byte))

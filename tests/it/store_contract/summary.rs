@@ -1,4 +1,4 @@
-//! How much there is.
+//! The contract of what a store counts.
 
 use std::collections::BTreeMap;
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 /// A request as it arrived.
 #[derive(Debug, Clone)]
 pub(super) struct Request {
-    /// From the request line to the empty line.
+    /// The request from its first line to the empty line.
     pub(super) head: String,
     pub(super) body: Value,
 }

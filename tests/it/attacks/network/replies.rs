@@ -24,14 +24,14 @@ pub(super) fn json_reply(status: u16, body: &Value) -> Reply {
     Reply::Bytes(http(status, "content-type: application/json\r\n", body.to_string().as_bytes()))
 }
 
-/// In the form of the Responses API.
+/// Makes an answer in the form of the Responses API.
 pub(super) fn answer(text: &str) -> Value {
     let part = json!({"type": "output_text", "text": text});
     let message = json!({"type": "message", "role": "assistant", "content": [part]});
     json!({"status": "completed", "output": [message], "usage": {"input_tokens": 10, "output_tokens": 10}})
 }
 
-/// In the form of the Chat Completions API.
+/// Makes an answer in the form of the Chat Completions API.
 pub(super) fn chat_answer(text: &str) -> Value {
     json!({"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]})
 }

@@ -20,7 +20,7 @@ pub(super) struct Surface {
 
 /// A tool, or a method at a path.
 pub(super) struct Call {
-    /// None for a tool.
+    /// The route for scripts. None for a tool.
     route: Option<(Method, String)>,
     name: String,
     parameters: Vec<Parameter>,
