@@ -33,7 +33,7 @@ PRINTER += ["--ignored", "--nocapture", "--exact"]
 PRINTER += ["memory::update_detection::tests::set::prints_the_evidence_of_pairs"]
 PENALTY = 10.0
 ROUNDS = 8
-# All pairs of statements about different things together weigh as much as so many other pairs.
+# All pairs of statements about different things together weigh as much as this number of other pairs.
 WEIGHT_ACROSS = 300.0
 MOST_ACROSS = 3000
 # Statements are near to one another where they share this much of the words of the shorter one, and speak of the same

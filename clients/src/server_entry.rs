@@ -6,7 +6,7 @@ use crate::document::{ConfigChange, ConfigValue, SERVER_NAME};
 /// Seconds that Goose waits for a tool.
 const GOOSE_TIMEOUT_S: u32 = 300;
 
-/// How the server is started.
+/// The command that starts the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerCommand {
     /// The absolute path of the binary.
