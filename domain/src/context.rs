@@ -1,4 +1,4 @@
-//! What an agent is shown before a task and when something fails, and what it tells at the end.
+//! This room decides what an agent is shown before a task and when something fails, and reads what it tells at the end.
 //!
 //! `features` is what is known of the task, and `relevance` decides what is near enough to be shown. `entry` has the
 //! words of each thing that was found, and `rendered` puts them into one text within a budget. `answer` and `recovery`

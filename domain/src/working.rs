@@ -54,7 +54,7 @@ pub struct WorkingMemory {
     end: Option<TaskEnd>,
 }
 
-/// What an operation did.
+/// The effects of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WorkingChange {
     /// The entries that are new.
@@ -71,14 +71,14 @@ impl WorkingChange {
     }
 }
 
-/// What a snapshot holds and a restore brings back.
+/// The state that a snapshot holds and a restore brings back.
 #[derive(Debug, Clone, PartialEq)]
 struct TaskState {
     task: TaskContext,
     execution: ExecutionState,
     entries: Vec<Entry>,
     next_entry: u32,
-    /// What the agent can do, as the client describes it.
+    /// The abilities of the agent, as the client describes them.
     system: Arc<str>,
     /// The tokens of what is always shown: the agent, the task, and how far it is.
     fixed_tokens: usize,

@@ -25,7 +25,7 @@ struct Sample {
     valuable: bool,
 }
 
-/// What the rules make of an exchange, up to the store.
+/// Applies the rules to an exchange, up to the store.
 fn judged(sample: &Sample) -> Result<(), CaptureRefusal> {
     let exchange = Exchange { question: sample.question.clone(), answer: sample.answer.clone(), session: None };
     let (exchange, _) = scrubbed(exchange);

@@ -23,7 +23,7 @@ const INSTANCES_MAX: usize = 100;
 /// The number of texts and labels of the instances that are kept.
 const KEPT_MAX: usize = 20;
 
-/// What is compared of an episode, before its body is read.
+/// The part of an episode that is compared before its body is read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusterCandidate {
     pub id: TraceId,

@@ -1,4 +1,5 @@
-//! What things were before they were changed, by a run of consolidation or by a person, and the runs themselves.
+//! The history of things: how they were before they were changed, by a run of consolidation or by a person, and the
+//! runs themselves.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,7 @@ pub struct HistoryEntry {
     pub undo: Undo,
 }
 
-/// What takes a change back.
+/// The way in which a change is taken back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Undo {

@@ -1,6 +1,7 @@
-//! What takes a run back. A thing that was changed since the run is left as it is, and so is what hangs together with it: the
-//! patterns that were merged with the one that stands for them, and episodes with the one that stands for them. A memory
-//! that took in others gives up what it took in, whatever else became of it, and each of the others comes back by itself.
+//! The rules for taking a run back. A thing that was changed since the run is left as it is, and so is what hangs
+//! together with it: the patterns that were merged with the one that stands for them, and episodes with the one that
+//! stands for them. A memory that took in others gives up what it took in, whatever else became of it, and each of the
+//! others comes back by itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,7 +14,7 @@ use crate::episode::EpisodeState;
 use crate::memory::Memory;
 use crate::memory::ids::{MemoryId, TraceId};
 
-/// What is stored now of the things that a run made or changed. What is not there is not stored.
+/// The present state of the things that a run made or changed. A thing that is missing here is not stored.
 #[derive(Debug, Default)]
 pub struct StoredNow {
     pub memories: HashMap<MemoryId, Memory>,
@@ -37,7 +38,7 @@ pub enum UndoStep {
     Nothing,
 }
 
-/// What is done to take a run back, and what is left.
+/// The steps that take a run back, and what is left as it is.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UndoPlan {
     pub steps: Vec<UndoStep>,

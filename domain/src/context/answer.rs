@@ -128,7 +128,7 @@ pub struct ContextFailure {
     pub resolved_by: Option<TraceId>,
 }
 
-/// What the searches found for a task, each list best first.
+/// The results of the searches for a task, each list best first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FoundForTask {
     pub patterns: Vec<SuggestedPattern>,

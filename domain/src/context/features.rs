@@ -1,4 +1,4 @@
-//! What is known of a task: what the caller says, and what rules read in its words.
+//! The features of a task: what the caller says, and what rules read in its words.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::memory::{Complexity, FieldProblem};
 use crate::pattern::features::TaskFeatures;
 use crate::pattern::given::FeaturesInput;
 
-/// What a caller says of a task, by name. The names domain, task_type, complexity, tools, language, framework and error are
-/// those features; conditions of patterns may ask for any other.
+/// The features that a caller gives of a task, by name. The names domain, task_type, complexity, tools, language,
+/// framework and error are those features; conditions of patterns may ask for any other.
 pub type ContextMap = BTreeMap<String, FeatureValue>;
 
 /// Returns the features of a task. What is said beside the map counts before what the map says. Where nobody says the type

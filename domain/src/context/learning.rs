@@ -1,5 +1,5 @@
-//! What follows from an episode that is told at the end of a task: the episode to store, the lessons of its insights, and
-//! what its status says about the memories that were shown before it.
+//! The consequences of an episode that is told at the end of a task: the episode to store, the lessons of its insights,
+//! and what its status says about the memories that were shown before it.
 
 use std::collections::HashSet;
 

@@ -36,7 +36,7 @@ pub struct RecoveryAdvice {
     pub notes: Vec<Note>,
 }
 
-/// What the searches found for an error, each list best first.
+/// The results of the searches for an error, each list best first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FoundForError {
     /// Recovery and failure patterns.

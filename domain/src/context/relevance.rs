@@ -1,5 +1,6 @@
-//! What is near enough to a task to be shown. Memories have a relevance that their search judges. Here are the bars of
-//! episodes and patterns, whose scores also count what has nothing to do with the task, such as age and success.
+//! This file decides what is near enough to a task to be shown. Memories have a relevance that their search judges.
+//! Here are the bars of episodes and patterns, whose scores also count what has nothing to do with the task, such as
+//! age and success.
 
 use crate::episode::EpisodeFound;
 use crate::memory::pattern::{ConditionOp, PatternCondition, PatternPart};

@@ -1,4 +1,5 @@
-//! What an episode is found by: labels in the form in which they are compared, and the texts whose meanings are compared.
+//! The labels by which an episode is found, in the form in which they are compared, and the texts whose meanings are
+//! compared.
 
 use std::collections::BTreeSet;
 

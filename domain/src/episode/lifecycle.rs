@@ -1,6 +1,6 @@
-//! What changes of an episode after it was stored. The body never changes. Its state is a record of its own: who looked at
-//! it and when, whether it was archived by hand, and whether it was deleted. An episode without such a record has the
-//! default one. Age counts from the last access.
+//! The state of an episode, which changes after the episode was stored. The body never changes. The state is a record
+//! of its own: who looked at it and when, whether it was archived by hand, and whether it was deleted. An episode
+//! without such a record has the default one. Age counts from the last access.
 
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;

@@ -59,13 +59,13 @@ pub struct NewEpisode {
     pub artefacts: Vec<NewArtefact>,
 }
 
-/// What becomes of an episode that was told.
+/// An episode that was told, made ready to be stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MadeEpisode {
     pub trace: Trace,
-    /// What is to be kept beside the trace, each once.
+    /// The files and long texts that are kept beside the trace, each once.
     pub artefacts: Vec<Artefact>,
-    /// What was taken out of the texts.
+    /// The counts of secrets that were taken out of the texts.
     pub removed: Removed,
 }
 

@@ -179,7 +179,7 @@ fn failures(calls: &[NamedCall<'_>]) -> Vec<FailureAnalysis> {
         let is_known =
             |(at, known): &(usize, FailureAnalysis)| known.signature == signature && calls[*at].is_like(call);
         match found.iter_mut().find(|known| is_known(known)) {
-            // What came after the last time is what helped.
+            // The step that came after the last failure is the one that helped.
             Some((_, known)) => known.resolution = resolution,
             None => found.push((place, FailureAnalysis { error, signature, resolution, ..FailureAnalysis::default() })),
         }

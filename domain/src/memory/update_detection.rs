@@ -104,7 +104,8 @@ fn evidence(newer: &Statement, older: &Statement) -> Vec<Vec<UpdateEvidence>> {
     if !newer.shares_context(older) {
         return Vec::new();
     }
-    // What both say is not changed and changes nothing, whatever else is said. Their title is often such a claim.
+    // A claim that both make is not changed and changes nothing, whatever else is said. Their title is often such a
+    // claim.
     let is_own = |claim: &&Clause, other: &Statement| other.claims().all(|said| said != *claim);
     let of_claim = |old: &Clause| {
         let mut all = Vec::new();

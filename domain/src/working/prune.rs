@@ -1,5 +1,6 @@
-//! What gives way when the budget is used up, each step only as far as needed: results that nothing planned needs, notes
-//! of former states, retrieved texts that nobody read, and at last everything that is not hot, with a warning.
+//! The rules of what gives way when the budget is used up, each step only as far as needed: results that nothing
+//! planned needs, notes of former states, retrieved texts that nobody read, and at last everything that is not hot,
+//! with a warning.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What earlier tasks and lessons say about a task, as texts that working memory holds beside it.
+//! Related texts: what earlier tasks and lessons say about a task, as texts that working memory holds beside it.
 
 use std::fmt::Write as _;
 

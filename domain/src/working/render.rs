@@ -1,6 +1,6 @@
-//! What is shown of a working memory, within a budget of tokens. Hot parts come first: the task, its state, and the newest
-//! result, with head and tail where one is too long. Then each section fills its own budget with its newest parts, and what
-//! a section does not need is lent to the others.
+//! The text that is shown of a working memory, within a budget of tokens. Hot parts come first: the task, its state,
+//! and the newest result, with head and tail where one is too long. Then each section fills its own budget with its
+//! newest parts, and what a section does not need is lent to the others.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use super::{TOTAL_TOKENS, WorkingMemory};
 use crate::prompt::{one_line, quoted};
 use crate::text::tokens::{estimate, truncate};
 
-/// What is shown of a working memory.
+/// The text that is shown of a working memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderedContext {
     pub text: String,

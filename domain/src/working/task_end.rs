@@ -22,7 +22,8 @@ use crate::text;
 
 /// A task ends with at most this many insights.
 pub const MAX_INSIGHTS: usize = 20;
-/// What a trace document has beside the episode takes less than the rest of its bound, in bytes.
+/// The room for the texts of an episode, in bytes. The other parts of a trace document take less than the rest of its
+/// bound.
 const ROOM: usize = BODY_MAX_BYTES - (64 << 10);
 /// A goal, a title or a name is cut to this many bytes.
 const SHORT_BYTES: usize = 4_000;
@@ -37,7 +38,7 @@ const UNNAMED: &str = "A task without a description";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskEnd {
     pub status: EpisodeStatus,
-    /// What came of the task as a whole.
+    /// The result of the task as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -46,7 +46,7 @@ fn of_team(n: u128) -> (Memory, Evidence) {
     (Memory { scope: Scope::Team, team: Some("blue".into()), ..strategy(n) }, Evidence::default())
 }
 
-/// What the signals of such a report are, on this trace.
+/// Returns the signals of such a report on this trace.
 fn signals(request: &FeedbackRequest, trace: Option<Trace>) -> Vec<Signal> {
     let workspace = Workspace::of_root(ROOT, now());
     let report = Report::of(request, &workspace, trace, false, both()).unwrap();

@@ -1,5 +1,5 @@
-//! What was done for each request of a user: the calls of tools with their results, and the plan. Exchanges hold what was
-//! said; episodes are made of this.
+//! The activity for each request of a user: the calls of tools with their results, and the plan. Exchanges hold what
+//! was said; episodes are made of this.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ pub struct ToolCall {
     pub at: Option<Timestamp>,
 }
 
-/// What was done for one request of a user.
+/// The work that was done for one request of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UserRequest {
     pub question: String,

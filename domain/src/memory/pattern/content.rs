@@ -1,4 +1,4 @@
-//! What a pattern says, in a form that rules can read.
+//! The content of a pattern, in a form that rules can read.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -116,7 +116,7 @@ impl Signature {
         if !literals.is_empty() {
             return literals.iter().all(|literal| is_named(literal, &told));
         }
-        // What is quoted and says nothing about the cause, such as the path of the shell, is no word either.
+        // A quoted text that says nothing about the cause, such as the path of the shell, is no word either.
         let message = match &*LITERALS {
             Some(pattern) => pattern.replace_all(&message, " ").to_lowercase(),
             None => message.to_lowercase(),

@@ -225,7 +225,8 @@ fn fit(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<(Difference, f64)> {
         return None;
     }
     let excludes = |a: &String, b: &String| tools::exclude(&lexicon::canonical(a), &lexicon::canonical(b));
-    // What narrows both clauses before the verb is not what they tell: `on the blue fleet the heap is`.
+    // The words that narrow both clauses before the verb are not what the clauses tell:
+    // `on the blue fleet the heap is`.
     let narrows_before =
         |of: &Candidate<'_>| of.part.is_some_and(|part| part.is_before_verb && !part.opening.is_empty());
     let excluded =

@@ -273,9 +273,9 @@ impl Reading {
             }
             return;
         }
-        // What somebody does to one thing may be done to others: `CI caches the modules`.
+        // An act on one thing may be done to others as well: `CI caches the modules`.
         let acts = verb.takes_object && !verb.actions.is_empty() && !is_passive(&tokens[verb.from..verb.to]);
-        // What somebody did once says nothing of what else was done: `Sara translated it into Spanish`.
+        // A deed that somebody did once says nothing of what else was done: `Sara translated it into Spanish`.
         let word = &tokens[verb.from].lower;
         // A verb such as `feed` only ends like a past.
         let is_past = word.ends_with("ed") && lexicon::verb(word) != *word;

@@ -135,13 +135,13 @@ fn evidence(newer: &Clause, older: &Clause) -> Option<UpdateEvidence> {
         ("passive_verbs", -1.52, flag(other_verbs && is_passive)),
         // Other words, and not a name or an amount.
         ("words", -0.29, flag(is(Difference::Words))),
-        // What the subject is, and what is done to it: `is a monolith`, `is written in PHP`.
+        // One clause says what the subject is, and the other what is done to it: `is a monolith`, `is written in PHP`.
         ("being", -0.41, flag((a.is_copula && b.is_passive) || (a.is_passive && b.is_copula))),
         // Values behind prepositions that say other things: `is done with`, `is done by`.
         ("other_opening", -1.70, flag(is_open && other_opening)),
         // One side denies what the other affirms.
         ("polarity", 0.98, flag(is(Difference::Polarity))),
-        // What the newer clause says beside that.
+        // The newer clause says something beside that.
         ("polarity_left", -1.76, flag(is(Difference::Polarity) && !new.is_empty())),
         // Two tools of different purposes.
         ("other_tool", -2.59, flag(is_other_tool && !is_related)),

@@ -117,7 +117,7 @@ fn clauses(text: &str, subject: &[Term]) -> Vec<Clause> {
     let (mut all, mut inherited) = (Vec::<Clause>::new(), subject.to_vec());
     let sentences = token::sentences(&text[..end], MOST_WORDS);
     let dismissed: Vec<String> = sentences.iter().flat_map(|sentence| former_value::dismissed(sentence)).collect();
-    // What `that one` tells from others is one of several.
+    // The thing that `that one` tells from others is one of several.
     let tells_apart = |sentence: &Vec<Token>| {
         sentence.windows(2).next().is_some_and(|pair| {
             matches!((&*pair[0].lower, &*pair[1].lower), ("that" | "this", "one") | ("the", "other" | "others"))

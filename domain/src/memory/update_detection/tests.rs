@@ -159,7 +159,7 @@ fn a_title_of_several_things_tells_that_there_are_several() {
     let (older, newer) = ("The meetup is sponsored by Initech.", "The meetup is sponsored by Umbrella.");
     let is_same = |title: &str| same_subject(&Statement::of(title, older), &Statement::of(title, newer));
     assert!(is_same("Sponsor") && !is_same("Sponsors"));
-    // What both say in their title changes nothing.
+    // A claim that both make in their title changes nothing.
     let added = Statement::of("Grandma's pills", "Grandma takes magnesium too.");
     assert!(!same_subject(&added, &Statement::of("Grandma's pills", "Grandma takes vitamin D.")));
 }

@@ -267,7 +267,7 @@ fn spoken_time(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
         _ => (if hour >= 12 { 12 } else { 0 }, false),
     };
     let minute = i64::from(hour % 12 + half) * 60 + minutes;
-    // What happens in the morning may happen in the evening, too, so the part of the day stays.
+    // A thing that happens in the morning may happen in the evening, too, so the part of the day stays.
     (from > 0 || has_clock || has_part)
         .then(|| (ClauseValue::new(ValueKind::Time, [format!("{}:{:02}", minute / 60, minute.rem_euclid(60))]), taken))
 }

@@ -443,7 +443,7 @@ fn position(tokens: &[Token]) -> Option<usize> {
             }
             return Some(at);
         }
-        // What stands behind such a pronoun is a verb, whatever follows: `we keep invoices`.
+        // The word behind such a pronoun is a verb, whatever follows: `we keep invoices`.
         if matches!(previous, "we" | "they" | "you" | "i") {
             return Some(at);
         }
@@ -471,7 +471,7 @@ fn position(tokens: &[Token]) -> Option<usize> {
                     | "shall"
                     | "always"
             ) || (previous.ends_with('s') && !word.ends_with('s') && before.is_some_and(|before| !before.is_name));
-        // What is done to reach something comes before it: `Run the script to load the data`.
+        // A step that is done to reach something comes before it: `Run the script to load the data`.
         if many && !(previous == "to" && uncertain.is_some()) {
             return Some(at);
         }

@@ -206,7 +206,7 @@ fn any_profile() -> impl Strategy<Value = Profile> {
         .prop_map(|(name, weights, half_life)| Profile::new(name, weights, half_life))
 }
 
-/// What a memory brings along, one field for each thing a score can depend on.
+/// The properties of a memory, one field for each thing a score can depend on.
 #[derive(Debug, Clone)]
 struct Case {
     similarity: f64,

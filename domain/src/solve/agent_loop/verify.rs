@@ -1,5 +1,5 @@
-//! What follows the choice of a solution: the caller's check, where there is one, and then the judge, who is told what
-//! the check found. An observation wins over the judge's opinion.
+//! The steps that follow the choice of a solution: the caller's check, where there is one, and then the judge, who is
+//! told what the check found. An observation wins over the judge's opinion.
 
 use jiff::Timestamp;
 

@@ -178,7 +178,7 @@ proptest! {
         operations.extend(results.iter().map(|text| result("s", text)));
         let mut memory = WorkingMemory::new("", now());
         operations.iter().for_each(|operation| {
-            // What is refused is not held.
+            // An operation that is refused changes nothing.
             let _ = memory.apply(operation, now());
         });
         let end = TaskEnd { output: Some(output.clone()), insights: vec![output; 1], ..TaskEnd::unknown() };

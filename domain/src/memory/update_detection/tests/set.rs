@@ -53,7 +53,7 @@ fn is_linked_or_reordered(newer: &Said, older: &Said) -> bool {
     updates(newer.dated(), older.dated()).is_some() || same_subject(&newer.statement, &older.statement)
 }
 
-/// What was found in a split, in numbers of statements or pairs.
+/// The counts of what was found in a split, in numbers of statements or pairs.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Counts {
     changes: usize,
@@ -81,7 +81,7 @@ fn counts(all: &[Said]) -> Counts {
         let false_link = all.iter().any(|other| {
             let same_group = other.line.group == said.line.group && other.line.id != said.line.id;
             let is_real = said.line.updates.as_deref() == Some(&*other.line.id);
-            // What says more than a change says what changed, too; and a later change may update it.
+            // A statement that says more than a change says what changed, too; and a later change may update it.
             let is_latest = |other: &Said| {
                 all.iter().all(|between| {
                     between.line.group != other.line.group
