@@ -1,4 +1,4 @@
-//! What the cache saves when tasks come again.
+//! This bench measures what the cache saves when tasks come again.
 //!
 //! 100 solves: 10 tasks, each 10 times, three attempts, memory and learning on, with the default cache of 100 answers
 //! and without a cache. Prints, for the nine passes after the first, the share of cacheable calls that were answered

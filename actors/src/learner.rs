@@ -133,7 +133,7 @@ impl LearnerHandle {
         }
         let begun = self.workspaces.resolve(workspace, deadline).await?;
         let batch = Arc::new(ExchangeBatch { exchanges, begun, trust });
-        // What the actor stored before it ended is known by its ids.
+        // The ids tell what the actor stored before it ended.
         ask_again_if_dropped(|| self.ask(&batch, deadline)).await?
     }
 

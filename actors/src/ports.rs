@@ -1,6 +1,7 @@
-//! What the system needs from outside: a store, an embedder, a language model, the time, the lease of the background
-//! work, the making of backups, the logs of working memories, the artefacts of episodes, the directories of memory
-//! banks, and where a caller has one a check of solutions. Adapters are in the root package, fakes in `testkit`.
+//! The ports: what the system needs from outside. They are a store, an embedder, a language model, the time, the lease
+//! of the background work, the making of backups, the logs of working memories, the artefacts of episodes, the
+//! directories of memory banks, and where a caller has one a check of solutions. Adapters are in the root package,
+//! fakes in `testkit`.
 
 mod account;
 mod artefacts;

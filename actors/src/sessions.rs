@@ -1,5 +1,5 @@
-//! What the sessions of clients left in this process: the traces that their next solve or report continues. Nothing here
-//! is stored: a session ends with its process.
+//! The traces that the sessions of clients left in this process, and that their next solve or report continues. Nothing
+//! here is stored: a session ends with its process.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -35,7 +35,7 @@ const DRAFT_CHARS: usize = 2_400;
 const CHARS_PER_TOKEN: usize = 4;
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What a call of this purpose thinks before it answers, in tokens.
+/// Returns the tokens of reasoning that a call of this purpose takes before it answers.
 fn reasoning_tokens(purpose: Purpose) -> u64 {
     match purpose {
         Purpose::Think | Purpose::Refine => 1_200,
@@ -46,7 +46,7 @@ fn reasoning_tokens(purpose: Purpose) -> u64 {
     }
 }
 
-/// What one run spent: in the first pass over the tasks, and in the nine after it.
+/// The costs of one run: in the first pass over the tasks, and in the nine after it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spent {
     pub(crate) warm_up: Phase,

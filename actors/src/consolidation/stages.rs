@@ -160,7 +160,8 @@ impl ConsolidationHandle {
         let book = self.book(workspace, inputs, deadline).await?;
         let mut staged = Staged::of(StageName::Refinement, book.patterns.len());
         let mut changed: HashSet<MemoryId> = HashSet::new();
-        // What is quarantined or superseded counts for nothing, and what a team or an organisation reads is theirs.
+        // A memory that is quarantined or superseded counts for nothing, and what a team or an organisation reads is
+        // theirs.
         let own: Vec<&(Memory, PatternPart)> = book
             .patterns
             .iter()

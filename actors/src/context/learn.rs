@@ -31,7 +31,7 @@ pub enum GivenContext {
     Shown(ShownContext),
 }
 
-/// What is told at the end of a task. The task is that of the episode, or else that of the context.
+/// The report at the end of a task. The task is that of the episode, or else that of the context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearnEpisode {
     pub workspace: WorkspaceRef,
@@ -46,7 +46,7 @@ pub struct LearnEpisode {
     pub counts_in: Vec<Scope>,
 }
 
-/// What is known of a context, and the episode that came of it. Whoever has it is the only one who learns from it.
+/// The known parts of a context, and the episode that came of it. Whoever has it is the only one who learns from it.
 #[derive(Default)]
 struct ContextInWork {
     shown: Option<ShownContext>,

@@ -1,4 +1,4 @@
-//! What helps with an error: the patterns that name it, warnings, and what resolved it in earlier tasks.
+//! Help with an error: the patterns that name it, warnings, and what resolved it in earlier tasks.
 
 use std::time::Duration;
 

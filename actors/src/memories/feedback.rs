@@ -1,5 +1,5 @@
-//! What clients report about memories they used, and the lessons they bring with it. A report that names no trace makes or
-//! extends the reported trace of its session.
+//! Reports of clients about memories they used, and the lessons they bring with it. A report that names no trace makes
+//! or extends the reported trace of its session.
 
 use jiff::Timestamp;
 use reasoning_bank_domain::evidence::feedback::{FeedbackRequest, Reported};
@@ -87,7 +87,7 @@ impl MemoriesHandle {
 
         let mut signals = report.signals(after.as_ref(), now, || Uuid::now_v7().into());
         signals.extend(overruled.signals);
-        // What begins a trace was not said before.
+        // A report that begins a trace repeats nothing.
         if !report.begins {
             let said = self.stored_signals(signals.iter().map(|signal| signal.id), deadline).await?;
             signals.retain(|signal| !said.contains(&signal.id));

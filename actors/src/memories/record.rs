@@ -58,7 +58,7 @@ impl MemoriesHandle {
             let replaces = &learned.memory().succession.replaces;
             updates = replaces.iter().copied().filter(|id| !supersedes.contains(id)).collect();
             batch.push(match learned.into_record() {
-                // What takes the place of another memory is one of its own.
+                // A memory that takes the place of another one is a memory of its own.
                 Record::Memory { memory, passages, .. } if !supersedes.is_empty() => {
                     Record::Memory { memory, passages, confirm: None }
                 }

@@ -1,4 +1,4 @@
-//! What the tests of the decorators share.
+//! Helpers that the tests of the decorators share.
 
 use std::time::Duration;
 

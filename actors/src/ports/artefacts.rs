@@ -1,5 +1,5 @@
-//! What is kept beside the bodies of episodes: files and long texts. A content is kept once in its workspace, and goes
-//! when the last episode that names it is erased. All calls block.
+//! Artefacts: files and long texts that are kept beside the bodies of episodes. A content is kept once in its
+//! workspace, and goes when the last episode that names it is erased. All calls block.
 
 use std::io;
 

@@ -119,7 +119,7 @@ pub enum BankRecord {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BankOnDisk {
     pub files: BankFiles,
-    /// What is there and no file of the bank.
+    /// The files that are there and are no files of the bank.
     pub left_alone: BTreeMap<String, LeftAlone>,
 }
 
@@ -142,7 +142,7 @@ pub enum LeftAlone {
     Unreadable,
 }
 
-/// What lies under a temporary name.
+/// The content of a file under a temporary name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StagedFile {
     Missing,

@@ -1,4 +1,5 @@
-//! What day it is, as memories see it: when something was made, how old it is. Deadlines and pauses are the runtime's.
+//! The clock port: the day and time as memories see it, when something was made and how old it is. Deadlines and pauses
+//! are the runtime's.
 
 use std::fmt;
 use std::sync::Arc;

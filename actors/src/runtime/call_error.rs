@@ -1,4 +1,4 @@
-//! What can go wrong between a handle and its actor, whatever was asked.
+//! The errors that can come between a handle and its actor, whatever was asked.
 
 use std::time::Duration;
 

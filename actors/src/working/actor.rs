@@ -20,7 +20,7 @@ use crate::runtime::{Deadline, MessageTimer, Panicked, Tasks};
 
 /// The most tasks that this process has at hand. The one that was not used for longest goes first.
 const AT_HAND: usize = 1_024;
-/// What was appended is synced after this time, and so is on the disk within five seconds.
+/// The time after which an appended line is synced. So it is on the disk within five seconds.
 const SYNC_AFTER: Duration = Duration::from_secs(4);
 /// Tasks that nobody touches any more are looked for this often.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);

@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, PartialEq)]
 pub struct EndedTask {
     pub recorded: RecordedEpisode,
-    /// What the episode says was done.
+    /// The work that was done, as the episode tells it.
     pub execution: Execution,
 }
 

@@ -1,4 +1,4 @@
-//! What can be done with a workspace as a whole: list, look, name, trust, move, empty, delete.
+//! The changes of a workspace as a whole: list, look, name, trust, move, empty, delete.
 
 use jiff::Timestamp;
 use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules, Visibility};

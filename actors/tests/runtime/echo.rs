@@ -54,7 +54,7 @@ pub(crate) enum EchoMsg {
         text: String,
         reply: RpcReplyPort<String>,
     },
-    /// What no actor shall do: it waits in its handler.
+    /// Waits in the handler, which no actor shall do.
     Hold {
         until: Arc<Notify>,
         held: oneshot::Sender<()>,

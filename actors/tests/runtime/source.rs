@@ -21,7 +21,7 @@ fn sources() -> Vec<(PathBuf, String)> {
     sources
 }
 
-/// What follows each call of `name(..)` in text without spaces.
+/// Returns what follows each call of `name(..)` in text without spaces.
 fn after_calls<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let after = |(begin, _)| {
         let arguments = &text[begin + name.len()..];

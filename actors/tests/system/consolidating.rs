@@ -47,7 +47,7 @@ fn here() -> WorkspaceRef {
     WorkspaceRef::Root("/here".into())
 }
 
-/// What an episode tells: its domain, the tools that it called, and whether it succeeded.
+/// Makes an episode: its domain, the tools that it called, and whether it succeeded.
 fn told(n: usize, domain: &str, tools: &[&str], succeeded: bool) -> NewEpisode {
     let status = if succeeded { EpisodeStatus::Success } else { EpisodeStatus::Failure };
     let mut episode = NewEpisode::new(format!("Fix the bug number {n} of the {domain} pager"), status);
@@ -223,7 +223,7 @@ async fn memories_that_say_the_same_become_one_and_come_back() {
         world.bank.memories.record(request, soon()).await.unwrap().id
     };
     let first = said("Retry the call when it times out.", "Keep the billing client alive").await;
-    // What is edited is not compared with what is there.
+    // An edited text is not compared with what is there.
     let other = said("Ask the operator.", "Nightly report of the warehouse fails").await;
     let changes = Changes { content: Some("When it times out, retry the call".into()), ..Changes::default() };
     let edited = UpdateRequest { id: other, workspace: here(), changes, if_revision: None };

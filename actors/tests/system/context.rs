@@ -1,4 +1,5 @@
-//! What an agent is shown before a task and when something fails, and what follows from what it tells at the end.
+//! Tests of what an agent is shown before a task and when something fails, and of what follows from what it tells at
+//! the end.
 
 use std::time::Duration;
 

@@ -30,7 +30,7 @@ const LESSONS: &str = r#"{"learnings": [{"title": "Pin the toolchain before bise
     "content": "Fix the compiler version first, so that the bisection sees one change at a time.",
     "pattern_tags": ["git"], "domain_category": "tooling", "difficulty_level": null, "error_context": null}]}"#;
 
-/// What several systems share.
+/// The parts of a bank that several systems share.
 #[derive(Clone, Default)]
 struct Bank {
     store: Arc<MemStore>,

@@ -1,4 +1,4 @@
-//! What clients report about memories they used.
+//! Tests of reports of clients about memories they used.
 
 use reasoning_bank_actors::memories::{FeedbackRequest, Learning, RetrieveRequest};
 use reasoning_bank_actors::ports::StoreError;

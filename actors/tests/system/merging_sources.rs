@@ -16,7 +16,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 
 use crate::support::*;
 
-/// What another process stores between the reading of the first one who revises a memory, and its commit.
+/// Returns what another process stores between the reading of the first one who revises a memory, and its commit.
 type Meanwhile = Box<dyn Fn(Memory) -> Vec<Memory> + Send + Sync>;
 
 struct Shared {

@@ -1,4 +1,5 @@
-//! What is learned again: which memory is confirmed, how often, by which sources, and under which id it is told.
+//! Tests of lessons that are learned again: which memory is confirmed, how often, by which sources, and under which id
+//! it is told.
 
 use std::sync::Arc;
 

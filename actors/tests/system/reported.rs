@@ -1,4 +1,5 @@
-//! What clients leave that work by themselves: what they were shown, and the traces that their reports make.
+//! Tests of the traces of clients that work by themselves: what they were shown, and the traces that their reports
+//! make.
 
 use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest};

@@ -1,4 +1,4 @@
-//! What the commits after a solve say of the memories that were used in it.
+//! Tests of what the commits after a solve say of the memories that were used in it.
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::memories::FeedbackRequest;

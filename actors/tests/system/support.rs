@@ -154,7 +154,7 @@ pub(crate) fn feedback_on(memory_ids: Vec<MemoryId>, verdict: Feedback) -> Feedb
     }
 }
 
-/// What a session says about the memories that its work in the project used; it may not share them.
+/// Makes the report of a session about the memories that its work in the project used; it may not share them.
 pub(crate) fn work_report(session: &str, task: Option<&str>, used: &[MemoryId], verdict: Feedback) -> FeedbackRequest {
     FeedbackRequest {
         task: task.map(Into::into),
@@ -165,7 +165,7 @@ pub(crate) fn work_report(session: &str, task: Option<&str>, used: &[MemoryId], 
     }
 }
 
-/// What a client learned, as its report has it.
+/// Makes a lesson as a client reports it.
 pub(crate) fn learning(title: &str, content: &str) -> Learning {
     Learning { title: title.into(), description: "when it fits".into(), content: content.into(), error_context: None }
 }

@@ -38,7 +38,7 @@ impl World {
         self.trace(report.trace_id.unwrap()).await
     }
 
-    /// What the trace says of a memory, beside that it was used.
+    /// Returns what the trace says of a memory, beside that it was used.
     async fn votes(&self, report: &SolveReport, memory: MemoryId) -> Vec<Signal> {
         let mut signals = self.signals().await;
         signals.retain(|s| s.memory_id == memory && s.trace_id == report.trace_id && s.kind != SignalKind::Injected);

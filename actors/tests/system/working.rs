@@ -28,7 +28,7 @@ async fn process(logs: &MemLogs) -> System {
     Bank { logs: logs.clone(), ..Bank::default() }.open(false).await
 }
 
-/// What processes share.
+/// The parts of a bank that processes share.
 #[derive(Clone, Default)]
 struct Bank {
     logs: MemLogs,

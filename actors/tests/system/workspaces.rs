@@ -90,7 +90,7 @@ async fn an_empty_workspace_gives_way_to_one_that_is_moved_there() {
         workspaces.rename(&gave_way, name, soon()).await.unwrap();
     }
     assert_eq!(found(&world, root(NEW_ROOT)).await, 1, "it never takes the directory back");
-    // What somebody wrote to it when it was looked at is there.
+    // A memory that somebody wrote to it when it was looked at is there.
     world.recorded(RecordRequest { workspace: gave_way.clone(), ..lesson("Written meanwhile", "with backoff") }).await;
     assert_eq!(found(&world, gave_way).await, 1);
     world.stop().await;

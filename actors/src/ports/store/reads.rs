@@ -102,7 +102,7 @@ pub struct HistoryFilter {
     pub of: HistoryOf,
 }
 
-/// What a list of the history is about.
+/// The subject of a list of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryOf {
     /// The records of all runs.

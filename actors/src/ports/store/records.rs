@@ -69,8 +69,8 @@ pub enum Record {
     /// trace is not stored.
     #[serde(rename = "episode_vectors")]
     EpisodeVectors(EpisodeVectors),
-    /// What something was before a run of consolidation changed it, or the record of a run. Of its records the one with the
-    /// highest revision stays.
+    /// The state of something before a run of consolidation changed it, or the record of a run. Of the records of a run
+    /// the one with the highest revision stays.
     History(HistoryEntry),
 }
 

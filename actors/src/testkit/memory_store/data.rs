@@ -95,7 +95,7 @@ impl Data {
             }
         }
         let mut committed = Committed::default();
-        // What is about a trace comes after it.
+        // A record about a trace comes after it.
         let (of_episodes, others): (Batch, Batch) =
             batch.into_iter().partition(|record| matches!(record, Record::EpisodeState(_) | Record::EpisodeVectors(_)));
         for record in others.into_iter().chain(of_episodes) {
