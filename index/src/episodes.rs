@@ -1,5 +1,5 @@
-//! What a search of episodes needs of each, in memory. Columns are read part by part, as a store has them, and are joined
-//! to one table: who is shown an episode is told by its times, and its meaning by vectors in 8 bits a number.
+//! The columns that a search of episodes needs, in memory. They are read part by part, as a store has them, and are
+//! joined to one table: who is shown an episode is told by its times, and its meaning by vectors in 8 bits a number.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
