@@ -82,7 +82,7 @@ impl SourceItem {
     }
 }
 
-/// What a source gives.
+/// One thing that a source gives.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SourceEntry {
     Item(SourceItem),

@@ -1,4 +1,5 @@
-//! What other programs remembered, as this bank takes it: strategies, warnings, and facts that are no advice.
+//! This package reads what other programs remembered, as this bank takes it: strategies, warnings, and facts that are
+//! no advice.
 //!
 //! In reading order: `source` lists the programs and where each keeps its memories. `item` is one thing that was
 //! remembered; `memory` makes a memory or a line of a memory bank of it. `warning_cues` tells warnings from facts,

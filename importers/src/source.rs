@@ -109,7 +109,7 @@ impl FromStr for ImportSource {
     }
 }
 
-/// What default places depend on.
+/// The facts that default places depend on.
 pub struct SourcePlaces<'a> {
     pub home: Option<PathBuf>,
     /// Returns the value of an environment variable that is set and not empty.
