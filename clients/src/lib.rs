@@ -1,6 +1,6 @@
-//! What ReasoningBank knows of the programs that agents run in: which files configure them, how these are edited so
-//! that all else in them stays as it is, and how an edit is taken back. It is told where things lie and what files say;
-//! reading and writing them is the edge's.
+//! The knowledge of ReasoningBank about the programs that agents run in: which files configure them, how these are
+//! edited so that all else in them stays as it is, and how an edit is taken back. It is told where things lie and what
+//! files say; reading and writing them is the edge's.
 //!
 //! In reading order: `agent_client` lists the clients. `locations` says which files configure each of them.
 //! `server_entry` is what is written there, as `document` values. `edit` puts such values into JSON with comments,

@@ -1,5 +1,5 @@
-//! What a set-up wrote, so that it can be taken back: byte for byte where nobody changed the file since, else its own
-//! entries alone.
+//! The receipt of a set-up. It tells what the set-up wrote, so that it can be taken back: byte for byte where nobody
+//! changed the file since, else its own entries alone.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

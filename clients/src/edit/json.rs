@@ -239,7 +239,7 @@ fn cut(text: &str, find: impl for<'a, 'b> Fn(&'b Object<'a>) -> Option<Range>) -
     Ok(format!("{before}{}", &text[cut.end..]))
 }
 
-/// What JSON with comments may have beyond JSON: comments and trailing commas.
+/// Allows what JSON with comments has beyond JSON: comments and trailing commas.
 fn options() -> ParseOptions {
     ParseOptions {
         allow_loose_object_property_names: false,
