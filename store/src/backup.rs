@@ -77,7 +77,7 @@ impl BackupError {
     }
 }
 
-/// What is wrong with a file of a backup.
+/// A fault of a file of a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Flaw {

@@ -11,7 +11,7 @@ use super::BackupError;
 
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// What was copied.
+/// The result of copying a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Copied {
     pub(super) bytes: u64,

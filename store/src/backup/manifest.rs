@@ -25,7 +25,7 @@ const FORMAT: u32 = 1;
 /// The largest manifest that is read: enough for a million files.
 pub(super) const MAX_BYTES: u64 = 256 << 20;
 
-/// What may be in a backup, by the first part of its path in the data directory.
+/// The parts that a backup may have, by the first part of the path in the data directory.
 const PARTS: [&str; 16] = [
     "lance",
     "journal",

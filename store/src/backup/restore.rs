@@ -35,7 +35,7 @@ pub struct RestoreOptions {
     pub erasures_of: Option<PathBuf>,
 }
 
-/// What was restored.
+/// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     pub manifest: BackupManifest,
@@ -46,7 +46,7 @@ pub struct Restored {
     /// The number of memories after that.
     pub memories: u64,
     pub with_tokens: bool,
-    /// What lies in the backup and was left there, because it is none of it.
+    /// The files that lie in the backup and were left there, because they are not part of it.
     pub unexpected: Vec<FlawedFile>,
 }
 

@@ -1,5 +1,6 @@
-//! What can be done with a directory right now. It is opened for reading alone where it cannot be written to, and
-//! opened again, repairs included, as soon as it can be: by the next write, or by a look now and then while it is read.
+//! The access to a directory: what can be done with it right now. It is opened for reading alone where it cannot be
+//! written to, and opened again, repairs included, as soon as it can be: by the next write, or by a look now and then
+//! while it is read.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};

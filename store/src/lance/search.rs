@@ -1,7 +1,7 @@
-//! What readers ask for. A query gets its candidates (`candidates`), with what its terms are worth (`term_statistics`);
-//! lists and exports are read in pages (`pages`), and what there is in all is counted (`summary`). Each of them reads
-//! the tables through a view that shows a commit whole or not at all (`view`). What is searched in memory is in
-//! `resident`.
+//! The answers to readers. A query gets its candidates (`candidates`), with what its terms are worth
+//! (`term_statistics`); lists and exports are read in pages (`pages`), and what there is in all is counted (`summary`).
+//! Each of them reads the tables through a view that shows a commit whole or not at all (`view`). Searches that are
+//! answered from memory are in `resident`.
 
 mod candidates;
 pub(super) mod episodes;

@@ -25,7 +25,7 @@ use super::tables::{Tables, dataset, manifests, read, rows as table_rows};
 use super::threads::blocking;
 use crate::files::{create_file, make_parent, unless_gone};
 
-/// What a snapshot holds.
+/// The facts about what a snapshot holds.
 #[derive(Debug, Clone)]
 pub(crate) struct SnapshotFacts {
     /// The moment at which nobody could write.

@@ -1,4 +1,4 @@
-//! What the tables hold, and how they are read and written. In reading order: which tables and columns there are
+//! The tables of the store, and how they are read and written. In reading order: which tables and columns there are
 //! (`schema`), how records become rows and rows records (`rows`), the handles of the tables (`handles`) and their
 //! datasets (`dataset`), conditions on rows (`filter`), reads (`read`), the indexes (`indexes`), compaction and pruning
 //! (`compaction`), the versions on disk and whether their files are whole (`manifests`), and what is kept of that which

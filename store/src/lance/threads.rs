@@ -3,7 +3,8 @@
 //! it on the threads that serve them. The parts of a search have a pool of their own: LanceDB trains indexes in
 //! rayon's, and commits encode there.
 //!
-//! What is opened by one runtime and used by another lives as long as the first: both last as long as the process.
+//! A table that is opened by one runtime and used by another lives as long as the first: both last as long as the
+//! process.
 
 use std::num::NonZero;
 use std::sync::LazyLock;

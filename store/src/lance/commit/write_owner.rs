@@ -1,7 +1,8 @@
-//! What is being written right now: a file beside the write lock, `lance/.write.owner`. It names the journal whose last
-//! frame is being applied, so that whoever gets the lock next finishes what was begun. Once tables change, it also
-//! names the versions that they had before. The tables of a commit change one after the other; readers, who take no
-//! lock, keep to those versions until all have changed, however long that takes and whatever becomes of the writer.
+//! The note of what is being written right now: a file beside the write lock, `lance/.write.owner`. It names the
+//! journal whose last frame is being applied, so that whoever gets the lock next finishes what was begun. Once tables
+//! change, it also names the versions that they had before. The tables of a commit change one after the other; readers,
+//! who take no lock, keep to those versions until all have changed, however long that takes and whatever becomes of the
+//! writer.
 //!
 //! ```text
 //! journal 01928c7e-....log

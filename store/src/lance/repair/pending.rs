@@ -1,4 +1,5 @@
-//! What is pending when the write lock is had: a commit, a change of the embedder or an erasure that broke off.
+//! The work that is pending when the write lock is had: a commit, a change of the embedder or an erasure that broke
+//! off.
 
 use reasoning_bank_actors::ports::StoreError;
 

@@ -81,7 +81,7 @@ impl EpisodeCache {
     }
 }
 
-/// What was read of the fragments of a table, in the order of the table.
+/// The parts that were read of the fragments of a table, in the order of the table.
 struct Fragments<T>(Vec<(FragmentKey, Arc<T>)>);
 
 impl<T> Default for Fragments<T> {

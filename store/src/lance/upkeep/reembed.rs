@@ -133,7 +133,7 @@ async fn finish(shared: &SharedStore, next: &Table, embedder: &dyn Embedder) -> 
     for stale in stale.chunks(ROWS_COMPARED) {
         next.delete(&filter::one_of("id", stale.iter().cloned())).await.map_err(failed)?;
     }
-    // What the journals hold is in the tables, and has vectors of the old embedder.
+    // The content of the journals is in the tables, and has vectors of the old embedder.
     shared.checkpoints.sync_tables().await?;
     let (layout, own, to) = (shared.layout.clone(), shared.journal.clone(), embedder.fingerprint().clone());
     blocking(move || {
