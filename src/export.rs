@@ -35,7 +35,7 @@ const PAGE_OF_MEMORIES: usize = 4_096;
 /// One page may take this long.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What is exported besides memories, traces and signals.
+/// The things that are exported besides memories, traces and signals.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ExportOptions {
     /// The memories have their passages with vectors, and the name of the embedder.

@@ -1,4 +1,5 @@
-//! What an operator sees of a server: numbers in the text format of Prometheus, and nothing of what is in the bank.
+//! The metrics of a server, for its operator: numbers in the text format of Prometheus, and nothing of what is in the
+//! bank.
 //!
 //! `names` lists every metric with its meaning. Most are read where they are kept when somebody asks, which is in `scrape`.
 //! Requests and calls of tools are counted nowhere else, so [`ServerMetrics`] counts them, in a `histogram` for each set
@@ -22,8 +23,8 @@ pub(crate) use scrape::Scraper;
 /// The outcome of a call whose caller went away before it had ended.
 const ABANDONED: &str = "cancelled";
 
-/// What a server counts of its requests and calls. The labels are from bounded sets: templates of routes, names of
-/// tools, codes.
+/// The counts of a server's requests and calls. The labels are from bounded sets: templates of routes, names of tools,
+/// codes.
 pub(crate) struct ServerMetrics {
     since: Timestamp,
     requests: Series<RequestLabels>,

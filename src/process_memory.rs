@@ -1,4 +1,4 @@
-//! What the system says of the memory that a process takes.
+//! The memory that a process takes, as the system tells it.
 
 use std::fmt::Display;
 

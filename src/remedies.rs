@@ -1,5 +1,5 @@
-//! What can be done about a failure, in the words of the edges: commands, options and keys of the configuration. The
-//! packages below name none of these.
+//! The remedies for failures, in the words of the edges: commands, options and keys of the configuration. The packages
+//! below name none of these.
 
 use std::borrow::Cow;
 

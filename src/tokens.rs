@@ -107,7 +107,7 @@ impl TokenFile {
     fn push(&self, tokens: &mut Vec<AccessToken>, token: AccessToken, now: Timestamp) -> Result<(), TokensError> {
         if tokens.len() >= MAX_TOKENS {
             for ended in tokens.extract_if(.., |token| token.expiry(now) != Expiry::Valid) {
-                // What is left of it there would be in nobody's way.
+                // A rest of it that is left there is in nobody's way.
                 let _ = LastUse::of(&self.dir).forget(&ended.id);
             }
         }
@@ -170,7 +170,7 @@ struct ReadTokens {
     by_id: HashMap<TokenId, Arc<AccessToken>>,
 }
 
-/// What tells one version of a file that is replaced whole from another.
+/// The properties that tell one version of a file that is replaced whole from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileStamp {
     inode: u64,

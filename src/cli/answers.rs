@@ -37,7 +37,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What a source has for this bank, and what became of it.
+/// The document of an import: what a source has for this bank, and what became of it.
 #[derive(Debug, Serialize)]
 pub(super) struct SourceImportReport {
     pub(super) source: ImportSource,

@@ -21,7 +21,7 @@ use crate::audit::CommandAudit;
 use crate::settings::Loaded;
 
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
-/// What is cancelled has removed what it made within this time, unless it waits for a stream.
+/// The time within which a cancelled backup has removed what it made, unless it waits for a stream.
 const GRACE: Duration = Duration::from_secs(3);
 
 pub(super) fn command(command: BackupCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {

@@ -21,7 +21,7 @@ use super::session::{request_deadline, rewrite_deadline, with_bank, with_searchi
 use super::{input, render};
 use crate::settings::Loaded;
 
-/// What stands between an error and what resolved it.
+/// The text between an error and what resolved it.
 const RESOLVED_BY: &str = " => ";
 
 pub(super) fn command(command: EpisodeCommand, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {

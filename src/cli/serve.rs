@@ -109,12 +109,12 @@ pub(super) fn bridge(url: Url, token_env: &str, key: Option<WorkspaceKey>) -> Re
     done.map(|()| CommandExit::Ok)
 }
 
-/// What a server said of itself.
+/// The answer of a server about itself.
 #[derive(Debug, Serialize)]
 struct ProbeAnswer {
     url: String,
     ready: bool,
-    /// What the server said, or why it said nothing.
+    /// The server's answer, or the reason why there is none.
     detail: String,
 }
 

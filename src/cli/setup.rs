@@ -29,7 +29,7 @@ struct FilePlan {
     file: ConfigFile,
     clients: Vec<AgentClient>,
     current: Option<String>,
-    /// What the file was before any set-up, as far as its owner has not changed it since.
+    /// The text of the file before any set-up, as far as its owner has not changed it since.
     original: Option<String>,
     wanted: Option<String>,
 }
@@ -138,8 +138,8 @@ fn uninstall(
         };
         plans.push(FilePlan { file, clients: left, current, original, wanted });
     }
-    // What no receipt knows of, such as what came from another machine or was written by hand: the entries alone, and
-    // only of clients that were named.
+    // Entries that no receipt knows of came from another machine or were written by hand. The entries alone are
+    // removed, and only of clients that were named.
     for client in AgentClient::ALL.into_iter().filter(|client| args.clients.contains(client)) {
         let scope = args.scope.into();
         let files = places.server_file(client, scope, Path::exists).ok().into_iter();

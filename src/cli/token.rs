@@ -19,7 +19,7 @@ pub(super) fn command(command: TokenCommand, loaded: &Loaded, output: Output) ->
     let tokens = Tokens::of(data_dir);
     let all = |_: &AccessToken| true;
     let unchecked = |_: &AccessToken| Ok::<_, TokensError>(());
-    // What cannot be noted is not done.
+    // A change that cannot be noted is not made.
     let audit = || CommandAudit::open(data_dir).map_err(|error| CommandFailure::from(ServeError::Audit(error)));
     match command {
         TokenCommand::Create(args) => {

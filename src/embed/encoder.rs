@@ -1,5 +1,5 @@
-//! What a worker needs of a model. [`super::tract::TractEncoder`] and [`super::onnx_runtime::OrtEncoder`] implement it;
-//! tests script another.
+//! The encoder trait: what a worker needs of a model. [`super::tract::TractEncoder`] and
+//! [`super::onnx_runtime::OrtEncoder`] implement it; tests script another.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -20,7 +20,7 @@ const LEAST_WINDOW_TOKENS: usize = 8;
 /// The files that may hold the weights, in order of preference.
 pub(crate) const WEIGHTS: [&str; 2] = ["model.onnx", "onnx/model.onnx"];
 pub(crate) const TOKENIZER: &str = "tokenizer.json";
-// What is read besides these, where it is there.
+// The files that are read besides these, where they are there.
 pub(crate) const CONFIG: &str = "config.json";
 pub(crate) const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
 pub(crate) const TRANSFORMER: &str = "sentence_bert_config.json";

@@ -134,7 +134,7 @@ pub(crate) async fn ingest(
     let read = reading.await.map_err(Error::internal)?;
     stored?;
     let twins = read?;
-    // What took too long to embed was stored without vectors.
+    // A memory that took too long to embed was stored without vectors.
     while system.memories.fill_vectors(Deadline::after(BATCH_TIMEOUT)).await? > 0 {}
     let took = begun.elapsed();
     let upkeep_begun = Instant::now();

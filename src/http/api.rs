@@ -184,7 +184,7 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
     // its answer is there when the script comes again.
     let guard = if key.is_none() { Some(cancel.clone().drop_guard()) } else { None };
     let call = ScriptCall { tool: route.tool, arguments, progress, key, cancel };
-    // What was begun is noted in the audit log whether somebody waits for it or not.
+    // A call that was begun is noted in the audit log whether somebody waits for it or not.
     let answer = async move { server.script(&parts, call).await };
     let answer = tokio::spawn(answer.instrument(tracing::Span::current()));
     if route.answer == RouteAnswer::Events {

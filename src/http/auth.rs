@@ -18,7 +18,8 @@ use crate::tokens::TokenRegistry;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UsedToken(pub(super) Option<TokenId>);
 
-/// What proxies add to a request. It then comes from elsewhere, and this machine's own users are not who asks.
+/// The headers that proxies add to a request. A request with one comes from elsewhere, and this machine's own users are
+/// not who asks.
 const FORWARDED: [&str; 4] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "via"];
 
 pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {

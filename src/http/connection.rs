@@ -31,7 +31,7 @@ const MAX_HEAD_BYTES: usize = 64 << 10;
 /// The pause after a connection could not be accepted, which mostly means that the process has too many files open.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What is different for a server behind a proxy, and how long its end may take.
+/// The bounds that differ for a server behind a proxy, and how long its end may take.
 pub(super) struct Bounds {
     /// All connections come from the proxy.
     pub(super) behind_proxy: bool,

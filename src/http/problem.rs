@@ -84,7 +84,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// What the protocol says where a session ended while a request was on its way to it.
+/// The message of the protocol where a session ended while a request was on its way to it.
 const SESSION_ENDED: &str = "Session service terminated";
 
 /// Turns a refusal of the protocol, which is plain text, into the document that every other refusal has. Its status and

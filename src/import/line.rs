@@ -167,7 +167,7 @@ pub(super) fn parse(raw: Raw, bank: &ImportTarget) -> Result<ImportLine, Vec<Ite
         bank.bring_here(&mut fields);
     }
     let named = fields.remove("workspace").map(|named| workspace(named, bank)).transpose()?;
-    // What a stranger says of the workspace in use is known better here.
+    // This bank knows better what a stranger says of the workspace in use.
     let named =
         named.map(|named| if bank.mode.is_backup() || named.id != bank.here.id { named } else { bank.registration() });
     let kind = fields.remove("kind");

@@ -89,7 +89,7 @@ const NAMED: usize = 10;
 const NOT_VOUCHED_FOR: &str = "nobody vouches for the file: its memories begin anew, as the word of a model, with low \
                                confidence and without pins, links to other memories here or vectors";
 
-/// What the notes of an import say differently at each edge.
+/// The parts of an import's notes that each edge says in its own words.
 pub(crate) trait ImportWords {
     /// Says what restores a backup exactly.
     fn exactly(&self) -> &'static str;

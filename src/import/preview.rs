@@ -1,5 +1,5 @@
-//! What an import is about to write, as a person is shown it before: read from what was put aside, and held against what
-//! the bank has.
+//! The preview of an import, as a person is shown it before anything is written: read from what was put aside, and held
+//! against what the bank has.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufReader, Seek};

@@ -45,7 +45,7 @@ pub(crate) struct SourceContext {
     pub(crate) identity: Identity,
     pub(crate) home: Option<PathBuf>,
     pub(crate) now: Timestamp,
-    /// What is older is skipped.
+    /// The time before which everything is skipped.
     pub(crate) since: Option<Timestamp>,
 }
 
@@ -131,7 +131,7 @@ struct DatedFacts {
 
 impl DatedFacts {
     fn newest_first(mut self) -> WorkspaceFacts {
-        // What has one time keeps its order.
+        // Facts of one time keep their order.
         self.facts.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         let facts = self.facts.into_iter().map(|(_, fact)| fact).collect();
         WorkspaceFacts { workspace: self.workspace, location: self.location, facts }

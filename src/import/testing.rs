@@ -33,7 +33,7 @@ pub(super) fn line_of(line: Value, bank: &ImportTarget) -> ImportLine {
     line::parse(serde_json::from_value(line).unwrap(), bank).unwrap()
 }
 
-/// What a line of a backup is.
+/// Reads a line of a backup.
 pub(crate) fn parsed(line: Value) -> Restorable {
     match line_of(line, &bank(ImportMode::Backup)).taken {
         Taken::Thing(thing) => thing,

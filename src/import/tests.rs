@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::testing::{bank, file, id, lesson, line_of, parsed, with, without};
 use super::*;
 
-/// What is said about each of these lines.
+/// Returns what is said about each of these lines.
 fn problems(lines: &[Value]) -> String {
     let place = tempfile::tempdir().unwrap();
     let file = file(&place, lines);

@@ -16,14 +16,14 @@ use reasoning_bank_store::data_dir::SPENDING;
 use reasoning_bank_store::files::{create_dir, remove_if_there};
 use serde::{Deserialize, Serialize};
 
-/// What one solve used.
+/// The tokens that one solve used.
 #[derive(Debug, Serialize, Deserialize)]
 struct Spent {
     token: TokenId,
     model_tokens: u64,
 }
 
-/// What was used on one day, as far as the file of the day was read.
+/// The tokens that were used on one day, as far as the file of the day was read.
 #[derive(Debug)]
 pub(super) struct Spending {
     dir: PathBuf,
@@ -54,7 +54,7 @@ impl Spending {
         }
         create_dir(&self.dir)?;
         let spent = serde_json::to_string(&Spent { token: token.clone(), model_tokens })?;
-        // What a full disk has torn before ends here.
+        // A line that a full disk has torn ends here.
         let line = format!("\n{spent}\n");
         File::options().create(true).append(true).mode(0o600).open(self.path(day))?.write_all(line.as_bytes())
     }

@@ -195,7 +195,7 @@ const REFUSALS: [&str; 12] = [
 fn classify(status: Option<u16>, codes: &[String]) -> FailureClass {
     let any = |words: &[&str]| codes.iter().any(|code| words.iter().any(|word| code.contains(word)));
     match status {
-        // What is used up for the month is told with the status of a rate limit.
+        // A quota that is used up for the month is told with the status of a rate limit.
         Some(429) if any(&["insufficient_quota"]) => FailureClass::Refused,
         Some(429) => FailureClass::RateLimited,
         Some(401) => FailureClass::KeyRejected,

@@ -40,7 +40,7 @@ const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_REQUESTS: usize = 64;
 /// Requests under way may end for this long after the client has closed its end.
 const GRACE: Duration = Duration::from_secs(5);
-/// What JSON-RPC leaves to servers for errors of their own.
+/// The code that JSON-RPC leaves to servers for errors of their own.
 const SERVER_ERROR: ErrorCode = ErrorCode(-32_000);
 
 /// The server that a bridge leads to.
@@ -160,7 +160,7 @@ struct Bridge {
     greeting: tokio::sync::Mutex<()>,
 }
 
-/// What later messages of a client need of earlier ones.
+/// The facts of earlier messages that later messages of a client need.
 #[derive(Default)]
 struct BridgeSession {
     id: Option<HeaderValue>,

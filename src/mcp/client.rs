@@ -1,5 +1,5 @@
-//! What calls a tool: an agent that speaks the protocol, which can be asked and told things while its call runs, or a
-//! script over HTTP, which is asked nothing.
+//! The caller of a tool: an agent that speaks the protocol, which can be asked and told things while its call runs, or
+//! a script over HTTP, which is asked nothing.
 
 use reasoning_bank_domain::solve::task::Progress;
 use rmcp::RoleServer;

@@ -40,7 +40,7 @@ pub struct McpOptions {
     pub(crate) recalls: Option<RecallLog>,
     pub solve_deadline: Duration,
     pub defaults: ToolDefaults,
-    /// What an agent is told beside a memory bank is in them.
+    /// The prompts, with what an agent is told beside a memory bank.
     pub prompts: Arc<Prompts>,
 }
 

@@ -215,7 +215,7 @@ impl Server {
             self.note(spec, &calling.caller, arguments, outcome).await;
         }
         match &mut answer {
-            // What an earlier version stored was cleaned by weaker rules, and a root is stored as it is.
+            // A document that an earlier version stored was cleaned by weaker rules, and a root is stored as it is.
             Ok(document) => {
                 document.scrub();
             }

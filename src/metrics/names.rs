@@ -27,7 +27,7 @@ pub(super) struct Metric<const N: usize> {
     pub(super) name: &'static str,
     pub(super) kind: MetricKind,
     pub(super) labels: [&'static str; N],
-    /// What it means, in one line.
+    /// The meaning of the metric, in one line.
     pub(super) help: &'static str,
 }
 

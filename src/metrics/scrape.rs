@@ -29,7 +29,7 @@ pub(crate) struct Scraper {
     held: Arc<Mutex<Option<ReadCounts>>>,
 }
 
-/// What the bank held when it was last asked.
+/// The counts of the bank when it was last asked.
 struct ReadCounts {
     asked: Instant,
     held: Arc<BankCounts>,

@@ -262,7 +262,7 @@ impl SettingKey {
             Label => return format!("must be one line of at most {NAME_MAX_CHARS} characters"),
             Directory => "a path".to_owned(),
             Name => "text that is not blank".to_owned(),
-            // What was given may hold a secret.
+            // The value that was given may hold a secret.
             Url => return "must be an http or https URL without a user name or password".to_owned(),
             Secret => return "must be text".to_owned(),
             OneOf(words) => format!("one of {}", words.join(", ")),

@@ -1,4 +1,5 @@
-//! What the user has said of a project: a file of the data directory for each root, so that no checkout can say it itself.
+//! The user's settings for one project: a file of the data directory for each root, so that no checkout can write them
+//! itself.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layers;
 
-/// What a file holds. The root is kept as well, because two roots may have one id.
+/// The content of a file. The root is kept as well, because two roots may have one id.
 #[derive(Serialize, Deserialize)]
 struct RootFile<T> {
     root: String,

@@ -16,7 +16,7 @@ pub(super) fn check(loaded: &Loaded, sources: &SettingSources) -> Option<Check> 
     let files = AgentClient::ALL.into_iter().flat_map(|client| scopes.map(|scope| places.hooks_file(client, scope)));
     let (mut count, mut gone) = (0, Vec::new());
     for file in files.flatten() {
-        // What is no JSON is its client's matter.
+        // A file that is no JSON is its client's matter.
         let programs = fs::read_to_string(&file.path).ok().and_then(|text| hook_programs(&text).ok());
         for program in programs.into_iter().flatten() {
             count += 1;

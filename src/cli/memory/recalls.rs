@@ -14,7 +14,7 @@ use crate::cli::session::request_deadline;
 use crate::recall_log::{self, RecallEntry};
 use crate::settings::Loaded;
 
-/// What is said of a memory within this time after it was shown counts as what came of it.
+/// The time after a memory was shown within which what is said of it counts as what came of it.
 const OUTCOME_WITHIN: SignedDuration = SignedDuration::from_hours(24);
 /// The most signals about what was shown that are read.
 const SIGNALS_MAX: usize = 10_000;

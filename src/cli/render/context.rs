@@ -1,4 +1,4 @@
-//! What helps with a task or an error, and what was learned from an episode, as text for people.
+//! The text for people of what helps with a task or an error, and of what was learned from an episode.
 
 use std::fmt::Write;
 

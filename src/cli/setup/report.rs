@@ -1,4 +1,4 @@
-//! What `setup` did or would do: the document, and how it is shown.
+//! The report of what `setup` did or would do: the document, and how it is shown.
 
 use std::path::PathBuf;
 

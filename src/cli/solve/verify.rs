@@ -81,7 +81,7 @@ impl ShellCheck {
         };
         let end = async {
             let status = group.child.wait().await;
-            // What it left running would keep its output open.
+            // A process that the check left running would keep its output open.
             group.kill();
             status
         };
@@ -100,7 +100,7 @@ fn observed(status: ExitStatus, said: &str, complained: &str) -> Result<Observed
         (None, Some(signal)) => format!("ended by signal {signal}"),
         (None, None) => "ended in an unknown way".to_owned(),
     };
-    // What is too much goes from the start of what was said; the lines of the parts are between them.
+    // A text that is too long loses its start. The two characters are the line ends between the parts.
     let room = DETAIL_MAX_CHARS - ended.chars().count() - 2;
     let complained = last_chars(complained.trim(), room);
     let said = last_chars(said.trim(), room - complained.chars().count());

@@ -51,7 +51,7 @@ async fn nothing_is_trusted_deleted_or_purged_without_consent() {
     }
     assert_eq!(here.show(&bank).await.unwrap().detail.workspace.team, None);
     assert_eq!(here.trust(Path::new("."), SURE, &bank).await.unwrap().workspace.team.as_deref(), Some("web"));
-    // What is so already needs no consent.
+    // A workspace that is trusted already needs no consent.
     assert_eq!(here.trust(Path::new("."), NOT_SURE, &bank).await.unwrap().workspace.team.as_deref(), Some("web"));
     here.delete(".", false, SURE, &bank).await.unwrap();
     assert!(here.list(&bank).await.unwrap().workspaces.is_empty());

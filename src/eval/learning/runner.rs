@@ -185,7 +185,7 @@ impl<'a> ScenarioRunner<'a> {
         let report = self.system.agents.solve(task, workspace(&step.project), call).await?;
         let is_late = |warning: &Note| matches!(warning.code, Some(Code::DeadlineExceeded | Code::StoreUnavailable));
         if report.warnings.iter().chain(&report.notes).any(is_late) {
-            // What the machine was too busy for is no finding about what is learned.
+            // A deadline that passed on a busy machine is no finding about what is learned.
             return Err(StepError::Failed(Error::DeadlineExceeded));
         }
         seen.outcome = Some(report.outcome);

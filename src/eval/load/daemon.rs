@@ -34,7 +34,7 @@ pub(super) struct DaemonEnd {
     pub(super) status: ExitStatus,
 }
 
-/// What a daemon says of itself when it listens.
+/// The line in which a daemon says that it listens.
 #[derive(Deserialize)]
 struct Announced {
     url: String,

@@ -39,7 +39,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(60);
 /// A daemon that has too much to do is asked again after this time.
 const AGAIN_AFTER: Duration = Duration::from_millis(20);
 
-/// What a client was told, and what became of its writes that had no answer.
+/// The answers that a client was given, and what became of its writes that had no answer.
 #[derive(Default)]
 struct Told {
     /// The ids that were acknowledged, by the numbers of the lessons. None where the daemon said that the write was done and

@@ -23,7 +23,7 @@ use crate::process_memory;
 const THINK: Duration = Duration::from_secs(3);
 /// The number of starts of the daemon; the figure is the median.
 const STARTS: usize = 5;
-/// What was recorded without vectors has them by this time after the load.
+/// The time after the load within which everything that was recorded without vectors has them.
 const VECTORS_AFTER: Duration = Duration::from_secs(10);
 /// Clients work this long before the daemon is asked to end.
 const BEFORE_STOP: Duration = Duration::from_secs(2);
@@ -46,7 +46,7 @@ impl LoadPlan {
     }
 }
 
-/// What the load itself gave.
+/// The results of the load itself.
 struct LoadRun {
     /// The calls that began before anything was counted.
     warming: Vec<CallSample>,

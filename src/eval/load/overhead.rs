@@ -1,5 +1,5 @@
-//! What the protocol over HTTP adds to a call. The same call goes to a daemon and to a process over stdio, by turns, and
-//! both have one lesson to search.
+//! This file measures what the protocol over HTTP adds to a call. The same call goes to a daemon and to a process over
+//! stdio, by turns, and both have one lesson to search.
 
 use std::path::Path;
 use std::process::Stdio;

@@ -44,7 +44,7 @@ pub(crate) async fn fill(count: u32, system: &SystemHandle, done: impl Fn(u64)) 
         std::future::ready(Ok(sum + stored))
     });
     stored.await?;
-    // What took too long to embed was stored without vectors.
+    // A memory that took too long to embed was stored without vectors.
     while system.memories.fill_vectors(Deadline::after(BATCH_TIMEOUT)).await? > 0 {}
     Ok(retrieval::finish_upkeep(system).await?)
 }

@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::eval::report::BUILD;
 
-/// What a measurement found.
+/// The findings of a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct BarsReport {
-    /// What was done, in a sentence.
+    /// The measurement, in a sentence.
     pub(crate) about: String,
     pub(crate) figures: Vec<Figure>,
     /// Some of the failures that clients met, each as they saw it.
@@ -25,7 +25,7 @@ pub(crate) struct BarsReport {
 pub(crate) struct Figure {
     /// The name for programs.
     pub(crate) name: &'static str,
-    /// What it is, for people.
+    /// The name of the figure, for people.
     pub(crate) what: &'static str,
     /// None where the system does not say.
     pub(crate) value: Option<f64>,

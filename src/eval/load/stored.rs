@@ -1,4 +1,4 @@
-//! What a data directory holds, as `memory export` tells it in a process of its own.
+//! The content of a data directory, as `memory export` tells it in a process of its own.
 
 use std::path::Path;
 use std::process::Stdio;

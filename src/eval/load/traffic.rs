@@ -1,5 +1,5 @@
-//! What clients record and ask. Every lesson and every query follows from its number alone, so that whoever knows the
-//! number of a lesson knows what must be stored under it.
+//! The lessons that clients record and the queries that they ask. Each follows from its number alone, so that whoever
+//! knows the number of a lesson knows what must be stored under it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -1,4 +1,4 @@
-//! What a process has used of the processors so far, as the system counts it.
+//! The time of processors that a process has used so far, as the system counts it.
 
 use std::fs;
 use std::time::Duration;

@@ -60,7 +60,7 @@ async fn export(
         Ok(export) => export,
         Err(error) => return Ok(status::response(&error, false)),
     };
-    // What breaks off ends without the end of a body, so nobody takes a part of an export for a whole one.
+    // An export that breaks off ends without the end of a body, so nobody takes a part of it for a whole one.
     let lines = stream::unfold(Some((export, place)), move |running| {
         let end = end.clone();
         async move {

@@ -19,7 +19,7 @@ use crate::audit::{AuditEntry, AuditLog};
 use crate::mcp::answer_schema;
 use crate::tokens::{ListedToken, ListedTokens, MadeToken, NewToken, Tokens, TokensError};
 
-/// What the routes for tokens work with.
+/// The state that the routes for tokens work with.
 #[derive(Clone)]
 pub(super) struct TokenRoutes {
     data_dir: PathBuf,

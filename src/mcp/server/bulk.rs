@@ -1,4 +1,4 @@
-//! What scripts do with a whole workspace: its export and imports into it. No agent has a tool for them.
+//! The work of scripts on a whole workspace: its export and imports into it. No agent has a tool for them.
 
 use std::collections::HashMap;
 use std::fs::File;

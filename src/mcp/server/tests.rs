@@ -68,7 +68,7 @@ fn model() -> Scripted {
     model
 }
 
-/// What a request of the stateless revision carries.
+/// Returns the metadata that a request of the stateless revision carries.
 fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

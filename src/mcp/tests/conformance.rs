@@ -265,7 +265,7 @@ impl ServerHandler for SuiteHandler {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
                 Ok(change) = changes.recv() => {
-                    // What the listener did not ask for is refused here.
+                    // A change that the listener did not ask for is refused here.
                     let _ = context.sink().send(change).await;
                 }
             }

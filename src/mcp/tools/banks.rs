@@ -1,4 +1,4 @@
-//! What the tools of memory banks share: which bank a call is about.
+//! The part that the tools of memory banks share: which bank a call is about.
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
@@ -30,7 +30,7 @@ pub(super) async fn bank_of(
             let id = key.id().to_owned();
             Ok(at_home(key, &id))
         }
-        // What a holder names leads nowhere but to what is their own or their team's.
+        // A name that a holder gives leads nowhere but to what is their own or their team's.
         (BankKind::Global, Caller::Holder { .. }) => {
             Ok(at_home(key_of(kind, &format!("owner/{}", calling.caller.identity()))?, BankKey::global().id()))
         }

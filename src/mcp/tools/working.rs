@@ -1,4 +1,4 @@
-//! What the tools of working memory share: which task a call is about, and what is shown of it.
+//! The part that the tools of working memory share: which task a call is about, and what is shown of it.
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::working::{LOCAL_OWNER, WorkingTask};

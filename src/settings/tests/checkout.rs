@@ -1,4 +1,4 @@
-//! What the file of a checkout may set, against the layers of the user.
+//! Tests of what the file of a checkout may set, against the layers of the user.
 
 use super::*;
 

@@ -6,7 +6,7 @@ use tracing_subscriber::prelude::*;
 
 use super::*;
 
-/// What was written, a call each.
+/// The texts that were written, one for each call.
 #[derive(Clone, Default)]
 struct Writes(Arc<Mutex<Vec<String>>>);
 
@@ -21,7 +21,7 @@ impl Write for Writes {
     }
 }
 
-/// What `log` writes as text, and as JSON.
+/// Returns what `log` writes as text, and as JSON.
 fn logged(log: impl Fn()) -> [Vec<String>; 2] {
     [false, true].map(|json| {
         let writes = Writes::default();

@@ -1,4 +1,4 @@
-//! What goes to an endpoint, and what its answers are read as.
+//! Tests of what goes to an endpoint, and of what its answers are read as.
 
 use proptest::prelude::*;
 use reasoning_bank_actors::ports::Usage;
@@ -10,7 +10,7 @@ use super::*;
 
 type Read = fn(&Value, EndpointQuestion<'_>) -> Result<EndpointAnswer, ProviderFailure>;
 
-/// What the answer says, or the class and reason of the failure.
+/// Returns the text of the answer, or the class and reason of the failure.
 fn read(read: Read, body: &Value) -> Result<(String, FinishReason), ModelError> {
     let completion = completion(Purpose::Think);
     let answer =

@@ -1,4 +1,4 @@
-//! What the suite's server says without asking back.
+//! The answers that the suite's server gives without asking back.
 
 use std::collections::HashMap;
 

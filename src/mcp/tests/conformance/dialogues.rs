@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 #[derive(Debug, Deserialize)]
 struct Dialogue {
-    /// What is asked for, one round after the other.
+    /// The requests for input, one round after the other.
     rounds: Vec<InputRequests>,
     /// The client has to send the handle of the round back.
     #[serde(default)]
