@@ -1,6 +1,6 @@
-//! What a hostile checkout, client, disk, file, network or text may try against the real binary. In every family the same
-//! holds: no secret and no memory leaks, nothing is written into another project, no work is unbounded, and the process
-//! goes on answering.
+//! Attacks that a hostile checkout, client, disk, file, network or text may try against the real binary. In every
+//! family the same holds: no secret and no memory leaks, nothing is written into another project, no work is unbounded,
+//! and the process goes on answering.
 
 mod checkout;
 mod client;

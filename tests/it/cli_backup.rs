@@ -52,8 +52,8 @@ fn document_on(place: &Place, data: &str, arguments: &[&str]) -> Value {
     run_on(place, data, &[&["--json"], arguments].concat()).ok().json()
 }
 
-/// What a bank answers to questions about all that it has, without what follows from the time that has passed, and from the
-/// place of the bank.
+/// Returns the answers of a bank to questions about all that it has, without what follows from the time that has
+/// passed, and from the place of the bank.
 fn answers(place: &Place, data: &str) -> Vec<Value> {
     let mut found = document_on(place, data, QUERY);
     found.as_object_mut().unwrap().remove("took_ms");
@@ -267,7 +267,7 @@ fn what_was_erased_after_a_backup_is_erased_again() {
     assert_eq!(restored["erased_again"], 2);
     assert_eq!(document_on(&place, "two", &["workspace", "list"])["workspaces"].as_array().unwrap().len(), 1);
     assert_eq!(answers(&place, "two"), answers(&place, "data"));
-    // What the log of the bank has already is not done again to what came later.
+    // An erasure that the log of the bank has already is not done again to what came later.
     let again = ["memory", "record", "--title", "anew", "--description", "d", "--content", "c", "--workspace", &other];
     run_on(&place, "two", &again).ok();
     run_on(&place, "two", &["backup", "create", &text(&place.path("elsewhere"))]).ok();

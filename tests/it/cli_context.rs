@@ -1,4 +1,5 @@
-//! What helps with a task in one call, through the real binary: over stdio for an agent, and at a terminal for a person.
+//! Tests of what helps with a task in one call, through the real binary: over stdio for an agent, and at a terminal for
+//! a person.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! What becomes of memories and traces by hand: `memory list|update|feedback|pin|delete|quarantine|promote`, `trace` and
-//! `genealogy`.
+//! Tests of memories and traces that are changed by hand: `memory list|update|feedback|pin|delete|quarantine|promote`,
+//! `trace` and `genealogy`.
 
 use crate::support::Place;
 use crate::terminal::on_terminal;

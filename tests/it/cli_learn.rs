@@ -15,7 +15,7 @@ fn learn(place: &Place, files: &[&str]) -> Value {
     place.run(&[&["--llm", "none", "--json", "learn"][..], files].concat()).ok().json()
 }
 
-/// What the bank holds, as it is exported: nothing of it may change.
+/// Returns what the bank holds, as it is exported: nothing of it may change.
 fn held(place: &Place) -> String {
     place.run(&["memory", "export"]).ok().stdout
 }

@@ -162,7 +162,7 @@ fn a_client_is_told_of_a_scope_that_its_project_proposes_and_nobody_has_agreed_t
         answer["result"]["structuredContent"].clone()
     };
     assert_eq!(asked(".")["partial"], false);
-    // What else is wrong with the file makes no difference.
+    // Another fault of the file makes no difference.
     place.write("project/.reasoning-bank.toml", "[workspace]\norg = 'acme'\n[llm]\nmodel = 'mine'\n");
     place.write("other/.reasoning-bank.toml", "[workspace]\nteam = 'web'\n");
     for (workspace, named) in [(".", "organisation \"acme\""), ("../other", "team \"web\"")] {

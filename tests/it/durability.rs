@@ -73,7 +73,7 @@ fn what_was_acknowledged_before_a_kill_is_there_whole_and_once() {
     for (id, number) in &acknowledged {
         assert_whole(memories.get(id).unwrap_or_else(|| panic!("lesson {number} was lost")), *number);
     }
-    // What was not acknowledged may be there or not, but not in half and not twice.
+    // A memory that was not acknowledged may be there or not, but not in half and not twice.
     let numbers: Vec<usize> = memories.values().map(|memory| number_of(memory["title"].as_str().unwrap())).collect();
     assert_eq!(numbers.iter().collect::<BTreeSet<_>>().len(), numbers.len(), "{numbers:?}");
     for memory in memories.values() {

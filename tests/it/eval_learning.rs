@@ -10,7 +10,7 @@ fn evaluate(place: &Place, scenarios: &str, more: &[&str]) -> Ran {
     place.run(&[&["eval", "learning", "--scenarios", path.to_str().unwrap()][..], more].concat())
 }
 
-/// What is missed and wrong here is known, and stands in the snapshot.
+/// The findings that are missed and wrong here are known, and stand in the snapshot.
 #[test]
 fn what_is_learned_from_the_scenarios_is_known() {
     let place = Place::new();

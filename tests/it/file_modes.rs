@@ -38,7 +38,8 @@ fn what_is_made_is_closed_to_other_users() {
     for path in written {
         assert_eq!(mode(&path), if path.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
     }
-    // What lies in the data directory is behind its mode; the choice of a workspace is a file of its own all the same.
+    // The mode of the data directory guards what lies in it; the choice of a workspace is a file of its own all the
+    // same.
     let files = std::fs::read_dir(place.path("data")).unwrap().map(|entry| entry.unwrap().path());
     for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "toml")) {
         assert_eq!(mode(&path), 0o600, "{}", path.display());

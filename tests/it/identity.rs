@@ -132,7 +132,7 @@ fn a_hostile_checkout_gets_nothing_from_the_team_that_it_names() {
         assert_eq!(ran.exits(1).json()["error"]["code"], "not_found", "{command:?}");
     }
 
-    // What it may not set at all is an error that names it, and nothing is read or written.
+    // A key that it may not set at all is an error that names it, and nothing is read or written.
     for (text, key) in [
         ("[workspace]\nteam = 'web'\nidentity = 'path'\n", "workspace.identity"),
         ("data_dir = '/elsewhere'\n", "data_dir"),

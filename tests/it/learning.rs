@@ -1,5 +1,5 @@
-//! What is learned, through the real process: an update is another statement, a confirmation keeps its words, and a long
-//! task loses no lesson.
+//! Tests of what is learned, through the real process: an update is another statement, a confirmation keeps its words,
+//! and a long task loses no lesson.
 
 use std::time::Duration;
 

@@ -47,7 +47,7 @@ impl Asked {
     }
 }
 
-/// What the model answers.
+/// The answer of the model.
 #[derive(Debug, Clone)]
 pub(crate) enum Reply {
     Text(String),
@@ -257,7 +257,7 @@ pub(crate) fn scored(score: f64) -> Reply {
     Reply::Text(json!({"score": score, "feedback": "as scored"}).to_string())
 }
 
-/// What a model says that solves everything at the first try, to any question.
+/// Returns the answer to any question of a model that solves everything at the first try.
 pub(crate) fn good(asked: &Asked) -> Reply {
     let lesson = json!({
         "title": "Bisect with a half-open range", "description": "When searching sorted data.",

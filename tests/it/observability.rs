@@ -1,5 +1,5 @@
-//! What the log of a real process says, and what it keeps to itself: lines of JSON, spans within spans, ids and sizes
-//! but no texts.
+//! Tests of what the log of a real process says, and what it keeps to itself: lines of JSON, spans within spans, ids
+//! and sizes but no texts.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;

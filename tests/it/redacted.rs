@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// What is measured: fields whose numbers mean nothing to a reader of a snapshot.
+/// The fields that are measured. Their numbers mean nothing to a reader of a snapshot.
 const MEASURED: [&str; 15] = [
     "took_ms",
     "elapsed_ms",

@@ -1,4 +1,4 @@
-//! What a client leaves that solves by itself, without a model of ours: through the real process.
+//! Tests of a client that solves by itself, without a model of ours, and of what it leaves: through the real process.
 
 use serde_json::json;
 

@@ -99,7 +99,7 @@ async fn what_is_stored_is_not_stored_again_among_many_others() {
     assert_eq!(passages_of(&store, &all).await, all.len());
 }
 
-/// What a kill leaves: the marker, and the tables as far as they came.
+/// A kill leaves the marker, and the tables as far as they came.
 #[rstest]
 #[tokio::test]
 async fn many_records_that_broke_off_are_taken_back_and_all_before_them_stays(

@@ -1,5 +1,5 @@
-//! What every adapter of the store port does, LanceDB both with its searches answered from the tables and from memory.
-//! Sets and properties, never exact scores of text: those differ.
+//! The contract of every adapter of the store port, LanceDB both with its searches answered from the tables and from
+//! memory. It checks sets and properties, never exact scores of text: those differ.
 
 mod commit;
 mod conditions;

@@ -1,4 +1,5 @@
-//! What the files of a checkout may not do: widen the tools, the scopes or the answers of the user's own configuration.
+//! Attacks by the files of a checkout. They may not widen the tools, the scopes or the answers of the user's own
+//! configuration.
 
 use std::collections::BTreeMap;
 
@@ -115,7 +116,7 @@ fn odd_files() -> Vec<Vec<u8>> {
     ]
 }
 
-/// What the user says: the narrow built-in settings, and some of their own.
+/// The user's own configuration: the narrow built-in settings, and some others.
 const OWN: [&str; 2] = ["", "mcp.toolsets = ['core', 'learning']\nretrieval.n_results = 4\nworkspace.name = 'own'\n"];
 
 pub(super) fn inputs() -> usize {

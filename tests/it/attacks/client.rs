@@ -1,5 +1,5 @@
-//! What a client may not do: reach another project, erase without the user's consent, or keep the server busy. A client
-//! does what its model says, and the model reads texts that strangers wrote.
+//! Attacks by a client. It may not reach another project, erase without the user's consent, or keep the server busy. A
+//! client does what its model says, and the model reads texts that strangers wrote.
 
 mod consent;
 mod projects;
@@ -38,7 +38,7 @@ impl TwoProjects {
         Self { place, other, id: shown["id"].as_str().unwrap().to_owned(), memory }
     }
 
-    /// What the other project holds.
+    /// Returns what the other project holds.
     fn export(&self) -> String {
         self.place.run(&["--workspace", &self.other, "memory", "export"]).ok().stdout
     }
@@ -49,7 +49,7 @@ impl TwoProjects {
     }
 }
 
-/// What a request of the stateless revision carries.
+/// Returns the metadata that a request of the stateless revision carries.
 fn meta(capabilities: Value) -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -1,4 +1,5 @@
-//! What a damaged, full or read-only disk may not do: lose what was acknowledged, or take the reader's answers away.
+//! Attacks by a damaged, full or read-only disk. It may not lose what was acknowledged, or take the reader's answers
+//! away.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -304,7 +305,7 @@ fn garbage_where_the_store_says_what_it_is_is_named_and_nothing_is_changed() {
     });
 }
 
-/// What keeps everybody from writing.
+/// The obstacles that keep everybody from writing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Obstacle {
     /// The directory and all that is in it may not be written to by this user.

@@ -1,5 +1,5 @@
-//! What a file that is imported may not do: claim trust, reach other workspaces, change what is there, break the numbers
-//! of a memory, or cost more than its size.
+//! Attacks by a file that is imported. It may not claim trust, reach other workspaces, change what is there, break the
+//! numbers of a memory, or cost more than its size.
 
 use std::time::{Duration, Instant};
 

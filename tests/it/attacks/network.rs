@@ -1,5 +1,5 @@
-//! What a proxy or a provider may not do: see the key in plain text, get a piece of it into anything that is said or
-//! stored, take memory or time without bound, or end the server.
+//! Attacks by a proxy or a provider. They may not see the key in plain text, get a piece of it into anything that is
+//! said or stored, take memory or time without bound, or end the server.
 
 mod peer;
 mod replies;
@@ -28,7 +28,7 @@ pub(super) fn inputs() -> usize {
 const KEY: &str = "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";
 /// No input keeps the server from its next answer for longer.
 const LONGEST: Duration = Duration::from_secs(20);
-/// What all inputs of a session may take of memory, besides what a good answer takes.
+/// The memory that all inputs of a session may take, besides what a good answer takes.
 const MEMORY_KIB: u64 = 256 * 1024;
 
 /// Points the user's configuration at this provider, with the key, a log of everything and traces.
@@ -44,7 +44,7 @@ fn place(base_url: &str, timeout_s: u64) -> Place {
     place
 }
 
-/// What was said, and every file but the configuration.
+/// The texts that were said, and every file but the configuration.
 struct Found(Vec<(String, Vec<u8>)>);
 
 impl Found {
@@ -172,7 +172,7 @@ fn with_its_id_in(file: &Path, command: &Command) -> Command {
     shell
 }
 
-/// What a provider says that does what it is asked for.
+/// Returns the answer of a provider that does what it is asked for.
 fn good(purpose: &str) -> Value {
     let text = match purpose {
         "evaluate" => json!({"score": 0.9, "feedback": "fine"}).to_string(),

@@ -1,4 +1,4 @@
-//! What a text may not do: carry a secret, or characters that nobody sees, through the bank.
+//! Attacks by a text. It may not carry a secret, or characters that nobody sees, through the bank.
 
 use reasoning_bank::embed::LocalEmbedder;
 use reasoning_bank_actors::ports::{Embedder, MemoryStore, Record};

@@ -53,7 +53,7 @@ async fn a_backup_under_load_has_all_that_was_acknowledged_before_it_and_nothing
     assert!(sizes.is_sorted() && sizes[2] > sizes[0], "{sizes:?}");
 }
 
-/// What those who write and those who make backups tell each other.
+/// The messages between those who write and those who make backups.
 #[derive(Clone, Default)]
 struct Load {
     stop: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! What helps with a task over the network: the routes for scripts, their permissions, and whose a context is.
+//! Tests of what helps with a task over the network: the routes for scripts, their permissions, and whose a context is.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};

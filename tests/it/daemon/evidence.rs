@@ -63,7 +63,7 @@ async fn two_agents_of_one_owner_go_on_from_their_own_work() {
 #[tokio::test]
 async fn the_token_decides_whether_a_report_counts_for_what_a_team_reads() {
     let place = place_with_all_tools();
-    // What users let the clients of their machine do says nothing of tokens.
+    // A setting that users make for the clients of their machine says nothing of tokens.
     place.write("project/all.toml", "mcp.toolsets = [\"all\"]\nworkspace.share = true\n");
     let with = |name: &str, permissions: &str| {
         let rights = ["--team", "web", "--org", "acme", "--key", "shop", "--permissions", permissions];

@@ -170,7 +170,8 @@ async fn no_request_is_smuggled_in_another_one() {
     let search = |more: &str| {
         target.head("POST", "/api/v1/memories/search", &format!("Content-Type: application/json\r\n{more}"))
     };
-    // What a proxy before the daemon may take for the end of the request, and the daemon for its middle, or the reverse.
+    // A text that a proxy before the daemon may take for the end of the request, and the daemon for its middle, or the
+    // reverse, is refused.
     let refused = [
         ("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n".to_string(), format!("0\r\n\r\n{hidden}")),
         (format!("Transfer-Encoding: chunked\r\nContent-Length: {length}\r\n"), format!("0\r\n\r\n{hidden}")),

@@ -70,7 +70,7 @@ async fn a_key_is_of_one_owner_workspace_and_request() {
         let (status, refused) = red.keyed(wrong, Method::POST, "/memories", &lesson("Take locks in one order")).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{refused}");
     }
-    // What was refused was not done, and may be sent again in its right form.
+    // A request that was refused was not done, and may be sent again in its right form.
     let (status, _) = red.keyed("two", Method::POST, "/memories", &json!({"title": "Half a lesson"})).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     let (status, whole) = red.keyed("two", Method::POST, "/memories", &lesson("Write tests before code")).await;

@@ -1,5 +1,5 @@
-//! What a token of one team learns of another team: nothing. The tools and routes are those that the running daemon names
-//! itself, so that a new one is tested with no change here.
+//! Tests that a token of one team learns nothing of another team. The tools and routes are those that the running
+//! daemon names itself, so that a new one is tested with no change here.
 //!
 //! `tenants` is a daemon with two teams, of which one has everything that can be asked for. `surface` lists what can be
 //! called, and where in a call an id or a name can stand.
@@ -24,7 +24,7 @@ async fn nothing_of_another_team_is_read_changed_listed_or_counted_by_any_tool_o
     let surface = Surface::of(&tenants).await;
     let before = tenants.listing_of_the_other_team().await;
 
-    // What is asked for without a foreign id or name shows none.
+    // A call without a foreign id or name shows none.
     for call in &surface.calls {
         let answer = tenants.send(&call.request(&tenants)).await;
         for foreign in tenants.foreign_texts() {

@@ -1,4 +1,4 @@
-//! What Prometheus reads of a daemon, by a parser that takes nothing but its text format.
+//! Tests of what Prometheus reads of a daemon, by a parser that takes nothing but its text format.
 
 use std::collections::{BTreeMap, HashSet};
 

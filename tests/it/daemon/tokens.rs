@@ -1,4 +1,5 @@
-//! What is known of tokens afterwards: their last use, who made and ended them, and who came without a valid one.
+//! Tests of what is known of tokens afterwards: their last use, who made and ended them, and who came without a valid
+//! one.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};

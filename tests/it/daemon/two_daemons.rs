@@ -12,7 +12,7 @@ use crate::llm_server::LlmServer;
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
-/// What one process changed is so for the others after this time.
+/// The time after which a change of one process is so for the others.
 const SOON: Duration = Duration::from_secs(1);
 
 /// A script with a token for all workspaces, whichever daemon it asks.

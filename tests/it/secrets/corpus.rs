@@ -25,7 +25,7 @@ pub(crate) fn corpus() -> Vec<Planted> {
     planted.collect()
 }
 
-/// What only looks like a secret.
+/// Returns texts that only look like a secret.
 pub(super) fn lookalikes() -> Vec<String> {
     lines().filter(|text| !text.contains('«') && !text.contains("[REDACTED:")).collect()
 }

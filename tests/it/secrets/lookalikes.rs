@@ -1,4 +1,4 @@
-//! What only looks like a secret stays as it is, on every way in and out.
+//! Texts that only look like a secret stay as they are, on every way in and out.
 
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ fn the_export_holds(exported: &str, everything: &str) {
     let of_kind = |kind: &'static str| things.iter().filter(move |thing| thing["kind"] == kind);
     assert_eq!(of_kind("trace").next().unwrap()["task"], everything);
     let comments: String = of_kind("signal").filter_map(|signal| signal["comment"].as_str()).collect();
-    // What the model's lessons hold besides is a secret of their own.
+    // The other texts that the model's lessons hold are a secret of their own.
     let given = of_kind("memory").filter(|memory| memory["source_type"] == "explicit").map(Value::to_string);
     assert!(!(given.collect::<String>() + &comments).contains("[REDACTED:"), "{comments}");
 }

@@ -20,7 +20,7 @@ fn start_of(piece: &[u8]) -> usize {
     (start.wrapping_mul(0x9e37_79b1) >> 12) as usize
 }
 
-/// What was written, sent and said, piece by piece.
+/// The pieces that were written, sent and said.
 #[derive(Default)]
 pub(super) struct Seen(Vec<(String, String)>);
 

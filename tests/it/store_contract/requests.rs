@@ -50,7 +50,7 @@ async fn a_request_is_carried_out_by_one_try_and_keeps_its_answer(
     let second = request(&here, "two").answered("[]".into(), false);
     store.commit(vec![Record::Request(second.clone())], soon()).await.unwrap();
     assert_eq!(stored(store, &second).await, Some(second));
-    // What was erased before its answer came gets none.
+    // A request that was erased before its answer came gets none.
     let third = request(&here, "three");
     store.commit(vec![Record::Request(third.clone().answered("{}".into(), true))], soon()).await.unwrap();
     assert_eq!(stored(store, &third).await, None);

@@ -26,7 +26,7 @@ impl Request {
     }
 }
 
-/// What is sent back.
+/// The reply that is sent back.
 #[derive(Debug, Clone)]
 pub(super) enum Reply {
     /// These bytes, then the end of the connection.

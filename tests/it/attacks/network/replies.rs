@@ -1,5 +1,5 @@
-//! What a hostile provider sends: the key in every form that somebody may quote it in, answers that do not end, and HTTP
-//! that is none.
+//! The answers of a hostile provider: the key in every form that somebody may quote it in, answers that do not end, and
+//! HTTP that is none.
 
 use serde_json::{Value, json};
 
@@ -269,7 +269,7 @@ pub(super) fn refusals_without_end() -> Vec<Input> {
     all.into_iter().map(|(name, reply)| Input { name, reply, form: KEY.into() }).collect()
 }
 
-/// What a provider may say about waiting, and the milliseconds that a client is told.
+/// Returns what a provider may say about waiting, and the milliseconds that a client is told.
 pub(super) fn retry_afters() -> Vec<(Input, Option<u64>)> {
     const MONTH: u64 = 30 * 86_400_000;
     let now = "date: Fri, 20 Nov 2026 12:00:00 GMT\r\n";

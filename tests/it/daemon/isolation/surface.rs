@@ -1,4 +1,4 @@
-//! What can be called, as the running daemon says, and where in a call an id or a name can stand.
+//! The calls of the running daemon, as it says itself, and where in a call an id or a name can stand.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::tenants::{OWN_KEY, Tenants};
 
 /// The header of a session of the protocol.
 const SESSION: &str = "mcp-session-id";
-/// What a call that erases is about where nothing else is said.
+/// The id that a call which erases is about where nothing else is said.
 const UNUSED_ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 const UNUSED_KEY: &str = "own-unused";
 
@@ -235,7 +235,7 @@ impl Call {
             }
         }
         if method == Method::DELETE {
-            // What this team has is needed again.
+            // The things of this team are needed again.
             path = path.replace(&tenants.own_id, UNUSED_ID).replace(OWN_KEY, UNUSED_KEY);
         }
         if sent.is_some_and(|(slot, _)| slot.names_workspace()) {
