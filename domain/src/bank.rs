@@ -3,8 +3,8 @@
 //! `key` says which bank is meant and `path` which of its files. `template` is what a new bank begins with. `document`
 //! reads a file as sections and `edit` changes one of them without touching another byte. `operation` is a change as
 //! models and rules describe it; `apply` validates and performs it, and `known` tells what a bank says already.
-//! `filing` makes operations of text by rules, `model` by a model. `imported` adds facts of other programs. `merge` joins
-//! what two writers did to one file. `optimize` makes a bank shorter by what `reading` found in its files.
+//! `filing` makes operations of text by rules, `model` by a model. `imported` adds facts of other programs. `merge`
+//! joins what two writers did to one file. `optimize` makes a bank shorter by what `reading` found in its files.
 
 mod apply;
 mod document;

@@ -1,8 +1,8 @@
-//! Consolidation keeps what was recorded small and true: it merges episodes and memories that tell the same, finds candidates for
-//! patterns, moves patterns to the stage that their applications speak for, and refines or retires them. `run` is the record
-//! of one run, `history` what things were before a run changed them, so that the run can be undone. `clusters` finds the
-//! episodes that tell the same, and `duplicates` the memories that say the same. `schedule` says when a run is due, and
-//! `undo` how a run is taken back.
+//! Consolidation keeps what was recorded small and true: it merges episodes and memories that tell the same, finds
+//! candidates for patterns, moves patterns to the stage that their applications speak for, and refines or retires them.
+//! `run` is the record of one run, `history` what things were before a run changed them, so that the run can be undone.
+//! `clusters` finds the episodes that tell the same, and `duplicates` the memories that say the same. `schedule` says
+//! when a run is due, and `undo` how a run is taken back.
 
 pub mod clusters;
 pub mod duplicates;

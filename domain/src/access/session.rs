@@ -12,8 +12,8 @@ pub struct ClientSession {
 }
 
 impl ClientSession {
-    /// Tells whether the source has no other conversations. What it reports without a task is then one piece of evidence,
-    /// however often it says so.
+    /// Tells whether the source has no other conversations. What it reports without a task is then one piece of
+    /// evidence, however often it says so.
     pub fn is_whole_source(&self) -> bool {
         self.conversation.as_ref() == Some(&self.source)
     }

@@ -42,9 +42,9 @@ impl ClusterCandidate {
     }
 }
 
-/// Finds the episodes that tell the same: of one domain, type and outcome, within 30 days, and alike in meaning. An episode
-/// is in one cluster at most. Each cluster is in the order of time, and its first member is the one that all the others are
-/// alike to. Episodes without a vector are in none.
+/// Finds the episodes that tell the same: of one domain, type and outcome, within 30 days, and alike in meaning. An
+/// episode is in one cluster at most. Each cluster is in the order of time, and its first member is the one that all
+/// the others are alike to. Episodes without a vector are in none.
 pub fn clusters(candidates: &[ClusterCandidate], vectors: &HashMap<TraceId, QuantizedVector>) -> Vec<Vec<TraceId>> {
     let mut groups: BTreeMap<(Option<&str>, &str, &str), Vec<&ClusterCandidate>> = BTreeMap::new();
     for one in candidates.iter().filter(|one| vectors.contains_key(&one.id)) {
@@ -80,9 +80,9 @@ pub fn consolidated_id(instances: &[TraceId]) -> TraceId {
     derived(&parts).into()
 }
 
-/// Makes the episode that stands for these, which are not empty: it tells what the first one tells, with what all have in
-/// common, what each did otherwise, and their means. `success_rate` is that of all episodes of the type. It is as old as the
-/// first one, so that it is never kept longer than what it was made of.
+/// Makes the episode that stands for these, which are not empty: it tells what the first one tells, with what all have
+/// in common, what each did otherwise, and their means. `success_rate` is that of all episodes of the type. It is as
+/// old as the first one, so that it is never kept longer than what it was made of.
 pub fn consolidated(instances: &[Trace], success_rate: Option<f64>) -> Option<Trace> {
     let first = instances.first()?;
     let told = first.episode.as_deref().cloned().unwrap_or_default();

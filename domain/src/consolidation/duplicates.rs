@@ -38,9 +38,9 @@ pub fn is_mergeable(memory: &Memory) -> bool {
         && memory.succession.outdated_by.is_none()
 }
 
-/// Finds the merges among memories of one workspace. A memory is in one merge at most. The one that is trusted most stays,
-/// then one that is pinned, then the one of the highest confidence, then the oldest. Memories whose words or tasks it
-/// has no room for stay beside it.
+/// Finds the merges among memories of one workspace. A memory is in one merge at most. The one that is trusted most
+/// stays, then one that is pinned, then the one of the highest confidence, then the oldest. Memories whose words or
+/// tasks it has no room for stay beside it.
 pub fn memory_merges(mut candidates: Vec<MergeCandidate>) -> Vec<MemoryMerge> {
     candidates.retain(|one| is_mergeable(&one.memory));
     candidates.sort_by(|a, b| {

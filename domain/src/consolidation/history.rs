@@ -39,7 +39,8 @@ pub enum Undo {
     EraseMemory { made: Box<Memory> },
     /// The memory becomes what it was before, where it is still what it became.
     RestoreMemory { before: Box<Memory>, after: Box<Memory> },
-    /// The memory gives up the texts that it took in of others that say the same. The keys of the texts say nothing of them.
+    /// The memory gives up the texts that it took in of others that say the same. The keys of the texts say nothing of
+    /// them.
     SplitMemory { others: Vec<MemoryId>, added: Vec<String> },
     /// The episode is purged.
     PurgeEpisode,

@@ -198,8 +198,8 @@ impl ContextForTask {
     }
 }
 
-/// Leaves out memories that are patterns, which have a list of their own, those that a newer one outdates, and those that
-/// say the same as one before them.
+/// Leaves out memories that are patterns, which have a list of their own, those that a newer one outdates, and those
+/// that say the same as one before them.
 pub(super) fn distinct(mut memories: Vec<Recalled>) -> Vec<Recalled> {
     let mut said = HashSet::new();
     memories.retain(|recalled| {

@@ -1,5 +1,5 @@
-//! The words of each thing that was found. All of them are quoted, so that no line of a stored text passes for a line of
-//! ours.
+//! The words of each thing that was found. All of them are quoted, so that no line of a stored text passes for a line
+//! of ours.
 
 use std::fmt::Write;
 

@@ -13,8 +13,8 @@ use crate::pattern::given::FeaturesInput;
 /// framework and error are those features; conditions of patterns may ask for any other.
 pub type ContextMap = BTreeMap<String, FeatureValue>;
 
-/// Returns the features of a task. What is said beside the map counts before what the map says. Where nobody says the type
-/// of the task or its error, they are read in its words.
+/// Returns the features of a task. What is said beside the map counts before what the map says. Where nobody says the
+/// type of the task or its error, they are read in its words.
 ///
 /// # Errors
 /// A feature of the map that is of another kind than it must be, too many of them, or too long ones.

@@ -151,8 +151,8 @@ pub fn status_of(beside: Option<EpisodeStatus>, within: Option<EpisodeStatus>) -
     }
 }
 
-/// Returns the episode to store: what was told, with what the context knows of the task. None where neither says what the
-/// task was.
+/// Returns the episode to store: what was told, with what the context knows of the task. None where neither says what
+/// the task was.
 pub fn episode_to_learn(
     context: Option<&ShownContext>,
     told: Option<NewEpisode>,
@@ -217,7 +217,8 @@ fn lesson_of(insight: &str, episode: &NewEpisode) -> Learning {
     }
 }
 
-/// Returns what went wrong in a task that failed: the error that the insight names, or else the first failure on the way.
+/// Returns what went wrong in a task that failed: the error that the insight names, or else the first failure on the
+/// way.
 fn error_of(insight: &str, task: &str, episode: &NewEpisode) -> ErrorContext {
     let failure = episode.reflection.failures_analyzed.first();
     let named = mentioned(insight).or_else(|| failure.map(|failure| failure.read_signature()));

@@ -10,7 +10,8 @@ use crate::pattern::finding::SuggestedPattern;
 /// An episode is shown from this similarity on, in 0..=1. docs/MEMORY-SYSTEM.md says how it was measured.
 pub const EPISODE_SIMILARITY: f64 = 0.3;
 
-/// Returns the least score of a failure that is shown: what only means something alike has to be as similar as an episode.
+/// Returns the least score of a failure that is shown: what only means something alike has to be as similar as an
+/// episode.
 pub fn failure_score() -> f64 {
     EpisodeFound::score_of_meaning(EPISODE_SIMILARITY)
 }
@@ -20,9 +21,9 @@ pub(super) fn is_similar(found: &EpisodeFound) -> bool {
     found.why.score.is_some_and(|score| score.similarity() >= EPISODE_SIMILARITY)
 }
 
-/// Tells whether a pattern that applies is about the task. Where nothing is known of what the pattern demands, it applies
-/// and says nothing; then it has to be found by its meaning. So does a pattern that is about an error the task does not
-/// name.
+/// Tells whether a pattern that applies is about the task. Where nothing is known of what the pattern demands, it
+/// applies and says nothing; then it has to be found by its meaning. So does a pattern that is about an error the task
+/// does not name.
 pub(super) fn is_about_task(pattern: &SuggestedPattern, features: &TaskFeatures, is_found_by_meaning: bool) -> bool {
     let names_error = errors_of(&pattern.part).next().is_some();
     let is_known = pattern.score.match_quality > 0.0 && (!names_error || is_about_error(&pattern.part, features));

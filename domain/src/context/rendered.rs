@@ -44,8 +44,8 @@ pub fn best_first<T>(kinds: impl IntoIterator<Item = Vec<T>>) -> Vec<T> {
     }
 }
 
-/// Makes the text of entries, which are best first. An entry that is too long is shown in brief, or where that does not fit
-/// either, leaves its place to the next. The text has at most `budget` tokens with its fence.
+/// Makes the text of entries, which are best first. An entry that is too long is shown in brief, or where that does not
+/// fit either, leaves its place to the next. The text has at most `budget` tokens with its fence.
 pub fn rendered(entries: &[ContextEntry], budget: usize) -> ContextText {
     let mut parts: Vec<(Uuid, String)> = Vec::new();
     let mut room = budget.saturating_sub(tokens::estimate(&recalled_notes("")));

@@ -1,5 +1,5 @@
-//! Artefacts: files that came of a task, and texts that are too long for the body of an episode. They are kept beside the
-//! body, which names each by its checksum. The body has the head and the tail of a long text.
+//! Artefacts: files that came of a task, and texts that are too long for the body of an episode. They are kept beside
+//! the body, which names each by its checksum. The body has the head and the tail of a long text.
 
 use std::collections::BTreeMap;
 

@@ -230,15 +230,16 @@ impl EpisodeState {
         Ok(self.archived_at.is_none().then(|| Self { archived_at: Some(now), ..self.next() }))
     }
 
-    /// Returns the state of an episode that another one stands for from now on: archived, and named by that one. None where
-    /// it is archived or deleted already, or named by too many.
+    /// Returns the state of an episode that another one stands for from now on: archived, and named by that one. None
+    /// where it is archived or deleted already, or named by too many.
     pub fn archived_for(&self, other: TraceId, now: Timestamp) -> Option<Self> {
         let archived = self.archived(now).ok().flatten()?;
         let named = archived.referenced(other)?;
         Some(Self { revision: archived.revision, ..named })
     }
 
-    /// Returns the state before [`Self::archived_for`]. None where the episode is no longer archived, or was deleted since.
+    /// Returns the state before [`Self::archived_for`]. None where the episode is no longer archived, or was deleted
+    /// since.
     pub fn unarchived_from(&self, other: TraceId) -> Option<Self> {
         if self.archived_at.is_none() || self.is_deleted() {
             return None;
@@ -253,8 +254,8 @@ impl EpisodeState {
         (!self.is_deleted()).then(|| Self { deleted_at: Some(now), ..self.next() })
     }
 
-    /// Returns the state in which the episode is found again: neither deleted nor archived. It counts as an access, so that
-    /// its age begins anew.
+    /// Returns the state in which the episode is found again: neither deleted nor archived. It counts as an access, so
+    /// that its age begins anew.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The kind of a task and how much there was to do, by rules. The words of the task are looked up in a table; the verb that
-//! a task begins with counts most.
+//! The kind of a task and how much there was to do, by rules. The words of the task are looked up in a table; the verb
+//! that a task begins with counts most.
 
 use crate::memory::Complexity;
 use crate::memory::signature::names_error;

@@ -1,6 +1,6 @@
-//! Episodes out of transcripts, by rules: one for each request of a user for which something was done. The plan comes from
-//! todo lists, the entries from calls of tools, and the outcome from tests and other checks that ran. A failure is resolved
-//! by the next success of the same tool on the same thing.
+//! Episodes out of transcripts, by rules: one for each request of a user for which something was done. The plan comes
+//! from todo lists, the entries from calls of tools, and the outcome from tests and other checks that ran. A failure is
+//! resolved by the next success of the same tool on the same thing.
 
 use jiff::Timestamp;
 
@@ -58,8 +58,8 @@ const CHECKS: [&str; 32] = [
     "yarn test",
 ];
 
-/// Makes the episode of a request. The same request of the same session always has the same id. `owner` is the source of
-/// evidence, where it is not the session itself.
+/// Makes the episode of a request. The same request of the same session always has the same id. `owner` is the source
+/// of evidence, where it is not the session itself.
 pub fn episode_of(
     request: &UserRequest,
     source: TraceSource,

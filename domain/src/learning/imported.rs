@@ -214,8 +214,8 @@ pub fn untrusted_trace(mut trace: Trace) -> Trace {
     }
 }
 
-/// Returns the state of an episode of a file that nobody vouches for, as it may be stored. What hides the episode stays.
-/// Its accesses are not taken, because they would rank it higher and keep it young.
+/// Returns the state of an episode of a file that nobody vouches for, as it may be stored. What hides the episode
+/// stays. Its accesses are not taken, because they would rank it higher and keep it young.
 pub fn untrusted_episode_state(state: EpisodeState, now: Timestamp) -> EpisodeState {
     EpisodeState {
         access_count: 0,

@@ -1,5 +1,5 @@
-//! Operational warnings: what earlier versions stored where our own limits ended a solve. They say nothing about a task,
-//! so no search finds them. A trace has their place now.
+//! Operational warnings: what earlier versions stored where our own limits ended a solve. They say nothing about a
+//! task, so no search finds them. A trace has their place now.
 
 use super::{Facts, Memory, SourceType};
 use crate::note::Code;

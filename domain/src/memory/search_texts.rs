@@ -70,8 +70,8 @@ impl Memory {
         Some(confirmed)
     }
 
-    /// Returns this memory without the wordings and the tasks that it took in of `other`. A memory that does not say what
-    /// `other` says took in none.
+    /// Returns this memory without the wordings and the tasks that it took in of `other`. A memory that does not say
+    /// what `other` says took in none.
     pub(super) fn without_texts_of(mut self, other: &Self) -> Self {
         let theirs = other.search_texts();
         let said = other.content_text();

@@ -238,8 +238,8 @@ pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -
 
 /// Hands on the older memories of a memory that says nothing any more, and returns the memories that change. The older
 /// ones go to the memory that superseded it, if there is one, which changes as well. Otherwise they are released. A
-/// memory that is erased is no longer named by the one that replaced it, takes no room there, and leaves none of its words with one that
-/// said the same.
+/// memory that is erased is no longer named by the one that replaced it, takes no room there, and leaves none of its
+/// words with one that said the same.
 fn handed_on(before: &Memory, is_erased: bool, others: &[Memory]) -> Vec<Memory> {
     let mut newest = others.iter().find(|memory| Some(memory.id) == before.newer()).cloned();
     if let Some(newest) = newest.as_mut().filter(|_| is_erased) {

@@ -205,15 +205,16 @@ impl Workspace {
         }
     }
 
-    /// Returns the workspace as it is stored when it is registered. A team or an organisation that only a configuration or
-    /// a caller names is left out; the team of a key is part of what the workspace is.
+    /// Returns the workspace as it is stored when it is registered. A team or an organisation that only a configuration
+    /// or a caller names is left out; the team of a key is part of what the workspace is.
     #[must_use]
     pub fn registered(self) -> Self {
         let team = self.team.filter(|_| self.key.is_some());
         Self { team, org: None, ..self }
     }
 
-    /// Returns where the workspace is: its directory, or its key on a team's server. It is empty where there is neither.
+    /// Returns where the workspace is: its directory, or its key on a team's server. It is empty where there is
+    /// neither.
     pub fn place(&self) -> &str {
         self.key.as_ref().map_or(&self.root, WorkspaceKey::as_str)
     }

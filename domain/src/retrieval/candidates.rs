@@ -66,9 +66,9 @@ pub struct MatchedTerms {
 }
 
 impl MatchedTerms {
-    /// The share of the best possible score that a memory has which explains enough of the query, and the number of terms
-    /// up to which that share holds. A long query says more than any memory has, so of more terms a smaller share is
-    /// enough. Both were measured, see docs/RETRIEVAL.md.
+    /// The share of the best possible score that a memory has which explains enough of the query, and the number of
+    /// terms up to which that share holds. A long query says more than any memory has, so of more terms a smaller share
+    /// is enough. Both were measured, see docs/RETRIEVAL.md.
     const ENOUGH: f64 = 0.4;
     const FEW_TERMS: usize = 4;
 

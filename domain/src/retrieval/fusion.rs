@@ -69,8 +69,8 @@ impl Fused {
 }
 
 /// Fuses two lists. `None` stands for a list that could not be made, as opposed to an empty one: the other list then
-/// counts alone. `enough` is the score of a memory of the text list that explains enough of the query, or 0 where that is
-/// not known.
+/// counts alone. `enough` is the score of a memory of the text list that explains enough of the query, or 0 where that
+/// is not known.
 pub fn fuse(vector: Option<&RankedList>, text: Option<&RankedList>, enough: f64) -> BTreeMap<MemoryId, Fused> {
     let vector = vector.map(best_scores);
     let text = text.map(best_scores);

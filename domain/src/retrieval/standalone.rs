@@ -1,4 +1,5 @@
-//! Prompts that stand alone: they say enough for a search. `yes, go on` means something only after what was said before.
+//! Prompts that stand alone: they say enough for a search. `yes, go on` means something only after what was said
+//! before.
 
 /// A prompt of fewer words is an answer or a nod.
 const LEAST_WORDS: usize = 4;

@@ -17,8 +17,8 @@ pub fn estimate(text: &str) -> usize {
     counted.unwrap_or_else(|| text.chars().count().div_ceil(4))
 }
 
-/// Returns the end of each token of a text, in bytes, so that the tokens of many of its parts are counted at once. Where
-/// the text cannot be split into tokens, four characters are one.
+/// Returns the end of each token of a text, in bytes, so that the tokens of many of its parts are counted at once.
+/// Where the text cannot be split into tokens, four characters are one.
 pub fn token_ends(text: &str) -> Vec<usize> {
     let split = |bpe: &CoreBPE| -> Vec<usize> {
         let tokens = bpe.encode_ordinary(text);

@@ -34,7 +34,8 @@ pub enum Operation {
         subtask: String,
         output: Value,
     },
-    /// Adds copies of what is stored elsewhere: where each comes from, and its text. One that is there is not added again.
+    /// Adds copies of what is stored elsewhere: where each comes from, and its text. One that is there is not added
+    /// again.
     Retrieve(Vec<(String, String)>),
     /// Notes that somebody asked for an entry.
     Read(Reference),
@@ -119,8 +120,8 @@ impl Scrub for Operation {
 }
 
 impl Operation {
-    /// Says whether the state of the task is safe on the disk only when this is: what a client relies on after a crash of
-    /// the machine.
+    /// Says whether the state of the task is safe on the disk only when this is: what a client relies on after a crash
+    /// of the machine.
     pub fn is_synced(&self) -> bool {
         match self {
             Self::LoadTask(_) | Self::PushState { .. } | Self::Snapshot | Self::Restore(_) | Self::Close(_) => true,

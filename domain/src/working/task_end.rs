@@ -135,8 +135,8 @@ impl WorkingMemory {
         plan.iter().take(EntryBounds::PLAN).map(step).collect()
     }
 
-    /// Makes the trace entries: of results first, then of values, states and what was retrieved, the newest first; in the
-    /// order in which they came. The last one says how far the task came.
+    /// Makes the trace entries: of results first, then of values, states and what was retrieved, the newest first; in
+    /// the order in which they came. The last one says how far the task came.
     fn trace(&self, most: usize, own: usize) -> Vec<TraceEntry> {
         let mut kept: Vec<&Entry> = self.entries().iter().collect();
         kept.sort_by_key(|entry| (entry.kind.rank(), Reverse(entry.id)));

@@ -1,4 +1,5 @@
-//! Which sources a memory gets that is learned again: the memories that the new lesson came from are added to those it has.
+//! Which sources a memory gets that is learned again: the memories that the new lesson came from are added to those it
+//! has.
 
 use super::{Direction, Lineage};
 use crate::memory::ids::MemoryId;

@@ -59,7 +59,8 @@ pub enum ApplicationResult {
     Failed,
 }
 
-/// Returns the id of the application of a pattern in an episode. It is the same however often and by whomever it is told.
+/// Returns the id of the application of a pattern in an episode. It is the same however often and by whomever it is
+/// told.
 pub fn application_id(pattern: MemoryId, episode: TraceId) -> SignalId {
     derived(&[b"application", pattern.uuid().as_bytes(), episode.uuid().as_bytes()]).into()
 }

@@ -1,6 +1,6 @@
-//! Agreement of two failures that share a signature. Any program may end with a `KeyError` or with `no such file or
-//! directory`, for reasons that have nothing in common. Such failures are the same only where what is particular to one is
-//! told of the other as well: the key, the path, the module, or else the words of the message.
+//! Agreement of two failures that share a signature. Any program may end with a `KeyError` or with
+//! `no such file or directory`, for reasons that have nothing in common. Such failures are the same only where what is
+//! particular to one is told of the other as well: the key, the path, the module, or else the words of the message.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

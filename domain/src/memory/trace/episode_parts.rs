@@ -1,5 +1,5 @@
-//! The parts of an episode that the trace document does not have: goals, plan, entries, reflection, labels. A trace that
-//! was reported as an episode, or made of a transcript, carries them; a solve carries none. The episode document
+//! The parts of an episode that the trace document does not have: goals, plan, entries, reflection, labels. A trace
+//! that was reported as an episode, or made of a transcript, carries them; a solve carries none. The episode document
 //! ([`crate::episode::Episode`]) shows them beside what the trace says itself.
 
 use std::collections::BTreeMap;

@@ -131,8 +131,8 @@ struct Pair {
     newer: String,
 }
 
-/// Reads pairs of statements from standard input, one JSON object a line, and prints the evidence of each pair as a JSON
-/// array with an object for each pair of clauses. `scripts/fit_updates.py` fits the weights to it.
+/// Reads pairs of statements from standard input, one JSON object a line, and prints the evidence of each pair as a
+/// JSON array with an object for each pair of clauses. `scripts/fit_updates.py` fits the weights to it.
 #[test]
 #[ignore = "it reads from standard input"]
 #[allow(clippy::print_stdout, reason = "what it prints is read by the script")]
