@@ -1,10 +1,10 @@
 //! This bench measures how long a task takes at a real 2 s a model call, in the worst case: five attempts, three
 //! iterations, and what is learned, with memory.
 //!
-//! Measures the wall time of the first solve of a fresh system, of three later ones, and of each of ten at once, through
-//! the whole system of actors over a simulated model whose calls take 2 s. Leaves out LanceDB, the embedding model, the
-//! network and a real provider: the store is in memory. Takes about two minutes; a run each, since nothing but the
-//! machine varies.
+//! Measures the wall time of the first solve of a fresh system, of three later ones, and of each of ten at once,
+//! through the whole system of actors over a simulated model whose calls take 2 s. Leaves out LanceDB, the embedding
+//! model, the network and a real provider: the store is in memory. Takes about two minutes; a run each, since nothing
+//! but the machine varies.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a bench that prints what it measured, or fails")]
 

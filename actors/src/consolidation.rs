@@ -1,8 +1,8 @@
 //! Consolidation: it keeps what was recorded small and true, in runs that can be undone. `stages` has what a run does,
 //! `undo` takes one back, and `actor` begins runs that are due. One process of a bank runs at a time.
 //!
-//! Each stage is one commit, together with what takes it back and with the record of the run as far as it has come. A run
-//! that a kill cuts off is therefore whole up to a stage, and can be undone like any other.
+//! Each stage is one commit, together with what takes it back and with the record of the run as far as it has come. A
+//! run that a kill cuts off is therefore whole up to a stage, and can be undone like any other.
 
 mod actor;
 mod duplicates;
@@ -79,8 +79,8 @@ impl ConsolidationHandle {
     /// Runs all stages over a workspace.
     ///
     /// # Errors
-    /// `Conflict` where another process of the bank runs, and the errors of the store. What the stages before did is done
-    /// then, and can be undone.
+    /// `Conflict` where another process of the bank runs, and the errors of the store. What the stages before did is
+    /// done then, and can be undone.
     pub async fn run(&self, request: RunRequest, deadline: Deadline) -> Result<ConsolidationRun, Error> {
         let begun = self.workspaces.resolve(&request.workspace, deadline).await?;
         let workspace = &begun.workspace;

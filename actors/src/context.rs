@@ -194,8 +194,8 @@ impl ContextHandle {
         }
     }
 
-    /// Has a text embedded, so that the searches find its vector in the cache. Returns how long each of them may wait for
-    /// it: not at all where this waited in vain.
+    /// Has a text embedded, so that the searches find its vector in the cache. Returns how long each of them may wait
+    /// for it: not at all where this waited in vain.
     async fn embedded(
         &self,
         query: &str,

@@ -1,6 +1,6 @@
-//! The cache of embeddings. It keeps them by the hash of their text and workspace, so that a text that comes again there is
-//! not embedded again. It keeps vectors and the ranges of the text that they belong to. It never keeps text, and writes
-//! nothing to disk. Embedding itself is the work of the port.
+//! The cache of embeddings. It keeps them by the hash of their text and workspace, so that a text that comes again
+//! there is not embedded again. It keeps vectors and the ranges of the text that they belong to. It never keeps text,
+//! and writes nothing to disk. Embedding itself is the work of the port.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -138,8 +138,8 @@ pub(crate) struct CachedEmbedder {
     cache: EmbeddingCache,
 }
 
-/// The embedder as one workspace uses it. What another workspace had embedded is embedded again: a quick answer would tell
-/// that somebody else has the same text.
+/// The embedder as one workspace uses it. What another workspace had embedded is embedded again: a quick answer would
+/// tell that somebody else has the same text.
 pub(crate) struct WorkspaceEmbedder<'a> {
     inner: &'a dyn Embedder,
     cache: &'a EmbeddingCache,

@@ -6,10 +6,10 @@
 //! what clients do with memories, [`episodes`] with what happened in tasks, [`context`] shows both before a task and
 //! learns after it, [`working`] has what running tasks need at hand, [`banks`] the markdown files that people and
 //! agents share, and [`workspaces`] knows which workspace each of them belongs to. [`consolidation`] finds patterns in
-//! episodes and merges what says the same. [`learner`] and [`distiller`] learn in the background,
-//! [`usage`] stores what clients were shown, and [`backups`] has backups made. [`store`] keeps the store open,
-//! [`cache`] the answers of models, [`activity`] knows whether somebody is served, and [`model`] has the decorators around a
-//! model. `testkit` is for tests.
+//! episodes and merges what says the same. [`learner`] and [`distiller`] learn in the background, [`usage`] stores what
+//! clients were shown, and [`backups`] has backups made. [`store`] keeps the store open, [`cache`] the answers of
+//! models, [`activity`] knows whether somebody is served, and [`model`] has the decorators around a model. `testkit` is
+//! for tests.
 
 pub mod activity;
 pub mod agents;

@@ -27,8 +27,8 @@ const TASKS_MAX: usize = 64;
 pub(crate) struct ReportedTraces(VecDeque<(String, TraceId)>);
 
 impl ReportedTraces {
-    /// Gives the trace that a report on this task extends or begins. All conversations of the source share it, because a
-    /// source counts once for each task.
+    /// Gives the trace that a report on this task extends or begins. All conversations of the source share it, because
+    /// a source counts once for each task.
     fn of_task(&mut self, task: &str) -> TraceId {
         let task = normalised(task);
         let known = self.0.iter().position(|(known, _)| *known == task);
@@ -73,8 +73,8 @@ impl Sessions {
         }
     }
 
-    /// Gives the traces that the source of the session reported. Whoever locks them reports; the reports of a source come
-    /// one after another, so that they extend one trace.
+    /// Gives the traces that the source of the session reported. Whoever locks them reports; the reports of a source
+    /// come one after another, so that they extend one trace.
     pub(crate) async fn reported(
         &self,
         workspace: &WorkspaceId,

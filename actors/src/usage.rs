@@ -1,6 +1,6 @@
-//! UsageActor stores which memories clients were shown, and which episodes they read. It stores many of them at once, after
-//! the clients have their answers. Usage is no evidence, so what cannot be stored, or was shown in the seconds before a
-//! crash, is lost.
+//! UsageActor stores which memories clients were shown, and which episodes they read. It stores many of them at once,
+//! after the clients have their answers. Usage is no evidence, so what cannot be stored, or was shown in the seconds
+//! before a crash, is lost.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;

@@ -81,8 +81,8 @@ impl WorkspacesHandle {
             .behind(&self.gate)
     }
 
-    /// Finds the workspace that a caller means. A root that nobody has written to is a workspace by computation, and so is a
-    /// key; an id must be known to the store.
+    /// Finds the workspace that a caller means. A root that nobody has written to is a workspace by computation, and so
+    /// is a key; an id must be known to the store.
     ///
     /// # Errors
     /// `WorkspaceUnknown` for an id that the store does not know. The errors of the store, where it does not answer and
@@ -141,8 +141,8 @@ impl WorkspacesHandle {
     }
 
     /// Returns what is stored of workspaces that another bank had: those whose ids are unknown here. A directory or a
-    /// key that a workspace has here is not taken from it. Whether they are to be trusted with a team or an organisation is the
-    /// caller's matter.
+    /// key that a workspace has here is not taken from it. Whether they are to be trusted with a team or an
+    /// organisation is the caller's matter.
     pub(crate) async fn to_restore(
         &self,
         workspaces: Vec<Workspace>,
@@ -223,8 +223,8 @@ impl WorkspacesHandle {
         Ok(workspace)
     }
 
-    /// Returns a workspace with the team and the organisation that count for whoever named it: the caller's own where it
-    /// is named by its key.
+    /// Returns a workspace with the team and the organisation that count for whoever named it: the caller's own where
+    /// it is named by its key.
     fn effective(&self, mut workspace: Workspace, named: &WorkspaceRef) -> Workspace {
         if let WorkspaceRef::Shared(shared) = named {
             workspace.team.clone_from(&shared.team);

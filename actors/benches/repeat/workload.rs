@@ -1,5 +1,6 @@
 //! The repeat workload: 10 tasks, each solved 10 times with three attempts, over the whole system of actors, an
-//! in-memory store, and a model that is made up, with a price. What it assumes is in its constants and in `same_drafts`.
+//! in-memory store, and a model that is made up, with a price. What it assumes is in its constants and in
+//! `same_drafts`.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -72,7 +73,8 @@ impl Phase {
     }
 }
 
-/// Runs it. `same_drafts`, in 0..=1, is the share of drafts of a repeated task that come out as they did the first time.
+/// Runs it. `same_drafts`, in 0..=1, is the share of drafts of a repeated task that come out as they did the first
+/// time.
 pub(crate) async fn run(same_drafts: f64, with_cache: bool) -> Result<Spent, Error> {
     let mut settings = SystemSettings::default();
     if !with_cache {

@@ -1,5 +1,5 @@
-//! An actor opens things on the disk, and its handlers must not wait for that. Whoever asks for the same thing meanwhile waits for
-//! the same opening.
+//! An actor opens things on the disk, and its handlers must not wait for that. Whoever asks for the same thing
+//! meanwhile waits for the same opening.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -23,8 +23,8 @@ impl<K, T> Default for Openings<K, T> {
 }
 
 impl<K: Clone + Eq + Hash + Send + 'static, T: Clone + Send + Sync + 'static> Openings<K, T> {
-    /// Returns the opening of a thing that runs, or begins one: `open` may block. Its outcome is sent to the actor before
-    /// it is there for those who wait, and the actor then calls [`Self::ended`].
+    /// Returns the opening of a thing that runs, or begins one: `open` may block. Its outcome is sent to the actor
+    /// before it is there for those who wait, and the actor then calls [`Self::ended`].
     pub(crate) fn join<M: Message>(
         &mut self,
         key: &K,

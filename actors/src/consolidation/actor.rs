@@ -117,8 +117,8 @@ impl Actor for ConsolidationActor {
 }
 
 impl ConsolidationArgs {
-    /// Runs in every workspace where a run is due, as long as nobody is served. Workspaces without an episode need none, and
-    /// one where it fails does not keep the others from theirs. `waited` is the time since which a run waits.
+    /// Runs in every workspace where a run is due, as long as nobody is served. Workspaces without an episode need
+    /// none, and one where it fails does not keep the others from theirs. `waited` is the time since which a run waits.
     async fn look(&self, waited: Duration) -> Result<Looked, Error> {
         for workspace in self.handle.store.workspaces(Deadline::after(STORE_LIMIT)).await? {
             match self.run_if_due(&workspace, waited).boxed().await {

@@ -285,8 +285,8 @@ pub(super) async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> T 
     tokio::task::spawn_blocking(work).await.map_err(Error::internal)
 }
 
-/// Makes the memory of a pattern that stands for two. It names both as what it came from, and is trusted no more than the
-/// less trusted one.
+/// Makes the memory of a pattern that stands for two. It names both as what it came from, and is trusted no more than
+/// the less trusted one.
 fn merged_memory(better: &Memory, other: &Memory, part: PatternPart, now: Timestamp) -> Memory {
     let mut merged = Memory {
         id: merging::merged_id(better.id, other.id),

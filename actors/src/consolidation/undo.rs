@@ -25,8 +25,8 @@ impl ConsolidationHandle {
     /// between the two, undoing again finishes it.
     ///
     /// # Errors
-    /// `NotFound` for a run of another workspace, one that is older than 30 days, or one that only said what it would do.
-    /// `Conflict` where another process of the bank runs.
+    /// `NotFound` for a run of another workspace, one that is older than 30 days, or one that only said what it would
+    /// do. `Conflict` where another process of the bank runs.
     pub async fn undo(
         &self,
         id: RunId,

@@ -35,8 +35,8 @@ const JOB_LIMIT: Duration = Duration::from_secs(900);
 /// over.
 const FILL_LIMIT: Duration = Duration::from_secs(300);
 const FILL_PAUSE: Duration = Duration::from_secs(600);
-/// Where no episode lacks vectors, the next look is after this time: it reads the ids of all episodes, and a search makes
-/// the vectors of the newest ones in any case.
+/// Where no episode lacks vectors, the next look is after this time: it reads the ids of all episodes, and a search
+/// makes the vectors of the newest ones in any case.
 const EPISODES_EVERY: Duration = Duration::from_secs(60);
 /// The time limit of each read or write of the store around a job.
 const STORE_LIMIT: Duration = Duration::from_secs(30);
@@ -137,8 +137,8 @@ impl DistillerArgs {
         }
     }
 
-    /// Makes vectors for some memories and episodes that lack them, and tells whether it made any. After a failure it does
-    /// nothing for a while.
+    /// Makes vectors for some memories and episodes that lack them, and tells whether it made any. After a failure it
+    /// does nothing for a while.
     async fn fill_vectors(&self, worker: &mut WorkerState) -> bool {
         if worker.fill_from.is_some_and(|from| Instant::now() < from) {
             return false;

@@ -21,8 +21,8 @@ pub(crate) struct RevisedMerge {
 }
 
 impl MemoriesHandle {
-    /// Makes the next revisions of memories that are merged. `passages` are those of the stored ones. The one that stays
-    /// gets those of the texts that it takes in, so that nothing is embedded again.
+    /// Makes the next revisions of memories that are merged. `passages` are those of the stored ones. The one that
+    /// stays gets those of the texts that it takes in, so that nothing is embedded again.
     pub(crate) async fn merged(
         &self,
         merge: &MemoryMerge,

@@ -26,10 +26,10 @@ const NO_TASK_YET: &str = "say what you worked on, or give the trace_id of a sol
                            conversation";
 
 impl MemoriesHandle {
-    /// Stores a report with all that follows from it, or nothing. What was said of a trace already counts once; what was
-    /// observed of it decides its outcome from then on, and the solve's own votes that it contradicts count no more.
-    /// Memories that the workspace cannot read are not found, all of them named; of a trace's memories only those that
-    /// are left count.
+    /// Stores a report with all that follows from it, or nothing. What was said of a trace already counts once; what
+    /// was observed of it decides its outcome from then on, and the solve's own votes that it contradicts count no
+    /// more. Memories that the workspace cannot read are not found, all of them named; of a trace's memories only those
+    /// that are left count.
     ///
     /// # Errors
     /// `SharingDenied` where it is about nothing but memories that clients may not write about.

@@ -133,8 +133,8 @@ impl MemoriesHandle {
     }
 }
 
-/// Cuts what was read, which may be one more, to the length of a page. Returns the last one on the page, after which the
-/// next page begins. None where there is no next page.
+/// Cuts what was read, which may be one more, to the length of a page. Returns the last one on the page, after which
+/// the next page begins. None where there is no next page.
 fn cut_to<T>(limit: usize, found: &mut Vec<T>) -> Option<&T> {
     let is_more = found.len() > limit;
     found.truncate(limit);

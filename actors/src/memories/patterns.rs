@@ -1,5 +1,5 @@
-//! Patterns: memories that say when they apply. They are added as candidates, applied, judged by their applications, and
-//! found for a task.
+//! Patterns: memories that say when they apply. They are added as candidates, applied, judged by their applications,
+//! and found for a task.
 
 mod found;
 mod judged;
@@ -204,8 +204,8 @@ impl MemoriesHandle {
         Ok((memory, part))
     }
 
-    /// Makes the next revision of a memory, with this part, and the record that stores it. None where nothing changes. A
-    /// pattern that search may find gets its passages, and one that it may not find any more loses them.
+    /// Makes the next revision of a memory, with this part, and the record that stores it. None where nothing changes.
+    /// A pattern that search may find gets its passages, and one that it may not find any more loses them.
     pub(crate) async fn with_part(
         &self,
         before: &Memory,

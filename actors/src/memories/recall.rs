@@ -116,8 +116,8 @@ impl MemoriesHandle {
         Ok(found.explained(self.settings.min_relevance, now, begun))
     }
 
-    /// Gives the answer of [`Self::retrieve`], with every candidate. Only those in the answer have their titles, so that
-    /// nothing more is read for it.
+    /// Gives the answer of [`Self::retrieve`], with every candidate. Only those in the answer have their titles, so
+    /// that nothing more is read for it.
     pub async fn retrieve_with_candidates(
         &self,
         request: RetrieveRequest,

@@ -13,9 +13,9 @@ use crate::runtime::Deadline;
 const REASON: &str = "the command that had failed succeeded after the warning was shown";
 
 impl MemoriesHandle {
-    /// Confirms the warnings that a session was shown for a command which succeeded afterwards. A session confirms each of
-    /// them once, however often this is called. Memories that are gone are left out, and so are those of a team or an
-    /// organisation: nobody said that this session may write about them. Returns how many were confirmed.
+    /// Confirms the warnings that a session was shown for a command which succeeded afterwards. A session confirms each
+    /// of them once, however often this is called. Memories that are gone are left out, and so are those of a team or
+    /// an organisation: nobody said that this session may write about them. Returns how many were confirmed.
     pub async fn worked(
         &self,
         ids: Vec<MemoryId>,

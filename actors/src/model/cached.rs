@@ -26,8 +26,8 @@ impl CachedModel {
         Self { inner, cache, provider, effort }
     }
 
-    /// Makes the key of a question. The task and the attempt are never in it, because another task may ask the same. The
-    /// workspace is: who gets an answer at once would know that somebody else has asked the same.
+    /// Makes the key of a question. The task and the attempt are never in it, because another task may ask the same.
+    /// The workspace is: who gets an answer at once would know that somebody else has asked the same.
     fn key(&self, request: &Completion) -> CacheKey {
         let purpose = request.purpose;
         let response_format = purpose.schema().map(|schema| schema.to_string()).unwrap_or_default();

@@ -79,7 +79,8 @@ pub trait BankDirectory: Send + Sync {
 
     fn clear_journal(&self) -> io::Result<()>;
 
-    /// Writes a text beside the file that it is for, in the form of that file, and syncs it. Returns its temporary name.
+    /// Writes a text beside the file that it is for, in the form of that file, and syncs it. Returns its temporary
+    /// name.
     fn stage(&self, path: &BankPath, text: &str) -> io::Result<String>;
 
     /// Reads what lies under a temporary name.

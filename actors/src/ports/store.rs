@@ -125,13 +125,13 @@ pub trait StoreReads: Send + Sync {
     /// Lists a page of the traces of one workspace, or of all.
     fn traces(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Trace>>;
 
-    /// Reads one trace, of one workspace or of any. None where it is unknown or of another workspace, which take the same
-    /// time.
+    /// Reads one trace, of one workspace or of any. None where it is unknown or of another workspace, which take the
+    /// same time.
     fn trace(&self, id: TraceId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<Trace>>;
 
-    /// Lists the first episodes that the filter lets through, the newest first and of equals the one with the highest id:
-    /// at most `limit`, from the one behind `after` on, where that is given. Where `after` is not stored in
-    /// the workspace of the filter, there is nothing behind it.
+    /// Lists the first episodes that the filter lets through, the newest first and of equals the one with the highest
+    /// id: at most `limit`, from the one behind `after` on, where that is given. Where `after` is not stored in the
+    /// workspace of the filter, there is nothing behind it.
     fn episodes(
         &self,
         filter: EpisodeFilter,
@@ -143,16 +143,16 @@ pub trait StoreReads: Send + Sync {
     /// Counts the episodes that the filter lets through, by who is shown them.
     fn count_episodes(&self, filter: EpisodeFilter, deadline: Deadline) -> StoreFuture<'_, BTreeMap<Visibility, u64>>;
 
-    /// Reads one episode, of one workspace or of any, whether it is shown or not. None where it is unknown or of another
-    /// workspace, which take the same time.
+    /// Reads one episode, of one workspace or of any, whether it is shown or not. None where it is unknown or of
+    /// another workspace, which take the same time.
     fn episode(&self, id: TraceId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<EpisodeRow>>;
 
     /// Finds the episodes that are most like what is asked, with the cosines, the most alike first. Episodes without
     /// vectors of the embedder are left out.
     fn nearest_episodes(&self, search: EpisodeSearch, deadline: Deadline) -> StoreFuture<'_, Vec<(EpisodeRow, f64)>>;
 
-    /// Lists the newest episodes that the filter lets through and that have no vectors of this embedder, at most `limit`,
-    /// each with the revision that its vectors get.
+    /// Lists the newest episodes that the filter lets through and that have no vectors of this embedder, at most
+    /// `limit`, each with the revision that its vectors get.
     fn episodes_without_vectors(
         &self,
         filter: EpisodeFilter,

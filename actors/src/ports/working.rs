@@ -16,8 +16,8 @@ pub trait WorkingLogs: Send + Sync + 'static {
     /// Lists the tasks of a workspace that have a log, the one that was written to last first.
     fn list(&self, workspace: &WorkspaceId) -> io::Result<Vec<WorkingId>>;
 
-    /// Lists the tasks of all workspaces to whose logs nothing was appended since a time. It may list others, too: when a
-    /// task was touched is known for sure from its log alone.
+    /// Lists the tasks of all workspaces to whose logs nothing was appended since a time. It may list others, too: when
+    /// a task was touched is known for sure from its log alone.
     fn unwritten_since(&self, at: Timestamp) -> io::Result<Vec<(WorkspaceId, WorkingId)>>;
 }
 
@@ -31,8 +31,8 @@ pub enum OpenedLog {
 }
 
 pub trait WorkingLog: Send {
-    /// Appends a line, and with `sync` returns when it is on the disk. False where the log was removed, as the deletion of
-    /// its workspace does.
+    /// Appends a line, and with `sync` returns when it is on the disk. False where the log was removed, as the deletion
+    /// of its workspace does.
     fn append(&mut self, line: &str, sync: bool) -> io::Result<bool>;
 
     /// Returns when everything that was appended is on the disk. False where the log was removed.

@@ -1,5 +1,5 @@
-//! The actor of working memory: it has the tasks at hand, opens the logs of others, and sees to it that what was appended gets
-//! to the disk.
+//! The actor of working memory: it has the tasks at hand, opens the logs of others, and sees to it that what was
+//! appended gets to the disk.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -196,8 +196,8 @@ impl WorkingState {
         }
     }
 
-    /// Answers with a task, from its log where it is not at hand. A log is opened once for all who ask meanwhile, so that
-    /// nobody meets a lock of this process.
+    /// Answers with a task, from its log where it is not at hand. A log is opened once for all who ask meanwhile, so
+    /// that nobody meets a lock of this process.
     fn get(&mut self, myself: &ActorRef<WorkingMsg>, key: &TaskKey, reply: TaskReply) {
         self.uses += 1;
         if let Some((held, used)) = self.at_hand.get_mut(key) {

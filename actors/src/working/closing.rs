@@ -37,8 +37,8 @@ impl WorkingHandle {
         self.finish(&task.key(), held, end, deadline).await
     }
 
-    /// Closes the tasks of all owners that nobody touched for long and no other process has. One that cannot be closed is
-    /// left for the next time.
+    /// Closes the tasks of all owners that nobody touched for long and no other process has. One that cannot be closed
+    /// is left for the next time.
     pub(super) async fn close_untouched(&self) {
         let (logs, now) = (self.logs.clone(), self.clock.now());
         let Some(since) = WorkingMemory::untouched_since(now) else { return };

@@ -41,7 +41,8 @@ impl HeldTask {
         Ok(begun)
     }
 
-    /// Makes the memory again from the lines of its log. None where there is no line, since the task was never answered.
+    /// Makes the memory again from the lines of its log. None where there is no line, since the task was never
+    /// answered.
     pub(super) fn read(log: Box<dyn WorkingLog>, lines: &[String]) -> Result<Option<Self>, Error> {
         let Some((head, operations)) = lines.split_first() else { return Ok(None) };
         let head: TaskLogHead = serde_json::from_str(head).map_err(Error::internal)?;

@@ -1,4 +1,5 @@
-//! The glue over ractor against real actors. Time is paused except where threads matter: delays are exact and cost nothing.
+//! The glue over ractor against real actors. Time is paused except where threads matter: delays are exact and cost
+//! nothing.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,

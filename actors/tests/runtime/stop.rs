@@ -204,8 +204,8 @@ async fn a_supervisor_that_is_killed_while_a_child_drains_takes_it_along() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_child_that_blocks_its_thread_is_left_behind_and_reported() {
     let three = three().await;
-    // A thread that blocks takes along the task it has just woken. This one is to have woken none: the supervisor, woken
-    // by the start of each child, has run once all of them and then it have answered.
+    // A thread that blocks takes along the task it has just woken. This one is to have woken none: the supervisor,
+    // woken by the start of each child, has run once all of them and then it have answered.
     for slot in &three.slots {
         echo(slot, "awake", within(60_000)).await.unwrap();
     }

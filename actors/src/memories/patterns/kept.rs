@@ -1,5 +1,5 @@
-//! Keeping patterns right and few by hand: a change makes a new version, earlier ones can be read, similar ones are named,
-//! and those that are worth little are proposed.
+//! Keeping patterns right and few by hand: a change makes a new version, earlier ones can be read, similar ones are
+//! named, and those that are worth little are proposed.
 
 use reasoning_bank_domain::consolidation::HistoryEntry;
 use reasoning_bank_domain::memory::ids::MemoryId;

@@ -20,8 +20,8 @@ use super::records::Record;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EraseScope {
-    /// The workspace goes, with its traces, signals, jobs, requests and memories of project scope. What it shares with a
-    /// team or an organisation stays theirs.
+    /// The workspace goes, with its traces, signals, jobs, requests and memories of project scope. What it shares with
+    /// a team or an organisation stays theirs.
     Workspace(WorkspaceId),
     /// One memory goes, with its passages and signals, and with the answers to requests that name it.
     Memory(MemoryId),
@@ -34,7 +34,8 @@ pub enum EraseScope {
     Episodes(Vec<TraceId>),
     /// The jobs of all workspaces that were done or had failed before this time go. Times are compared in microseconds.
     Jobs { over_before: Timestamp },
-    /// The requests with a key that were sent before this time go, in all workspaces. Times are compared in microseconds.
+    /// The requests with a key that were sent before this time go, in all workspaces. Times are compared in
+    /// microseconds.
     Requests { before: Timestamp },
     /// The history of runs that began before this time goes, in all workspaces. Times are compared in microseconds.
     History { before: Timestamp },
@@ -130,7 +131,8 @@ impl EraseScope {
         }
     }
 
-    /// Tells whether the erasure removes what is kept of a request. Its answer may have words of a memory that it names.
+    /// Tells whether the erasure removes what is kept of a request. Its answer may have words of a memory that it
+    /// names.
     pub fn covers_request(&self, request: &KeyedRequest) -> bool {
         match self {
             Self::Workspace(id) => request.workspace_id == *id,

@@ -34,10 +34,10 @@ pub struct Passage {
 
 /// One thing to be stored. Every record has an id of its own, and committing the same id again changes nothing.
 ///
-/// A `Verdict`, a `Revision`, an `EpisodeState` and a later `Job` change what is stored. Their revision is one above the stored one. Where
-/// another revision, or none, was stored before the batch, the whole batch is refused: as `StoreError::TraceChanged`,
-/// `StoreError::Conflict` or `StoreError::JobChanged`. So is a batch with two different changes of the same thing. What
-/// is stored already exactly so is no conflict.
+/// A `Verdict`, a `Revision`, an `EpisodeState` and a later `Job` change what is stored. Their revision is one above
+/// the stored one. Where another revision, or none, was stored before the batch, the whole batch is refused: as
+/// `StoreError::TraceChanged`, `StoreError::Conflict` or `StoreError::JobChanged`. So is a batch with two different
+/// changes of the same thing. What is stored already exactly so is no conflict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Record {
@@ -57,12 +57,13 @@ pub enum Record {
     Signal(Signal),
     /// A job. Revision 0 is a new job and changes nothing where it is stored already. Any other changes a stored one.
     Job(Job),
-    /// A write that its client may send again. It goes with what the write stores. Where another try with the same key is
-    /// stored, the whole batch is refused as `StoreError::CarriedOut`. Revision 1 adds an answer to what is stored, and is
-    /// left out where that was erased meanwhile.
+    /// A write that its client may send again. It goes with what the write stores. Where another try with the same key
+    /// is stored, the whole batch is refused as `StoreError::CarriedOut`. Revision 1 adds an answer to what is stored,
+    /// and is left out where that was erased meanwhile.
     Request(KeyedRequest),
-    /// A change of what is known of an episode beside its body. An episode without such a record has revision 0. Any other
-    /// revision than the next one is refused as `StoreError::TraceChanged`. It is left out where the trace is not stored.
+    /// A change of what is known of an episode beside its body. An episode without such a record has revision 0. Any
+    /// other revision than the next one is refused as `StoreError::TraceChanged`. It is left out where the trace is not
+    /// stored.
     #[serde(rename = "episode_state")]
     EpisodeState(EpisodeState),
     /// The vectors of an episode. Of its records the one with the highest revision stays. They are left out where the
