@@ -2,10 +2,10 @@
 //! one team or one organisation needs, and a search reads up to three of them. This package has the data structures and
 //! the search. The store decides which owner indexes there are, fills them and keeps them current.
 //!
-//! In reading order: `owner_index` is what the store fills and asks. `columns` has what scoring and filters need of each
-//! memory, `inverted_index` searches words by BM25, and `quantized_vectors` searches vectors, whose arithmetic is in
-//! `kernels`. `hits` takes the best memories of the passages that either found.
-//! `episodes` is the same for episodes: one table of all of them.
+//! In reading order: `owner_index` is what the store fills and asks. `columns` has what scoring and filters need of
+//! each memory, `inverted_index` searches words by BM25, and `quantized_vectors` searches vectors, whose arithmetic is
+//! in `kernels`. `hits` takes the best memories of the passages that either found. `episodes` is the same for episodes:
+//! one table of all of them.
 
 mod columns;
 mod episodes;
