@@ -43,8 +43,8 @@ impl ConfigValue {
 }
 
 impl ConfigValue {
-    /// Says whether the value is a hook of ours: a command of the name of our binary, with the argument `hook`. A client
-    /// that has no list of arguments has both in one line.
+    /// Says whether the value is a hook of ours: a command of the name of our binary, with the argument `hook`. A
+    /// client that has no list of arguments has both in one line.
     pub(crate) fn is_our_hook(&self) -> bool {
         self.hook_program().is_some()
     }
@@ -100,8 +100,8 @@ pub enum ConfigFormat {
 pub enum ConfigChange {
     /// The map at `section` has `value` under `name`. Maps that are not there are made.
     Entry { section: Vec<String>, name: String, value: ConfigValue },
-    /// The list at `section` has `value`, in the place of other elements of ours. Maps and the list are made where they are
-    /// not there. JSON alone has such lists.
+    /// The list at `section` has `value`, in the place of other elements of ours. Maps and the list are made where they
+    /// are not there. JSON alone has such lists.
     Element { section: Vec<String>, value: ConfigValue },
     /// The text has these lines between markers, at its end where they are new.
     Lines(String),

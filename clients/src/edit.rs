@@ -34,8 +34,8 @@ pub fn apply(format: ConfigFormat, text: &str, changes: &[ConfigChange]) -> Resu
     })
 }
 
-/// Returns the text without what the changes put into it. With the `original`, what the changes replaced is put back, and
-/// maps that they made go where they are empty.
+/// Returns the text without what the changes put into it. With the `original`, what the changes replaced is put back,
+/// and maps that they made go where they are empty.
 ///
 /// # Errors
 /// The text is not of its format.
@@ -64,7 +64,8 @@ pub fn hook_programs(text: &str) -> Result<Vec<String>, ConfigEditError> {
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Edits the text with the line ends of Unix, and gives it back with its own. A text that mixes them is edited as it is.
+/// Edits the text with the line ends of Unix, and gives it back with its own. A text that mixes them is edited as it
+/// is.
 fn with_unix_lines(
     text: &str,
     edit: impl FnOnce(&str) -> Result<String, ConfigEditError>,

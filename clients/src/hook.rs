@@ -1,5 +1,5 @@
-//! Hooks: which events of a client are asked for, what they say, and how they are answered. A hook that is not understood
-//! is answered with nothing.
+//! Hooks: which events of a client are asked for, what they say, and how they are answered. A hook that is not
+//! understood is answered with nothing.
 
 use std::path::PathBuf;
 
@@ -212,8 +212,8 @@ fn without_exit_code(error: &str) -> &str {
     if is_code { rest.trim() } else { error.trim() }
 }
 
-/// Returns the exit code of a command of Codex and what it printed: the head of a text names the code, and a line `Output:`
-/// ends it.
+/// Returns the exit code of a command of Codex and what it printed: the head of a text names the code, and a line
+/// `Output:` ends it.
 fn exit_of(response: &Value) -> Option<(i64, &str)> {
     if let Some(code) = response.get("exit_code").or_else(|| response.pointer("/metadata/exit_code")) {
         let output = ["output", "aggregated_output"].iter().find_map(|name| response.get(name)?.as_str())?;

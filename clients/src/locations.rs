@@ -117,8 +117,8 @@ impl ClientPlaces {
         Ok(ConfigFile { path, format })
     }
 
-    /// Returns the file with the hooks of a client, where they are supported. The file of a project is the one that is not
-    /// shared with others: it has a path of this machine.
+    /// Returns the file with the hooks of a client, where they are supported. The file of a project is the one that is
+    /// not shared with others: it has a path of this machine.
     pub fn hooks_file(&self, client: AgentClient, scope: SetupScope) -> Option<ConfigFile> {
         let path = match (client, scope) {
             (AgentClient::ClaudeCode, SetupScope::User) => {

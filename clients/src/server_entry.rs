@@ -62,8 +62,8 @@ impl ServerCommand {
         ConfigValue::Map(entries.map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
-    /// Returns references to the variables for a client that does not pass its environment on. Gemini CLI holds back what
-    /// is called a key or a token; Claude Code and Zed pass on everything.
+    /// Returns references to the variables for a client that does not pass its environment on. Gemini CLI holds back
+    /// what is called a key or a token; Claude Code and Zed pass on everything.
     fn referenced(&self, client: AgentClient) -> Option<ConfigValue> {
         let reference = |name: &String| match client {
             AgentClient::GeminiCli => Some(format!("${name}")),

@@ -172,8 +172,8 @@ fn without_empty_maps(
     Ok(text)
 }
 
-/// Takes our hooks out of a list, each with its group where no other hook is left there, and the list and its maps where
-/// they are empty and were not there before.
+/// Takes our hooks out of a list, each with its group where no other hook is left there, and the list and its maps
+/// where they are empty and were not there before.
 fn without_elements(text: &str, before: Option<&CstRootNode>, path: &[String]) -> Result<String, ConfigEditError> {
     let Some((name, section)) = path.split_last() else { return Ok(text.to_owned()) };
     let mut text = text.to_owned();

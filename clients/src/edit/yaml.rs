@@ -1,5 +1,5 @@
-//! YAML, as lines: a map of one level of sections, in block form, such as Goose writes. A section in another form is left
-//! alone, with an error.
+//! YAML, as lines: a map of one level of sections, in block form, such as Goose writes. A section in another form is
+//! left alone, with an error.
 
 use super::ConfigEditError;
 use crate::document::{ConfigChange, ConfigValue};
