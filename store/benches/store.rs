@@ -1,8 +1,8 @@
-//! How long the store takes: candidates of a query and the bodies of ten of them, of 1,000 and 10,000 memories with a vector
-//! each, searched in memory and from the tables; and a commit of one memory and of 256, durable.
+//! How long the store takes: candidates of a query and the bodies of ten of them, of 1,000 and 10,000 memories with a
+//! vector each, searched in memory and from the tables; and a commit of one memory and of 256, durable.
 //!
-//! The bank and its queries are those that `eval speed` makes up. Leaves out everything above the store: embedding, fusion,
-//! scores, actors. Larger banks, memory, disk and the first query of a process are `eval speed`'s.
+//! The bank and its queries are those that `eval speed` makes up. Leaves out everything above the store: embedding,
+//! fusion, scores, actors. Larger banks, memory, disk and the first query of a process are `eval speed`'s.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a bench fails")]
 

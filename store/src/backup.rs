@@ -7,9 +7,10 @@
 //! ```
 //!
 //! In reading order: `manifest` is the document, `create` makes a backup of what `snapshot` of the store gathered, and
-//! `source` reads one. `verify` reads all of it, and `restore` puts it into an empty directory. `registry` remembers which
-//! backups there are, so that an erasure can name those that still hold what it erased; `scheduled` makes one when it is
-//! time to. Below them, `copying` copies files with their checksums, and `partial` is a directory that is not whole yet.
+//! `source` reads one. `verify` reads all of it, and `restore` puts it into an empty directory. `registry` remembers
+//! which backups there are, so that an erasure can name those that still hold what it erased; `scheduled` makes one
+//! when it is time to. Below them, `copying` copies files with their checksums, and `partial` is a directory that is
+//! not whole yet.
 
 mod copying;
 mod create;
@@ -36,8 +37,8 @@ pub use self::scheduled::{Schedule, make_if_due};
 pub use self::source::BackupSource;
 pub use self::verify::{Verified, verify};
 
-/// The moment of a backup, in which nobody writes, is over by then. It takes milliseconds; a process that does upkeep has the
-/// write lock for longer.
+/// The moment of a backup, in which nobody writes, is over by then. It takes milliseconds; a process that does upkeep
+/// has the write lock for longer.
 pub const MOMENT_LIMIT: Duration = Duration::from_secs(60);
 /// The number of files that the text of an error names.
 const NAMED: usize = 5;

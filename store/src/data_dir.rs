@@ -1,5 +1,5 @@
-//! The names of what lies in a data directory beside the tables and the journal, which `lance.rs` has the map of. Whoever
-//! keeps such a thing names it from here, and so does a backup, which has all of them.
+//! The names of what lies in a data directory beside the tables and the journal, which `lance.rs` has the map of.
+//! Whoever keeps such a thing names it from here, and so does a backup, which has all of them.
 
 /// The file of tokens, replaced whole.
 pub const TOKENS: &str = "tokens.json";
@@ -17,8 +17,8 @@ pub const DEFAULT_WORKSPACE: &str = "default_workspace";
 pub const TRACES: &str = "traces";
 /// The directory of the working memories: below the id of a workspace, a log for each task that is not closed.
 pub const WORKING: &str = "working";
-/// The directory of the recall log: below the id of a workspace, a file for each day. Serving processes append to it, and
-/// it is in no backup.
+/// The directory of the recall log: below the id of a workspace, a file for each day. Serving processes append to it,
+/// and it is in no backup.
 pub const RECALLS: &str = "recalls";
 /// The directory of the events that hooks left for a serving process, a file for each. It is in no backup.
 pub const HOOK_SPOOL: &str = "hook-spool";

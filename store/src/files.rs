@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Creates the directory with its parents; nobody but the user may look into what is created. A directory is an entry of
-/// its parent, so the parent of each one that is new is synced: without that a power loss takes the directory with it.
+/// Creates the directory with its parents; nobody but the user may look into what is created. A directory is an entry
+/// of its parent, so the parent of each one that is new is synced: without that a power loss takes the directory with
+/// it.
 pub fn create_dir(dir: &Path) -> io::Result<()> {
     let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
     let created: Vec<&Path> = dir.ancestors().take_while(missing).collect();

@@ -7,7 +7,8 @@
 //! which embedder made the vectors, and which memories have none. `resident` searches in memory. `shared` is what all
 //! handles of an open directory share. `repair` brings a directory into order, `erase` erases, `upkeep` compacts and
 //! indexes, `writer` commits, `search` reads, and `snapshot` gathers what a backup is made of. `access` opens the
-//! directory, for writing where it can, and `reader` to look into it as it is. Below all of them are the paths of the directory (`layout`), errors (`errors`) and threads (`threads`).
+//! directory, for writing where it can, and `reader` opens it to look into it as it is. Below all of them are the paths
+//! of the directory (`layout`), errors (`errors`) and threads (`threads`).
 //!
 //! The directory on disk:
 //!

@@ -54,7 +54,8 @@ pub(super) async fn create_at(
 ) -> Result<BackupManifest, BackupError> {
     let (id, dir) = (Uuid::now_v7(), store.dir().to_owned());
     let (data_dir, cancelled) = (dir.clone(), cancel.clone());
-    // It is remembered first: an erasure that comes after the moment of the backup names it, whatever becomes of this process.
+    // It is remembered first: an erasure that comes after the moment of the backup names it, whatever becomes of this
+    // process.
     let to = blocking(move || {
         let to = check(to, &dir)?;
         let directory = match &to {

@@ -1,6 +1,6 @@
-//! A directory that becomes a backup when all of it is there. Until then it has another name, `.NAME.partial`, beside the
-//! place that it is for. What a process that was killed left under such a name is removed by the next one that makes a
-//! backup there.
+//! A directory that becomes a backup when all of it is there. Until then it has another name, `.NAME.partial`, beside
+//! the place that it is for. What a process that was killed left under such a name is removed by the next one that
+//! makes a backup there.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -69,8 +69,8 @@ pub(super) fn is_for(name: &str) -> Option<&str> {
     name.strip_prefix('.')?.strip_suffix(ENDING)
 }
 
-/// Makes an empty directory and takes its lock, after removing what a killed process left there. `None` where a process is at
-/// work there.
+/// Makes an empty directory and takes its lock, after removing what a killed process left there. `None` where a process
+/// is at work there.
 pub(super) fn take(dir: &Path) -> io::Result<Option<File>> {
     if !remove_left_over(dir)? {
         return Ok(None);

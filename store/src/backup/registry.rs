@@ -1,5 +1,5 @@
-//! The backups that were made of a data directory, in its file `backups.json`. An erasure names those that still hold what it
-//! erased. Whoever changes the file has the right to make a backup.
+//! The backups that were made of a data directory, in its file `backups.json`. An erasure names those that still hold
+//! what it erased. Whoever changes the file has the right to make a backup.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -69,9 +69,9 @@ pub(super) fn forget(data_dir: &Path, id: Uuid) -> io::Result<()> {
     write(data_dir, &made)
 }
 
-/// Finds the backups that hold something of a workspace, the oldest first: those that were made of this data directory and
-/// are where they were made, and those of the same bank in `beside`, the directory of scheduled backups. Of a stream it
-/// goes by the time.
+/// Finds the backups that hold something of a workspace, the oldest first: those that were made of this data directory
+/// and are where they were made, and those of the same bank in `beside`, the directory of scheduled backups. Of a
+/// stream it goes by the time.
 pub fn holding(data_dir: &Path, beside: Option<&Path>, workspace: &Workspace) -> Vec<KnownBackup> {
     find_holding(data_dir, beside, workspace).unwrap_or_else(|error| {
         tracing::warn!(%error, "it is not known which backups still have something of what is erased");

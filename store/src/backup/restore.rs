@@ -31,7 +31,8 @@ const LOST_AND_FOUND: &str = "lost+found";
 pub struct RestoreOptions {
     /// The tokens are restored as well.
     pub with_tokens: bool,
-    /// A data directory, or a backup, of the same bank: what was erased there after the backup was made is erased again.
+    /// A data directory, or a backup, of the same bank: what was erased there after the backup was made is erased
+    /// again.
     pub erasures_of: Option<PathBuf>,
 }
 
@@ -155,8 +156,8 @@ impl Receiver for Unpacking<'_> {
     }
 }
 
-/// Opens the bank once, as any process will, and erases again what was erased after the backup was made. Returns how many
-/// erasures that were, and how many memories there are.
+/// Opens the bank once, as any process will, and erases again what was erased after the backup was made. Returns how
+/// many erasures that were, and how many memories there are.
 async fn finish_bank(
     dir: &Path,
     manifest: &BackupManifest,

@@ -1,6 +1,6 @@
-//! Backups that are made from time to time: one when the last is old enough, and the newest of them are kept. All processes
-//! of a data directory may try; one of them makes it. Only what has a name of this kind and the manifest of this bank is
-//! ever removed.
+//! Backups that are made from time to time: one when the last is old enough, and the newest of them are kept. All
+//! processes of a data directory may try; one of them makes it. Only what has a name of this kind and the manifest of
+//! this bank is ever removed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,8 +30,8 @@ pub struct Schedule {
     pub keep: usize,
 }
 
-/// Makes a backup where it is time to, and removes those that are not kept any more. `deadline` is for the moment of the
-/// backup alone. Returns where the backup is. `None` where it is not time yet, or another backup is being made.
+/// Makes a backup where it is time to, and removes those that are not kept any more. `deadline` is for the moment of
+/// the backup alone. Returns where the backup is. `None` where it is not time yet, or another backup is being made.
 ///
 /// # Errors
 /// The errors are those of [`super::create`].

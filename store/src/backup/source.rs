@@ -1,6 +1,6 @@
-//! Reading a backup: from a directory, or from a stream of tar, whose first entries are the manifest and its checksum. Every
-//! byte is read and compared with what the manifest says. A stream has what it has from anywhere: only plain files that
-//! the manifest lists are taken from it, at the places that it gives them.
+//! Reading a backup: from a directory, or from a stream of tar, whose first entries are the manifest and its checksum.
+//! Every byte is read and compared with what the manifest says. A stream has what it has from anywhere: only plain
+//! files that the manifest lists are taken from it, at the places that it gives them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};

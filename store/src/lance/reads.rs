@@ -66,8 +66,8 @@ fn name_embedder(shared: &SharedStore, mut rows: Vec<MemoryRow>) -> Vec<MemoryRo
     rows
 }
 
-/// Reads these memories, in the order of `ids`, and with `visible` those alone that may be shown: nothing is looked up of
-/// others, so that they take as long as unknown ids.
+/// Reads these memories, in the order of `ids`, and with `visible` those alone that may be shown: nothing is looked up
+/// of others, so that they take as long as unknown ids.
 async fn rows(
     shared: &SharedStore,
     tables: &Tables,

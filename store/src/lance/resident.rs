@@ -253,8 +253,8 @@ async fn is_current(
     Ok(adding.await.map_err(failed)? && cached.is_at(newest))
 }
 
-/// Adds rows that came to all other owner indexes in use that stand for the versions before: what came is read once, and
-/// not once for each owner.
+/// Adds rows that came to all other owner indexes in use that stand for the versions before: what came is read once,
+/// and not once for each owner.
 async fn add_to_others(
     resident: Arc<Resident>,
     before: TableVersions,

@@ -1,6 +1,7 @@
-//! Gathering what a bank is made of at one moment, for a backup. While the write lock is held, the files that the newest
-//! versions of the tables need are linked, which takes no time for their size, as these files never change. What is
-//! appended to or replaced is copied. Everything is synced before, so that the tables hold all that was acknowledged.
+//! Gathering what a bank is made of at one moment, for a backup. While the write lock is held, the files that the
+//! newest versions of the tables need are linked, which takes no time for their size, as these files never change. What
+//! is appended to or replaced is copied. Everything is synced before, so that the tables hold all that was
+//! acknowledged.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -38,8 +39,8 @@ pub(crate) struct SnapshotFacts {
     pub(crate) workspaces: Vec<WorkspaceId>,
 }
 
-/// Gathers everything in the place. The work goes on to its end by itself when the deadline passes, and what was gathered
-/// is removed.
+/// Gathers everything in the place. The work goes on to its end by itself when the deadline passes, and what was
+/// gathered is removed.
 pub(super) async fn take(
     shared: &Arc<SharedStore>,
     place: SnapshotPlace,

@@ -1,6 +1,6 @@
 //! The directory `snapshot/` of a data directory, in which a backup gathers what it is made of. One backup does so at a
-//! time. What a process that was killed left there is removed by the next backup, and by the next erasure, because it may
-//! hold what is to be gone.
+//! time. What a process that was killed left there is removed by the next backup, and by the next erasure, because it
+//! may hold what is to be gone.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

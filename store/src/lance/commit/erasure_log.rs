@@ -1,5 +1,5 @@
-//! The file `erasures.log`: the erasures that somebody asked for, one a line, behind a line that names the bank. It has ids and
-//! times, and nothing of what was erased. A backup that is restored learns from it what to erase again.
+//! The file `erasures.log`: the erasures that somebody asked for, one a line, behind a line that names the bank. It has
+//! ids and times, and nothing of what was erased. A backup that is restored learns from it what to erase again.
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};

@@ -286,7 +286,8 @@ impl KnownRequests {
         Ok(())
     }
 
-    /// Takes a request, and tells whether there is something to write. The answer to a request that was erased is not kept.
+    /// Takes a request, and tells whether there is something to write. The answer to a request that was erased is not
+    /// kept.
     fn take(&mut self, request: &KeyedRequest) -> bool {
         let is_news = match self.0.get(&request.id) {
             Some(known) => known.revision < request.revision,

@@ -17,8 +17,8 @@ use crate::lance::vectors::next_passages;
 /// Since 3, memories have the signature of their error and their readers in columns, traces have revisions, and there
 /// are jobs. Since 4, passages have their index terms in a column, over which the text index is built, and time,
 /// outcome, source and difficulty of their memory in others. Since 5, requests with a key are kept. Since 6, traces
-/// have the labels of their episodes in columns, and the state and the vectors of episodes have tables of their own. Since
-/// 7, memories have the stage of a pattern in a column, and there is a history.
+/// have the labels of their episodes in columns, and the state and the vectors of episodes have tables of their own.
+/// Since 7, memories have the stage of a pattern in a column, and there is a history.
 pub(crate) const FORMAT_VERSION: u32 = 7;
 
 /// The largest number of characters that are shown of a text that should be a number and is not.

@@ -179,8 +179,8 @@ pub(in crate::lance) async fn with_evidence(
     Ok(memories.into_iter().map(row).collect())
 }
 
-/// Reads the memories with these ids and their evidence, in no order. Unknown ids are left out, and so are memories that
-/// may not be shown.
+/// Reads the memories with these ids and their evidence, in no order. Unknown ids are left out, and so are memories
+/// that may not be shown.
 pub(in crate::lance) async fn get(
     tables: &Tables,
     ids: &[MemoryId],

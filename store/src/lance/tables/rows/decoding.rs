@@ -103,8 +103,8 @@ fn newest(passages: Vec<(u64, Passage)>) -> Vec<Passage> {
     current
 }
 
-/// Returns the revision of the memory that a passage belongs to, from its [`passage_id`](super::passage_id); it is 0 where the id is of
-/// the first format.
+/// Returns the revision of the memory that a passage belongs to, from its [`passage_id`](super::passage_id); it is 0
+/// where the id is of the first format.
 pub(in crate::lance) fn revision_of(passage_id: &str) -> u64 {
     passage_id.split('/').nth(1).and_then(|revision| revision.parse().ok()).unwrap_or_default()
 }
