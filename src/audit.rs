@@ -1,5 +1,5 @@
-//! The audit log: who changed what, and who was refused, as JSON Lines. It has names and ids, and nothing of what memories
-//! say. Each process appends to a file of its own.
+//! The audit log: who changed what, and who was refused, as JSON Lines. It has names and ids, and nothing of what
+//! memories say. Each process appends to a file of its own.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

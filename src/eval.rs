@@ -2,8 +2,8 @@
 //!
 //! Read `dataset` and `report` first, then `retrieval` (how well a bank answers), `relevance` (how well an answer knows
 //! that it is one), `learning` (what a bank learns), `capture` (what passive learning keeps), `embedding` and `speed`
-//! (how fast all of it is), and `load` (what the team daemon carries, and what is left after it was killed). The formulas are in `reasoning_bank_domain::retrieval::measures`; arguments and tables
-//! belong to the command line.
+//! (how fast all of it is), and `load` (what the team daemon carries, and what is left after it was killed). The
+//! formulas are in `reasoning_bank_domain::retrieval::measures`; arguments and tables belong to the command line.
 
 pub(crate) mod capture;
 pub(crate) mod dataset;

@@ -1,11 +1,11 @@
 //! An export is JSON Lines, one line for each thing, in the order of ids over all kinds. What is written is what is
-//! stored, so that `import` restores it exactly. A signal's own kind is called `signal`, because
-//! `kind` says what a line is. The first line of a workspace also has the `workspace` itself: its root, its name, its
-//! team and organisation, which `import` takes of a trusted backup alone. The line of a trace also has what happened to it
-//! as an episode (`episode_state`): accesses, archiving, and which others name it. Deleted episodes are left out, although
+//! stored, so that `import` restores it exactly. A signal's own kind is called `signal`, because `kind` says what a
+//! line is. The first line of a workspace also has the `workspace` itself: its root, its name, its team and
+//! organisation, which `import` takes of a trusted backup alone. The line of a trace also has what happened to it as an
+//! episode (`episode_state`): accesses, archiving, and which others name it. Deleted episodes are left out, although
 //! they can still be restored here: a file outlives their deletion. Jobs hold whole sessions, so they are written only
-//! where that is asked for. The files of memory banks come last, each as a line: those of the bank of each workspace, and
-//! all others where all workspaces are written.
+//! where that is asked for. The files of memory banks come last, each as a line: those of the bank of each workspace,
+//! and all others where all workspaces are written.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 
-/// Tells whether a URL leads to this machine. `localhost` and the names below it mean this machine everywhere (RFC 6761,
-/// section 6.3).
+/// Tells whether a URL leads to this machine. `localhost` and the names below it mean this machine everywhere (RFC
+/// 6761, section 6.3).
 pub(crate) fn is_this_machine(url: &Url) -> bool {
     match address(url) {
         Ok(address) => address.is_loopback(),

@@ -10,9 +10,9 @@
 //! says what agents were shown.
 //!
 //! `remedies` says what can be done about a failure. `eval` measures a bank. `jsonl` reads the files of imports and of
-//! measurements, `transcripts` learns from those of sessions, `banks` says how memory banks look from outside, `git` reads
-//! the commits of a repository, `hosts` says how far away the host of a URL is, `process_memory` reads what a process takes,
-//! and [`telemetry`] writes the log.
+//! measurements, `transcripts` learns from those of sessions, `banks` says how memory banks look from outside, `git`
+//! reads the commits of a repository, `hosts` says how far away the host of a URL is, `process_memory` reads what a
+//! process takes, and [`telemetry`] writes the log.
 
 #![recursion_limit = "256"]
 

@@ -1,10 +1,10 @@
-//! The Model Context Protocol edge: the tools that agents call, over stdio and HTTP. One handler serves both the handshake
-//! revisions up to 2025-11-25 and the stateless 2026-07-28. Only this module knows rmcp.
+//! The Model Context Protocol edge: the tools that agents call, over stdio and HTTP. One handler serves both the
+//! handshake revisions up to 2025-11-25 and the stateless 2026-07-28. Only this module knows rmcp.
 //!
 //! `tools` has a file for each tool, `calls` is what a tool may use of the server, and `arguments` and `schema` are its
 //! form. `server` is the handler, `options` what it is started with; `session`, `transport`, `lines` and `head` carry
-//! its messages over stdio, and `http` over HTTP; `caller` is who sent them, and `client` with what. `bridge` takes a client over stdio to a server
-//! over HTTP.
+//! its messages over stdio, and `http` over HTTP; `caller` is who sent them, and `client` with what. `bridge` takes a
+//! client over stdio to a server over HTTP.
 
 mod arguments;
 mod binding;

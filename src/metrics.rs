@@ -1,9 +1,9 @@
 //! The metrics of a server, for its operator: numbers in the text format of Prometheus, and nothing of what is in the
 //! bank.
 //!
-//! `names` lists every metric with its meaning. Most are read where they are kept when somebody asks, which is in `scrape`.
-//! Requests and calls of tools are counted nowhere else, so [`ServerMetrics`] counts them, in a `histogram` for each set
-//! of labels. `exposition` writes the text.
+//! `names` lists every metric with its meaning. Most are read where they are kept when somebody asks, which is in
+//! `scrape`. Requests and calls of tools are counted nowhere else, so [`ServerMetrics`] counts them, in a `histogram`
+//! for each set of labels. `exposition` writes the text.
 
 mod exposition;
 mod histogram;

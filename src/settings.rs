@@ -2,7 +2,8 @@
 //! `keys` lists the keys and their bounds, `layers` reads the places that values come from, `workspace` and `checkout`
 //! decide what a checkout may set, and `provider` finds the key and says whether a command can use the provider.
 //!
-//! A section is a table of the configuration; those that have no file of their own are in `sections`. The settings of an actor are made of the sections in `bootstrap`.
+//! A section is a table of the configuration; those that have no file of their own are in `sections`. The settings of
+//! an actor are made of the sections in `bootstrap`.
 
 use std::path::PathBuf;
 use std::sync::Arc;

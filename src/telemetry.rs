@@ -33,8 +33,8 @@ static FILTER: OnceLock<reload::Handle<Targets, Registry>> = OnceLock::new();
 /// Flushing waits this long for a stderr that nobody reads.
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
-/// Starts logging for the whole process; the first call counts. `level` is in force instead of `log.level`. From then on
-/// a panic is a line of the log. What `serves` is never held up by a stderr that its client does not read.
+/// Starts logging for the whole process; the first call counts. `level` is in force instead of `log.level`. From then
+/// on a panic is a line of the log. What `serves` is never held up by a stderr that its client does not read.
 ///
 /// # Errors
 /// The log file cannot be opened for appending.

@@ -204,8 +204,8 @@ impl TokenRegistry {
         Ok(!self.current()?.by_id.is_empty())
     }
 
-    /// Returns the token that a client sent, if it is one and valid now, and notes its use. An unknown, a revoked, an expired and a wrong
-    /// one are told apart by nothing.
+    /// Returns the token that a client sent, if it is one and valid now, and notes its use. An unknown, a revoked, an
+    /// expired and a wrong one are told apart by nothing.
     ///
     /// # Errors
     /// The file cannot be read. Then nobody is let in.

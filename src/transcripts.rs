@@ -15,8 +15,8 @@ use reasoning_bank_domain::memory::trace::TraceSource;
 /// One batch may take this long, because all its texts may have to be embedded.
 const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Learns from a transcript in batches. `each` is told what became of the exchanges of a batch. Returns the number of new
-/// episodes. What was learned before adds nothing.
+/// Learns from a transcript in batches. `each` is told what became of the exchanges of a batch. Returns the number of
+/// new episodes. What was learned before adds nothing.
 ///
 /// # Errors
 /// A batch could not be stored. Those before it are.

@@ -1,6 +1,6 @@
 //! The answers of commands that are documents of the command line alone: `--json` prints them as they are, `render`
-//! writes them for people. The other answers are documents of the domain. Commands with several answers have a file of their
-//! own for them.
+//! writes them for people. The other answers are documents of the domain. Commands with several answers have a file of
+//! their own for them.
 
 mod backup;
 mod bank;

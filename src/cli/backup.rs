@@ -1,5 +1,5 @@
-//! The commands of `backup`: making one, looking through one, restoring one. They work on the data directory by themselves,
-//! whether a server has it open or not.
+//! The commands of `backup`: making one, looking through one, restoring one. They work on the data directory by
+//! themselves, whether a server has it open or not.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;

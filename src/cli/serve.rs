@@ -1,5 +1,5 @@
-//! The commands of the team daemon: `serve` runs it, `health` asks one that runs whether it is ready, and `mcp --server`
-//! takes a client to it.
+//! The commands of the team daemon: `serve` runs it, `health` asks one that runs whether it is ready, and
+//! `mcp --server` takes a client to it.
 
 mod reload;
 mod service_manager;

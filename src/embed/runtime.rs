@@ -1,6 +1,6 @@
-//! ONNX Runtime takes the place of tract where its shared library is: where `ORT_DYLIB_PATH` says, or beside the binary,
-//! where packages put it. It is faster, and not in the binary. A library that cannot be used is reported once, and tract
-//! is used.
+//! ONNX Runtime takes the place of tract where its shared library is: where `ORT_DYLIB_PATH` says, or beside the
+//! binary, where packages put it. It is faster, and not in the binary. A library that cannot be used is reported once,
+//! and tract is used.
 
 use std::error::Error;
 use std::ffi::{CStr, OsStr};

@@ -180,8 +180,8 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
         Ok(key) => key,
         Err(problem) => return problem.into_response(),
     };
-    // A script that goes away drops the answer, and with it the guard. A request with a key is carried out to its end, so that
-    // its answer is there when the script comes again.
+    // A script that goes away drops the answer, and with it the guard. A request with a key is carried out to its end,
+    // so that its answer is there when the script comes again.
     let guard = if key.is_none() { Some(cancel.clone().drop_guard()) } else { None };
     let call = ScriptCall { tool: route.tool, arguments, progress, key, cancel };
     // A call that was begun is noted in the audit log whether somebody waits for it or not.
@@ -251,8 +251,8 @@ async fn body_of(parts: &Parts, body: Body) -> Result<Map<String, Value>, Proble
     }
 }
 
-/// Reads the query, each value as the type that the tool wants. A value that is none of that type stays a text, which the
-/// tool refuses in words.
+/// Reads the query, each value as the type that the tool wants. A value that is none of that type stays a text, which
+/// the tool refuses in words.
 async fn query_of(parts: &mut Parts, known: Option<&Map<String, Value>>) -> Result<Map<String, Value>, Problem> {
     let query = Query::<Vec<(String, String)>>::from_request_parts(parts, &()).await;
     let Query(pairs) = query.map_err(|error| invalid(format!("the query: {}", error.body_text())))?;

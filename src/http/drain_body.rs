@@ -1,5 +1,5 @@
-//! The rest of a body that nobody read. A client that is still sending reads no answer: were the connection closed on it,
-//! it would see a connection that was reset, and not why it was refused.
+//! The rest of a body that nobody read. A client that is still sending reads no answer: were the connection closed on
+//! it, it would see a connection that was reset, and not why it was refused.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

@@ -1,5 +1,6 @@
-//! The hosts and origins that requests may name. A page in a browser can send requests to servers on its user's machine,
-//! under a name of its own that it has moved to this address (DNS rebinding), or across origins. Neither gets through.
+//! The hosts and origins that requests may name. A page in a browser can send requests to servers on its user's
+//! machine, under a name of its own that it has moved to this address (DNS rebinding), or across origins. Neither gets
+//! through.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;

@@ -1,6 +1,6 @@
 //! Holds every request against the limits of its token. On `/mcp` a call of a tool answers for itself: clients of the
-//! protocol take a status that is no success for a server that is gone. Anywhere else the answer is 429, and so it is for a
-//! token that has more requests open than anybody needs.
+//! protocol take a status that is no success for a server that is gone. Anywhere else the answer is 429, and so it is
+//! for a token that has more requests open than anybody needs.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The form of every refusal: `{"error": {"code", "message", "hint"?}}`, with the codes that all answers of the program use.
+//! The form of every refusal: `{"error": {"code", "message", "hint"?}}`, with the codes that all answers of the program
+//! use.
 
 use std::borrow::Cow;
 use std::time::Duration;

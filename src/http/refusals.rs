@@ -1,5 +1,5 @@
-//! Requests that were refused, in the audit log: those without a valid token, and those under a foreign name. Anybody can
-//! send any number of them, so only some of each minute have a line of their own, and one line counts the others.
+//! Requests that were refused, in the audit log: those without a valid token, and those under a foreign name. Anybody
+//! can send any number of them, so only some of each minute have a line of their own, and one line counts the others.
 
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};

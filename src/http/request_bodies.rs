@@ -1,5 +1,5 @@
-//! The bodies of requests. Each is read whole before anything is done with it, within bounds of its size, of the time that
-//! it takes, and of the memory that all of them take together. That of an import is put aside on the disk.
+//! The bodies of requests. Each is read whole before anything is done with it, within bounds of its size, of the time
+//! that it takes, and of the memory that all of them take together. That of an import is put aside on the disk.
 
 use std::fs::File;
 use std::io;

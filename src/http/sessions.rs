@@ -1,5 +1,5 @@
-//! The sessions of the protocol's revisions with a handshake, each with the token that opened it. Nobody else can use it,
-//! a token has a bounded number, and those of a token that was revoked are closed.
+//! The sessions of the protocol's revisions with a handshake, each with the token that opened it. Nobody else can use
+//! it, a token has a bounded number, and those of a token that was revoked are closed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};

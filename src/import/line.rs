@@ -40,8 +40,8 @@ pub(crate) enum ImportMode {
     Backup,
     /// Nobody vouches for it. It may write to other workspaces, to which the user agrees.
     Stranger,
-    /// Nobody vouches for it, and it came over the network. All of it goes to one workspace and to nobody beyond it, with
-    /// the ids of copies.
+    /// Nobody vouches for it, and it came over the network. All of it goes to one workspace and to nobody beyond it,
+    /// with the ids of copies.
     Copies,
 }
 
@@ -226,7 +226,8 @@ fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &ImportTarget) -> Re
         };
         return Ok(ImportLine { taken, of, workspace, removed });
     }
-    // Where a text had to be changed, its passages are made anew. One that is such a text whole was looked through with it.
+    // Where a text had to be changed, its passages are made anew. One that is such a text whole was looked through with
+    // it.
     let content = memory.content_text();
     let is_known = |text: &str| text == content || text == memory.task;
     let is_clean = |text: &str| is_known(text) || matches!(scrub(text).text, Cow::Borrowed(_));

@@ -1,6 +1,6 @@
-//! The model tokens that the solves of each access token have used today. Every solve that ends is a line in a file of the
-//! day, so that a restart does not forget it and several daemons of one data directory count together. A solve that ends with
-//! its process is not counted.
+//! The model tokens that the solves of each access token have used today. Every solve that ends is a line in a file of
+//! the day, so that a restart does not forget it and several daemons of one data directory count together. A solve that
+//! ends with its process is not counted.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

@@ -1,12 +1,12 @@
-//! Takes the provider's key out of what the provider says. A provider quotes the key that it was sent: whole or cut off,
-//! between bytes that are no text, in another case, or encoded.
+//! Takes the provider's key out of what the provider says. A provider quotes the key that it was sent: whole or cut
+//! off, between bytes that are no text, in another case, or encoded.
 
 use secrecy::{ExposeSecret, SecretString};
 
 /// A piece of the key of this length does not stand in the reason of a failure.
 const PIECE_IN_REASON: usize = 8;
-/// A piece of the key of this length does not stand in an answer, where a shorter one may be a word that belongs there. A
-/// shorter key is one that a local server wants for form's sake, and may be any word.
+/// A piece of the key of this length does not stand in an answer, where a shorter one may be a word that belongs there.
+/// A shorter key is one that a local server wants for form's sake, and may be any word.
 const PIECE_IN_ANSWER: usize = 16;
 const PLACEHOLDER: &str = "[key]";
 
@@ -19,8 +19,8 @@ impl Redaction {
         Self(key)
     }
 
-    /// Returns the reason of a failure without the key and its pieces. The word that a piece stands in goes with it: the rest
-    /// of it may be the rest of another key, which nobody would know without its beginning.
+    /// Returns the reason of a failure without the key and its pieces. The word that a piece stands in goes with it:
+    /// the rest of it may be the rest of another key, which nobody would know without its beginning.
     pub(super) fn reason(&self, text: &str) -> String {
         let Some(key) = self.key().filter(|key| !key.is_empty()) else { return text.to_owned() };
         let spans = Pieces::of(key, PIECE_IN_REASON).spans(text);
@@ -93,7 +93,8 @@ impl Pieces {
         Self { sorted, length, alphabet }
     }
 
-    /// Finds the pieces of the key: as they are, behind one or two layers of escapes, in base64 and in hexadecimal digits.
+    /// Finds the pieces of the key: as they are, behind one or two layers of escapes, in base64 and in hexadecimal
+    /// digits.
     fn spans(&self, text: &str) -> Vec<Span> {
         let mut spans = self.found(units(text));
         spans.extend(self.found(Unescaped::new(units(text))));
@@ -180,7 +181,8 @@ struct Unit {
     span: Span,
 }
 
-/// Leaves out white space, control characters and whatever is no ASCII: a key with such between its characters is a key.
+/// Leaves out white space, control characters and whatever is no ASCII: a key with such between its characters is a
+/// key.
 fn units(text: &str) -> impl Iterator<Item = Unit> + '_ {
     let graphic = text.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_graphic());
     graphic.map(|(at, byte)| Unit { byte, span: Span { start: at, end: at + 1 } })

@@ -1,5 +1,6 @@
 //! Checks the arguments of a tool call against the tool's own schema, which is the one place where bounds are written:
-//! the arguments themselves are in the files of `tools/`. Every problem is an error that names the argument and what it may be.
+//! the arguments themselves are in the files of `tools/`. Every problem is an error that names the argument and what it
+//! may be.
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::safety::secrets::scrub;

@@ -1,5 +1,5 @@
-//! A bridge for clients that speak the protocol over stdio only: it passes each message on to a server over HTTP, with the
-//! token and the project of its user, and each answer back. It reads no more of a message than the transport needs.
+//! A bridge for clients that speak the protocol over stdio only: it passes each message on to a server over HTTP, with
+//! the token and the project of its user, and each answer back. It reads no more of a message than the transport needs.
 
 use std::collections::HashMap;
 use std::io;
@@ -63,8 +63,8 @@ pub enum BridgeError {
     Stream(#[from] io::Error),
 }
 
-/// Passes messages between the client at the other end of `read` and `write` and the server, until the client closes its
-/// end or `end` is cancelled.
+/// Passes messages between the client at the other end of `read` and `write` and the server, until the client closes
+/// its end or `end` is cancelled.
 pub(super) async fn run<R, W>(
     options: BridgeOptions,
     read: R,
@@ -327,8 +327,8 @@ impl Bridge {
         let _ = self.answers.send(message.to_string().into_bytes()).await;
     }
 
-    /// Makes the handshake once more, for a client that knows nothing of it. Of many requests whose session is gone, the
-    /// first one does so.
+    /// Makes the handshake once more, for a client that knows nothing of it. Of many requests whose session is gone,
+    /// the first one does so.
     async fn greet_again(&self, gone: Option<HeaderValue>) -> reqwest::Result<()> {
         let _turn = self.greeting.lock().await;
         if self.with_session(|session| session.id != gone) {

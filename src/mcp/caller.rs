@@ -1,4 +1,5 @@
-//! Who makes a call, and from where. What a call may see and do follows from that alone, never from what it says itself.
+//! Who makes a call, and from where. What a call may see and do follows from that alone, never from what it says
+//! itself.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -29,8 +30,8 @@ const CALLS_PER_CORE: usize = 4;
 /// A call waits this long at most for others to end.
 const QUEUE_LIMIT: Duration = Duration::from_millis(100);
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// A query over the network waits this long for its vector. A busy model would keep all who ask waiting, where the words
-/// of a query find something at once.
+/// A query over the network waits this long for its vector. A busy model would keep all who ask waiting, where the
+/// words of a query find something at once.
 const EMBEDDING_TIMEOUT: Duration = Duration::from_millis(150);
 
 /// Cancelled when the token of a request ends, or the server: a call goes on no longer than that.

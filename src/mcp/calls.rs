@@ -133,8 +133,8 @@ impl Calling<'_> {
         bank.iter().chain(arguments).copied().map(shell_word).collect::<Vec<_>>().join(" ")
     }
 
-    /// Finds the backups that still have something of a workspace that was erased. Where they are on the server is nobody's
-    /// matter over the network.
+    /// Finds the backups that still have something of a workspace that was erased. Where they are on the server is
+    /// nobody's matter over the network.
     pub(super) async fn backups_with(&self, workspace: Workspace) -> Result<Vec<KnownBackup>, Error> {
         let (data_dir, beside) = (self.options.data_dir.clone(), self.options.backup_dir.clone());
         let found = tokio::task::spawn_blocking(move || backup::holding(&data_dir, beside.as_deref(), &workspace));

@@ -1,5 +1,5 @@
-//! Failures as models and scripts see them: the document of a failed call says what went wrong, what to do about it, and whether
-//! to try again. The codes are the error's own.
+//! Failures as models and scripts see them: the document of a failed call says what went wrong, what to do about it,
+//! and whether to try again. The codes are the error's own.
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::note::Code;

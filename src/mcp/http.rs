@@ -1,5 +1,5 @@
-//! The protocol over HTTP, both for the revisions with sessions and for the stateless one. Who asks was found out before
-//! a request comes here.
+//! The protocol over HTTP, both for the revisions with sessions and for the stateless one. Who asks was found out
+//! before a request comes here.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 /// A message may have this many bytes: a line over stdio may too, and a transcript of the longest kind fits.
 pub(crate) const MAX_BODY_BYTES: usize = 8 << 20;
 
-/// A session that nobody uses ends after this time. Most clients do not recover from the end of theirs, and a person may
-/// leave one for a day.
+/// A session that nobody uses ends after this time. Most clients do not recover from the end of theirs, and a person
+/// may leave one for a day.
 const KEEP_ALIVE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Says whether a request is of a revision without a handshake, and so belongs to no session. Revisions are dates, and

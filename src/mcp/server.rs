@@ -1,5 +1,5 @@
-//! The handler behind every session: it says what the server is, lists the tools, and answers the calls of them, those of
-//! scripts as well.
+//! The handler behind every session: it says what the server is, lists the tools, and answers the calls of them, those
+//! of scripts as well.
 
 mod bulk;
 

@@ -29,8 +29,8 @@ pub(super) fn ranking(layer: &Layer) -> CheckoutRanking {
     keys.filter_map(|key| Some((key.name.to_owned(), show::json(layer.value(key.name)?)))).collect()
 }
 
-/// Takes out of a checkout's layer what it may not have, held against the layers of the user below it. The warnings name
-/// each key that is ignored, and why.
+/// Takes out of a checkout's layer what it may not have, held against the layers of the user below it. The warnings
+/// name each key that is ignored, and why.
 pub(super) fn narrow(layer: &mut Layer, file: &Path, below: &[Layer], agreed: &CheckoutRanking) -> Vec<String> {
     let mut warnings = Vec::new();
     layer.filter_map(|name, asked| {

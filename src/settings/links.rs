@@ -1,5 +1,5 @@
-//! The keys under which a team's server knows the projects of this machine, where the user has said so. A checkout has no
-//! say in it: whoever wrote it chose its remote, and could name a project of somebody else.
+//! The keys under which a team's server knows the projects of this machine, where the user has said so. A checkout has
+//! no say in it: whoever wrote it chose its remote, and could name a project of somebody else.
 
 use std::io;
 use std::path::Path;

@@ -19,7 +19,8 @@ struct RootFile<T> {
     said: T,
 }
 
-/// Reads what was said of the project at a root, in a folder of the data directory. None where nothing readable says it.
+/// Reads what was said of the project at a root, in a folder of the data directory. None where nothing readable says
+/// it.
 pub(super) fn read<T: DeserializeOwned>(data_dir: &Path, folder: &str, root: &str) -> Option<T> {
     let text = layers::read(&path(data_dir, folder, root)).ok()?;
     let file: RootFile<T> = serde_json::from_str(&text).ok()?;

@@ -128,8 +128,8 @@ pub fn store_default(data_dir: &Path, workspace: &WorkspaceRef) -> io::Result<Pa
     Ok(file)
 }
 
-/// Forgets what is kept beside the bank about a workspace that is deleted: that it is the default, its ranking, and its key
-/// on a team's server.
+/// Forgets what is kept beside the bank about a workspace that is deleted: that it is the default, its ranking, and its
+/// key on a team's server.
 ///
 /// # Errors
 /// The data directory cannot be written to.

@@ -25,8 +25,8 @@ pub enum FirstTokenError {
 }
 
 impl TokenFile {
-    /// Stores the token of a file, with all permissions on all workspaces, if there has never been another. Says whether
-    /// it did. A revoked token counts as one, so that revoking the last one does not bring the first one back.
+    /// Stores the token of a file, with all permissions on all workspaces, if there has never been another. Says
+    /// whether it did. A revoked token counts as one, so that revoking the last one does not bring the first one back.
     ///
     /// # Errors
     /// The file has to be read and holds no token, or the tokens cannot be read or stored.

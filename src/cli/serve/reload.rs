@@ -1,5 +1,6 @@
-//! Reads the configuration again when the process gets SIGHUP. The level of the log and the limits of tokens take effect at
-//! once. Everything else was handed to the parts of the bank when they started, so it is named and waits for a restart.
+//! Reads the configuration again when the process gets SIGHUP. The level of the log and the limits of tokens take
+//! effect at once. Everything else was handed to the parts of the bank when they started, so it is named and waits for
+//! a restart.
 
 use secrecy::ExposeSecret;
 

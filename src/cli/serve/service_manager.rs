@@ -1,5 +1,5 @@
-//! Tells the service manager how the daemon is, where one started it: systemd names a socket in `NOTIFY_SOCKET`. Without
-//! one nothing is told to anybody.
+//! Tells the service manager how the daemon is, where one started it: systemd names a socket in `NOTIFY_SOCKET`.
+//! Without one nothing is told to anybody.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The place from which clients start the binary. A copy is made where a package manager or a build may take the running
-//! one away, with the library of ONNX Runtime where it lies beside the running one.
+//! The place from which clients start the binary. A copy is made where a package manager or a build may take the
+//! running one away, with the library of ONNX Runtime where it lies beside the running one.
 
 use std::fs;
 use std::io;

@@ -1,5 +1,5 @@
-//! The receipt of all set-ups of this user on disk, and the backups that it names. It lies in the user's data directory,
-//! beside the default one of the bank, and is gone when everything is taken back.
+//! The receipt of all set-ups of this user on disk, and the backups that it names. It lies in the user's data
+//! directory, beside the default one of the bank, and is gone when everything is taken back.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The daemon that is measured: a process of the binary that runs, with the configuration in force, on a data directory of
-//! its own. It is killed when this is dropped.
+//! The daemon that is measured: a process of the binary that runs, with the configuration in force, on a data directory
+//! of its own. It is killed when this is dropped.
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Kills a daemon under load, again and again, and holds what it acknowledged against what is stored. A client whose
-//! write had no answer does not know whether it was carried out. It sends the same write again, with the same key, until
-//! it is answered: then it must be stored once.
+//! write had no answer does not know whether it was carried out. It sends the same write again, with the same key,
+//! until it is answered: then it must be stored once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
@@ -42,8 +42,8 @@ const AGAIN_AFTER: Duration = Duration::from_millis(20);
 /// The answers that a client was given, and what became of its writes that had no answer.
 #[derive(Default)]
 struct Told {
-    /// The ids that were acknowledged, by the numbers of the lessons. None where the daemon said that the write was done and
-    /// its answer lost.
+    /// The ids that were acknowledged, by the numbers of the lessons. None where the daemon said that the write was
+    /// done and its answer lost.
     acknowledged: BTreeMap<u64, Option<String>>,
     /// The writes that were sent again because they had no answer.
     sent_again: u64,
@@ -114,8 +114,8 @@ impl DrillClient {
         Self { number, token, lesson, is_open: false, told: Told::default(), acknowledged }
     }
 
-    /// Records lessons and asks, one after the other, at the address that is valid. It ends when there will be no further
-    /// address and its last write is answered.
+    /// Records lessons and asks, one after the other, at the address that is valid. It ends when there will be no
+    /// further address and its last write is answered.
     async fn work(mut self, mut addresses: watch::Receiver<Option<SocketAddr>>) -> Told {
         loop {
             let address = *addresses.borrow_and_update();

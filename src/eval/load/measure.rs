@@ -1,5 +1,5 @@
-//! The figures of a load: the daemon is started, compared with stdio, loaded, looked at after the load, and ended under a
-//! load again.
+//! The figures of a load: the daemon is started, compared with stdio, loaded, looked at after the load, and ended under
+//! a load again.
 
 use std::collections::HashMap;
 use std::path::Path;

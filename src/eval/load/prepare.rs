@@ -26,8 +26,8 @@ const BATCH: usize = 256;
 const BATCHES_AT_ONCE: usize = 2;
 const BATCH_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Stores the lessons with the numbers 0 to `count`, with their vectors, and does the upkeep that this causes. `done` is
-/// told how many are stored.
+/// Stores the lessons with the numbers 0 to `count`, with their vectors, and does the upkeep that this causes. `done`
+/// is told how many are stored.
 pub(crate) async fn fill(count: u32, system: &SystemHandle, done: impl Fn(u64)) -> Result<(), EvalError> {
     let workspaces = workspaces().map_err(|error| failed("the workspaces")(&error))?;
     let numbers: Vec<u64> = (0..u64::from(count)).collect();

@@ -12,7 +12,8 @@ pub(super) fn cpu_time(process: u32) -> Option<Duration> {
         .map(|ticks| Duration::from_secs(ticks) / TICKS_PER_SECOND)
 }
 
-/// Adds up the ticks of a process for itself and in the system. The name before them may have spaces and brackets in it.
+/// Adds up the ticks of a process for itself and in the system. The name before them may have spaces and brackets in
+/// it.
 fn ticks(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_ascii_whitespace().skip(11);

@@ -1,5 +1,5 @@
-//! The stream of a solve, as server-sent events: while it runs its stages and `progress`, and then `done` with the report
-//! or `error` with the failure.
+//! The stream of a solve, as server-sent events: while it runs its stages and `progress`, and then `done` with the
+//! report or `error` with the failure.
 
 use std::convert::Infallible;
 use std::time::Duration;

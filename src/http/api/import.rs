@@ -1,5 +1,5 @@
-//! The route that imports JSON Lines into a workspace. The body is put aside on the disk while it arrives, because it may be
-//! larger than what is held in memory.
+//! The route that imports JSON Lines into a workspace. The body is put aside on the disk while it arrives, because it
+//! may be larger than what is held in memory.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The description of the routes as OpenAPI 3.1, made from the table of routes and from the schemas of the tools, so that
-//! it cannot say anything else than what the routes do.
+//! The description of the routes as OpenAPI 3.1, made from the table of routes and from the schemas of the tools, so
+//! that it cannot say anything else than what the routes do.
 
 use reasoning_bank_domain::access::KeyedRequest;
 use serde_json::{Map, Value, json};

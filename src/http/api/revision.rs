@@ -1,5 +1,5 @@
-//! The revision of a memory as its entity tag. A script that changes a memory says which revision it has read, so that it
-//! overwrites nothing that it has not seen (RFC 9110, section 13).
+//! The revision of a memory as its entity tag. A script that changes a memory says which revision it has read, so that
+//! it overwrites nothing that it has not seen (RFC 9110, section 13).
 
 use axum::Json;
 use axum::body::Body;

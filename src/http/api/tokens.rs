@@ -1,5 +1,5 @@
-//! The routes for tokens: an administrator looks after those of their own team. These are no tools: no agent is to see a
-//! token, and no answer with one is kept.
+//! The routes for tokens: an administrator looks after those of their own team. These are no tools: no agent is to see
+//! a token, and no answer with one is kept.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -167,8 +167,8 @@ impl TokenRoutes {
         Ok(done.map_err(|_panic| Problem::internal())??)
     }
 
-    /// Does what [`Self::run`] does, and notes it in the audit log with the `ids` of what came of it, whether somebody waits
-    /// for the answer or not.
+    /// Does what [`Self::run`] does, and notes it in the audit log with the `ids` of what came of it, whether somebody
+    /// waits for the answer or not.
     async fn change<T: Send + 'static>(
         &self,
         caller: &Arc<Principal>,

@@ -146,8 +146,8 @@ async fn what_one_model_refuses_another_one_is_still_asked_with() {
     assert_eq!(server.received_requests().await.unwrap().len(), 5);
 }
 
-/// Refuses schemas, as an error inside an answer where `inside` is true, and answers in the right form only if it is told
-/// in words what that is.
+/// Refuses schemas, as an error inside an answer where `inside` is true, and answers in the right form only if it is
+/// told in words what that is.
 fn without_schemas(request: &Request, api: Api, inside: bool) -> ResponseTemplate {
     let body: Value = request.body_json().unwrap();
     if body.get("response_format").or(body.get("text")).is_some() {

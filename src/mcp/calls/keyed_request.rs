@@ -1,5 +1,5 @@
-//! A request of a script that has a key (`Idempotency-Key`). The script may send it again when it has had no answer: the
-//! request is carried out once, and what it was answered is answered again.
+//! A request of a script that has a key (`Idempotency-Key`). The script may send it again when it has had no answer:
+//! the request is carried out once, and what it was answered is answered again.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};

@@ -95,7 +95,8 @@ impl Calling<'_> {
         })
     }
 
-    /// Lists the workspaces that the caller may use and that were ever written to, and the one that the session works in.
+    /// Lists the workspaces that the caller may use and that were ever written to, and the one that the session works
+    /// in.
     pub(in crate::mcp) async fn workspaces(&self) -> Result<(Vec<Workspace>, Option<WorkspaceId>), Error> {
         let (workspaces, deadline) = (&self.system.workspaces, self.deadline);
         let mut all = workspaces.list(deadline).await?;

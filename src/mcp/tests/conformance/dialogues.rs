@@ -1,5 +1,5 @@
-//! The calls that need something of the client. In the stateless revision a call ends with what the server asks for, and
-//! the client repeats it with the answers. Before that revision the server asks while the call runs.
+//! The calls that need something of the client. In the stateless revision a call ends with what the server asks for,
+//! and the client repeats it with the answers. Before that revision the server asks while the call runs.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
