@@ -1,4 +1,5 @@
-//! Episodes through the real binary: kept once, found in every way, hidden, restored and erased; and the tools of agents.
+//! Episodes through the real binary: kept once, found in every way, hidden, restored and erased; and the tools of
+//! agents.
 
 use std::slice::from_ref;
 

@@ -1,5 +1,5 @@
-//! Sessions that are handed in, through the real process: queued durably, done once whatever is killed, by rules where no
-//! model may be asked.
+//! Sessions that are handed in, through the real process: queued durably, done once whatever is killed, by rules where
+//! no model may be asked.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! The embedding model itself, built in and from a directory. How its queue behaves is tested beside it, on a scripted model.
+//! The embedding model itself, built in and from a directory. How its queue behaves is tested beside it, on a scripted
+//! model.
 
 use reasoning_bank::embed::{EmbedderOptions, EmbeddingModelError, LocalEmbedder, Workload};
 use reasoning_bank_actors::ports::{Chunk, Embedder, EmbedderState};

@@ -1,5 +1,5 @@
-//! `eval retrieval` through the real binary: on a set so small that its numbers are known beforehand, and on three of real
-//! text, which are found no worse than they were (docs/RETRIEVAL.md).
+//! `eval retrieval` through the real binary: on a set so small that its numbers are known beforehand, and on three of
+//! real text, which are found no worse than they were (docs/RETRIEVAL.md).
 
 use std::collections::BTreeSet;
 

@@ -25,8 +25,9 @@ use crate::llm_server::{Asked, LlmServer, Reply, good};
 const TASKS: usize = 500;
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Which calls fail: every fifth on average. The choice depends on the call's task, purpose and attempt and on how often
-/// that was asked before, never on the order in which tasks happen to run, so that each run has the same bad luck.
+/// Which calls fail: every fifth on average. The choice depends on the call's task, purpose and attempt and on how
+/// often that was asked before, never on the order in which tasks happen to run, so that each run has the same bad
+/// luck.
 #[derive(Default)]
 struct Luck {
     asked: Mutex<HashMap<(String, String, u32), u64>>,

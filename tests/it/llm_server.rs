@@ -1,5 +1,5 @@
-//! A language model at the other end of HTTP, which says what the test tells it to: it speaks the Responses and the Chat
-//! Completions API, breaks answers off where it is told to, and notices when a client hangs up.
+//! A language model at the other end of HTTP, which says what the test tells it to: it speaks the Responses and the
+//! Chat Completions API, breaks answers off where it is told to, and notices when a client hangs up.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};

@@ -60,8 +60,8 @@ async fn downgrade_to_the_fifth(dir: &Path) {
     fs::write(dir.join("format_version"), "5\n").unwrap();
 }
 
-/// What the third format looked like on disk: the text index is over the texts themselves, and passages know less of their
-/// memories.
+/// What the third format looked like on disk: the text index is over the texts themselves, and passages know less of
+/// their memories.
 async fn downgrade_to_the_third(dir: &Path) {
     downgrade_to_the_fifth(dir).await;
     let connection = lancedb::connect(dir.join("lance").to_str().unwrap()).execute().await.unwrap();
@@ -122,7 +122,8 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
     let mut memories = bank(dir.path()).await;
     downgrade_to_the_first(dir.path()).await;
     if !not_reached.is_empty() {
-        // an upgrade that was killed: some tables are as they will be, others as they were, and the stamp is the old one
+        // an upgrade that was killed: some tables are as they will be, others as they were, and the stamp is the old
+        // one
         drop(open(dir.path()).await);
         assert_eq!(stamp(dir.path()), "7\n");
         let later = ["traces", "memories"].into_iter().skip_while(|table| !not_reached.contains(table));
@@ -329,8 +330,8 @@ async fn what_a_process_of_an_earlier_format_goes_on_writing_is_complete_at_the_
     }
 }
 
-/// Each line is the body of a frame as versions with the first and with the second format wrote it: a workspace, a trace,
-/// a warning and a signal; then the warning changed.
+/// Each line is the body of a frame as versions with the first and with the second format wrote it: a workspace, a
+/// trace, a warning and a signal; then the warning changed.
 #[tokio::test]
 async fn frames_that_earlier_versions_wrote_are_replayed() {
     let bodies = include_str!("data/frames_of_earlier_formats.jsonl");

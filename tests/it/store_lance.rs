@@ -1,5 +1,5 @@
-//! What only the store on disk can do: broken-off commits, several processes, refusals. Processes stand in as instances of
-//! their own on one directory: locks and files cannot tell the difference. Damaged tables are in `store_recovery`.
+//! What only the store on disk can do: broken-off commits, several processes, refusals. Processes stand in as instances
+//! of their own on one directory: locks and files cannot tell the difference. Damaged tables are in `store_recovery`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,7 +41,8 @@ pub(crate) async fn commit_each(store: &LanceStore, memories: &[Memory]) {
     }
 }
 
-/// Every memory is there once and whole: body, evidence, passage with its vector, trace, job, and both searches find it.
+/// Every memory is there once and whole: body, evidence, passage with its vector, trace, job, and both searches find
+/// it.
 pub(crate) async fn assert_whole(store: &LanceStore, memories: &[Memory]) {
     assert_whole_without_jobs(store, memories).await;
     let jobs = store.jobs(JobFilter::default(), everything(), soon()).await.unwrap();

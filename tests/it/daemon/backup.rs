@@ -79,8 +79,8 @@ async fn written(daemon: &Daemon, token: &str, load: &Load) {
     futures::future::join_all(writers).await;
 }
 
-/// Makes three backups, each after some more was written, and then stops who writes. Returns the name of each, with what
-/// was acknowledged before it began.
+/// Makes three backups, each after some more was written, and then stops who writes. Returns the name of each, with
+/// what was acknowledged before it began.
 async fn three_backups(place: &Arc<Place>, load: &Load) -> Vec<(String, Vec<String>)> {
     let (place, load) = (Arc::clone(place), load.clone());
     let making = tokio::task::spawn_blocking(move || {

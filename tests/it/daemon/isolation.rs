@@ -50,8 +50,8 @@ async fn nothing_of_another_team_is_read_changed_listed_or_counted_by_any_tool_o
     assert_eq!(before, after, "the other team has what it had");
 }
 
-/// Compares the answer to a foreign value with the answers to two unknown ones. Where those two agree, it must agree with
-/// them; where they differ, as times and new ids do, it may differ as well. Of prose the status alone is compared.
+/// Compares the answer to a foreign value with the answers to two unknown ones. Where those two agree, it must agree
+/// with them; where they differ, as times and new ids do, it may differ as well. Of prose the status alone is compared.
 /// `of_unknown` has the last answer to an unknown value at this place, which serves for the next foreign value as well.
 async fn compare(
     tenants: &Tenants,
@@ -108,8 +108,8 @@ fn disagreement(before: &Answer, of_foreign: &Answer, after: &Answer, in_full: b
     }
 }
 
-/// Finds a place where two documents agree and the one between them does not. Times differ from call to call, and what a
-/// tool answers stands in its text once more.
+/// Finds a place where two documents agree and the one between them does not. Times differ from call to call, and what
+/// a tool answers stands in its text once more.
 fn differs(at: &str, before: &Value, between: &Value, after: &Value) -> Option<String> {
     if at.ends_with("_ms") || at == "/result/content" {
         return None;

@@ -1,5 +1,5 @@
-//! Conditions narrow a search and a list as the rule of the domain says ([`Conditions::hold`]), whatever an adapter makes
-//! of them: columns of tables, or numbers in memory.
+//! Conditions narrow a search and a list as the rule of the domain says ([`Conditions::hold`]), whatever an adapter
+//! makes of them: columns of tables, or numbers in memory.
 
 use proptest::collection::vec;
 use proptest::option::of;

@@ -1,4 +1,5 @@
-//! Episodes: found by their labels, times and meanings, changed beside their bodies, and erased with all that is theirs.
+//! Episodes: found by their labels, times and meanings, changed beside their bodies, and erased with all that is
+//! theirs.
 
 use std::slice::from_ref;
 

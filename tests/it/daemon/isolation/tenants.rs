@@ -1,4 +1,5 @@
-//! A daemon that two teams share. The other team has everything that one can ask for, and a canary in all that it wrote.
+//! A daemon that two teams share. The other team has everything that one can ask for, and a canary in all that it
+//! wrote.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
