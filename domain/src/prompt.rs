@@ -3,7 +3,7 @@
 //! In a template `{{name}}` stands for a text that others wrote. It cannot close the fence it stands in, and it loses
 //! its middle where the prompt would be over its budget; all such texts share what the rest leaves them. `{{{name}}}`
 //! stands for a block that was made here, of texts in fences of their own. It stands as it is, whole or not at all.
-//! What a model answers is read in `solve::answer`.
+//! The answers of models are read in `solve::answer`.
 
 mod fence;
 mod purpose;

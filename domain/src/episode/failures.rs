@@ -27,7 +27,8 @@ pub struct FailureMatch {
     pub failure: Option<FailureAnalysis>,
 }
 
-/// Finds the failure of an episode that is most like the one that was met. Of equals one that was resolved comes first.
+/// Finds the failure of an episode that is most like the one that was met. Among equals one that was resolved comes
+/// first.
 pub fn matched_failure(trace: &Trace, met: &Signature) -> FailureMatch {
     let failures = trace.failures().into_iter().map(|failure| {
         let own = failure.read_signature();

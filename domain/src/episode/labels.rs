@@ -100,7 +100,7 @@ impl Trace {
             of.filter_map(|step| step.score).fold(f64::NEG_INFINITY, f64::max)
         };
         let drafts = self.trajectory.iter().filter(|step| matches!(step.action, Action::Think | Action::Refine));
-        // Of equals the last one counts: a refinement comes after its draft.
+        // The last of equals counts: a refinement comes after its draft.
         let best = drafts.filter(|step| step.content.is_some()).max_by(|a, b| {
             let of = |step: &Step| (step.action == Action::Refine, score(step.attempt));
             let ((a_refined, a_score), (b_refined, b_score)) = (of(a), of(b));

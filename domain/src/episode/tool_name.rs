@@ -99,7 +99,7 @@ fn of_server(tool: &str) -> Option<String> {
     (!server.is_empty() && !name.is_empty()).then(|| format!("{server}.{name}"))
 }
 
-/// Reads the program and its subcommand from a command line. Of several commands the first one that does more than to
+/// Reads the program and its subcommand from a command line. The first of several commands that does more than to
 /// change the directory or to set something counts.
 fn of_command(line: &str) -> Option<String> {
     let commands = line.split(['\n', ';', '|', '&']).map(str::trim).filter(|command| !command.is_empty());

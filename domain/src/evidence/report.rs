@@ -40,7 +40,7 @@ pub enum ReportRefusal {
 
 impl<'a> Report<'a> {
     /// Makes the report on `trace` and on those of its subjects (see [`FeedbackRequest::subjects`]) that the workspace
-    /// can read. Memories that the request names must be there. Of a trace's memories, only those count that are left.
+    /// can read. Memories that the request names must be there. A trace's memories count only where they are left.
     pub fn of(
         request: &'a FeedbackRequest,
         workspace: &'a Workspace,

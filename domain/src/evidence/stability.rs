@@ -265,9 +265,9 @@ fn targets(commits: &[Commit]) -> Vec<Vec<usize>> {
     commits.iter().enumerate().map(of_one).collect()
 }
 
-/// Maps each commit that was undone to the last standing commit that undid it. A commit that nobody reverts stands.
-/// What it reverts does not stand, and what only undone commits revert stands again. Commits that revert each other in
-/// a cycle, which takes forged ids, count as not reverted.
+/// Maps each commit that was undone to the last standing commit that undid it. A commit that nobody reverts stands. A
+/// commit that it reverts does not stand, and one that only undone commits revert stands again. Commits that revert
+/// each other in a cycle, which takes forged ids, count as not reverted.
 fn undone_by(targets: &[Vec<usize>]) -> HashMap<usize, usize> {
     // The number of commits that may yet turn out to stand and to revert each commit.
     let mut undecided = vec![0_usize; targets.len()];

@@ -58,7 +58,7 @@ impl Scrub for Trace {
     }
 }
 
-/// Scrubs a copy on its way out. In the stored workspace the root stays, as the directory is found by it.
+/// Scrubs a copy on its way out. The root stays in the stored workspace, as the directory is found by it.
 impl Scrub for Workspace {
     fn scrub(&mut self) -> Removed {
         all([&mut self.name, &mut self.root, &mut self.team, &mut self.org])

@@ -7,7 +7,7 @@
 //! `compared` decides which memories are compared. What is found orders the answers of a search (`order`), and links
 //! memories when one is stored (`memory::Succession`). Nothing is deleted by it.
 //!
-//! In doubt there is no link: a value that is added, an exception for one environment and one of several values are all
+//! There is no link in doubt: a value that is added, an exception for one environment and one of several values are all
 //! said in words that are nearly those of a change.
 
 mod alignment;

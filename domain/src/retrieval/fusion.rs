@@ -4,8 +4,8 @@
 //! off faster is surer of its best and counts more. It was measured against single lists, reciprocal ranks and even
 //! weights on public retrieval sets; the numbers are in docs/RETRIEVAL.md and docs/adr/0005-fusion-and-floor.md.
 //!
-//! Where few memories have any word of the query, the scores of the text list fall off fast however little the best of
-//! them says of the query. So that list is as sure as it looks only where its best memory explains enough of the query.
+//! The scores of the text list fall off fast where few memories have any word of the query, however little the best of
+//! them says of it. So that list is as sure as it looks only where its best memory explains enough of the query.
 //!
 //! Min-max alone would give the best of any list 1 and the worst 0, however good they are. So the lower end is the
 //! list's smallest score only when the list was cut off (an unseen memory then scores at most that), else zero. The

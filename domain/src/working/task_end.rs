@@ -235,7 +235,7 @@ impl<'a> TaskEpisode<'a> {
         (close.action == CLOSE).then_some(Self { entries, closing })
     }
 
-    /// Returns the text that a reference leads to. Of what was retrieved it says where that is stored.
+    /// Returns the text that a reference leads to. It says of a retrieved text where that is stored.
     pub fn resolve(&self, reference: Reference) -> Option<Cow<'a, str>> {
         let named = reference.to_string();
         let entry = self.entries.iter().find(|entry| entry.action == named)?;

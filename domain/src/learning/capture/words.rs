@@ -1,6 +1,6 @@
 //! The words that tell what a sentence does: cues, each a pattern of closed classes of words (connectives, modals,
 //! verbs of work done), in a table for each language. `vocabulary` has the words of computing, which languages share.
-//! Where a language has no table, the structure of an answer and this vocabulary have to speak for it.
+//! The structure of an answer and this vocabulary have to speak for a language that has no table.
 
 mod english;
 mod languages;

@@ -15,8 +15,8 @@ use crate::memory::trace::PlanStep;
 const REQUESTS_MAX: usize = 10_000;
 const CALLS_MAX: usize = 1_000;
 const STEPS_MAX: usize = 200;
-/// The longest input, output and answer that are kept, in characters. Of a longer output the beginning and the end
-/// stay: programs say at their end how they ended.
+/// The longest input, output and answer that are kept, in characters. A longer output keeps its beginning and its end:
+/// programs say at their end how they ended.
 const TEXT_MAX_CHARS: usize = 2_000;
 const ANSWER_MAX_CHARS: usize = 8_000;
 

@@ -1,5 +1,5 @@
-//! The alignment of two clauses. What both say is taken away. Of what is left over on either side, the two values that
-//! fit together best are the difference, and the rest speaks against an update.
+//! The alignment of two clauses. Words that both say are taken away. From what is left over on either side, the two
+//! values that fit together best are the difference, and the rest speaks against an update.
 
 use std::collections::BTreeSet;
 
@@ -171,7 +171,7 @@ fn is_family(a: &str, b: &str) -> bool {
 
 /// Tells whether another outline says a value of outline `own`, or part of it.
 fn is_known(value: &ClauseValue, own: &Outline, other: &Outline) -> bool {
-    // Of two names on one side, the longer one is another thing: the state of Terraform in Terraform Cloud.
+    // The longer of two names on one side is another thing: the state of Terraform in Terraform Cloud.
     let is_own = |known: &ClauseValue| own.values().any(|value| value == known);
     other.says_value(value)
         || other.values().any(|known| value.kind == known.kind && value.overlaps(known) && !is_own(known))

@@ -64,7 +64,7 @@ fn evidence(newer: &Clause, older: &Clause) -> Option<UpdateEvidence> {
     let shared = new.shared.min(old.shared);
     let is_all = new.is_empty() && old.is_empty() && difference != Difference::Words;
     let is_enough = names_older || shared >= if is_all { VERB_WEIGHT } else { LEAST_SHARED };
-    // Where a value is told on one side alone, plain words are no other value.
+    // Plain words are no other value if a value is told on one side alone.
     let is_of_other_type = difference == Difference::Words && (new.values > 0.0) != (old.values > 0.0);
     if !is_enough
         || is_of_other_type

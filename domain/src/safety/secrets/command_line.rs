@@ -1,5 +1,5 @@
 //! Passwords in the arguments of commands: `curl -u user:password`, `sshpass -p …`, `mysql -p…`, `echo … | sudo -S`.
-//! What stands there is a password whatever it looks like. Only placeholders and what a shell fills in stay.
+//! A text in such a place is a password whatever it looks like. Only placeholders and what a shell fills in stay.
 
 use std::ops::Range;
 use std::sync::LazyLock;

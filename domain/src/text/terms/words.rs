@@ -1,4 +1,4 @@
-//! Where words begin and end, and what of their spelling does not matter.
+//! This file finds where words begin and end, and drops what of their spelling does not matter.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;

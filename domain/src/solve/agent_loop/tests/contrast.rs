@@ -234,7 +234,7 @@ proptest! {
         for n in 1..=k {
             let heading = prompt.input.find(&format!("### Attempt {n} (label: "));
             prop_assert!(heading.is_some(), "{}", n);
-            // As much of it as its share has room for.
+            // The text of the attempt, as far as its share has room for it.
             let expected = format!("<{ATTEMPT_FENCE}>\nsolution {n}");
             prop_assert!(prompt.input.contains(&expected), "{}", n);
         }
