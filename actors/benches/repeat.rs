@@ -4,11 +4,11 @@
 //! and without a cache. Prints, for the nine passes after the first, the share of cacheable calls that were answered
 //! from the cache, and what both runs cost.
 //!
-//! What it assumes, and what the numbers therefore are not: no real model is asked. Prices are those of a large model
-//! ($1.25 and $10 a million tokens in and out), lengths of answers and of reasoning are made up, and every task is
-//! solved in its first round. Drafts are never cached; what is, are the calls about them, so all depends on how often a
-//! repeated task gets the same draft again. The first line assumes always, as at temperature 0 or from a provider that
-//! caches; the others that a part of the drafts is new every time.
+//! The bench assumes the following, so its numbers are no measurements of a provider: no real model is asked. Prices
+//! are those of a large model ($1.25 and $10 a million tokens in and out), lengths of answers and of reasoning are made
+//! up, and every task is solved in its first round. Drafts are never cached; what is, are the calls about them, so all
+//! depends on how often a repeated task gets the same draft again. The first line assumes always, as at temperature 0
+//! or from a provider that caches; the others that a part of the drafts is new every time.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a bench that prints what it measured, or fails")]
 

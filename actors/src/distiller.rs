@@ -1,5 +1,5 @@
 //! DistillerActor: works off the bank's queue of background jobs, one at a time, where this process has the lease.
-//! What one run of it does is in `worker`, what may become of a job in `domain::learning::job`.
+//! One run of it is in `worker`, and the rules of what may become of a job are in `domain::learning::job`.
 //!
 //! The queue is in the store, so a job survives every process. One process of a bank works at a time; when it ends, the
 //! next one takes over what it had begun. A job's end and its lessons are one commit, which is refused if the job was
@@ -94,7 +94,7 @@ impl DistillerHandle {
         let registration = Record::Workspace(self.workspaces.registration(&workspace));
         self.store.commit(vec![registration, Record::Job(job)], deadline).await?;
         self.workspaces.registered(&workspace);
-        // Where it does not run or does not hear of it, it looks by itself.
+        // An actor that does not run, or does not hear of it, looks by itself.
         let _ = self.slot.cast(DistillerMsg::Look);
         Ok(Queued { queued: true, job_id })
     }

@@ -118,7 +118,7 @@ impl WorkingHandle {
             let was_synced = locked.is_synced();
             let applied = locked.apply_all(operations, at);
             if was_synced && !locked.is_synced() {
-                // Where the actor is gone, the task goes as well, and syncs its log then.
+                // A task whose actor is gone goes as well, and syncs its log then.
                 let _ = slot.cast(WorkingMsg::Unsynced(Arc::clone(&held)));
             }
             Ok(read(locked.memory(), applied?))

@@ -35,7 +35,7 @@ const JOB_LIMIT: Duration = Duration::from_secs(900);
 /// over.
 const FILL_LIMIT: Duration = Duration::from_secs(300);
 const FILL_PAUSE: Duration = Duration::from_secs(600);
-/// Where no episode lacks vectors, the next look is after this time: it reads the ids of all episodes, and a search
+/// The time until the next look where no episode lacks vectors. A look reads the ids of all episodes, and a search
 /// makes the vectors of the newest ones in any case.
 const EPISODES_EVERY: Duration = Duration::from_secs(60);
 /// The time limit of each read or write of the store around a job.

@@ -5,7 +5,7 @@ use std::io;
 use futures::future::BoxFuture;
 use jiff::civil::Date;
 
-/// The tokens of one day, of all processes of a bank together. Of other days nothing is known.
+/// The tokens of one day, of all processes of a bank together. Nothing is known of other days.
 pub trait TokenAccount: Send + Sync + 'static {
     /// Sets tokens aside on a day (UTC) unless more than `cap` would be spent on it then. Says whether they are set
     /// aside, and then they are on the disk.

@@ -13,7 +13,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 /// A file that was changed within this time before it was looked at may change again without looking different.
 const UNSETTLED: Duration = Duration::from_millis(30);
 
-/// Where a bank is asked for.
+/// The place where a bank is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BankLocation {
     pub key: BankKey,

@@ -1,5 +1,5 @@
-//! Where the current incarnation of an actor is found. Handles keep a slot, never an `ActorRef`: a restart makes a new
-//! `ActorRef` and the supervisor binds it here.
+//! The slot of an actor, by which its current incarnation is found. Handles keep a slot, never an `ActorRef`: a restart
+//! makes a new `ActorRef` and the supervisor binds it here.
 
 use std::sync::Arc;
 

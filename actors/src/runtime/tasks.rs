@@ -37,8 +37,8 @@ impl Tasks {
     /// inside `work`, so the caller there is answered.
     pub fn spawn(&mut self, work: impl Future<Output = ()> + Send + 'static) {
         while self.running.try_join_next().is_some() {}
-        // The work of a handler may be large. On the way to the runtime it would be copied again and again on the
-        // stack.
+        // The work of a handler may be large. It would be copied again and again on the stack on the way to the
+        // runtime.
         let reported = caught(self.owner, Arc::clone(&self.panicked), work.boxed());
         let reported = async move {
             let _ = reported.await;

@@ -133,7 +133,7 @@ impl WorkspacesHandle {
         self.known.load().find(named).ok_or_else(|| Error::WorkspaceUnknown(named.to_string()))
     }
 
-    /// Stores the workspace as `change` makes it. Of two that do so at the same time one is told to see the other's
+    /// Stores the workspace as `change` makes it. If two do so at the same time, one of them is told to see the other's
     /// change and is done again on top of it.
     async fn change(
         &self,

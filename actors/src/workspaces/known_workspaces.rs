@@ -28,8 +28,8 @@ impl KnownWorkspaces {
         known
     }
 
-    /// Adds a workspace. Of two at one root, the root means the one that was moved there, which has the higher
-    /// revision. Of two with the same revision it means the one with the lower id.
+    /// Adds a workspace. If two have one root, the root means the one that was moved there, which has the higher
+    /// revision. If both have the same revision, it means the one with the lower id.
     fn add(&mut self, workspace: Workspace) {
         if workspace.root.is_empty() {
             self.by_id.insert(workspace.id.clone(), workspace);

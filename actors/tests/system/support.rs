@@ -45,7 +45,7 @@ pub(crate) async fn world_with(model: impl LanguageModel, settings: SystemSettin
     start(opener_of(Arc::clone(&store) as Arc<_>), model, settings, store, Clock::system()).await
 }
 
-/// In which it is the time that the clock says.
+/// Makes a world whose time is what the clock says.
 pub(crate) async fn world_at(clock: Clock, model: impl LanguageModel, settings: SystemSettings) -> World {
     let store = Arc::new(MemStore::new());
     start(opener_of(Arc::clone(&store) as Arc<_>), model, settings, store, clock).await

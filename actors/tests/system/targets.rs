@@ -1,5 +1,5 @@
-//! How long a task may take at 2 s a model call, in the worst case: five attempts, three iterations, and what is
-//! learned. In paused time, so it is the calls and their order that are measured, not the machine; `benches/targets.rs`
+//! This test measures how long a task may take at 2 s a model call, in the worst case: five attempts, three iterations,
+//! and what is learned. Time is paused, so it measures the calls and their order, not the machine; `benches/targets.rs`
 //! measures the real thing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -77,7 +77,7 @@ impl MemoriesHandle {
         Ok(applications)
     }
 
-    /// Reads the applications of a pattern with their episodes. Of an episode that was deleted nothing is known.
+    /// Reads the applications of a pattern with their episodes. Nothing is known of an episode that was deleted.
     pub(super) async fn judged(&self, id: MemoryId, deadline: Deadline) -> Result<JudgedApplications, Error> {
         let applications = self.applications(id, deadline).await?;
         let mut episodes = BTreeMap::new();

@@ -41,7 +41,7 @@ pub struct Passage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Record {
-    /// A workspace. Of its records the one with the highest revision stays.
+    /// A workspace. The record of it with the highest revision stays.
     Workspace(Workspace),
     /// A new trace, at whatever revision. It changes nothing where it is stored already.
     Trace(Trace),
@@ -66,12 +66,12 @@ pub enum Record {
     /// stored.
     #[serde(rename = "episode_state")]
     EpisodeState(EpisodeState),
-    /// The vectors of an episode. Of its records the one with the highest revision stays. They are left out where the
-    /// trace is not stored.
+    /// The vectors of an episode. The record of them with the highest revision stays. They are left out where the trace
+    /// is not stored.
     #[serde(rename = "episode_vectors")]
     EpisodeVectors(EpisodeVectors),
-    /// The state of something before a run of consolidation changed it, or the record of a run. Of the records of a run
-    /// the one with the highest revision stays.
+    /// The state of something before a run of consolidation changed it, or the record of a run. The record of a run
+    /// with the highest revision stays.
     History(HistoryEntry),
 }
 
