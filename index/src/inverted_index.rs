@@ -262,7 +262,7 @@ impl InvertedIndex {
             self.add(&lists[next], average, &mut scores);
             next += 1;
             let longer = lists.get(next).map_or(0, |list| list.postings.packed.len());
-            // Where few passages may be found, many scores are needed until there are enough. So the scores are looked
+            // Many scores are needed until there are enough, where few passages may be found. So the scores are looked
             // at only when there are twice as many as the last time.
             if longer > scores.touched.len() && (enough > 0.0 || scores.touched.len() >= 2 * looked_at) {
                 enough = self.enough(&scores, enough, limit, &allowed);
