@@ -25,7 +25,7 @@ pub(crate) fn open(path: &Path, table: &str) -> Result<Connection, SourceError> 
     }
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    // Without a log nobody writes. To read such a database otherwise, SQLite would make files beside it.
+    // A database without a log has no writer. To read such a database otherwise, SQLite would make files beside it.
     let is_at_rest = header[18] == WITH_LOG && !PathBuf::from(log).exists();
     let mode = if is_at_rest { "mode=ro&immutable=1" } else { "mode=ro" };
     let name = format!("file:{}?{mode}", quoted(path)?);
