@@ -25,8 +25,8 @@ pub struct ClientPlaces {
     pub home: PathBuf,
     /// `$XDG_CONFIG_HOME`, else `~/.config`.
     pub config_home: PathBuf,
-    /// Where programs with a window keep their settings: `~/Library/Application Support` on macOS, `config_home`
-    /// elsewhere.
+    /// The directory in which programs with a window keep their settings: `~/Library/Application Support` on macOS,
+    /// `config_home` elsewhere.
     pub application_settings: PathBuf,
     /// The value of `$CLAUDE_CONFIG_DIR`.
     pub claude_config_dir: Option<PathBuf>,
@@ -147,7 +147,7 @@ impl ClientPlaces {
             (AgentClient::GeminiCli, SetupScope::User) => self.home.join(".gemini/GEMINI.md"),
             (AgentClient::Codex, SetupScope::User) => self.codex_home().join("AGENTS.md"),
             (AgentClient::Opencode, SetupScope::User) => self.config_home.join("opencode/AGENTS.md"),
-            // Of the others no file of the user's is documented: what their project says, they read.
+            // The other clients document no file of the user's: they read what their project says.
             _ => self.project.join("AGENTS.md"),
         };
         ConfigFile { path, format: ConfigFormat::Markdown }

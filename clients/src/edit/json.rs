@@ -75,7 +75,7 @@ fn set_entry(map: &CstObject, name: &str, value: &ConfigValue) -> bool {
     }
 }
 
-/// Tells whether anything had to be changed. Of several hooks of ours the first is replaced; the group that it is in
+/// Tells whether anything had to be changed. The first of several hooks of ours is replaced; the group that it is in
 /// stays, because others in it are the user's.
 fn set_element(map: &CstObject, name: &str, value: &ConfigValue) -> Result<bool, ConfigEditError> {
     let list = map.array_value_or_create(name).ok_or_else(|| ConfigEditError::NoList(name.to_owned()))?;

@@ -6,7 +6,7 @@ use crate::document::{ConfigChange, ConfigValue};
 
 const INDENT: &str = "  ";
 
-/// Where a block stands in the lines: its first line and the one after its last.
+/// The lines that a block takes: its first line and the one after its last.
 struct YamlBlock {
     start: usize,
     end: usize,
