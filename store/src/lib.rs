@@ -1,6 +1,6 @@
-//! Where a bank is kept. [`LanceStore`] implements the store port over LanceDB, and [`TraceFiles`] keeps each trace in
-//! a file of its own beside it. The port and its contract are in the package `actors`; the suite that checks the
-//! contract is `tests/it/store_contract.rs` of the workspace.
+//! This package keeps a bank on the disk. [`LanceStore`] implements the store port over LanceDB, and [`TraceFiles`]
+//! keeps each trace in a file of its own beside it. The port and its contract are in the package `actors`; the suite
+//! that checks the contract is `tests/it/store_contract.rs` of the workspace.
 //!
 //! [`backup`] makes backups of a data directory, looks through them and restores them. [`data_dir`] names what lies in
 //! a data directory beside the store. [`files`] and [`allocator`] are what this package asks of the operating system,

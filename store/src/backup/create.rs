@@ -19,7 +19,7 @@ use crate::data_dir;
 use crate::files::{copy_tree, create_file, make_parent, unless_gone};
 use crate::lance::{LanceStore, SnapshotFacts, SnapshotPlace};
 
-/// Where a backup goes.
+/// The destination of a backup.
 pub enum Destination {
     /// A directory, which must not be there yet.
     Directory(PathBuf),

@@ -70,8 +70,8 @@ pub(super) fn forget(data_dir: &Path, id: Uuid) -> io::Result<()> {
 }
 
 /// Finds the backups that hold something of a workspace, the oldest first: those that were made of this data directory
-/// and are where they were made, and those of the same bank in `beside`, the directory of scheduled backups. Of a
-/// stream it goes by the time.
+/// and are where they were made, and those of the same bank in `beside`, the directory of scheduled backups. A stream
+/// is judged by its time.
 pub fn holding(data_dir: &Path, beside: Option<&Path>, workspace: &Workspace) -> Vec<KnownBackup> {
     find_holding(data_dir, beside, workspace).unwrap_or_else(|error| {
         tracing::warn!(%error, "it is not known which backups still have something of what is erased");

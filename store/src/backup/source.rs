@@ -15,7 +15,7 @@ use super::manifest::{self, BANK, BackupFile, BackupManifest, MANIFEST, MANIFEST
 use super::{BackupError, Flaw, FlawedFile};
 use crate::files::unless_gone;
 
-/// Where a backup is read from.
+/// The source that a backup is read from.
 pub enum BackupSource {
     Directory(PathBuf),
     Stream(Box<dyn Read + Send>),

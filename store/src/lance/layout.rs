@@ -1,4 +1,4 @@
-//! Where everything is in the data directory; the map of it is at the head of `lance.rs`.
+//! The paths of everything in the data directory; the map of it is at the head of `lance.rs`.
 
 use std::fs;
 use std::io::Read;

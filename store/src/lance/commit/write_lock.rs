@@ -1,6 +1,6 @@
 //! Locks over all processes and instances that have the directory open: one writes at a time, and one does upkeep. The
 //! kernel frees a lock when its process is killed. A lock file has no content. While a frame is being applied, a file
-//! beside it names the journal (`applying`), so that whoever comes next finishes what was begun before it writes
+//! beside it names the journal (`write_owner`), so that whoever comes next finishes what was begun before it writes
 //! anything of its own.
 
 use std::fs::{File, OpenOptions};

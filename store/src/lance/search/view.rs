@@ -1,6 +1,6 @@
 //! Reads that see a commit whole or not at all, although its tables change one after the other and readers take no
-//! lock. The writer says which versions the tables had before (`applying`); until it is done, they are read at those.
-//! Where the writer begins or ends during a read, the read is done again.
+//! lock. The writer says which versions the tables had before (`write_owner`); until it is done, they are read at
+//! those. A read is done again if the writer begins or ends during it.
 
 use std::sync::PoisonError;
 

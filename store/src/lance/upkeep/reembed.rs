@@ -3,7 +3,8 @@
 //! `vectors/next_passages.rs`. The one process that makes them holds `DIR/lance/.reembed.lock`.
 //!
 //! The progress of the work needs no record: the passages are missing that the one table has and the other has not.
-//! What breaks off before the switch goes on from there; what breaks off within it is finished by whoever writes next.
+//! Work that breaks off before the switch goes on from there; a switch that breaks off is finished by whoever writes
+//! next.
 
 use std::collections::HashSet;
 use std::fs::File;
