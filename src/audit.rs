@@ -30,7 +30,7 @@ const MAX_TOTAL_BYTES: u64 = 64 * MAX_FILE_BYTES;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct AuditEntry {
     pub(crate) at: Timestamp,
-    /// The owner of the token, or the user of this machine who ran a command. Of a refused request it is not known.
+    /// The owner of the token, or the user of this machine who ran a command. It is not known of a refused request.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) owner: String,
     /// The name of what was called, such as a tool. That of a command has a space in it.

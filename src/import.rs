@@ -313,7 +313,7 @@ impl SeenLines {
 /// Checks a file, and writes what is checked to `aside`, which is empty. `progress` is told how many lines are read.
 ///
 /// # Errors
-/// Where a line is wrong, the error names all that is wrong, up to a bound.
+/// A line is wrong. The error names all that is wrong, up to a bound.
 pub(crate) fn check(
     source: impl Read + Send,
     aside: File,

@@ -1,4 +1,4 @@
-//! Where the files of clients lie for this user and the project in use.
+//! The places of the files of clients, for this user and the project in use.
 
 use std::path::PathBuf;
 

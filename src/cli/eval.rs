@@ -56,8 +56,8 @@ fn embedding_speed(
 
 fn learned(args: &LearningArgs, loaded: &Loaded, output: Output) -> Result<learning::LearningReport, CommandFailure> {
     let scenarios = learning::read(&args.scenarios)?;
-    // On one thread the answers of a model that is asked several times at once come in one order, which decides what a
-    // budget still covers.
+    // The answers of a model that is asked several times at once come in one order on one thread. The order decides
+    // what a budget still covers.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(CommandFailure::runtime)?;
     let embedder = Arc::new(session::embedder(loaded, Workload::Serving)?);

@@ -56,7 +56,7 @@ pub(crate) async fn measure(
         let (begun, mut singles) = (Instant::now(), Vec::new());
         while singles.len() < LEAST_SINGLES || begun.elapsed() < time {
             let asked = Instant::now();
-            // Of a longer query not all is embedded.
+            // A longer query is not embedded whole.
             if tokens <= QUERY_TOKENS {
                 embedder.embed_query(text(tokens), embedding_deadline()).await?;
             } else {

@@ -129,7 +129,7 @@ pub(crate) async fn ingest(
             std::future::ready(Ok(sum + documents))
         })
         .await;
-    // Where storing failed, the reader ends with its channel, and what it says of that is of no interest.
+    // The reader ends with its channel where storing failed, and what it says of that is of no interest.
     drop(receive);
     let read = reading.await.map_err(Error::internal)?;
     stored?;

@@ -65,7 +65,7 @@ impl RefusalNotes {
     }
 }
 
-/// Notes the refusals among all answers. Of the token that was sent the log has the public part.
+/// Notes the refusals among all answers. The log has the public part of the token that was sent.
 pub(super) async fn note(State(own): State<RefusalNotes>, request: Request, next: Next) -> Response {
     let sent = bearer(request.headers());
     let response = next.run(request).await;

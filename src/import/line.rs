@@ -226,8 +226,8 @@ fn memory(mut fields: Fields, passages: Vec<Passage>, bank: &ImportTarget) -> Re
         };
         return Ok(ImportLine { taken, of, workspace, removed });
     }
-    // Where a text had to be changed, its passages are made anew. One that is such a text whole was looked through with
-    // it.
+    // A memory with a text that had to be changed gets its passages anew. A passage that is such a text whole was
+    // looked through with it.
     let content = memory.content_text();
     let is_known = |text: &str| text == content || text == memory.task;
     let is_clean = |text: &str| is_known(text) || matches!(scrub(text).text, Cow::Borrowed(_));

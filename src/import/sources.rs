@@ -35,7 +35,7 @@ const FACTS_MAX_BYTES: usize = 16 << 20;
 /// The number of projects that are told apart.
 const PROJECTS_MAX: usize = 10_000;
 
-/// Where and when an import is made.
+/// The place and the time of an import.
 pub(crate) struct SourceContext {
     pub(crate) system: SystemHandle,
     /// The workspace in use, and the work tree of it that the command is called in.

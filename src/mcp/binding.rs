@@ -18,7 +18,7 @@ impl SessionBinding {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Binds a session that is not bound yet, and returns what it is bound to then. Of two calls at once the first one
+    /// Binds a session that is not bound yet, and returns what it is bound to then. The first of two calls at once
     /// binds.
     pub(super) fn bind(&self, workspace: WorkspaceRef) -> WorkspaceRef {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(workspace).clone()

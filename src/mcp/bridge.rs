@@ -28,7 +28,7 @@ use super::caller::WORKSPACE_HEADER;
 use super::lines::{InputLine, LineDecoder};
 use super::transport::MAX_LINE_BYTES;
 
-/// In the revision without a handshake, each request names its revision here.
+/// The place of the revision in a request, for the revision without a handshake.
 const VERSION_IN_META: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -327,7 +327,7 @@ impl Bridge {
         let _ = self.answers.send(message.to_string().into_bytes()).await;
     }
 
-    /// Makes the handshake once more, for a client that knows nothing of it. Of many requests whose session is gone,
+    /// Makes the handshake once more, for a client that knows nothing of it. If the session of many requests is gone,
     /// the first one does so.
     async fn greet_again(&self, gone: Option<HeaderValue>) -> reqwest::Result<()> {
         let _turn = self.greeting.lock().await;

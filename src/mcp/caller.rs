@@ -179,7 +179,8 @@ impl Caller<'_> {
         }
     }
 
-    /// Returns an error as the caller may see it. Where the server keeps its files is nobody's matter over the network.
+    /// Returns an error as the caller may see it. The place where the server keeps its files is nobody's matter over
+    /// the network.
     pub(super) fn told(&self, error: Error) -> Error {
         match (self, error) {
             (Self::Holder { .. }, Error::Store(StoreError::Unusable(details) | StoreError::Failed(details))) => {

@@ -122,8 +122,8 @@ impl Calling<'_> {
         if may { Ok(()) } else { Err(Error::SharingDenied(scope)) }
     }
 
-    /// Writes a command of the user that works on the bank of this server, ready for a shell. Where the bank is on the
-    /// server is nobody's matter over the network.
+    /// Writes a command of the user that works on the bank of this server, ready for a shell. The place of the bank on
+    /// the server is nobody's matter over the network.
     pub(super) fn command(&self, arguments: &[&str]) -> String {
         let data_dir = self.options.data_dir.to_string_lossy();
         let bank: &[&str] = match self.caller {
@@ -133,7 +133,7 @@ impl Calling<'_> {
         bank.iter().chain(arguments).copied().map(shell_word).collect::<Vec<_>>().join(" ")
     }
 
-    /// Finds the backups that still have something of a workspace that was erased. Where they are on the server is
+    /// Finds the backups that still have something of a workspace that was erased. The place of them on the server is
     /// nobody's matter over the network.
     pub(super) async fn backups_with(&self, workspace: Workspace) -> Result<Vec<KnownBackup>, Error> {
         let (data_dir, beside) = (self.options.data_dir.clone(), self.options.backup_dir.clone());

@@ -36,7 +36,7 @@ pub struct McpOptions {
     pub can_solve: bool,
     /// Exchanges are captured, and `capture_exchange` is among the core tools.
     pub captures: bool,
-    /// Where it is noted what agents were shown; none where nobody wants that.
+    /// The log of what agents were shown; none where nobody wants one.
     pub(crate) recalls: Option<RecallLog>,
     pub solve_deadline: Duration,
     pub defaults: ToolDefaults,

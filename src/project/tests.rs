@@ -24,7 +24,7 @@ fn with_repository() -> (tempfile::TempDir, PathBuf) {
     (temp, top)
 }
 
-/// As a path, after a look at the text, which is what identifies a workspace.
+/// Returns the root as a path, after a look at the text, which is what identifies a workspace.
 fn root_of(path: &Path) -> PathBuf {
     let root = root(path, Path::new("/"), Identity::Git).unwrap();
     assert!(!root.ends_with('/') && !root.contains("//") && !root.contains("/./"), "{root}");

@@ -19,7 +19,7 @@ const NOTE_EVERY: Duration = Duration::from_secs(10 * 60);
 /// From this number of noted tokens on, those that are due anyway are forgotten.
 const FORGET_FROM: usize = 1_000;
 
-/// Where the last use of tokens is kept.
+/// The files that tell when each token was used last.
 #[derive(Debug, Clone)]
 pub struct LastUse {
     dir: PathBuf,

@@ -25,9 +25,9 @@ use crate::settings::Loaded;
 /// Imports a file. A memory that names no workspace goes to the one in use.
 ///
 /// # Errors
-/// Where a line is wrong, the error names all that is wrong, up to a bound, and nothing is written. Nothing is written
-/// either where the user does not agree to other workspaces. Where writing fails, a part is written, and the same
-/// import again does the rest.
+/// A line is wrong: the error names all that is wrong, up to a bound, and nothing is written. The user does not agree
+/// to other workspaces: nothing is written either. Writing fails: a part is written, and the same import again does the
+/// rest.
 pub(in crate::cli) async fn import(
     args: &ImportArgs,
     loaded: &Loaded,

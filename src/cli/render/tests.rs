@@ -19,7 +19,7 @@ use super::*;
 
 mod commands;
 
-/// As it is printed where there is no terminal.
+/// Returns the text as it is printed where there is no terminal.
 fn plain(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }

@@ -9,7 +9,7 @@ use super::super::failure::CommandFailure;
 use super::files;
 use crate::embed;
 
-/// Where an installation puts binaries that stay.
+/// The directories in which an installation puts binaries that stay.
 const OF_THE_SYSTEM: [&str; 3] = ["/usr/", "/opt/", "/bin/"];
 const OF_THE_USER: [&str; 2] = [".local/bin", ".cargo/bin"];
 /// Homebrew keeps each version in a folder of this name, and removes it with the version.
@@ -18,7 +18,7 @@ const OF_ONE_VERSION: &str = "Cellar";
 pub(super) struct StableBinary {
     running: PathBuf,
     pub(super) path: PathBuf,
-    /// Where the library that lies beside the running binary is copied to.
+    /// The library that lies beside the running binary, and the path that it is copied to.
     library: Option<(PathBuf, PathBuf)>,
 }
 

@@ -118,7 +118,7 @@ pub(super) struct PlantedLesson {
     #[serde(rename = "as")]
     pub(super) name: Option<String>,
     pub(super) title: String,
-    /// Where the description is absent, the title says when the lesson applies.
+    /// The text that says when the lesson applies. Where it is absent, the title says that.
     pub(super) description: Option<String>,
     pub(super) content: String,
     pub(super) error_context: Option<LessonError>,

@@ -52,7 +52,7 @@ impl From<TokenFailure> for Problem {
             TokenFailure::Tokens(TokensError::NameTaken(_) | TokensError::Ambiguous(_) | TokensError::TooMany) => {
                 (StatusCode::CONFLICT, Code::Conflict)
             }
-            // Where the server keeps its files is nobody's matter here.
+            // The place where the server keeps its files is nobody's matter here.
             TokenFailure::Tokens(error) => {
                 tracing::error!(%error, "a request about tokens failed");
                 return Self::tokens_unusable();

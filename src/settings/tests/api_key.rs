@@ -1,4 +1,4 @@
-//! Where the key of a provider is found, and what is said of one that cannot be used.
+//! Tests of where the key of a provider is found, and of what is said of one that cannot be used.
 
 use reasoning_bank_domain::note::Code;
 use rstest::rstest;
@@ -74,7 +74,7 @@ fn a_key_that_cannot_be_used_is_told_to_what_needs_it_and_with_all_other_problem
     let mut keys: Vec<&str> = problems.iter().map(|problem| problem.key.as_str()).collect();
     keys.sort_unstable();
     assert_eq!(keys, ["llm.api_key", "llm.timeout_s", "matts.k"]);
-    // Where the key would go is not known, so nothing is said of it.
+    // The destination of the key is not known, so nothing is said of it.
     let place = place.user_file("llm.provider = 'gpt'");
     assert_eq!(place.problem().0, "llm.provider");
 }

@@ -20,7 +20,7 @@ struct Dialogue {
     has_state: bool,
 }
 
-/// Where a call is that may ask.
+/// The state of a call that may ask.
 pub(super) enum Turn {
     Asks(InputRequiredResult),
     Done,
