@@ -48,7 +48,7 @@ async fn vectors_agree_with_those_of_another_runtime() {
         let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         assert!((norm - 1.0).abs() < 1e-4, "length {norm} for {text:?}");
         let query = embedder.embed_query(reference.text.clone(), in_five_minutes()).await.unwrap();
-        // Of a long query not all is embedded.
+        // A long query is not embedded whole.
         let is_short = reference.text.split_whitespace().count() <= 40;
         for (way, vector) in [("document", vector), ("query", &query)].into_iter().take(1 + usize::from(is_short)) {
             let cosine = cosine(vector, &reference.vector);

@@ -65,7 +65,8 @@ fn a_tiny_set_has_the_numbers_that_it_must_have() {
     assert_eq!(hits(5)[0], "long");
     assert_eq!(hits(6)[0], "c");
 
-    // Of the six that are judged, one is not found, twins has half at 1, unknown has half of what it should.
+    // The search for one of the six that are judged finds nothing, twins has half at 1, unknown has half of what it
+    // should.
     let expected = |name: &str, sum: f64| {
         let mean = report["metrics"][name].as_f64().unwrap();
         assert!((mean - sum / 6.0).abs() < 1e-9, "{name}: {mean}");

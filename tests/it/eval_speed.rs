@@ -21,7 +21,7 @@ fn a_small_bank_is_filled_asked_and_kept_in_shape() {
     assert_eq!(banks.iter().map(|bank| bank["rows"].as_u64().unwrap()).collect::<Vec<_>>(), [100, 200]);
     for bank in banks {
         let rows = number(bank, "/rows");
-        // In memory vectors have eight bits a number, which may turn round the tenth and the eleventh.
+        // Vectors in memory have eight bits a number, which may turn round the tenth and the eleventh.
         assert!(number(bank, "/recall_at_10") > 0.98, "{bank}");
         assert_eq!(number(bank, "/recall_at_10_from_tables"), 1.0, "{bank}");
         let stored = number(bank, "/filled/per_second") * number(bank, "/filled/seconds");

@@ -104,7 +104,7 @@ fn runs_that_are_killed_and_whose_undoing_is_killed_are_taken_back_exactly() {
         }
         assert_eq!(exported(&place), before, "round {round}");
     }
-    // Of many rounds, kills come while a run or its undoing is under way.
+    // Some kills come while a run or its undoing is under way, if there are many rounds.
     assert!(rounds < MANY || (cut_runs > 0 && cut_undos > 0), "{cut_runs} runs and {cut_undos} undoings were cut off");
 }
 

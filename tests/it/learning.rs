@@ -129,7 +129,7 @@ fn a_solve_that_failed_in_every_attempt_leaves_a_warning_and_no_strategy() {
     assert!(!memories.is_empty() && memories.iter().all(|memory| memory["warning"] == true), "{found}");
 }
 
-/// As long as a task may be. Its lesson is stored, and a task of the same kind finds it.
+/// The task is as long as may be. Its lesson is stored, and a task of the same kind finds it.
 #[test]
 fn the_longest_task_loses_no_lesson() {
     let server = LlmServer::good();

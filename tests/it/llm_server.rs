@@ -239,7 +239,7 @@ async fn read(stream: &mut BufReader<TcpStream>, shared: &Shared) -> std::io::Re
     Ok(Some(asked))
 }
 
-/// In the form of the API that is asked.
+/// Makes an answer in the form of the API that is asked.
 fn answer(path: &str, text: &str, tokens: u64) -> Value {
     if path.ends_with("/chat/completions") {
         let message = json!({"role": "assistant", "content": text});

@@ -17,7 +17,7 @@ use corpus::{Planted, corpus, everything};
 use leaky_provider::Provider;
 use seen::Seen;
 
-/// Of the provider, as the environment gives it; another one than the corpus has.
+/// The key of the provider, as the environment gives it; another one than the corpus has.
 const KEY: &str = "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";
 /// A key of another provider, which has no known form.
 const OTHER_KEY: &str = "correct-battery-horse-81";

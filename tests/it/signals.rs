@@ -13,7 +13,7 @@ const AT_ONCE: usize = 4;
 
 /// The votes of one process.
 struct Votes {
-    /// By their comment, which is unlike any other.
+    /// The votes that were tried, by their comment, which is unlike any other.
     attempted: BTreeMap<String, bool>,
     acknowledged: Vec<String>,
     was_killed: bool,

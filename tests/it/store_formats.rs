@@ -43,14 +43,14 @@ async fn rewrite(dir: &Path, name: &str, columns: &[&str]) {
     }
 }
 
-/// What the sixth format looked like on disk: memories do not say the stage of a pattern, and there is no history.
+/// Makes the sixth format on disk: memories do not say the stage of a pattern, and there is no history.
 async fn downgrade_to_the_sixth(dir: &Path) {
     rewrite(dir, "memories", &[&MEMORIES[..], &["outcome", "signature", "team", "org"]].concat()).await;
     fs::remove_dir_all(dir.join("lance/history.lance")).unwrap();
     fs::write(dir.join("format_version"), "6\n").unwrap();
 }
 
-/// What the fifth format looked like on disk: traces have no labels, and episodes neither a state nor vectors.
+/// Makes the fifth format on disk: traces have no labels, and episodes neither a state nor vectors.
 async fn downgrade_to_the_fifth(dir: &Path) {
     downgrade_to_the_sixth(dir).await;
     rewrite(dir, "traces", &[&TRACES[..], &["outcome", "created"]].concat()).await;
@@ -60,7 +60,7 @@ async fn downgrade_to_the_fifth(dir: &Path) {
     fs::write(dir.join("format_version"), "5\n").unwrap();
 }
 
-/// What the third format looked like on disk: the text index is over the texts themselves, and passages know less of
+/// Makes the third format on disk: the text index is over the texts themselves, and passages know less of
 /// their memories.
 async fn downgrade_to_the_third(dir: &Path) {
     downgrade_to_the_fifth(dir).await;

@@ -1,5 +1,6 @@
-//! What only the store on disk can do: broken-off commits, several processes, refusals. Processes stand in as instances
-//! of their own on one directory: locks and files cannot tell the difference. Damaged tables are in `store_recovery`.
+//! Tests of what only the store on disk can do: broken-off commits, several processes, refusals. Processes stand in as
+//! instances of their own on one directory: locks and files cannot tell the difference. Damaged tables are in
+//! `store_recovery`.
 
 use std::collections::BTreeMap;
 use std::fs;

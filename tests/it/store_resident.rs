@@ -30,7 +30,7 @@ async fn commit(store: &LanceStore, batch: Vec<Record>) {
     store.commit(batch, soon()).await.unwrap();
 }
 
-/// What it finds by the word and the vector that all test memories have; whether from memory.
+/// Searches by the word and the vector that all test memories have, and tells whether memory answered.
 async fn find(store: &LanceStore, recall: Recall) -> (Candidates, bool) {
     let before = store.resident().answered;
     let found = store.candidates(recall, soon()).await.unwrap();

@@ -353,7 +353,7 @@ fn through(command: &Command, wrapper: &[&str]) -> Command {
 }
 
 impl Obstacle {
-    /// In the way until what it returns is dropped.
+    /// Stands in the way until what it returns is dropped.
     fn put(self, data: &Path) -> InTheWay {
         let held = (self == Self::LockHeld).then(|| {
             let lock = fs::File::open(data.join("lance/.write.lock")).unwrap();

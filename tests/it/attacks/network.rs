@@ -247,7 +247,7 @@ fn a_client_is_told_to_wait_as_long_as_the_provider_says_and_never_for_nothing()
     });
 }
 
-/// Where a provider could send the client, with its key; `port` is where somebody listens.
+/// Returns the places to which a provider could send the client, with its key; `port` is where somebody listens.
 fn redirects(port: u16) -> Vec<(u16, String)> {
     let elsewhere = [
         format!("http://127.0.0.1:{port}/v1/key"),

@@ -67,7 +67,7 @@ fn assert_nothing_unseen(what: &str, text: &str) {
     assert!(at.is_none(), "{what} has an invisible character: {around:?}");
 }
 
-/// In JSON characters may be written out; what the strings say is looked at as well.
+/// Characters may be written out in JSON; what the strings say is looked at as well.
 #[track_caller]
 fn assert_no_string_unseen(what: &str, document: &Value) {
     match document {
@@ -84,7 +84,7 @@ fn disguised(planted: &Planted, [before, within, behind]: [&str; 3]) -> String {
     planted.text.replace(&planted.secret, &format!("{before}{start}{within}{end}{behind}"))
 }
 
-/// In parts that are quick to embed.
+/// Cuts texts into parts that are quick to embed.
 fn parts(texts: Vec<String>) -> Vec<String> {
     texts.chunks(60).map(|part| part.join("\n\n")).collect()
 }
@@ -150,7 +150,7 @@ fn no_secret_and_no_invisible_character_comes_out_of_a_text_that_is_recorded() {
     }
 }
 
-/// As an earlier version, or another program, wrote it into the tables.
+/// The memory is written into the tables as an earlier version, or another program, did it.
 #[tokio::test]
 async fn what_was_stored_with_invisible_characters_is_shown_without() {
     let place = Place::new();

@@ -129,7 +129,7 @@ fn distil(process: &mut McpProcess, session: &str, transcript: &str, seen: &mut 
     }
 }
 
-/// Where the pieces of a lesson make up something like a secret, it is refused; most are captured.
+/// A lesson whose pieces make up something like a secret is refused; most are captured.
 fn capture_exchanges(process: &mut McpProcess, corpus: &[Planted], seen: &mut Seen) {
     let mut captured = 0;
     for part in corpus.chunks(12) {

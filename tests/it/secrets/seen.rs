@@ -47,7 +47,7 @@ impl Seen {
         }
     }
 
-    /// Where which secret is: as it is, as it stands in JSON, and in part.
+    /// Returns where which secret is: as it is, as it stands in JSON, and in part.
     pub(super) fn leaks<'a>(&'a self, secrets: impl Iterator<Item = &'a str>) -> Vec<String> {
         let mut leaks = Vec::new();
         let mut pieces = HashSet::new();
