@@ -150,7 +150,7 @@ fn visible(workspace: &Workspace, scopes: ScopeFilter) -> Visible {
 }
 
 /// Returns the conditions with the range of time, as it is now.
-fn within(conditions: &Conditions, made: &TimeRange, now: Timestamp) -> Result<Conditions, Error> {
+fn with_time_range(conditions: &Conditions, made: &TimeRange, now: Timestamp) -> Result<Conditions, Error> {
     let (since, until) = made.read(now).map_err(|bad| Error::invalid(bad.end, bad.problem))?;
     Ok(Conditions { since, until, ..conditions.clone() })
 }

@@ -31,4 +31,4 @@ pub use retried::RetryPolicy;
 pub use scrubbed::ScrubbedModel;
 pub use simulated::{Simulated, SimulatedBehaviour, SimulatedLatency};
 pub use timed::TimedModel;
-use timeout::within;
+use timeout::with_deadline;

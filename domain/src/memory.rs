@@ -37,4 +37,4 @@ pub use quarantine::Quarantine;
 pub use record::*;
 pub use search_texts::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, SearchTexts, WORDINGS_MAX, gist};
 pub use stack::normalised_stack;
-pub use succession::{REPLACED_MAX, Succession, Successor, left_behind, replacement_problem, settled_by_report};
+pub use succession::{REPLACED_MAX, Succession, Successor, left_behind, links_decided_by_report, replacement_problem};

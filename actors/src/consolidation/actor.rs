@@ -134,12 +134,12 @@ impl ConsolidationArgs {
     }
 
     async fn run_if_due(&self, workspace: &Workspace, waited: Duration) -> Result<Looked, Error> {
-        let within = || Deadline::after(STORE_LIMIT);
+        let store_deadline = || Deadline::after(STORE_LIMIT);
         let handle = &self.handle;
         let named = WorkspaceRef::Id(workspace.id.clone());
-        let runs = handle.runs(&named, within()).await?;
+        let runs = handle.runs(&named, store_deadline()).await?;
         let last = runs.iter().find(|run| run.is_complete()).map(|run| run.started_at);
-        if !self.schedule.is_due(last, handle.clock.now()) || !handle.has_episodes(workspace, within()).await? {
+        if !self.schedule.is_due(last, handle.clock.now()) || !handle.has_episodes(workspace, store_deadline()).await? {
             return Ok(Looked::Done);
         }
         if !may_begin(self.activity.idle_for(), waited) {

@@ -104,7 +104,7 @@ impl DistillerArgs {
         if worker.waits == today {
             return Ok(self.fill_vectors(worker).await);
         }
-        let Some(job) = self.store.next_job(now, within()).await? else {
+        let Some(job) = self.store.next_job(now, store_deadline()).await? else {
             return Ok(self.fill_vectors(worker).await);
         };
         let begun = Instant::now();
@@ -126,7 +126,7 @@ impl DistillerArgs {
     async fn take_over(&self) -> Result<(), Error> {
         let running = JobFilter { state: Some(JobState::Running), ..JobFilter::default() };
         loop {
-            let left = self.store.jobs(running.clone(), Page::first(PAGE), within()).await?;
+            let left = self.store.jobs(running.clone(), Page::first(PAGE), store_deadline()).await?;
             if left.is_empty() {
                 return Ok(());
             }
@@ -169,11 +169,11 @@ impl DistillerArgs {
         let requests = requests.map(|before| EraseScope::Requests { before });
         let history = now.checked_sub(HistoryEntry::KEPT).map(|before| EraseScope::History { before });
         for old in [jobs, requests, history].into_iter().flatten() {
-            if let Err(error) = self.store.erase(old, within()).await {
+            if let Err(error) = self.store.erase(old, store_deadline()).await {
                 tracing::warn!(%error, "what is long over was not erased");
             }
         }
-        if let Err(error) = self.episodes.purge_due(within()).await {
+        if let Err(error) = self.episodes.purge_due(store_deadline()).await {
             tracing::warn!(%error, "episodes that were deleted long ago were not purged");
         }
     }
@@ -200,7 +200,7 @@ impl DistillerArgs {
         };
         let now = self.clock.now();
         let (day, given) = (day_of(now), question.tokens);
-        match in_time(within(), self.account.set_aside(day, given, cap)).await {
+        match in_time(store_deadline(), self.account.set_aside(day, given, cap)).await {
             Ok(true) => {}
             Ok(false) => {
                 tracing::info!(cap, "background jobs wait for the next day (UTC)");
@@ -213,7 +213,7 @@ impl DistillerArgs {
         }
         let CallOutcome { result, spent: usage, .. } = self.ask(&**model, &job, question, stop).await;
         let used = usage.total_tokens() + result.as_ref().err().map_or(0, |error| unknown(error, given));
-        if let Err(why) = in_time(within(), self.account.settle(day, given, used)).await {
+        if let Err(why) = in_time(store_deadline(), self.account.settle(day, given, used)).await {
             tracing::warn!(%why, "what was spent of the tokens that were set aside could not be written down");
         }
         match result {
@@ -280,7 +280,7 @@ impl DistillerArgs {
         let done = |learned, more: Vec<Note>| {
             job.done(JobResult { learned, method, notes: [notes.clone(), more].concat() }, now)
         };
-        let kept = self.memories.store_job_lessons(&job, lessons, &origin, done, within()).await;
+        let kept = self.memories.store_job_lessons(&job, lessons, &origin, done, store_deadline()).await;
         match kept {
             Ok(()) => {
                 self.events.emit(|| SystemEvent::JobStored { job: job.id, state: JobState::Done });
@@ -304,12 +304,12 @@ impl DistillerArgs {
             outcome: Some(outcome),
         };
         let workspace = WorkspaceRef::Id(job.workspace_id.clone());
-        self.episodes.learn(told, &workspace, within()).await.map(drop)
+        self.episodes.learn(told, &workspace, store_deadline()).await.map(drop)
     }
 
     async fn write(&self, job: Job) -> Result<Worked, Error> {
         let stored = SystemEvent::JobStored { job: job.id, state: job.state };
-        self.store.commit(vec![Record::Job(job)], within()).await?;
+        self.store.commit(vec![Record::Job(job)], store_deadline()).await?;
         self.events.emit(|| stored);
         Ok(Worked::Done)
     }
@@ -323,7 +323,7 @@ enum Worked {
 }
 
 /// Returns the deadline of a read or write around a job.
-fn within() -> Deadline {
+fn store_deadline() -> Deadline {
     Deadline::after(STORE_LIMIT)
 }
 

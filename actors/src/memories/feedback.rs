@@ -72,13 +72,13 @@ impl MemoriesHandle {
         let trace = after.as_ref().or(report.trace.as_ref());
         let lessons = reported_lessons(&report, trace, now, || Uuid::now_v7().into())?;
         let mut revised = revised_by(&overruled.revisions);
-        let settled = if request.verdict.helpful == Some(true) {
+        let decided = if request.verdict.helpful == Some(true) {
             let reported: Vec<&Memory> = report.judged().collect();
-            self.settled(&reported, request.source(), &revised, deadline).await?
+            self.decided_links(&reported, request.source(), &revised, deadline).await?
         } else {
             Batch::new()
         };
-        revised.extend(revised_by(&settled));
+        revised.extend(revised_by(&decided));
         let (prepared, revisions) = self.prepare(lessons, LessonBatch::beside_revisions_of(revised), deadline).await;
         let pending = PendingIds::of(&prepared);
         let told = ids(&pending.learned);
@@ -96,7 +96,7 @@ impl MemoriesHandle {
         let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
         batch.extend(trace.clone().map(if report.begins { Record::Trace } else { Record::Verdict }));
         batch.extend(overruled.revisions);
-        batch.extend(settled);
+        batch.extend(decided);
         batch.extend(revisions);
         batch.extend(prepared.into_iter().map(|prepared| prepared.into_record()));
         batch.extend(signals.iter().cloned().map(Record::Signal));

@@ -12,7 +12,7 @@ use reasoning_bank_domain::memory::{Status, check_range};
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
 use reasoning_bank_domain::retrieval::responses::{MemoryPage, MemoryView};
 
-use super::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible, within};
+use super::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible, with_time_range};
 use crate::error::Error;
 use crate::ports::{Conditions, MemoryFilter, MemoryRow, Page};
 use crate::runtime::Deadline;
@@ -51,7 +51,7 @@ impl MemoriesHandle {
     pub async fn list(&self, request: ListRequest, deadline: Deadline) -> Result<MemoryPage, Error> {
         check_range("limit", request.limit, 1..=MAX_LISTED)?;
         let now = self.clock.now();
-        let conditions = within(&request.conditions, &request.made, now)?;
+        let conditions = with_time_range(&request.conditions, &request.made, now)?;
         let workspace = self.workspaces.resolve(&request.workspace, deadline).await?.workspace;
         if let Some(parent) = request.parent {
             self.readable_one(parent, &workspace, deadline).await?;

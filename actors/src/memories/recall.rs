@@ -20,7 +20,7 @@ use reasoning_bank_domain::retrieval::score::QueryContext;
 use tokio::time::Instant;
 
 use self::search::{Search, Searched};
-use super::{MemoriesHandle, RetrieveRequest, ScopeFilter, WorkspaceRef, visible, within};
+use super::{MemoriesHandle, RetrieveRequest, ScopeFilter, WorkspaceRef, visible, with_time_range};
 use crate::error::Error;
 use crate::ports::{EmbedError, Recall, Visible};
 use crate::runtime::Deadline;
@@ -177,7 +177,7 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<Found, Error> {
         let begun = Instant::now();
-        let conditions = within(&request.conditions, &request.made, now)?;
+        let conditions = with_time_range(&request.conditions, &request.made, now)?;
         // A slow embedder leaves time to search by words.
         let half = deadline.halfway();
         let timeout = request.embedding_timeout.map_or(half, |timeout| half.at_most(timeout));

@@ -8,7 +8,7 @@ use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{
-    Memory, REPLACED_MAX, Status, Successor, left_behind, replacement_problem, settled_by_report,
+    Memory, REPLACED_MAX, Status, Successor, left_behind, links_decided_by_report, replacement_problem,
 };
 use reasoning_bank_domain::retrieval::responses::{MemoryDetail, OpenLink, Replaced};
 use uuid::Uuid;
@@ -20,7 +20,7 @@ use crate::ports::{Batch, MemoryFilter, MemoryRow, Record};
 use crate::runtime::Deadline;
 
 /// The most older memories, of those that the given ones name, that one call reads.
-const SETTLED_MAX: usize = 500;
+const OLDER_READ_MAX: usize = 500;
 /// The most memories that one read asks for.
 const AT_ONCE: usize = 500;
 
@@ -191,7 +191,7 @@ impl MemoriesHandle {
     ) -> Result<Vec<Memory>, Error> {
         let is_named = |id: &MemoryId| *id == newer.id || older.iter().any(|row| row.memory.id == *id);
         let replaced = older.iter().flat_map(|row| row.memory.succession.replaces.iter().copied());
-        let ids: BTreeSet<MemoryId> = replaced.filter(|id| !is_named(id)).take(SETTLED_MAX).collect();
+        let ids: BTreeSet<MemoryId> = replaced.filter(|id| !is_named(id)).take(OLDER_READ_MAX).collect();
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -245,7 +245,7 @@ impl MemoriesHandle {
 
     /// Makes the records of what a report that these memories helped changes about links between them and others.
     /// Memories that are `revised_elsewhere` in the same batch stay as they are.
-    pub(super) async fn settled(
+    pub(super) async fn decided_links(
         &self,
         reported: &[&Memory],
         session: Option<&str>,
@@ -254,20 +254,20 @@ impl MemoriesHandle {
     ) -> Result<Batch, Error> {
         let mut older: Vec<MemoryId> =
             reported.iter().flat_map(|memory| memory.succession.replaces.iter().copied()).collect();
-        older.truncate(SETTLED_MAX);
+        older.truncate(OLDER_READ_MAX);
         let others = if older.is_empty() { Vec::new() } else { self.store.get(older, deadline).await? };
         let others: Vec<Memory> = others.into_iter().map(|row| row.memory).collect();
-        let mut settled = settled_by_report(reported, &others, session);
-        settled.retain(|memory| !revised_elsewhere.contains(&memory.id));
+        let mut decided = links_decided_by_report(reported, &others, session);
+        decided.retain(|memory| !revised_elsewhere.contains(&memory.id));
         let said_by = SaidBy::Session(session.map(str::to_owned));
-        let confirmed = settled.iter().filter_map(|memory| Some((memory, memory.superseded_by()?)));
+        let confirmed = decided.iter().filter_map(|memory| Some((memory, memory.superseded_by()?)));
         let mut batch: Batch = confirmed
             .map(|(memory, newer)| {
                 let words = format!("superseded by {newer}, as a report confirmed");
                 self.said(memory, SignalKind::Superseded, &said_by, words)
             })
             .collect();
-        batch.extend(self.revisions(settled, deadline).await?);
+        batch.extend(self.revisions(decided, deadline).await?);
         Ok(batch)
     }
 

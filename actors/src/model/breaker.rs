@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Decorator, RateLimit, within};
+use super::{Decorator, RateLimit, with_deadline};
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
 use crate::spans;
@@ -115,7 +115,7 @@ impl Decorator for Breaker {
         deadline: Deadline,
         cancel: CancellationToken,
     ) -> Result<CompletionReply, FailedCall> {
-        let mut under_way = within(deadline, &cancel, self.admitted()).await??;
+        let mut under_way = with_deadline(deadline, &cancel, self.admitted()).await??;
         let answer = self.inner.complete(request, deadline, cancel).await;
         under_way.ending = ending(&answer);
         answer

@@ -7,7 +7,7 @@ use reasoning_bank_domain::solve::answer::{FinishReason, read};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use super::{Decorator, within};
+use super::{Decorator, with_deadline};
 use crate::cache::{CacheHandle, CacheKey};
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError};
 use crate::runtime::Deadline;
@@ -78,7 +78,7 @@ impl Decorator for CachedModel {
                 own = true;
                 self.inner.complete(request.clone(), deadline, cancel.clone()).await
             };
-            let answer = within(deadline, &cancel, self.cache.get_or_ask(key, flight, &whole)).await?;
+            let answer = with_deadline(deadline, &cancel, self.cache.get_or_ask(key, flight, &whole)).await?;
             match answer.as_ref().map_err(|failed| &failed.error) {
                 Err(ModelError::Cancelled | ModelError::TimedOut) if !own && !deadline.passed() => {}
                 Err(ModelError::TooLate { wait, .. }) if !own && *wait < deadline.remaining() => {}

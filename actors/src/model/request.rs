@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::within;
+use super::with_deadline;
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
 use crate::spans;
@@ -82,7 +82,7 @@ async fn reply(
 ) -> Result<CompletionReply, ModelError> {
     let (span, begun) = (spans::model_call(model, &request), Instant::now());
     let call = model.complete(request, deadline, cancel.clone()).instrument(span.clone());
-    let reply = within(deadline, &cancel, call).await.map_err(FailedCall::from).flatten();
+    let reply = with_deadline(deadline, &cancel, call).await.map_err(FailedCall::from).flatten();
     span.in_scope(|| spans::model_call_ended(begun, &reply));
     count(spent, &reply);
     reply.map_err(|failed| failed.error)

@@ -10,7 +10,7 @@ use reasoning_bank_domain::system::statistics::LlmCounts;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::{Decorator, within};
+use super::{Decorator, with_deadline};
 use crate::ports::{Completion, CompletionReply, FailedCall, LanguageModel, ModelError, Usage};
 use crate::runtime::Deadline;
 use crate::spans;
@@ -61,7 +61,7 @@ impl RetriedModel {
         let mut tries = 1;
         loop {
             let call = self.inner.complete(request.clone(), deadline, cancel.clone());
-            let failed = match within(deadline, &cancel, call).await? {
+            let failed = match with_deadline(deadline, &cancel, call).await? {
                 Ok(reply) => return Ok(reply),
                 Err(failed) => failed,
             };
@@ -82,7 +82,7 @@ impl RetriedModel {
             }
             *earlier += failed.usage;
             spans::model_call_failed(&failed.error, tries, wait);
-            within(deadline, &cancel, sleep(wait)).await?;
+            with_deadline(deadline, &cancel, sleep(wait)).await?;
             self.meters.spent(request.purpose, LlmCounts { retries: 1, ..LlmCounts::default() });
             tries += 1;
         }

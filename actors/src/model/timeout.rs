@@ -7,7 +7,7 @@ use crate::ports::ModelError;
 use crate::runtime::Deadline;
 
 /// Returns what `waiting` gives. Where the call is cancelled or its deadline passes before, it drops `waiting`.
-pub(super) async fn within<T>(
+pub(super) async fn with_deadline<T>(
     deadline: Deadline,
     cancel: &CancellationToken,
     waiting: impl Future<Output = T>,

@@ -278,7 +278,7 @@ pub(super) fn is_silent(memory: &Memory) -> bool {
 /// newer memory alone confirms that it superseded the older one, unless the newer one comes from the reporter's own
 /// session. A reporter who vouches for the older one alone takes the link away. `others` are the memories that the
 /// reported ones replace.
-pub fn settled_by_report(reported: &[&Memory], others: &[Memory], session: Option<&str>) -> Vec<Memory> {
+pub fn links_decided_by_report(reported: &[&Memory], others: &[Memory], session: Option<&str>) -> Vec<Memory> {
     let is_reported = |id: MemoryId| reported.iter().any(|memory| memory.id == id);
     let stands = reported.iter().filter(|memory| memory.linked_to().is_some_and(|newer| !is_reported(newer.id)));
     let stands = stands.filter_map(|memory| memory.reinstated(None));

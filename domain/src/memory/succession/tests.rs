@@ -83,13 +83,14 @@ fn what_a_superseded_memory_updated_is_updated_by_what_superseded_it() {
 fn a_report_about_one_of_a_pair_decides_and_one_about_both_does_not() {
     let older = strategy(1).linked(id(2), 0.8).unwrap();
     let newer = Memory { source_session: Some("author".into()), ..strategy(2).replacing(id(1)) };
-    let settled = |reported: &[&Memory], session| settled_by_report(reported, std::slice::from_ref(&older), session);
-    assert_eq!(settled(&[&newer], Some("another")), [older.superseded(id(2)).unwrap()]);
-    assert_eq!(settled(&[&newer], None), [older.superseded(id(2)).unwrap()]);
-    assert_eq!(settled(&[&newer], Some("author")), []);
-    assert_eq!(settled(&[&older], Some("another")), [older.reinstated(None).unwrap()]);
-    assert_eq!(settled(&[&older, &newer], Some("another")), []);
-    assert_eq!(settled(&[&strategy(3)], Some("another")), []);
+    let decided =
+        |reported: &[&Memory], session| links_decided_by_report(reported, std::slice::from_ref(&older), session);
+    assert_eq!(decided(&[&newer], Some("another")), [older.superseded(id(2)).unwrap()]);
+    assert_eq!(decided(&[&newer], None), [older.superseded(id(2)).unwrap()]);
+    assert_eq!(decided(&[&newer], Some("author")), []);
+    assert_eq!(decided(&[&older], Some("another")), [older.reinstated(None).unwrap()]);
+    assert_eq!(decided(&[&older, &newer], Some("another")), []);
+    assert_eq!(decided(&[&strategy(3)], Some("another")), []);
 }
 
 #[test]
