@@ -46,7 +46,7 @@ pub(crate) struct NamedBy {
 
 impl NamedBy {
     /// Says whether the episode has been stored by now, if it ever is.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn is_overdue(&self) -> bool {
         let named_at = fs::metadata(&self.path).and_then(|name| name.modified());
         let age = named_at.map(|at| SystemTime::now().duration_since(at).unwrap_or_default());
         age.is_ok_and(|age| age > UNDER_WAY)
@@ -176,7 +176,7 @@ mod tests {
             named.filter(|name| name.workspace == *workspace && name.episode == episode).collect::<Vec<_>>()
         };
         assert_eq!((files.named().unwrap().len(), of(&shop, one).len()), (3, 1));
-        assert!(!of(&shop, one)[0].is_settled());
+        assert!(!of(&shop, one)[0].is_overdue());
         files.release(&of(&shop, one)).unwrap();
         assert!(path.exists() && of(&shop, one).is_empty());
         files.release(&of(&shop, other)).unwrap();

@@ -17,7 +17,7 @@ pub(crate) fn framed(body: &[u8]) -> Vec<u8> {
 
 /// The bodies that were found in the bytes of a journal, and how many bytes belong to none.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Bodies<'a> {
+pub(crate) struct FrameBodies<'a> {
     /// The bodies of whole frames.
     pub(crate) whole: Vec<&'a [u8]>,
     /// The number of bytes that were part of a frame once and are not any more.
@@ -26,12 +26,12 @@ pub(crate) struct Bodies<'a> {
     pub(crate) torn: usize,
 }
 
-pub(crate) fn bodies(bytes: &[u8]) -> Bodies<'_> {
+pub(crate) fn bodies(bytes: &[u8]) -> FrameBodies<'_> {
     read(bytes, READ_IN_VAIN)
 }
 
-fn read(bytes: &[u8], mut in_vain: usize) -> Bodies<'_> {
-    let mut found = Bodies::default();
+fn read(bytes: &[u8], mut in_vain: usize) -> FrameBodies<'_> {
+    let mut found = FrameBodies::default();
     let mut at = 0;
     while at < bytes.len() {
         if let Some(body) = whole_body(&bytes[at..], &mut in_vain) {
@@ -126,7 +126,7 @@ mod tests {
         for zeros in [1, 8, 4096] {
             let journal = [frame(1), vec![0; zeros]].concat();
             assert_eq!((numbers(&journal), bodies(&journal).torn), (vec![1], zeros));
-            assert_eq!(bodies(&vec![0; zeros]), Bodies { torn: zeros, ..Bodies::default() });
+            assert_eq!(bodies(&vec![0; zeros]), FrameBodies { torn: zeros, ..FrameBodies::default() });
         }
     }
 

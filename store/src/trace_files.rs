@@ -158,7 +158,7 @@ impl TraceFiles {
             tracing::warn!(%error, "old traces could not be removed");
         }
         if self.is_time_to_look()
-            && let Err(error) = self.release_artefacts(NamedBy::is_settled, deadline).await
+            && let Err(error) = self.release_artefacts(NamedBy::is_overdue, deadline).await
         {
             tracing::warn!(%error, "artefacts of episodes that are gone could not be removed");
         }

@@ -133,7 +133,7 @@ fn optional<S: AsRef<str>>(values: impl IntoIterator<Item = Option<S>>) -> Array
     Arc::new(values.into_iter().collect::<StringArray>())
 }
 
-fn bodies<'a, T: Serialize + Sync + 'a>(values: impl IntoIterator<Item = &'a T>) -> Result<ArrayRef, StoreError> {
+fn body_column<'a, T: Serialize + Sync + 'a>(values: impl IntoIterator<Item = &'a T>) -> Result<ArrayRef, StoreError> {
     let values: Vec<&T> = values.into_iter().collect();
     let bodies: Result<Vec<String>, _> = on_all_cores(&values, serde_json::to_string).into_iter().collect();
     Ok(text(bodies.map_err(failed)?))
@@ -142,7 +142,7 @@ fn bodies<'a, T: Serialize + Sync + 'a>(values: impl IntoIterator<Item = &'a T>)
 fn workspaces(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
     let all =
         || records.iter().filter_map(|r| if let Record::Workspace(workspace) = r { Some(workspace) } else { None });
-    Ok(vec![text(all().map(|workspace| workspace.id.as_str())), bodies(all())?])
+    Ok(vec![text(all().map(|workspace| workspace.id.as_str())), body_column(all())?])
 }
 
 fn traces(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
@@ -156,7 +156,7 @@ fn traces(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
     let mut columns = vec![
         text(all().map(|trace| trace.trace_id.to_string())),
         text(all().map(|trace| trace.metadata.workspace_id.as_str())),
-        bodies(all())?,
+        body_column(all())?,
         text(all().map(|trace| trace.outcome.as_str())),
         Arc::new(all().map(|trace| Some(trace.created_at.as_microsecond())).collect::<Int64Array>()),
     ];
@@ -191,7 +191,7 @@ fn episode_states(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         times(|state| state.last_accessed),
         times(|state| state.archived_at),
         times(|state| state.deleted_at),
-        bodies(all())?,
+        body_column(all())?,
     ])
 }
 
@@ -211,7 +211,7 @@ fn episode_vectors(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         vectors(|of| of.task.as_ref()),
         vectors(|of| of.outcome.as_ref()),
         vectors(|of| of.whole.as_ref()),
-        bodies(&heads)?,
+        body_column(&heads)?,
     ])
 }
 
@@ -248,7 +248,7 @@ fn memories(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         text(on_all_cores(&memories, |memory| memory.duplicate_key())),
         optional(all().map(|memory| memory.parent_memory_id.map(|id| id.to_string()))),
         text(all().map(|memory| list_text(&memory.derived_from))),
-        bodies(all())?,
+        body_column(all())?,
         text(all().map(|memory| memory.outcome.as_str())),
         text(all().map(|memory| signature_text(memory.error_context.as_ref()))),
         optional(all().map(|memory| memory.team.as_deref())),
@@ -335,7 +335,7 @@ fn signals(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         text(all().map(|signal| signal.workspace_id.as_str())),
         text(all().map(|signal| signal.kind.as_str())),
         Arc::new(all().map(|signal| Some(signal.at.as_microsecond())).collect::<Int64Array>()),
-        bodies(all())?,
+        body_column(all())?,
     ])
 }
 
@@ -348,7 +348,7 @@ fn jobs(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         text(all().map(|job| job.state.as_str())),
         Arc::new(time(|job| job.due).collect::<Int64Array>()),
         Arc::new(time(|job| job.updated_at).collect::<Int64Array>()),
-        bodies(all())?,
+        body_column(all())?,
         Arc::new(time(|job| job.created_at).collect::<Int64Array>()),
     ])
 }
@@ -359,7 +359,7 @@ fn requests(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         text(all().map(|request| request.id.to_string())),
         text(all().map(|request| request.workspace_id.as_str())),
         Arc::new(all().map(|request| Some(request.at.as_microsecond())).collect::<Int64Array>()),
-        bodies(all())?,
+        body_column(all())?,
     ])
 }
 
@@ -372,7 +372,7 @@ fn history(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
         text(all().map(|entry| entry.run_id.map(|run| run.to_string()).unwrap_or_default())),
         text(all().map(|entry| entry.object.to_string())),
         Arc::new(all().map(|entry| Some(entry.at.as_microsecond())).collect::<Int64Array>()),
-        bodies(all())?,
+        body_column(all())?,
     ])
 }
 
