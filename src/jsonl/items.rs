@@ -35,13 +35,13 @@ enum ArrayPosition {
 
 /// The place of a byte within an item.
 #[derive(Default)]
-struct Within {
+struct ItemPosition {
     depth: usize,
     string: bool,
     escaped: bool,
 }
 
-impl Within {
+impl ItemPosition {
     /// Says whether this byte ends the item.
     fn is_ended_by(&mut self, byte: u8) -> bool {
         if self.string {
@@ -82,13 +82,13 @@ impl<R: BufRead> Items<R> {
             let rest = self.byte()?;
             return Ok(if rest.is_none() { Next::End } else { Next::Broken("trailing characters behind the array") });
         }
-        let mut within = Within::default();
+        let mut position = ItemPosition::default();
         let end = loop {
             let seen = self.source.fill_buf()?;
             if seen.is_empty() {
                 break None;
             }
-            let end = seen.iter().position(|byte| within.is_ended_by(*byte));
+            let end = seen.iter().position(|byte| position.is_ended_by(*byte));
             let part = end.unwrap_or(seen.len());
             item.extend_from_slice(&seen[..part]);
             let end = end.map(|at| seen[at]);
