@@ -261,23 +261,23 @@ pub(super) fn slots(call: &Call) -> Vec<Slot> {
         slots.extend([header("x-workspace", false), header(SESSION, true)]);
     }
     if let Some(schema) = &call.body {
-        within(schema, &mut Vec::new(), &mut slots);
+        add_body_slots(schema, &mut Vec::new(), &mut slots);
     }
     slots
 }
 
-fn within(schema: &Value, steps: &mut Vec<String>, slots: &mut Vec<Slot>) {
+fn add_body_slots(schema: &Value, steps: &mut Vec<String>, slots: &mut Vec<Slot>) {
     if let Some(is_id) = text_slot(schema) {
         slots.push(Slot { is_id, at: SlotPlace::Body(steps.clone()) });
     }
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
         steps.push(name.clone());
-        within(field, steps, slots);
+        add_body_slots(field, steps, slots);
         steps.pop();
     }
     if schema["type"] == "array" {
         steps.push("[]".to_owned());
-        within(&schema["items"], steps, slots);
+        add_body_slots(&schema["items"], steps, slots);
         steps.pop();
     }
 }
