@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 use reasoning_bank_domain::learning::capture::{
-    CaptureOrigin, CaptureRefusal, Ids, Thresholds, assess, memory_of, scrubbed,
+    CaptureIds, CaptureOrigin, CaptureRefusal, Thresholds, assess, memory_of, scrubbed,
 };
 use reasoning_bank_domain::learning::transcript::Exchange;
 use reasoning_bank_domain::memory::Trust;
@@ -31,7 +31,7 @@ fn judged(sample: &Sample) -> Result<(), CaptureRefusal> {
     let (exchange, _) = scrubbed(exchange);
     assess(&exchange.question, &exchange.answer, &Thresholds::default()).verdict?;
     let origin = CaptureOrigin { workspace_id: WorkspaceId::of_root("/"), trust: Trust::Model };
-    let id = Ids::of(&exchange, &origin.workspace_id).memory;
+    let id = CaptureIds::of(&exchange, &origin.workspace_id).memory;
     memory_of(&exchange, id, &origin, Timestamp::UNIX_EPOCH).map(drop)
 }
 

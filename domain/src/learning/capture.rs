@@ -210,12 +210,12 @@ pub fn scrubbed(mut exchange: Exchange) -> (Exchange, Removed) {
 /// seen. One is the id of the memory made of it. The other is the id of the signal where the exchange only confirms
 /// another memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ids {
+pub struct CaptureIds {
     pub memory: MemoryId,
     pub confirmation: SignalId,
 }
 
-impl Ids {
+impl CaptureIds {
     pub fn of(exchange: &Exchange, workspace: &WorkspaceId) -> Self {
         let texts = [normalised(&exchange.question), normalised(&exchange.answer)];
         let id = |kind: &str| -> Uuid {
@@ -243,7 +243,7 @@ pub fn memory_of(
     origin: &CaptureOrigin,
     at: Timestamp,
 ) -> Result<Memory, CaptureRefusal> {
-    let extract::Extract { lesson, error_message } = extract::extract(&exchange.question, &exchange.answer);
+    let extract::ExtractedLesson { lesson, error_message } = extract::extract(&exchange.question, &exchange.answer);
     let memory = as_memory(lesson, error_message, exchange, id, origin, at);
     memory.validate().map_err(|_invalid| CaptureRefusal::Invalid)?;
     let text = memory.format_for_prompt();

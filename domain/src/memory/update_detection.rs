@@ -4,7 +4,7 @@
 //! away. A newer clause updates an older one where one value of a kind is left over on either side, and little else
 //! (`alignment`, `clause_relation`).
 //!
-//! `compared` decides which memories are compared. What is found orders the answers of a search (`order`), and links
+//! `comparable` decides which memories are compared. What is found orders the answers of a search (`order`), and links
 //! memories when one is stored (`memory::Succession`). Nothing is deleted by it.
 //!
 //! There is no link in doubt: a value that is added, an exception for one environment and one of several values are all
@@ -13,7 +13,7 @@
 mod alignment;
 mod clause;
 mod clause_relation;
-mod compared;
+mod comparable;
 mod former_value;
 mod lexicon;
 mod order;
@@ -31,7 +31,7 @@ mod units;
 mod values;
 mod verb;
 
-pub use compared::{Compared, Links, Older, links};
+pub use comparable::{ComparableMemory, OlderMemory, UpdateLinks, links};
 pub use order::{DatedResult, NewestFirst, newest_first};
 pub use statement::Statement;
 
@@ -47,22 +47,22 @@ const LEAST_CONFIDENCE: f64 = 0.5;
 
 /// A statement and when it was said, which is not when it was stored.
 #[derive(Debug, Clone, Copy)]
-pub struct Dated<'a> {
+pub struct DatedStatement<'a> {
     pub statement: &'a Statement,
     pub at: Timestamp,
 }
 
 /// An older statement that is compared with a new one.
 #[derive(Debug, Clone, Copy)]
-pub struct Neighbour<'a> {
-    pub said: Dated<'a>,
+pub struct OlderStatement<'a> {
+    pub said: DatedStatement<'a>,
     /// True where another statement updates or supersedes this one already.
     pub is_outdated: bool,
 }
 
 /// Returns the confidence, in 0..=1, with which the newer statement updates the older one. None where it does not, or
 /// is not newer.
-pub fn updates(newer: Dated<'_>, older: Dated<'_>) -> Option<f64> {
+pub fn updates(newer: DatedStatement<'_>, older: DatedStatement<'_>) -> Option<f64> {
     let confidence = if newer.at > older.at { differs(newer.statement, older.statement) } else { None };
     confidence.filter(|confidence| *confidence >= LEAST_CONFIDENCE)
 }
@@ -78,7 +78,7 @@ pub fn same_subject(a: &Statement, b: &Statement) -> bool {
 ///
 /// Neighbours that are outdated already are not among them. An attribute that holds two values, neither of which
 /// outdates the other, has several: none of them is updated.
-pub fn found(newer: Dated<'_>, neighbours: &[Neighbour<'_>]) -> Vec<(usize, f64)> {
+pub fn found(newer: DatedStatement<'_>, neighbours: &[OlderStatement<'_>]) -> Vec<(usize, f64)> {
     let open = neighbours.iter().enumerate().filter(|(_, neighbour)| !neighbour.is_outdated);
     let found: Vec<(usize, f64)> =
         open.filter_map(|(place, older)| Some((place, updates(newer, older.said)?))).collect();

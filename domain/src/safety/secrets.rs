@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::safety::invisible::drop_invisible;
-use folded_text::Folded;
+use folded_text::FoldedText;
 pub(crate) use scrub::all;
 pub use scrub::{Removed, Scrub};
 
@@ -93,14 +93,14 @@ fn redacted(text: Cow<'_, str>, contacts_too: bool) -> ScrubbedText<'_> {
 struct Redactor<'a> {
     text: Cow<'a, str>,
     /// The text as the rules read it, where that differs from the text.
-    folded: Option<Folded>,
+    folded: Option<FoldedText>,
     redactions: u32,
     kinds: BTreeSet<&'static str>,
 }
 
 impl<'a> Redactor<'a> {
     fn of(text: Cow<'a, str>) -> Self {
-        Self { folded: Folded::of(&text), text, redactions: 0, kinds: BTreeSet::new() }
+        Self { folded: FoldedText::of(&text), text, redactions: 0, kinds: BTreeSet::new() }
     }
 
     fn as_read(&self) -> &str {
@@ -145,7 +145,7 @@ impl<'a> Redactor<'a> {
         }
         out.push_str(&self.text[copied..]);
         self.text = Cow::Owned(out);
-        self.folded = Folded::of(&self.text);
+        self.folded = FoldedText::of(&self.text);
         self.redactions = self.redactions.saturating_add(u32::try_from(spans.len()).unwrap_or(u32::MAX));
         self.kinds.insert(kind);
     }

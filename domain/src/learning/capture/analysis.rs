@@ -1,7 +1,7 @@
 //! The analysis of an answer: each of its blocks with what it does.
 
 use super::blocks::{Block, CodeBlock, Text, TextKind, blocks};
-use super::classify::{SentenceClass, Under, class, is_output_line, leads};
+use super::classify::{Announcement, SentenceClass, class, is_output_line, leads};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AnalysedBlock {
@@ -23,13 +23,13 @@ pub(super) enum CodeKind {
 }
 
 pub(super) fn analyse(answer: &str) -> Vec<AnalysedBlock> {
-    let mut under = Under::Nothing;
+    let mut under = Announcement::Nothing;
     let mut parts = Vec::new();
     for piece in blocks(answer) {
         match piece {
             Block::Code(code) => {
                 let kind = match kind_of(&code) {
-                    CodeKind::Code if under == Under::Report => CodeKind::Reported,
+                    CodeKind::Code if under == Announcement::Report => CodeKind::Reported,
                     kind => kind,
                 };
                 parts.push(AnalysedBlock::Code(code, kind));
@@ -45,7 +45,7 @@ pub(super) fn analyse(answer: &str) -> Vec<AnalysedBlock> {
 
 /// Finds the class of each sentence. `under` is what the text above announces. A heading or a paragraph replaces it
 /// with what it announces itself.
-fn classes(text: &Text, under: &mut Under) -> Vec<SentenceClass> {
+fn classes(text: &Text, under: &mut Announcement) -> Vec<SentenceClass> {
     let last = text.sentences.last().map_or("", String::as_str);
     match text.kind {
         TextKind::Row => text.sentences.iter().map(|_| SentenceClass::Neutral).collect(),
@@ -55,22 +55,22 @@ fn classes(text: &Text, under: &mut Under) -> Vec<SentenceClass> {
         TextKind::Heading => {
             *under = leads(last, true).unwrap_or_default();
             let class = match under {
-                Under::Report => SentenceClass::Reports,
-                Under::Plan => SentenceClass::Plans,
-                Under::Nothing => SentenceClass::Neutral,
+                Announcement::Report => SentenceClass::Reports,
+                Announcement::Plan => SentenceClass::Plans,
+                Announcement::Nothing => SentenceClass::Neutral,
             };
             text.sentences.iter().map(|_| class).collect()
         }
         TextKind::Paragraph => {
             // The text below a heading about work done reports that work.
-            let above = if *under == Under::Report { Under::Report } else { Under::Nothing };
+            let above = if *under == Announcement::Report { Announcement::Report } else { Announcement::Nothing };
             let classes: Vec<SentenceClass> =
                 text.sentences.iter().map(|sentence| class(sentence, false, above)).collect();
             let reports = classes.iter().rev().nth(1) == Some(&SentenceClass::Reports);
             *under = match leads(last, false) {
-                Some(Under::Nothing) if reports => Under::Report,
+                Some(Announcement::Nothing) if reports => Announcement::Report,
                 Some(announced) => announced,
-                None => Under::Nothing,
+                None => Announcement::Nothing,
             };
             classes
         }

@@ -40,7 +40,7 @@ impl SentenceClass {
 
 /// The announcement that a sentence stands under, which decides how the sentence is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Under {
+pub(super) enum Announcement {
     #[default]
     Nothing,
     /// The sentence stands under a line that announces a report.
@@ -60,7 +60,7 @@ const NO_REPORT: [(&str, &str); 6] = [
     (" which were ", " which "),
 ];
 
-pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> SentenceClass {
+pub(super) fn class(sentence: &str, is_item: bool, under: Announcement) -> SentenceClass {
     if is_output_line(sentence) {
         return SentenceClass::Output;
     }
@@ -103,8 +103,8 @@ pub(super) fn class(sentence: &str, is_item: bool, under: Under) -> SentenceClas
         return SentenceClass::Chat;
     }
     match under {
-        Under::Report if !reason => return SentenceClass::Reports,
-        Under::Plan if !reason && terms == 0 => return SentenceClass::Plans,
+        Announcement::Report if !reason => return SentenceClass::Reports,
+        Announcement::Plan if !reason && terms == 0 => return SentenceClass::Plans,
         _ => {}
     }
     if cues.has(Cue::PlanLead) && !reason && terms == 0 {
@@ -150,18 +150,18 @@ fn plain(sentence: &str) -> &str {
 
 /// Finds what a line announces about the lines below it. None where the line is no heading and does not end with a
 /// colon.
-pub(super) fn leads(sentence: &str, is_heading: bool) -> Option<Under> {
+pub(super) fn leads(sentence: &str, is_heading: bool) -> Option<Announcement> {
     if !is_heading && !sentence.trim_end_matches(['*', '_']).ends_with([':', '：']) {
         return None;
     }
     let cues = Cues::of(plain(sentence));
     if cues.has(Cue::ReportLead) || cues.has(Cue::FirstPersonDone) || cues.has(Cue::Done) {
-        return Some(Under::Report);
+        return Some(Announcement::Report);
     }
     if cues.has(Cue::PlanLead) || cues.has(Cue::Announces) {
-        return Some(Under::Plan);
+        return Some(Announcement::Plan);
     }
-    Some(Under::Nothing)
+    Some(Announcement::Nothing)
 }
 
 const OUTPUT: [&str; 22] = [

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::{CaptureOrigin, CaptureRefusal, Ids, Novelty, Thresholds, Traits, assess, memory_of};
+use super::{CaptureIds, CaptureOrigin, CaptureRefusal, Novelty, Thresholds, Traits, assess, memory_of};
 use crate::learning::transcript::Exchange;
 use crate::memory::Memory;
 use crate::memory::ids::MemoryId;
@@ -15,7 +15,7 @@ use crate::memory::ids::MemoryId;
 /// memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    pub ids: Ids,
+    pub ids: CaptureIds,
     pub memory: Memory,
 }
 
@@ -29,7 +29,7 @@ impl Draft {
         at: Timestamp,
     ) -> Result<(Traits, Self), CaptureRefusal> {
         let traits = assess(&exchange.question, &exchange.answer, thresholds).verdict?;
-        let ids = Ids::of(exchange, &origin.workspace_id);
+        let ids = CaptureIds::of(exchange, &origin.workspace_id);
         let memory = memory_of(exchange, ids.memory, origin, at)?;
         Ok((traits, Self { ids, memory }))
     }
@@ -65,7 +65,7 @@ mod tests {
     use crate::memory::samples::{id, strategy};
 
     fn draft(n: u128) -> Draft {
-        let ids = Ids { memory: id(n), confirmation: Uuid::from_u128(1_000 + n).into() };
+        let ids = CaptureIds { memory: id(n), confirmation: Uuid::from_u128(1_000 + n).into() };
         Draft { ids, memory: strategy(n) }
     }
 

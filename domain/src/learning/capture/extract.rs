@@ -17,13 +17,13 @@ use crate::text::shortened;
 const MAX_TAGS: usize = 6;
 const MAX_GUIDANCE_CHARS: usize = 600;
 
-pub(super) struct Extract {
+pub(super) struct ExtractedLesson {
     pub(super) lesson: Lesson,
     /// The line of the question that names the error.
     pub(super) error_message: Option<String>,
 }
 
-pub(super) fn extract(question: &str, answer: &str) -> Extract {
+pub(super) fn extract(question: &str, answer: &str) -> ExtractedLesson {
     let parts = analyse(answer);
     let first_known = sentences_of(&parts, SentenceClass::is_knowledge).next();
     let title = title(question, first_known);
@@ -42,7 +42,7 @@ pub(super) fn extract(question: &str, answer: &str) -> Extract {
         difficulty_level: None,
         error_context,
     };
-    Extract { lesson, error_message: error.map(|error| shortened(&error.line, STACK_TRACE_MAX_CHARS)) }
+    ExtractedLesson { lesson, error_message: error.map(|error| shortened(&error.line, STACK_TRACE_MAX_CHARS)) }
 }
 
 fn sentences_of(parts: &[AnalysedBlock], wanted: fn(SentenceClass) -> bool) -> impl Iterator<Item = &str> {

@@ -26,7 +26,7 @@ fn exchange(question: &str, answer: &str) -> Exchange {
 
 fn made_of(exchange: &Exchange) -> Memory {
     let origin = CaptureOrigin { workspace_id: WorkspaceId::of_root("/p"), trust: Trust::Model };
-    let ids = Ids::of(exchange, &origin.workspace_id);
+    let ids = CaptureIds::of(exchange, &origin.workspace_id);
     memory_of(exchange, ids.memory, &origin, now()).unwrap()
 }
 
@@ -161,13 +161,13 @@ fn an_error_in_the_question_and_a_fix_make_a_warning() {
 #[test]
 fn ids_follow_from_workspace_and_words() {
     let (here, there) = (WorkspaceId::of_root("/a"), WorkspaceId::of_root("/b"));
-    let ids = Ids::of(&exchange("A question", "an answer"), &here);
-    assert_eq!(ids, Ids::of(&Exchange { session: None, ..exchange(" a  Question", "An\nanswer ") }, &here));
+    let ids = CaptureIds::of(&exchange("A question", "an answer"), &here);
+    assert_eq!(ids, CaptureIds::of(&Exchange { session: None, ..exchange(" a  Question", "An\nanswer ") }, &here));
     let all = [
         ids.memory.uuid(),
         ids.confirmation.uuid(),
-        Ids::of(&exchange("A question", "an answer"), &there).memory.uuid(),
-        Ids::of(&exchange("A question an", "answer"), &here).memory.uuid(),
+        CaptureIds::of(&exchange("A question", "an answer"), &there).memory.uuid(),
+        CaptureIds::of(&exchange("A question an", "answer"), &here).memory.uuid(),
     ];
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
     assert!(all.iter().all(|id| id.get_version_num() == 8));
@@ -229,7 +229,7 @@ proptest! {
     fn a_lesson_keeps_its_bounds_and_holds_no_secret(question in text(), answer in text(), long in 1usize..60) {
         let (exchange, _) = scrubbed(exchange(&question, &answer.repeat(long)));
         let origin = CaptureOrigin { workspace_id: WorkspaceId::of_root("/p"), trust: Trust::Tool };
-        let id = Ids::of(&exchange, &origin.workspace_id).memory;
+        let id = CaptureIds::of(&exchange, &origin.workspace_id).memory;
         if let Ok(memory) = memory_of(&exchange, id, &origin, now()) {
             prop_assert!(memory.title.chars().count() <= TITLE_MAX_CHARS && !memory.title.contains('\n'));
             prop_assert!(memory.description.chars().count() <= DESCRIPTION_MAX_CHARS);

@@ -75,7 +75,7 @@ impl Candidate<'_> {
 
 /// The numbers of words of one clause that the other does not say, by what they do, beside the value that differs.
 #[derive(Default)]
-pub(super) struct Rest {
+pub(super) struct UnsharedWords {
     pub(super) nouns: f64,
     /// Nouns that the clause speaks of.
     pub(super) subjects: f64,
@@ -94,7 +94,7 @@ pub(super) struct Rest {
     pub(super) shared: f64,
 }
 
-impl Rest {
+impl UnsharedWords {
     pub(super) fn is_empty(&self) -> bool {
         self.nouns
             + self.subjects
@@ -113,8 +113,8 @@ pub(super) struct Alignment<'a> {
     pub(super) difference: Difference,
     /// The values that differ. None where the clauses differ in what they affirm, or where things change places.
     pub(super) slots: Option<[Candidate<'a>; 2]>,
-    pub(super) new: Rest,
-    pub(super) old: Rest,
+    pub(super) new: UnsharedWords,
+    pub(super) old: UnsharedWords,
 }
 
 /// Finds in what a newer clause differs from an older one. None where no value of one fits to one of the other.
@@ -261,8 +261,8 @@ fn fit(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<(Difference, f64)> {
 }
 
 /// Counts what outline `a` says and outline `b` does not, beside the value that differs.
-fn rest(a: &Outline, b: &Outline, slot: Option<&Candidate<'_>>) -> Rest {
-    let (mut rest, mut shared) = (Rest::default(), BTreeSet::new());
+fn rest(a: &Outline, b: &Outline, slot: Option<&Candidate<'_>>) -> UnsharedWords {
+    let (mut rest, mut shared) = (UnsharedWords::default(), BTreeSet::new());
     let noun = slot.and_then(|slot| slot.value).map(|value| value.kind.noun());
     for part in &a.parts {
         let is_slot = slot.is_some_and(|slot| slot.is_in(part));

@@ -1,6 +1,6 @@
 //! The relation of a newer clause to an older one: whether it updates the older one.
 
-use super::alignment::{Alignment, Candidate, Difference, Rest, VERB_WEIGHT, align, is_other_tool, is_said};
+use super::alignment::{Alignment, Candidate, Difference, UnsharedWords, VERB_WEIGHT, align, is_other_tool, is_said};
 use super::clause::Clause;
 use super::values::ValueKind;
 use super::{lexicon, relations};
@@ -73,8 +73,8 @@ fn evidence(newer: &Clause, older: &Clause) -> Option<UpdateEvidence> {
         return None;
     }
     let flag = |is: bool| f64::from(u8::from(is));
-    let any = |of: fn(&Rest) -> f64| (of(&new) + of(&old)).min(MOST_LEFT);
-    let both = |of: fn(&Rest) -> f64| flag(of(&new) > 0.0 && of(&old) > 0.0);
+    let any = |of: fn(&UnsharedWords) -> f64| (of(&new) + of(&old)).min(MOST_LEFT);
+    let both = |of: fn(&UnsharedWords) -> f64| flag(of(&new) > 0.0 && of(&old) > 0.0);
     let is_in = |kind: ValueKind| {
         slots
             .as_ref()

@@ -12,7 +12,7 @@ fn at(second: i64) -> Timestamp {
 
 fn is_update(older: &str, newer: &str) -> bool {
     let (older, newer) = (Statement::of("", older), Statement::of("", newer));
-    updates(Dated { statement: &newer, at: at(2) }, Dated { statement: &older, at: at(1) }).is_some()
+    updates(DatedStatement { statement: &newer, at: at(2) }, DatedStatement { statement: &older, at: at(1) }).is_some()
 }
 
 #[rstest]
@@ -127,20 +127,21 @@ fn an_exception_is_no_update(#[case] older: &str, #[case] newer: &str) {
     assert!(!is_update(newer, older));
 }
 
-fn neighbour(statement: &Statement, second: i64) -> Neighbour<'_> {
-    Neighbour { said: Dated { statement, at: at(second) }, is_outdated: false }
+fn neighbour(statement: &Statement, second: i64) -> OlderStatement<'_> {
+    OlderStatement { said: DatedStatement { statement, at: at(second) }, is_outdated: false }
 }
 
 #[test]
 fn an_attribute_that_holds_two_values_is_not_updated() {
     let texts = ["The port is 80.", "The port is 81.", "The port is 82.", "The host is alpha."];
     let all = texts.map(|text| Statement::of("", text));
-    let newer = Dated { statement: &all[2], at: at(9) };
-    let places =
-        |neighbours: &[Neighbour<'_>]| found(newer, neighbours).iter().map(|(place, _)| *place).collect::<Vec<_>>();
+    let newer = DatedStatement { statement: &all[2], at: at(9) };
+    let places = |neighbours: &[OlderStatement<'_>]| {
+        found(newer, neighbours).iter().map(|(place, _)| *place).collect::<Vec<_>>()
+    };
     assert_eq!(places(&[neighbour(&all[3], 1), neighbour(&all[0], 2)]), [1]);
     assert_eq!(places(&[neighbour(&all[0], 1), neighbour(&all[1], 2)]), [] as [usize; 0]);
-    let outdated = Neighbour { is_outdated: true, ..neighbour(&all[0], 1) };
+    let outdated = OlderStatement { is_outdated: true, ..neighbour(&all[0], 1) };
     assert_eq!(places(&[outdated, neighbour(&all[1], 2)]), [1]);
     assert_eq!(places(&[neighbour(&all[0], 10)]), [] as [usize; 0]);
 }
@@ -216,7 +217,7 @@ proptest! {
     fn no_statement_updates_itself_or_both_ways(a in texts(), b in texts(), title in texts(), seconds in (0..3i64, 0..3i64)) {
         let (a, b) = (Statement::of(&title, &a), Statement::of("", &b));
         prop_assert!(!same_subject(&a, &a), "{:?}", a);
-        let (said_a, said_b) = (Dated { statement: &a, at: at(seconds.0) }, Dated { statement: &b, at: at(seconds.1) });
+        let (said_a, said_b) = (DatedStatement { statement: &a, at: at(seconds.0) }, DatedStatement { statement: &b, at: at(seconds.1) });
         prop_assert!(updates(said_a, said_b).is_none() || updates(said_b, said_a).is_none());
         prop_assert!(seconds.0 != seconds.1 || updates(said_a, said_b).is_none());
         prop_assert!(updates(said_a, said_b).is_none_or(|confidence| (0.0..=1.0).contains(&confidence)));

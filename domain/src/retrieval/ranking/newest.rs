@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::{Cut, Ranked, Ranking};
 use crate::memory::ids::MemoryId;
-use crate::memory::update_detection::{Compared, DatedResult, Older, Statement, newest_first, same_subject};
+use crate::memory::update_detection::{
+    ComparableMemory, DatedResult, OlderMemory, Statement, newest_first, same_subject,
+};
 use crate::memory::{Memory, normalised};
 
 /// The number of the first memories of an answer that are compared.
@@ -82,9 +84,9 @@ impl Ranking {
         let score = |one: &Ordered| self.entries[one.place].score.composite;
         let best = self.kept().map(|entry| entry.score.composite).fold(0.0, f64::max);
         let is_near_best = |one: &Ordered| self.entries[one.place].cut.is_none() && score(one) >= NEAR_TIE * best;
-        let tied: Vec<(usize, Compared)> = (0..ordered.len())
+        let tied: Vec<(usize, ComparableMemory)> = (0..ordered.len())
             .filter(|n| is_near_best(&ordered[*n]))
-            .filter_map(|n| Some((n, Compared::of(ordered[n].memory)?)))
+            .filter_map(|n| Some((n, ComparableMemory::of(ordered[n].memory)?)))
             .collect();
         let mut ties = Vec::new();
         for (n, (one, a)) in tied.iter().enumerate() {
@@ -124,16 +126,16 @@ fn links(ordered: &[Ordered]) -> Vec<(usize, usize)> {
     let mut is_outdated = vec![false; ordered.len()];
     links.iter().for_each(|(_, older)| is_outdated[*older] = true);
 
-    let compared: Vec<Option<Compared>> = ordered.iter().map(|one| Compared::of(one.memory)).collect();
+    let compared: Vec<Option<ComparableMemory>> = ordered.iter().map(|one| ComparableMemory::of(one.memory)).collect();
     let mut by_time: Vec<usize> = each().filter(|n| compared[*n].is_some()).collect();
     by_time.sort_by_key(|n| memory(*n).said_at());
     for (count, newer) in by_time.iter().copied().enumerate() {
         let Some(new) = &compared[newer] else { continue };
         let older = by_time[..count].iter().copied();
-        let (places, older): (Vec<usize>, Vec<Older>) = older
+        let (places, older): (Vec<usize>, Vec<OlderMemory>) = older
             .filter_map(|n| Some((n, compared[n].as_ref()?)))
             .filter(|(_, old)| new.shares_words(old))
-            .map(|(n, compared)| (n, Older { compared, is_outdated: is_outdated[n] }))
+            .map(|(n, compared)| (n, OlderMemory { compared, is_outdated: is_outdated[n] }))
             .unzip();
         for (n, _) in new.updates(&older) {
             is_outdated[places[n]] = true;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::value::{AssignedValue, Before};
+use super::value::{AssignedValue, ValueContext};
 
 /// A pattern of the names that secrets have.
 macro_rules! name {
@@ -40,13 +40,14 @@ macro_rules! line_end {
 /// A form in which a name and its value are written, and what that form says about the value. The pattern reaches from
 /// the name to the value. It stays within a line, or ends in the next one, so nothing in it can run over a whole text.
 struct Form {
-    before: Before,
+    before: ValueContext,
     /// The length of the shortest value that is a secret, in bytes.
     at_least: usize,
     pattern: &'static str,
 }
 
-const ANY: Before = Before { bare: false, made_up: false, in_quotes: false, own_line: false, in_cell: false };
+const ANY: ValueContext =
+    ValueContext { bare: false, made_up: false, in_quotes: false, own_line: false, in_cell: false };
 
 const FORMS: [Form; 10] = [
     Form {
@@ -83,7 +84,7 @@ const FORMS: [Form; 10] = [
     },
     // The value stands on the next line. It is indented, marked as a block by YAML, or below a heading.
     Form {
-        before: Before { own_line: true, ..ANY },
+        before: ValueContext { own_line: true, ..ANY },
         at_least: 0,
         pattern: concat!(
             "(?i-u)",
@@ -96,14 +97,14 @@ const FORMS: [Form; 10] = [
     },
     // An element of XML whose text has a line of its own.
     Form {
-        before: Before { own_line: true, ..ANY },
+        before: ValueContext { own_line: true, ..ANY },
         at_least: 0,
         pattern: concat!(r"(?i-u)<[a-z0-9_.:-]{0,40}?", name!(), r">\\{0,3}[ \t]{0,8}", line_end!(), r"[ \t]{0,40}"),
     },
     // A pair of fields. The second one is called a value: `name: DB_PASSWORD`, `value: …`;
     // `key="password" value="…"`.
     Form {
-        before: Before { bare: true, ..ANY },
+        before: ValueContext { bare: true, ..ANY },
         at_least: 0,
         pattern: concat!(
             "(?i-u)(?:name|key|type|id|field)",
@@ -116,7 +117,7 @@ const FORMS: [Form; 10] = [
     },
     // A call sets the secret: `define('DB_PASSWORD', '…')`.
     Form {
-        before: Before { in_quotes: true, ..ANY },
+        before: ValueContext { in_quotes: true, ..ANY },
         at_least: 0,
         pattern: concat!(
             r#"(?i-u)\b(?:define|set|put|add|append|header|env|with|insert|store|export)[a-z_]{0,24}[ \t]{0,2}\("#,
@@ -127,7 +128,7 @@ const FORMS: [Form; 10] = [
     },
     // The value stands in the cell behind the name: `| DB password | … |`.
     Form {
-        before: Before { in_cell: true, ..ANY },
+        before: ValueContext { in_cell: true, ..ANY },
         at_least: 0,
         pattern: concat!(
             r#"(?i-u)\|[ \t]{0,40}[*_`]{0,3}[a-z0-9_. /-]{0,40}?"#,
@@ -137,7 +138,7 @@ const FORMS: [Form; 10] = [
     },
     // A setting stands alone on its line, without a sign between the name and the value: `requirepass …`.
     Form {
-        before: Before { own_line: true, ..ANY },
+        before: ValueContext { own_line: true, ..ANY },
         at_least: 0,
         pattern: concat!(
             r#"(?im-u)(?:(?:^[\\"]{0,2}|:[ \t"]{1,3})[ \t]{0,16}|=[\\"]{0,2})(?:set[ \t]{1,4})?(?:wpa-|enable[ \t])?(?:requirepass|masterauth|bindpw|rootpw|"#,
@@ -147,7 +148,7 @@ const FORMS: [Form; 10] = [
     },
     // The private parameters of a JSON Web Key. Their names are single letters, so only long values count.
     Form {
-        before: Before { in_quotes: true, ..ANY },
+        before: ValueContext { in_quotes: true, ..ANY },
         at_least: 40,
         pattern: r#"(?-u)\\{0,3}"(?:d|p|q|dp|dq|qi|k)\\{0,3}"[ \t]{0,4}:[ \t]{0,4}"#,
     },
@@ -165,7 +166,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         while let Some(prefix) = pattern.find_at(text, from) {
             from = prefix.end();
             let said = prefix.as_str().to_ascii_lowercase();
-            let before = Before {
+            let before = ValueContext {
                 bare: form.before.bare || said.ends_with('='),
                 made_up: speaks_of_a_password(&said),
                 ..form.before

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::MARKER;
 use crate::safety::invisible::unseen;
 
-pub(super) struct Folded {
+pub(super) struct FoldedText {
     pub text: String,
     /// The places behind each part that was folded, in order.
     changes: Vec<FoldedPart>,
@@ -22,7 +22,7 @@ struct FoldedPart {
     beginning: usize,
 }
 
-impl Folded {
+impl FoldedText {
     /// Folds a text. Returns None where there is nothing to fold.
     pub(super) fn of(text: &str) -> Option<Self> {
         let mut folded = Self { text: String::new(), changes: Vec::new() };

@@ -239,7 +239,7 @@ static COMPILED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 });
 
 /// A rule of the table with its compiled pattern.
-pub(super) struct Ready {
+pub(super) struct CompiledRule {
     pub kind: &'static str,
     rule: &'static Rule,
     regex: &'static Regex,
@@ -247,11 +247,11 @@ pub(super) struct Ready {
 
 /// Returns every rule. Each is searched for by itself. Most begin with fixed letters, which are looked for first. There
 /// are too many for an automaton of all of them to be fast.
-pub(super) fn all() -> impl Iterator<Item = Ready> {
-    TABLE.iter().zip(COMPILED.iter()).map(|(rule, regex)| Ready { kind: rule.kind, rule, regex })
+pub(super) fn all() -> impl Iterator<Item = CompiledRule> {
+    TABLE.iter().zip(COMPILED.iter()).map(|(rule, regex)| CompiledRule { kind: rule.kind, rule, regex })
 }
 
-impl Ready {
+impl CompiledRule {
     pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
         // Most texts hold nothing that a rule looks for, and finding groups costs more than finding a match.
         if !self.regex.is_match(text) {

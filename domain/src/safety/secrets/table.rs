@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::value::{AssignedValue, Before};
+use super::value::{AssignedValue, ValueContext};
 
 /// The most rows below a heading that are read. No transcript has more.
 const MOST_ROWS: usize = 1_000;
@@ -81,7 +81,7 @@ fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
 }
 
 fn secret(text: &str, cell: Range<usize>) -> Option<Range<usize>> {
-    let before = Before { bare: true, made_up: true, ..Before::default() };
+    let before = ValueContext { bare: true, made_up: true, ..ValueContext::default() };
     let secret = AssignedValue::at(&text[..cell.end], cell.start, before)?.secret()?;
     (secret.end <= cell.end).then_some(secret)
 }

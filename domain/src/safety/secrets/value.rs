@@ -12,7 +12,7 @@ const LOOKED_AT: usize = 256;
 
 /// The knowledge about a value that comes from what stands before it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Before {
+pub(super) struct ValueContext {
     /// True where the text reads `NAME=value` without spaces, as in an environment. The value is then no expression of
     /// a programming language.
     pub bare: bool,
@@ -35,11 +35,11 @@ pub(super) struct AssignedValue<'a> {
     /// True where the value goes on after what is looked at.
     continues: bool,
     quoted: bool,
-    before: Before,
+    before: ValueContext,
 }
 
 impl<'a> AssignedValue<'a> {
-    pub(super) fn at(text: &'a str, at: usize, before: Before) -> Option<Self> {
+    pub(super) fn at(text: &'a str, at: usize, before: ValueContext) -> Option<Self> {
         let (emphasis, opened) = emphasis(&text[at..]);
         let (quote, opening) = opening_quote(&text[at + opened..]);
         let start = at + opened + opening;

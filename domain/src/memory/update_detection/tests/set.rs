@@ -29,8 +29,8 @@ struct Said {
 }
 
 impl Said {
-    fn dated(&self) -> Dated<'_> {
-        Dated { statement: &self.statement, at: at(self.line.at) }
+    fn dated(&self) -> DatedStatement<'_> {
+        DatedStatement { statement: &self.statement, at: at(self.line.at) }
     }
 
     fn is_statement_of_its_time(&self) -> bool {
@@ -164,8 +164,8 @@ fn changes_that_somebody_else_wrote_are_found_and_look_alikes_are_not() {
         let (mut found, mut wrong) = (0, 0);
         for pair in pairs.iter().filter(|pair| pair.split == split) {
             let (older, newer) = (Statement::of(&pair.title, &pair.older), Statement::of(&pair.title, &pair.newer));
-            let older = Dated { statement: &older, at: at(1) };
-            let is_linked = updates(Dated { statement: &newer, at: at(2) }, older).is_some();
+            let older = DatedStatement { statement: &older, at: at(1) };
+            let is_linked = updates(DatedStatement { statement: &newer, at: at(2) }, older).is_some();
             *(if pair.kind == "change" { &mut found } else { &mut wrong }) += usize::from(is_linked);
         }
         assert!(found >= least_found && wrong <= most_false, "{split}: {found} found, {wrong} wrong");

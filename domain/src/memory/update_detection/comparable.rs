@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use super::statement::names_several;
-use super::{Dated, Neighbour, Statement, found, updates};
+use super::{DatedStatement, OlderStatement, Statement, found, updates};
 use crate::memory::ids::MemoryId;
 use crate::memory::{Memory, normalised};
 
@@ -18,7 +18,7 @@ const VALUE_MAX_WORDS: usize = 3;
 
 /// A memory that may be compared with others. Its statement is read when it is first needed.
 #[derive(Debug)]
-pub struct Compared<'a> {
+pub struct ComparableMemory<'a> {
     pub memory: &'a Memory,
     words: BTreeSet<String>,
     stated: OnceCell<Stated>,
@@ -32,13 +32,13 @@ struct Stated {
 
 /// A memory that a newer one is compared with.
 #[derive(Debug, Clone, Copy)]
-pub struct Older<'a> {
-    pub compared: &'a Compared<'a>,
+pub struct OlderMemory<'a> {
+    pub compared: &'a ComparableMemory<'a>,
     /// True where another memory updates this one already.
     pub is_outdated: bool,
 }
 
-impl<'a> Compared<'a> {
+impl<'a> ComparableMemory<'a> {
     /// Prepares a memory for comparison. None where its content is too long, or where nobody knows when it was said, as
     /// for a copy in another scope that does not tell.
     pub fn of(memory: &'a Memory) -> Option<Self> {
@@ -63,8 +63,8 @@ impl<'a> Compared<'a> {
         })
     }
 
-    fn dated<'s>(&self, statement: &'s Statement) -> Dated<'s> {
-        Dated { statement, at: self.memory.said_at() }
+    fn dated<'s>(&self, statement: &'s Statement) -> DatedStatement<'s> {
+        DatedStatement { statement, at: self.memory.said_at() }
     }
 
     /// Returns the words of its title that name one of several things: those with digits that the content does not
@@ -95,7 +95,7 @@ impl<'a> Compared<'a> {
     ///
     /// Under the same title, a content may consist of a value alone. Under another one it has to update the other
     /// content by itself, and the titles must not contradict it.
-    pub fn updates(&self, older: &[Older<'_>]) -> Vec<(usize, f64)> {
+    pub fn updates(&self, older: &[OlderMemory<'_>]) -> Vec<(usize, f64)> {
         let comparable = (0..older.len()).filter(|n| self.is_comparable(older[*n].compared));
         let (same, other): (Vec<usize>, Vec<usize>) = comparable.partition(|n| {
             let titles = [self, older[*n].compared].map(|compared| normalised(&compared.memory.title));
@@ -118,17 +118,17 @@ impl<'a> Compared<'a> {
     fn updates_by(
         &self,
         read: impl Fn(&Stated) -> &Statement,
-        older: &[Older<'_>],
+        older: &[OlderMemory<'_>],
         places: &[usize],
     ) -> Vec<(usize, f64)> {
         if places.is_empty() {
             return Vec::new();
         }
         let neighbour = |place: &usize| {
-            let Older { compared, is_outdated } = older[*place];
-            Neighbour { said: compared.dated(read(compared.stated())), is_outdated }
+            let OlderMemory { compared, is_outdated } = older[*place];
+            OlderStatement { said: compared.dated(read(compared.stated())), is_outdated }
         };
-        let neighbours: Vec<Neighbour> = places.iter().map(neighbour).collect();
+        let neighbours: Vec<OlderStatement> = places.iter().map(neighbour).collect();
         let found = found(self.dated(read(self.stated())), &neighbours).into_iter();
         found.map(|(n, confidence)| (places[n], confidence)).collect()
     }
@@ -141,7 +141,7 @@ fn is_value(content: &str) -> bool {
 
 /// The links of a memory that is about to be stored to those that are there, each with its confidence in 0..=1.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Links {
+pub struct UpdateLinks {
     /// The older memories that it updates.
     pub updates: Vec<(MemoryId, f64)>,
     /// The newest memory that updates it, as what is stored later may have been said before.
@@ -150,16 +150,16 @@ pub struct Links {
 
 /// Finds the links between a memory and those that are stored for the same readers. A memory of lower trust updates
 /// nothing.
-pub fn links(memory: &Memory, stored: &[Memory]) -> Links {
-    let Some(own) = Compared::of(memory) else { return Links::default() };
-    let others: Vec<Compared> = stored.iter().filter_map(Compared::of).collect();
-    let (older, newer): (Vec<&Compared>, Vec<&Compared>) =
+pub fn links(memory: &Memory, stored: &[Memory]) -> UpdateLinks {
+    let Some(own) = ComparableMemory::of(memory) else { return UpdateLinks::default() };
+    let others: Vec<ComparableMemory> = stored.iter().filter_map(ComparableMemory::of).collect();
+    let (older, newer): (Vec<&ComparableMemory>, Vec<&ComparableMemory>) =
         others.iter().partition(|other| other.memory.said_at() < memory.said_at());
     let outweighs = |newer: &Memory, older: &Memory| newer.trust >= older.trust;
-    let older: Vec<Older> = older
+    let older: Vec<OlderMemory> = older
         .into_iter()
         .filter(|older| outweighs(memory, older.memory))
-        .map(|compared| Older { compared, is_outdated: compared.memory.linked_to().is_some() })
+        .map(|compared| OlderMemory { compared, is_outdated: compared.memory.linked_to().is_some() })
         .collect();
     let updates = own.updates(&older).into_iter();
     let updates = updates.map(|(n, confidence)| (older[n].compared.memory.id, confidence)).collect();
@@ -167,11 +167,11 @@ pub fn links(memory: &Memory, stored: &[Memory]) -> Links {
         .into_iter()
         .filter(|newer| outweighs(newer.memory, memory))
         .filter_map(|newer| {
-            let found = newer.updates(&[Older { compared: &own, is_outdated: false }]);
+            let found = newer.updates(&[OlderMemory { compared: &own, is_outdated: false }]);
             Some((newer.memory, found.first()?.1))
         })
         .max_by_key(|(newer, _)| (newer.said_at(), newer.id));
-    Links { updates, updated_by: newest.map(|(newer, confidence)| (newer.id, confidence)) }
+    UpdateLinks { updates, updated_by: newest.map(|(newer, confidence)| (newer.id, confidence)) }
 }
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ mod tests {
         let repeated = titled(1, 9.0, "Port 8080 for the service", OLD);
         assert_eq!(ids(&links(&titled(3, 1.0, "Port 9090 for the service", NEW), &[repeated]).updates), [id(1)]);
         let numbered = titled(1, 9.0, "Case 1", OLD);
-        assert_eq!(links(&titled(3, 1.0, "Case 2", NEW), &[numbered]), Links::default());
+        assert_eq!(links(&titled(3, 1.0, "Case 2", NEW), &[numbered]), UpdateLinks::default());
     }
 
     #[test]
@@ -219,7 +219,10 @@ mod tests {
         assert_eq!(updates("Issue tracker", "Jira", "Linear"), 1);
         assert_eq!(updates("Token lifetime", "15 minutes", "1 hour"), 1);
         assert_eq!(updates("Open ports of the gateway", "8080", "9090"), 0);
-        assert_eq!(links(&told(3, 1.0, "Wiki", "Linear"), &[told(1, 9.0, "Issue tracker", "Jira")]), Links::default());
+        assert_eq!(
+            links(&told(3, 1.0, "Wiki", "Linear"), &[told(1, 9.0, "Issue tracker", "Jira")]),
+            UpdateLinks::default()
+        );
     }
 
     #[test]
@@ -230,7 +233,7 @@ mod tests {
             old.reinstated(Some(id(3))).unwrap(),
             Memory { trust: Trust::User, ..old.clone() },
         ] {
-            assert_eq!(links(&said(3, 1.0, NEW), &[stored]), Links::default());
+            assert_eq!(links(&said(3, 1.0, NEW), &[stored]), UpdateLinks::default());
         }
         assert_eq!(ids(&links(&said(3, 1.0, NEW), &[old]).updates), [id(1)]);
     }
