@@ -185,7 +185,7 @@ impl AgentsHandle {
         let recorded = (spec.clone(), begun_in.clone());
         let SolveOptions { deadline, progress, verifier, proposed, .. } = options;
         let span = log.span().clone();
-        let start = Start {
+        let start = TaskStart {
             task_id,
             spec,
             begun_in,
@@ -284,7 +284,7 @@ impl Drop for RunningTask {
     }
 }
 
-pub(crate) struct Start {
+pub(crate) struct TaskStart {
     task_id: TaskId,
     spec: RunSpec,
     begun_in: Resolved,
@@ -300,7 +300,7 @@ pub(crate) struct Start {
 type SolveReply = RpcReplyPort<Result<SolveReport, Error>>;
 
 pub(crate) enum AgentsMsg {
-    Solve { start: Box<Start>, reply: SolveReply },
+    Solve { start: Box<TaskStart>, reply: SolveReply },
     Finished { task_id: TaskId, result: Box<Result<SolveReport, Error>> },
 }
 
@@ -374,8 +374,8 @@ impl Actor for AgentsActor {
 }
 
 impl AgentsState {
-    async fn start(&mut self, myself: ActorRef<AgentsMsg>, start: Start, reply: SolveReply) {
-        let Start { task_id, spec, begun_in, deadline, cancel, progress, verifier, proposed, span, permit } = start;
+    async fn start(&mut self, myself: ActorRef<AgentsMsg>, start: TaskStart, reply: SolveReply) {
+        let TaskStart { task_id, spec, begun_in, deadline, cancel, progress, verifier, proposed, span, permit } = start;
         let args = AgentArgs {
             task_id,
             spec,

@@ -35,7 +35,7 @@ use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
 use self::actor::ConsolidationArgs;
 use self::run_inputs::RunInputs;
-use self::stages::{Staged, WantedMerge};
+use self::stages::{StageOutcome, WantedMerge};
 
 /// The most runs in a list.
 pub const RUNS_MAX: usize = 100;
@@ -132,7 +132,7 @@ impl ConsolidationHandle {
                     return Err(Error::NotFound(format!("pattern {id} of this workspace")));
                 }
             }
-            let mut staged = Staged::of(StageName::Refinement, book.patterns.len());
+            let mut staged = StageOutcome::of(StageName::Refinement, book.patterns.len());
             let wanted = WantedMerge { ids: [better, other], why: String::new(), is_asked_for: true };
             if !self.merge(&mut staged, &run, &book, wanted, deadline).boxed().await? {
                 let why = "cannot be merged with it: they are of different categories or kinds of content, or the merged one was \
@@ -158,7 +158,7 @@ impl ConsolidationHandle {
         inputs: &RunInputs,
         deadline: Deadline,
     ) -> Result<ConsolidationRun, Error> {
-        let Staged { report, mut records } = self.staged(stage, &run, &begun.workspace, inputs, deadline).await?;
+        let StageOutcome { report, mut records } = self.staged(stage, &run, &begun.workspace, inputs, deadline).await?;
         run.stages.push(report);
         if run.applied {
             self.workspaces.still_there(begun, deadline).await?;

@@ -40,12 +40,12 @@ pub(super) fn child(args: ConsolidationArgs) -> ChildSpec {
 
 pub(super) enum ConsolidationMsg {
     Look,
-    Looked(Result<Result<Looked, Error>, Panicked>),
+    Looked(Result<Result<LookOutcome, Error>, Panicked>),
 }
 
 /// The outcome of a look at what is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Looked {
+pub(super) enum LookOutcome {
     /// Every run that was due has been done, as far as it could be.
     Done,
     /// A run is due, and somebody is served.
@@ -92,10 +92,10 @@ impl Actor for ConsolidationActor {
                 state.tasks.pipe(&myself, look, ConsolidationMsg::Looked);
             }
             ConsolidationMsg::Looked(looked) => {
-                let waits = matches!(looked, Ok(Ok(Looked::Waits)));
+                let waits = matches!(looked, Ok(Ok(LookOutcome::Waits)));
                 state.waits_since = waits.then(|| state.waits_since.unwrap_or_else(Instant::now));
                 match looked {
-                    Ok(Ok(Looked::Done | Looked::Waits)) => {}
+                    Ok(Ok(LookOutcome::Done | LookOutcome::Waits)) => {}
                     Ok(Err(error)) => tracing::warn!(%error, "a run of consolidation that is due waits"),
                     Err(panicked) => tracing::error!(%panicked, "a run of consolidation failed"),
                 }
@@ -119,36 +119,36 @@ impl Actor for ConsolidationActor {
 impl ConsolidationArgs {
     /// Runs in every workspace where a run is due, as long as nobody is served. Workspaces without an episode need
     /// none, and one where it fails does not keep the others from theirs. `waited` is the time since which a run waits.
-    async fn look(&self, waited: Duration) -> Result<Looked, Error> {
+    async fn look(&self, waited: Duration) -> Result<LookOutcome, Error> {
         for workspace in self.handle.store.workspaces(Deadline::after(STORE_LIMIT)).await? {
             match self.run_if_due(&workspace, waited).boxed().await {
-                Ok(Looked::Waits) => return Ok(Looked::Waits),
+                Ok(LookOutcome::Waits) => return Ok(LookOutcome::Waits),
                 // Another process runs, or the workspace was deleted meanwhile.
-                Ok(Looked::Done) | Err(Error::Conflict(_) | Error::WorkspaceUnknown(_)) => {}
+                Ok(LookOutcome::Done) | Err(Error::Conflict(_) | Error::WorkspaceUnknown(_)) => {}
                 Err(error) => {
                     tracing::warn!(%error, workspace = %workspace.id, "a run of consolidation that is due waits");
                 }
             }
         }
-        Ok(Looked::Done)
+        Ok(LookOutcome::Done)
     }
 
-    async fn run_if_due(&self, workspace: &Workspace, waited: Duration) -> Result<Looked, Error> {
+    async fn run_if_due(&self, workspace: &Workspace, waited: Duration) -> Result<LookOutcome, Error> {
         let store_deadline = || Deadline::after(STORE_LIMIT);
         let handle = &self.handle;
         let named = WorkspaceRef::Id(workspace.id.clone());
         let runs = handle.runs(&named, store_deadline()).await?;
         let last = runs.iter().find(|run| run.is_complete()).map(|run| run.started_at);
         if !self.schedule.is_due(last, handle.clock.now()) || !handle.has_episodes(workspace, store_deadline()).await? {
-            return Ok(Looked::Done);
+            return Ok(LookOutcome::Done);
         }
         if !may_begin(self.activity.idle_for(), waited) {
-            return Ok(Looked::Waits);
+            return Ok(LookOutcome::Waits);
         }
         let request = RunRequest { workspace: named, trigger: RunTrigger::Schedule, apply: true };
         let run = handle.run(request, Deadline::after(RUN_LIMIT)).await?;
         let changes = run.changes().count();
         tracing::info!(run = %run.run_id, workspace = %workspace.id, changes, "a run of consolidation ended");
-        Ok(Looked::Done)
+        Ok(LookOutcome::Done)
     }
 }

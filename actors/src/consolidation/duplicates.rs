@@ -14,7 +14,7 @@ use reasoning_bank_domain::memory::{Facts, Scope, Status};
 
 use super::ConsolidationHandle;
 use super::run_inputs::RunInputs;
-use super::stages::{RECORDS_MAX, Staged};
+use super::stages::{RECORDS_MAX, StageOutcome};
 use crate::error::Error;
 use crate::memories::content_vector;
 use crate::ports::{MemoryFilter, MemoryRow, Record};
@@ -32,9 +32,9 @@ impl ConsolidationHandle {
         workspace: &Workspace,
         inputs: &RunInputs,
         deadline: Deadline,
-    ) -> Result<Staged, Error> {
+    ) -> Result<StageOutcome, Error> {
         let now = self.clock.now();
-        let mut staged = Staged::of(StageName::Memories, 0);
+        let mut staged = StageOutcome::of(StageName::Memories, 0);
         // The memories that may say the same, by a key that such memories have in common.
         let mut by_key: HashMap<String, Vec<MemoryId>> = HashMap::new();
         let filter = MemoryFilter {

@@ -15,7 +15,7 @@ use reasoning_bank_domain::pattern::facts::EpisodeFacts;
 
 use super::ConsolidationHandle;
 use super::run_inputs::RunInputs;
-use super::stages::{Staged, off_the_runtime};
+use super::stages::{StageOutcome, off_the_runtime};
 use crate::error::Error;
 use crate::ports::{EpisodeRow, Record};
 use crate::runtime::Deadline;
@@ -32,9 +32,9 @@ impl ConsolidationHandle {
         workspace: &Workspace,
         inputs: &RunInputs,
         deadline: Deadline,
-    ) -> Result<Staged, Error> {
+    ) -> Result<StageOutcome, Error> {
         let now = self.clock.now();
-        let mut staged = Staged::of(StageName::Episodes, inputs.mature.len());
+        let mut staged = StageOutcome::of(StageName::Episodes, inputs.mature.len());
         if self.rules.archive_after_days == 0 {
             // Whoever archives none by age wants none archived for another one.
             return Ok(staged);

@@ -39,14 +39,14 @@ pub(super) struct RunInputs {
 }
 
 /// The patterns of a workspace and what they are judged by.
-pub(super) struct PatternBook {
+pub(super) struct AppliedPatterns {
     pub(super) patterns: Vec<(Memory, PatternPart)>,
     applications: BTreeMap<MemoryId, Vec<PatternApplication>>,
     pub(super) episodes: Arc<Vec<EpisodeFacts>>,
     places: HashMap<TraceId, usize>,
 }
 
-impl PatternBook {
+impl AppliedPatterns {
     /// Returns the applications of a pattern.
     pub(super) fn applications(&self, id: MemoryId) -> &[PatternApplication] {
         self.applications.get(&id).map_or(&[], Vec::as_slice)
@@ -77,7 +77,7 @@ impl ConsolidationHandle {
         workspace: &Workspace,
         inputs: &RunInputs,
         deadline: Deadline,
-    ) -> Result<PatternBook, Error> {
+    ) -> Result<AppliedPatterns, Error> {
         let patterns = self.memories.own_patterns(workspace, deadline).await?;
         let mut applications: BTreeMap<MemoryId, Vec<PatternApplication>> = BTreeMap::new();
         for some in patterns.chunks(PAGE) {
@@ -93,7 +93,7 @@ impl ConsolidationHandle {
         }
         let episodes = Arc::clone(&inputs.episodes);
         let places = episodes.iter().enumerate().map(|(place, episode)| (episode.id, place)).collect();
-        Ok(PatternBook { patterns, applications, episodes, places })
+        Ok(AppliedPatterns { patterns, applications, episodes, places })
     }
 
     /// Reads what a run needs of a workspace. The bodies of episodes are not kept, because there may be many.

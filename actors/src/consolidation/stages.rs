@@ -21,7 +21,7 @@ use reasoning_bank_domain::pattern::{merging, observation, pruning, refinement, 
 use uuid::Uuid;
 
 use super::ConsolidationHandle;
-use super::run_inputs::{PatternBook, RunInputs};
+use super::run_inputs::{AppliedPatterns, RunInputs};
 use crate::error::Error;
 use crate::memories::{checked, contradicting};
 use crate::ports::Record;
@@ -31,7 +31,7 @@ use crate::runtime::Deadline;
 pub(super) const RECORDS_MAX: usize = 5_000;
 
 /// A stage comes to this.
-pub(super) struct Staged {
+pub(super) struct StageOutcome {
     pub(super) report: StageReport,
     /// The records to store, those of the history among them.
     pub(super) records: Vec<Record>,
@@ -46,7 +46,7 @@ pub(super) struct WantedMerge {
     pub(super) is_asked_for: bool,
 }
 
-impl Staged {
+impl StageOutcome {
     pub(super) fn of(stage: StageName, looked_at: usize) -> Self {
         Self { report: StageReport::of(stage, looked_at), records: Vec::new() }
     }
@@ -64,7 +64,7 @@ impl ConsolidationHandle {
         workspace: &Workspace,
         inputs: &RunInputs,
         deadline: Deadline,
-    ) -> Result<Staged, Error> {
+    ) -> Result<StageOutcome, Error> {
         // The futures of all stages together would be too large for a stack.
         match stage {
             StageName::Episodes => self.merged_episodes(run, workspace, inputs, deadline).boxed().await,
@@ -72,7 +72,7 @@ impl ConsolidationHandle {
             StageName::Mining => self.mined(run, workspace, inputs, deadline).boxed().await,
             StageName::Validation => self.validated(run, workspace, inputs, deadline).boxed().await,
             StageName::Refinement => self.refined(run, workspace, inputs, deadline).boxed().await,
-            StageName::Upkeep => Ok(Staged::of(stage, 0)),
+            StageName::Upkeep => Ok(StageOutcome::of(stage, 0)),
         }
     }
 
@@ -82,12 +82,12 @@ impl ConsolidationHandle {
         workspace: &Workspace,
         inputs: &RunInputs,
         deadline: Deadline,
-    ) -> Result<Staged, Error> {
+    ) -> Result<StageOutcome, Error> {
         let now = self.clock.now();
         let known = self.memories.own_patterns(workspace, deadline).await?;
         let rejected = inputs.rejected.iter().copied().map(MemoryId::from);
         let known: HashSet<MemoryId> = known.iter().map(|(memory, _)| memory.id).chain(rejected).collect();
-        let mut staged = Staged::of(StageName::Mining, inputs.episodes.len());
+        let mut staged = StageOutcome::of(StageName::Mining, inputs.episodes.len());
         let episodes = Arc::clone(&inputs.episodes);
         for found in off_the_runtime(move || mine(&episodes, &known, now)).await? {
             let memory = match checked(found.memory(now)) {
@@ -116,10 +116,10 @@ impl ConsolidationHandle {
         workspace: &Workspace,
         inputs: &RunInputs,
         deadline: Deadline,
-    ) -> Result<Staged, Error> {
+    ) -> Result<StageOutcome, Error> {
         let now = self.clock.now();
         let mut book = self.book(workspace, inputs, deadline).await?;
-        let mut staged = Staged::of(StageName::Validation, book.patterns.len());
+        let mut staged = StageOutcome::of(StageName::Validation, book.patterns.len());
         for (memory, part) in std::mem::take(&mut book.patterns) {
             if part.stage == PatternStage::Deprecated || memory.status != Status::Active {
                 continue;
@@ -155,10 +155,10 @@ impl ConsolidationHandle {
         workspace: &Workspace,
         inputs: &RunInputs,
         deadline: Deadline,
-    ) -> Result<Staged, Error> {
+    ) -> Result<StageOutcome, Error> {
         let now = self.clock.now();
         let book = self.book(workspace, inputs, deadline).await?;
-        let mut staged = Staged::of(StageName::Refinement, book.patterns.len());
+        let mut staged = StageOutcome::of(StageName::Refinement, book.patterns.len());
         let mut changed: HashSet<MemoryId> = HashSet::new();
         // A memory that is quarantined or superseded counts for nothing, and what a team or an organisation reads is
         // theirs.
@@ -221,9 +221,9 @@ impl ConsolidationHandle {
     /// be lost by it.
     pub(super) async fn merge(
         &self,
-        staged: &mut Staged,
+        staged: &mut StageOutcome,
         run: &ConsolidationRun,
-        book: &PatternBook,
+        book: &AppliedPatterns,
         wanted: WantedMerge,
         deadline: Deadline,
     ) -> Result<bool, Error> {
@@ -265,7 +265,7 @@ impl ConsolidationHandle {
     /// Adds the change of a pattern to a stage, with what takes it back. Returns false where nothing changes.
     async fn change(
         &self,
-        staged: &mut Staged,
+        staged: &mut StageOutcome,
         run: &ConsolidationRun,
         before: &Memory,
         part: PatternPart,
