@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::failure::{SourceError, Take};
+use crate::failure::{EntrySink, SourceError};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 use crate::markdown::{MarkdownNote, items, time};
 
-pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
+pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
     let paths = files::markdown_below(place)?;
     if paths.is_empty() {
         return Err(SourceError::NotOfSource("no file in it ends with .md".to_owned()));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::failure::{SourceError, Take};
+use crate::failure::{EntrySink, SourceError};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 use crate::markdown::{MarkdownNote, time};
@@ -18,7 +18,7 @@ const INDEX: &str = "MEMORY.md";
 const SESSION_BYTES: u64 = 256 << 10;
 const SESSIONS_READ: usize = 20;
 
-pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
+pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
     let folders = folders(place)?;
     if folders.is_empty() {
         return Err(SourceError::NotOfSource("no project in it has a folder `memory`".to_owned()));

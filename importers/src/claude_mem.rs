@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::database::{self, text};
-use crate::failure::{SourceError, Take};
+use crate::failure::{EntrySink, SourceError};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 
@@ -26,7 +26,7 @@ struct ClaudeMemExport {
 /// A row of the database or of an export, by the names of its columns. What is not there is empty.
 type Columns<'a> = dyn Fn(&str) -> Result<String, SourceError> + 'a;
 
-pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
+pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
     if place.extension().is_some_and(|ending| ending == "json") {
         let export: ClaudeMemExport = serde_json::from_str(&files::text(place)?)
             .map_err(|error| SourceError::NotOfSource(format!("it is no export of claude-mem: {error}")))?;

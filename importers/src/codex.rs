@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use crate::failure::{SourceError, Take};
+use crate::failure::{EntrySink, SourceError};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 use crate::markdown::{MarkdownNote, items, sections, time};
 
 const GROUP: &str = "Task Group:";
 
-pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
+pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
     let handbook = if place.is_dir() { place.join("MEMORY.md") } else { place.to_owned() };
     let text = files::text(&handbook)?;
     let changed_at = files::changed_at(&handbook);

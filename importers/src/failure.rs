@@ -18,4 +18,4 @@ pub enum SourceError {
 }
 
 /// Whoever takes the entries of a source, one by one.
-pub(crate) type Take<'a> = dyn FnMut(SourceEntry) -> Result<(), SourceError> + 'a;
+pub(crate) type EntrySink<'a> = dyn FnMut(SourceEntry) -> Result<(), SourceError> + 'a;

@@ -7,7 +7,7 @@ use rusqlite::Row;
 use serde::Deserialize;
 
 use crate::database::{self, number, text};
-use crate::failure::{SourceError, Take};
+use crate::failure::{EntrySink, SourceError};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 
@@ -28,7 +28,7 @@ struct ExportedMemory {
     created_at: Option<f64>,
 }
 
-pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
+pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
     if place.extension().is_some_and(|ending| ending == "json") {
         let export: McpExport = serde_json::from_str(&files::text(place)?)
             .map_err(|error| SourceError::NotOfSource(format!("it is no export of mcp-memory-service: {error}")))?;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::database::{self, text};
-use crate::failure::{SourceError, Take};
+use crate::failure::{EntrySink, SourceError};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 use crate::markdown::{MarkdownNote, time};
@@ -36,7 +36,7 @@ struct LastEvent {
     created_at: String,
 }
 
-pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
+pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
     if place.extension().is_some_and(|ending| ending == "json") {
         let all: AllMemories = serde_json::from_str(&files::text(place)?)
             .map_err(|error| SourceError::NotOfSource(format!("it is no answer of get_all: {error}")))?;
@@ -82,7 +82,7 @@ impl LastEvent {
 }
 
 /// Reads the blocks of an export: the front matter of a memory between lines `---`, and its text.
-fn exported(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
+fn exported(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
     const BEGINNING: &str = "---\nid:";
     let text = files::text(place)?.replace("\r\n", "\n");
     // A line in a memory does not begin another one.

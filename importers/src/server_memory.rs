@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::failure::{SourceError, Take};
+use crate::failure::{EntrySink, SourceError};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
 use crate::warning_cues::tells_failure;
@@ -29,7 +29,7 @@ enum GraphLine {
     },
 }
 
-pub(crate) fn read(place: &Path, take: &mut Take<'_>) -> Result<(), SourceError> {
+pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
     // The format has no times.
     let changed_at = files::changed_at(place);
     let (mut right, mut wrong) = (0_u64, 0_u64);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use crate::failure::{SourceError, Take};
+use crate::failure::{EntrySink, SourceError};
 use crate::item::{ItemKind, SourceEntry, SourceItem};
 
 /// A file in a folder that is removed when dropped.
@@ -38,7 +38,7 @@ pub(crate) fn database_of(dump: &str) -> SourceFile {
     made
 }
 
-type Reader = fn(&Path, &mut Take<'_>) -> Result<(), SourceError>;
+type Reader = fn(&Path, &mut EntrySink<'_>) -> Result<(), SourceError>;
 
 pub(crate) fn entries(read: Reader, place: &Path) -> Vec<SourceEntry> {
     let mut entries = Vec::new();

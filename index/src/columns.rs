@@ -261,14 +261,14 @@ impl MemoryColumns {
     }
 
     /// Returns the wanted memories that are here and warn of this error.
-    pub(super) fn warning_of(&self, error: &Signature, wanted: &Wanted) -> impl Iterator<Item = MemoryId> {
+    pub(super) fn warning_of(&self, error: &Signature, wanted: &NumberedConditions) -> impl Iterator<Item = MemoryId> {
         let matching = self.signatures.those(|own| error.matches(own));
         let numbers = (0..self.rows.len()).filter(move |number| matching.contains(&self.filters[*number].signature));
         numbers.filter(|number| self.meets(*number as u32, wanted)).map(|number| self.rows[number].id)
     }
 
     /// Returns the conditions in the numbers of this owner index. None where no memory can meet them.
-    pub(super) fn wanted(&self, conditions: &Conditions) -> Option<Wanted> {
+    pub(super) fn wanted(&self, conditions: &Conditions) -> Option<NumberedConditions> {
         let Conditions {
             domain,
             difficulty,
@@ -284,7 +284,7 @@ impl MemoryColumns {
             let asked = label_key(asked.as_deref()?);
             Some(self.names.those(|name| label_key(name) == asked))
         };
-        Some(Wanted {
+        Some(NumberedConditions {
             nothing: *conditions == Conditions::default(),
             domains: named(domain),
             difficulties: named(difficulty),
@@ -299,7 +299,7 @@ impl MemoryColumns {
     }
 
     /// Tells whether the number belongs to a memory that is wanted.
-    pub(super) fn meets(&self, number: u32, wanted: &Wanted) -> bool {
+    pub(super) fn meets(&self, number: u32, wanted: &NumberedConditions) -> bool {
         if wanted.nothing || !self.is_here(number) {
             return self.is_here(number);
         }
@@ -337,7 +337,7 @@ impl MemoryColumns {
 
 /// Conditions in the numbers of one owner index.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct NumberedConditions {
     nothing: bool,
     domains: Option<Vec<u32>>,
     difficulties: Option<Vec<u32>>,
