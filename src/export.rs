@@ -120,7 +120,7 @@ impl Export {
     }
 }
 
-/// Returns where the banks of workspaces are asked for.
+/// Returns where the memory banks of workspaces are asked for.
 pub(crate) fn bank_locations(workspaces: &[Workspace]) -> BTreeMap<BankKey, BankLocation> {
     workspaces.iter().map(BankLocation::of_workspace).map(|place| (place.key.clone(), place)).collect()
 }

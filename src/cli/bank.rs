@@ -21,7 +21,7 @@ use crate::settings::{Loaded, Provider, SettingSources};
 /// The folder that `bank init --in-repo` makes.
 const FOLDER: &str = "memory-bank";
 
-/// Opens the bank with the model that the settings let work on memory banks.
+/// Opens the memory bank with the model that the settings let work on memory banks.
 fn with_bank_model<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
@@ -130,7 +130,7 @@ impl BankCaller<'_> {
             return Ok(own);
         }
         let place = BankLocation { key, checkout: None };
-        // A mistyped name must not make a bank. The user's own is there whenever it is asked for.
+        // A mistyped name must not make a memory bank. The user's own is there whenever it is asked for.
         if place.key != BankKey::global() && !bank.banks.exists(&place, request_deadline()).await? {
             return Err(
                 Error::NotFound(format!("memory bank {}; bank list names those that there are", place.key)).into()
@@ -139,7 +139,7 @@ impl BankCaller<'_> {
         Ok(place)
     }
 
-    /// Returns the bank of the workspace.
+    /// Returns the memory bank of the workspace.
     async fn code(&self, bank: &SystemHandle) -> Result<BankLocation, CommandFailure> {
         let resolved = bank.workspaces.resolve(&self.loaded.workspace, request_deadline()).await?;
         bank.memories.register(&resolved, request_deadline()).await?;
@@ -238,7 +238,7 @@ impl BankCaller<'_> {
         self.move_into(&folder, output)
     }
 
-    /// Lets the bank of the workspace live in a folder.
+    /// Lets the memory bank of the workspace live in a folder.
     fn move_into(&self, folder: &Path, output: Output) -> Result<CommandExit, CommandFailure> {
         let shown = with_bank(self.loaded, async |bank| {
             let place = self.code(&bank).await?;
@@ -269,7 +269,7 @@ impl BankCaller<'_> {
     }
 }
 
-/// Returns what a code bank holds at a place: the template where it holds nothing.
+/// Returns what a memory bank of kind code holds at a place: the template where it holds nothing.
 async fn held_at(place: &BankLocation, bank: &SystemHandle) -> Result<BankFiles, CommandFailure> {
     let (texts, _) = bank.banks.texts(place, request_deadline()).await?;
     Ok(if texts.is_empty() { template(BankKind::Code) } else { texts })

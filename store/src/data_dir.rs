@@ -29,6 +29,6 @@ pub const ARTEFACTS: &str = "artefacts";
 /// The directory of the memory banks that lie in no checkout: below the kind of a bank and its id, its markdown files.
 /// People edit them.
 pub const BANKS: &str = "banks";
-/// The directory of the records of all banks: below the kind and the id, the journal, the base, the history and what is
-/// known of sections.
+/// The directory of the records of all memory banks: below the kind and the id, the journal, the base, the history and
+/// what is known of sections.
 pub const BANK_RECORDS: &str = "bank-records";

@@ -13,7 +13,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 /// A file that was changed within this time before it was looked at may change again without looking different.
 const UNSETTLED: Duration = Duration::from_millis(30);
 
-/// The place where a bank is asked for.
+/// The place where a memory bank is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BankLocation {
     pub key: BankKey,
@@ -22,29 +22,29 @@ pub struct BankLocation {
 }
 
 impl BankLocation {
-    /// Returns where the bank of a workspace is asked for. Its root is a checkout, unless it has none.
+    /// Returns where the memory bank of a workspace is asked for. Its root is a checkout, unless it has none.
     pub fn of_workspace(workspace: &Workspace) -> Self {
         let root = Some(&workspace.root).filter(|root| !root.is_empty());
         Self { key: BankKey::code(&workspace.id), checkout: root.map(PathBuf::from) }
     }
 }
 
-/// Finds the directories of banks.
+/// Finds the directories of memory banks.
 pub trait BankDirectories: Send + Sync + 'static {
-    /// Opens a bank, which need not have any file yet.
+    /// Opens a memory bank, which need not have any file yet.
     fn open(&self, place: &BankLocation) -> io::Result<Box<dyn BankDirectory>>;
 
-    /// Lists the banks that were ever opened for writing.
+    /// Lists the memory banks that were ever opened for writing.
     fn list(&self) -> io::Result<Vec<BankKey>>;
 
-    /// Lets a bank live in a folder of the checkouts of its workspace, named relative to their root.
+    /// Lets a memory bank live in a folder of the checkouts of its workspace, named relative to their root.
     fn adopt(&self, key: &BankKey, folder: &Path) -> io::Result<()>;
 
-    /// Removes a bank with its records, but never an adopted folder.
+    /// Removes a memory bank with its records, but never an adopted folder.
     fn remove(&self, key: &BankKey) -> io::Result<()>;
 }
 
-/// The files and the records of one bank.
+/// The files and the records of one memory bank.
 pub trait BankDirectory: Send + Sync {
     /// Returns the directory of the files, for people.
     fn shown_path(&self) -> PathBuf;
@@ -52,10 +52,10 @@ pub trait BankDirectory: Send + Sync {
     /// Says whether the files lie in a checkout.
     fn is_adopted(&self) -> bool;
 
-    /// Says whether the bank would be opened in the same directory now. It would not after a folder was adopted.
+    /// Says whether the memory bank would be opened in the same directory now. It would not after a folder was adopted.
     fn is_current(&self) -> io::Result<bool>;
 
-    /// Takes the lock of the bank among all processes, unless somebody has it. It is freed when it is dropped.
+    /// Takes the lock of the memory bank among all processes, unless somebody has it. It is freed when it is dropped.
     fn try_lock(&self) -> io::Result<Option<Box<dyn Send>>>;
 
     /// Looks at the files and the records, without reading them.
@@ -95,7 +95,7 @@ pub trait BankDirectory: Send + Sync {
     /// Removes the texts that were staged and that no record names, which a crash left. Whoever calls it has the lock.
     fn remove_left_over(&self) -> io::Result<()>;
 
-    /// Keeps a version of the bank, and lets old ones go where there are too many.
+    /// Keeps a version of the memory bank, and lets old ones go where there are too many.
     fn keep_version(&self, at: Timestamp, content: &[u8]) -> io::Result<()>;
 
     /// Lists the versions, the newest first.
@@ -107,7 +107,7 @@ pub trait BankDirectory: Send + Sync {
     fn write_dump(&self, content: &[u8]) -> io::Result<()>;
 }
 
-/// A record of a bank that is replaced whole.
+/// A record of a memory bank that is replaced whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BankRecord {
     /// The files as they were when they were last read and written, and what is ahead of them.
@@ -116,11 +116,11 @@ pub enum BankRecord {
     Writing,
 }
 
-/// The files of a bank. Line ends are `\n` where a file has only one kind, and there is no byte order mark.
+/// The files of a memory bank. Line ends are `\n` where a file has only one kind, and there is no byte order mark.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BankOnDisk {
     pub files: BankFiles,
-    /// The files that are there and are no files of the bank.
+    /// The files that are there and are no files of the memory bank.
     pub left_alone: BTreeMap<String, LeftAlone>,
 }
 
@@ -152,7 +152,7 @@ pub enum StagedFile {
     Other,
 }
 
-/// The files and the records of a bank as they looked at one time.
+/// The files and the records of a memory bank as they looked at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BankStamp {
     pub files: Vec<BankFileStamp>,
@@ -175,7 +175,7 @@ impl BankStamp {
         self.files == earlier.files && self.files.iter().all(settled)
     }
 
-    /// Says whether no process has ever written the records of the bank.
+    /// Says whether no process has ever written the records of the memory bank.
     pub fn is_new(&self) -> bool {
         self.records.is_empty()
     }

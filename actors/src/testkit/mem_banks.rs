@@ -14,7 +14,7 @@ use crate::ports::{
     BankDirectories, BankDirectory, BankFileStamp, BankLocation, BankOnDisk, BankRecord, BankStamp, StagedFile,
 };
 
-/// Banks in memory. Clones share them, as processes share a data directory.
+/// Memory banks without a disk. Clones share them, as processes share a data directory.
 #[derive(Clone, Default)]
 pub struct MemBanks {
     banks: Arc<Mutex<BTreeMap<BankLocation, MemBank>>>,
@@ -98,7 +98,7 @@ impl MemBanks {
         self.with(place, |bank| bank.saved_in_between.extend(path.parse().ok().map(|path| (path, text.to_owned()))));
     }
 
-    /// Lets every opening of a bank hang until it is let go.
+    /// Lets every opening of a memory bank hang until it is let go.
     pub fn hang(&self, place: &BankLocation) -> Hang {
         self.hanging.hang(place.clone())
     }

@@ -1,4 +1,4 @@
-//! The part that the tools of memory banks share: which bank a call is about.
+//! The part that the tools of memory banks share: which memory bank a call is about.
 
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
@@ -10,13 +10,13 @@ use crate::mcp::caller::Caller;
 use crate::mcp::calls::{Calling, Interrupted};
 use crate::project;
 
-/// The bank of a call, and the id under which its caller knows it.
+/// The memory bank of a call, and the id under which its caller knows it.
 pub(super) struct CalledBank {
     pub(super) place: BankLocation,
     pub(super) id: String,
 }
 
-/// Returns the bank of a kind. `name` is the name of the project, or the path or key of the workspace.
+/// Returns the memory bank of a kind. `name` is the name of the project, or the path or key of the workspace.
 pub(super) async fn bank_of(
     calling: &Calling<'_>,
     kind: BankKind,
@@ -49,7 +49,7 @@ pub(super) async fn bank_of(
     }
 }
 
-/// Returns the key of a bank whose name no user of this machine could choose: it has a hash of what it is of.
+/// Returns the key of a memory bank whose name no user of this machine could choose: it has a hash of what it is of.
 fn key_of(kind: BankKind, of: &str) -> Result<BankKey, Error> {
     let slug = project_slug(of).map_err(Error::from)?;
     format!("{}:{slug}", kind.as_str()).parse().map_err(Error::from)
@@ -80,7 +80,7 @@ fn is_of(calling: &Calling<'_>, tree: &std::path::Path, workspace: &WorkspaceRef
     root.is_ok_and(|root| workspace.root() == Some(&*root))
 }
 
-/// Returns the bank that a text such as `project:my-app` names.
+/// Returns the memory bank that a text such as `project:my-app` names.
 pub(super) async fn named(calling: &Calling<'_>, text: &str) -> Result<CalledBank, Interrupted> {
     let problem =
         || Error::invalid("bank", "must be type:id, as bank_info of activate has them, such as project:my-app");
@@ -101,8 +101,8 @@ pub(super) async fn named(calling: &Calling<'_>, text: &str) -> Result<CalledBan
     }
 }
 
-/// Names the session of a call, which its active bank belongs to. None over the network, where a request stands for
-/// itself.
+/// Names the session of a call, which its active memory bank belongs to. None over the network, where a request stands
+/// for itself.
 pub(super) fn session(calling: &Calling<'_>) -> Option<String> {
     match &calling.caller {
         Caller::User { session, .. } => Some((*session).to_owned()),

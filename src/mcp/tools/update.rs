@@ -52,7 +52,8 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     }
 }
 
-/// Returns the bank that is named. A project's must have been activated once, so that a mistyped name makes none.
+/// Returns the memory bank that is named. A project's must have been activated once, so that a mistyped name makes
+/// none.
 async fn known(calling: &Calling<'_>, bank: &str) -> Result<BankLocation, Interrupted> {
     let place = named(calling, bank).await?.place;
     if place.key.kind() == BankKind::Project && !calling.system.banks.exists(&place, calling.deadline).await? {
