@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the compiler does not check of docs/ARCHITECTURE.md: which way dependencies go, and how files are cut.
+# Checks what the compiler does not check of docs/ARCHITECTURE.md: which way dependencies go, and how files are cut.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0

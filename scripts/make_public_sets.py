@@ -155,7 +155,7 @@ class Set:
         whole = set(texts.values())
         self.queries, seen = [], {}
         queries = sorted(queries, key=lambda entry: order(name, "query", entry[0]))
-        # Of long queries that are nearly one text only the first stays, and the documents of all of them are right.
+        # Only the first of long queries that are nearly one text stays, and the documents of all of them are right.
         long = [(at, "", text) for at, (text, _) in enumerate(queries) if words(text) >= 60]
         twins = without_near_copies(long, 0.6)[1]
         also = defaultdict(list)
@@ -572,7 +572,7 @@ def commands(root):
     documents, queries = [], []
     for path in sorted(pages, key=lambda path: order("commands", path))[:560]:
         name, about, steps = pages[path]
-        # What many commands can do, such as a dry run, does not say which page is meant.
+        # An option of many commands, such as a dry run, does not say which page is meant.
         common = r"dry.run|without (actually )?(making|performing|execut)|would (do|have|be)|verbos|more detail|help\b|version|simulate|selected|config(uration)? file"
         fit = [told for told, _ in steps if not re.search(common, told.lower()) and 7 <= words(told) <= 25 and seen[plain(told)] == 1 and "`" not in told and plain(name) not in plain(told)]
         asked = min(fit, key=lambda told: order("commands", path, told), default=None)

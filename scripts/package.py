@@ -151,7 +151,7 @@ def wheel(files: dict[str, tuple[bytes, int]], directory: Path, version: str, ma
     tag = f"py3-none-manylinux_{glibc[0]}_{glibc[1]}_{machine}"
     path = directory / f"{package}-{version}-{tag}.whl"
     data, about = f"{package}-{version}.data", f"{package}-{version}.dist-info"
-    # What lies in `scripts` is put beside the interpreter, and what lies in `data` below its prefix.
+    # Files in `scripts` are put beside the interpreter, and files in `data` below its prefix.
     moved = {f"{data}/scripts/{NAME}" if name == f"bin/{NAME}" else f"{data}/data/{name}": file
              for name, file in files.items()}
     metadata = (f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {version}\nSummary: {SUMMARY}\n"

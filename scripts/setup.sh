@@ -59,7 +59,7 @@ llvm_major() {
     rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p'
 }
 
-# Where a tool of the compiler's LLVM is: the toolchain's own component, else the system's.
+# Prints the path of a tool of the compiler's LLVM: the toolchain's own component, else the system's.
 llvm_tool() {
     local own
     own="$(rustc --print sysroot)/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/bin/$1"
