@@ -84,7 +84,7 @@ impl Memory {
     }
 
     /// Adds a task, which is given as its gist. A blank task, and one that is much like a known task, adds nothing.
-    /// Where there are too many, the one that is most like another goes.
+    /// If there are too many, the one that is most like another goes.
     pub fn add_task(&mut self, task: String) {
         if task.trim().is_empty() {
             return;

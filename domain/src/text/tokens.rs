@@ -18,7 +18,7 @@ pub fn estimate(text: &str) -> usize {
 }
 
 /// Returns the end of each token of a text, in bytes, so that the tokens of many of its parts are counted at once.
-/// Where the text cannot be split into tokens, four characters are one.
+/// Four characters are a token where the text cannot be split into tokens.
 pub fn token_ends(text: &str) -> Vec<usize> {
     let split = |bpe: &CoreBPE| -> Vec<usize> {
         let tokens = bpe.encode_ordinary(text);
