@@ -12,7 +12,7 @@ use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_clients::{HookCall, HookEvent};
 use reasoning_bank_domain::memory::gist;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::signature::{Signature, error_message};
+use reasoning_bank_domain::memory::signature::{ToldFailure, failure_gist};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::prompt::{one_line, quoted_lines, recalled_notes};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
@@ -34,6 +34,8 @@ const READ_AHEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const SHOWN_MAX: usize = 3;
 /// So many memories are looked at, because some of them were shown before, or share no more than a signature.
 const CONSIDERED: usize = 20;
+/// Memories that are looked at for a failure, because many warn of one of its kind.
+const WARNINGS_CONSIDERED: usize = 50;
 const TITLE_CHARS: usize = 200;
 /// Three of them, with two parts each, are below 2,000 tokens.
 const PART_CHARS: usize = 1_000;
@@ -44,8 +46,7 @@ const SAMPLE: &str = "Traceback (most recent call last):\n  File \"a.py\", line 
 /// Compiles the patterns that an answer needs, so that the first failure of a session is answered as fast as later ones.
 pub(crate) fn warm_up() {
     let error = redact(SAMPLE).text;
-    let met = Signature::of(&error, None);
-    let _ = (error_message(&error), met.is_same_failure(&error, &error));
+    let _ = ToldFailure { error_type: &error, text: &error }.is_of(&error);
 }
 
 /// Everything that an answer is made of.
@@ -72,11 +73,11 @@ pub(super) struct HookAnswer {
     /// None where nothing is known, or the time is up.
     pub(super) text: Option<String>,
     /// The memories in the text.
-    pub(super) shown: Option<ShownMemories>,
+    pub(super) shown: Option<ToldMemories>,
 }
 
 /// Memories that a session is about to be shown. They are noted once that is done: a hook whose time is up shows nothing.
-pub(super) struct ShownMemories {
+pub(super) struct ToldMemories {
     ids: Vec<MemoryId>,
     workspace: WorkspaceRef,
     session: String,
@@ -115,8 +116,8 @@ impl HookAnswers {
     }
 
     /// Notes what a session was shown.
-    pub(super) fn note(&self, shown: ShownMemories) {
-        let ShownMemories { ids, workspace, session, command, entry } = shown;
+    pub(super) fn note(&self, shown: ToldMemories) {
+        let ToldMemories { ids, workspace, session, command, entry } = shown;
         self.system.usage.shown(ids.iter().copied(), &workspace, &session);
         if let Some((log, entry)) = self.recalls.as_ref().zip(entry) {
             log.note(entry);
@@ -189,7 +190,7 @@ impl HookAnswers {
     /// failure.
     async fn warnings(&self, error: &str, command: Option<String>, context: &HookContext) -> Option<HookAnswer> {
         let error = redact(error).text;
-        let met = Signature::of(&error, None);
+        let searched = Some(failure_gist(&error)).filter(|lines| !lines.is_empty());
         let request = RetrieveRequest {
             conditions: Conditions { warnings_only: true, ..Conditions::default() },
             error_signature: Some(error.clone().into_owned()),
@@ -197,19 +198,19 @@ impl HookAnswers {
             embedding_timeout: Some(Duration::ZERO),
             min_relevance: Some(0.0),
             ..RetrieveRequest::new(
-                error_message(&error).unwrap_or_else(|| gist(&error).to_string()),
+                searched.unwrap_or_else(|| gist(&error).to_string()),
                 context.workspace.clone(),
-                CONSIDERED,
+                WARNINGS_CONSIDERED,
             )
         };
         let explained = self.system.memories.retrieve_with_candidates(request, context.deadline).await.ok()?;
-        let is_of_this = |found: &&RecalledView| found.outdated_by.is_none() && is_about(&found.memory, &met, &error);
+        let is_of_this = |found: &&RecalledView| found.outdated_by.is_none() && is_about(&found.memory, &error);
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
         let shown = self.shown(context, &error, Some(0.0), &explained, &chosen).await?;
         let notes: String = chosen.into_iter().filter_map(warning).collect();
         let text = format!("This error was met before in this project.\n{}", recalled_notes(&notes));
-        Some(HookAnswer { text: Some(text), shown: Some(ShownMemories { command, ..shown }) })
+        Some(HookAnswer { text: Some(text), shown: Some(ToldMemories { command, ..shown }) })
     }
 
     /// Leaves in the spool which warnings the session was shown when this command failed.
@@ -249,7 +250,7 @@ impl HookAnswers {
         floor: Option<f64>,
         explained: &Explained,
         chosen: &[&MemoryView],
-    ) -> Option<ShownMemories> {
+    ) -> Option<ToldMemories> {
         let HookContext { call, workspace, deadline } = context;
         let ids: Vec<MemoryId> = chosen.iter().map(|memory| memory.id).collect();
         let entry = |log: &RecallLog, of| {
@@ -272,7 +273,7 @@ impl HookAnswers {
             }
             return None;
         }
-        Some(ShownMemories { ids, workspace: workspace.clone(), session: call.session.clone(), command: None, entry })
+        Some(ToldMemories { ids, workspace: workspace.clone(), session: call.session.clone(), command: None, entry })
     }
 }
 
@@ -290,13 +291,12 @@ async fn read_ahead(system: SystemHandle, workspace: WorkspaceRef) {
     }
 }
 
-/// Tells whether a warning is about the failure that was met.
-fn is_about(memory: &MemoryView, met: &Signature, printed: &str) -> bool {
+/// Tells whether a warning is about the failure that printed this.
+fn is_about(memory: &MemoryView, printed: &str) -> bool {
     let Some(error) = &memory.error_context else { return false };
     let message = error.error_message.as_deref().unwrap_or_default();
     let told = [&memory.title, &memory.description, &error.error_type, &error.failure_pattern].map(String::as_str);
-    let told = [&told[..], &[message]].concat().join("\n");
-    error.signature().matches(met) && met.is_same_failure(printed, &told)
+    ToldFailure { error_type: &error.error_type, text: &[&told[..], &[message]].concat().join("\n") }.is_of(printed)
 }
 
 fn warning(memory: &MemoryView) -> Option<String> {

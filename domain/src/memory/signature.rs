@@ -11,6 +11,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use agreement::{ToldFailure, failure_gist};
 pub(crate) use error_name::{first_match, names_error};
 pub use informative_error::Carriers;
 pub use mentioned_error::mentioned;

@@ -93,7 +93,7 @@ struct Patterns {
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| Patterns::new().ok());
 
 /// The messages of operating systems and shells, whichever program passes them on.
-const SYSTEM: [&str; 14] = [
+pub(super) const SYSTEM: [&str; 14] = [
     "command not found",
     "no such file or directory",
     "permission denied",

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""How often a hook gives the right warning for a failing command, and how long it takes, with a server and without one.
+
+    measure_hooks.py BINARY [--memories N] [--times N] [--failures FILE]
+
+FILE has a failure a line (`tests/data/hooks/failures.jsonl`): the warning that is recorded, what a command printed that
+fails as the warning says, and what one of the same tool printed that fails otherwise. N made-up memories lie around them,
+a tenth of them warnings. Each failure is told to `hook claude-code PostToolUseFailure` as a process of its own. A hook
+answers within a tenth of a second or not at all, so on a busy machine fewer are answered. The wall clock counts.
+"""
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+WORDS = """cache queue table index worker session socket token retry batch stream schema lock deploy build parser router
+buffer thread module cluster replica metric config header cookie upload image widget layout theme driver kernel packet
+signal timer cursor page query""".split()
+TYPES = """ValueError KeyError TypeError TimeoutError ConnectionError PermissionError ImportError IndexError
+AssertionError OSError RuntimeError""".split()
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("binary", type=Path)
+arguments.add_argument("--memories", type=int, default=10_000)
+arguments.add_argument("--times", type=int, default=200)
+arguments.add_argument("--failures", type=Path,
+                       default=Path(__file__).parent.parent / "tests/data/hooks/failures.jsonl")
+asked = arguments.parse_args()
+binary = asked.binary.resolve()
+failures = [json.loads(line) for line in asked.failures.read_text().splitlines()]
+
+
+class Server:
+    """The MCP server of a session, over stdio."""
+
+    def __init__(self, place):
+        self.process = subprocess.Popen([binary, "--data-dir", place / "data", "--llm", "none", "mcp"],
+                                        cwd=place / "project", env=environment(place), text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.asked = 0
+        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
+                                "clientInfo": {"name": "measure", "version": "1"}})
+        self.send({"method": "notifications/initialized"})
+
+    def send(self, message):
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, method, params):
+        self.asked += 1
+        self.send({"id": self.asked, "method": method, "params": params})
+        while True:
+            answer = json.loads(self.process.stdout.readline())
+            if answer.get("id") == self.asked:
+                return answer
+
+    def record(self, lesson):
+        answer = self.ask("tools/call", {"name": "record_memory", "arguments": lesson})
+        assert not answer["result"].get("isError"), answer
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def environment(place):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("REASONING_BANK", "XDG_"))}
+    return {**kept, "HOME": str(place), "XDG_RUNTIME_DIR": str(place / "run"), "REASONING_BANK__LLM__PROVIDER": "none"}
+
+
+def run(place, *command, **more):
+    return subprocess.run([binary, "--data-dir", place / "data", *command], cwd=place / "project",
+                          env=environment(place), text=True, capture_output=True, **more)
+
+
+def made_up(template, number):
+    """A memory as an export has it, which is about nothing that fails here."""
+    first, second, third, fourth = random.sample(WORDS, 4)
+    memory = {**template, "id": f"00000000-0000-4000-8000-{number:012x}",
+              "title": f"The {first} {second} needs a {third} {number}",
+              "description": f"When the {first} is changed and the {fourth} has number {number}.",
+              "content": f"Check the {second} before the {third} of {fourth} {number} starts, then repeat it."}
+    if number % 10 == 0:
+        kind = random.choice(TYPES)
+        memory["error_context"] = {"error_type": kind,
+                                   "failure_pattern": f"The {first} {second} raised {kind} for {third}_{number}",
+                                   "corrective_guidance": f"Use the {fourth} instead of the {third}."}
+    else:
+        memory["outcome"] = "success"
+        del memory["error_context"]
+    return memory
+
+
+def fill(place):
+    server = Server(place)
+    for failure in failures:
+        warning = failure["warning"]
+        server.record({"title": warning["failure_pattern"][:120], "description": warning["failure_pattern"],
+                       "content": warning["corrective_guidance"], "error_context": warning})
+    server.end()
+    template = json.loads(run(place, "memory", "export").stdout.splitlines()[0])
+    file = place / "memories.jsonl"
+    file.write_text("".join(json.dumps(made_up(template, number)) + "\n" for number in range(asked.memories)))
+    done = run(place, "memory", "import", file)
+    assert done.returncode == 0, done.stderr
+
+
+def hook(place, printed):
+    """What the agent is told of a failure, and how long that took in milliseconds."""
+    event = {"session_id": "session", "cwd": str(place / "project"), "hook_event_name": "PostToolUseFailure",
+             "tool_name": "Bash", "tool_input": {"command": "make"}, "error": printed}
+    begun = time.perf_counter()
+    ran = run(place, "hook", "claude-code", "PostToolUseFailure", input=json.dumps(event))
+    return ran.stdout, (time.perf_counter() - begun) * 1000
+
+
+def measure(place, mode):
+    right, wrong, silent = 0, 0, []
+    for failure in failures:
+        told, _ = hook(place, failure["met"])
+        is_right = failure["warning"]["corrective_guidance"] in told
+        right += is_right
+        if not is_right:
+            silent.append(failure["warning"]["error_type"])
+    for failure in failures:
+        told, _ = hook(place, failure["other"])
+        wrong += bool(told)
+        if told:
+            print(f"  {mode}: an unrelated failure is warned of: {failure['other'].splitlines()[-1][:100]}")
+    times = sorted(hook(place, failures[number % len(failures)]["met"])[1] for number in range(asked.times))
+    print(f"{mode}: the right warning for {right} of {len(failures)}, a warning for {wrong} of {len(failures)} "
+          f"unrelated failures; {asked.times} hooks: p50 {times[len(times) // 2]:.0f}, "
+          f"p95 {times[int(len(times) * .95)]:.0f} ms", flush=True)
+    if silent:
+        print(f"  {mode}: without their warning: {', '.join(silent)}")
+
+
+random.seed(1)
+with tempfile.TemporaryDirectory() as directory:
+    place = Path(directory)
+    for name in ["project/.git", "run", "data"]:
+        (place / name).mkdir(parents=True)
+    (place / "run").chmod(0o700)
+    fill(place)
+    print(f"{asked.memories + len(failures):,} memories, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    measure(place, "without a server")
+    server = Server(place)
+    measure(place, "with a server")
+    server.end()
+sys.exit(0)
