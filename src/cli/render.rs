@@ -44,7 +44,8 @@ pub(super) use episode::{
     episodes, episodes_found, episodes_purged,
 };
 pub(super) use eval::{
-    eval_bars, eval_capture, eval_embedding, eval_learning, eval_relevance, eval_retrieval, eval_speed,
+    eval_bars, eval_capture, eval_embedding, eval_episode_speed, eval_learning, eval_relevance, eval_retrieval,
+    eval_speed,
 };
 pub(super) use import::{source_imported, source_preview};
 pub(super) use learn::learned;

@@ -4,6 +4,7 @@
 //! Each part of the measurement is a process of its own, started by the one that reports: what it takes of memory is
 //! its own, and it opens the bank as a new process does.
 
+pub(crate) mod episodes;
 pub(crate) mod exact;
 pub(crate) mod fill;
 mod given;
@@ -13,7 +14,7 @@ pub(crate) mod serve;
 pub(crate) mod synthetic;
 pub(crate) mod texts;
 
-pub(crate) use given::Given;
+pub(crate) use given::{EmbeddedAnyway, Given};
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,10 +22,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// One part of the measurement of one bank.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) part: SpeedPart,
+    /// The number of memories.
     pub(crate) rows: u32,
+    pub(crate) episodes: u32,
+    pub(crate) patterns: u32,
     pub(crate) seed: u64,
     /// The data directory.
     pub(crate) dir: PathBuf,
@@ -32,10 +36,11 @@ pub(crate) struct Order {
     pub(crate) started: f64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SpeedPart {
     /// The process stores the memories and does the upkeep that this causes.
+    #[default]
     Fill,
     /// The process asks as one that serves does.
     Serve,
@@ -43,6 +48,18 @@ pub(crate) enum SpeedPart {
     Tables,
     /// The process stores memories that are yet to be embedded, in a bank of their own.
     Texts,
+    /// The process stores the patterns, and asks for memories where there are no episodes yet.
+    WithoutEpisodes,
+    /// The process stores the episodes and does the upkeep that this causes.
+    FillEpisodes,
+    /// The process asks for episodes and patterns as one that serves does.
+    ServeEpisodes,
+    /// The process asks for episodes with nothing kept in memory.
+    EpisodeTables,
+    /// The process consolidates, and asks beside it.
+    Consolidate,
+    /// The process uses working memory, in a bank of its own.
+    Working,
 }
 
 pub(crate) fn ms(took: Duration) -> f64 {

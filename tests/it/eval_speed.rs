@@ -63,6 +63,43 @@ fn a_small_bank_is_filled_asked_and_kept_in_shape() {
 }
 
 #[test]
+fn a_small_bank_of_episodes_is_filled_asked_and_consolidated() {
+    let place = Place::new();
+    let report = place.run(&["eval", "speed", "--episodes", "300", "--patterns", "20", "--json"]).ok().json();
+    let bank = &report["banks"][0];
+    assert_eq!((&bank["episodes"], &bank["memories"], &bank["patterns"]), (&300.into(), &300.into(), &20.into()));
+    let body = number(bank, "/filled/body_bytes");
+    assert!((2_000.0..8_000.0).contains(&body), "{bank}");
+    // Three vectors of one byte a dimension.
+    assert!(number(bank, "/filled/vector_disk_bytes") > 3.0 * 384.0, "{bank}");
+    assert!(number(bank, "/filled/disk_bytes") > 500.0, "{bank}");
+    for times in [
+        "/banks/0/without/memory_query_ms",
+        "/banks/0/served/by_id_ms",
+        "/banks/0/served/by_attributes_ms",
+        "/banks/0/served/semantic_ms",
+        "/banks/0/served/patterns_ms",
+        "/banks/0/served/context_ms",
+        "/banks/0/served/embedding_ms",
+        "/banks/0/served/memory_query_ms",
+        "/banks/0/served/record_ms",
+        "/banks/0/from_tables/by_attributes_ms",
+        "/banks/0/from_tables/semantic_ms",
+        "/banks/0/consolidated/at_rest/semantic_ms",
+        "/working/operation_ms",
+        "/working/synced_ms",
+    ] {
+        let at = |percentile: &str| number(&report, &format!("{times}/{percentile}"));
+        assert!(0.0 < at("p50") && at("p50") <= at("p95") && at("p95") <= at("p99"), "{times} of {report}");
+    }
+    let embedding = number(bank, "/served/embedding_ms/p50");
+    assert!(number(bank, "/served/context_ms/p50") > embedding, "a context is embedded: {bank}");
+    assert!(number(bank, "/consolidated/looked_at") >= 270.0, "{bank}");
+    assert!(number(bank, "/consolidated/changes") > 0.0, "{bank}");
+    assert!(!place.path("data").exists(), "the bank of the user was touched");
+}
+
+#[test]
 fn where_it_is_asked_to_end_nothing_of_it_is_left() {
     let place = Place::new();
     let temporary = place.path("temporary");
@@ -86,4 +123,6 @@ fn where_it_is_asked_to_end_nothing_of_it_is_left() {
 #[test]
 fn sizes_out_of_range_are_refused() {
     Place::new().run(&["eval", "speed", "--rows", "99"]).exits(2);
+    Place::new().run(&["eval", "speed", "--episodes", "99"]).exits(2);
+    Place::new().run(&["eval", "speed", "--rows", "100", "--episodes", "100"]).exits(2);
 }

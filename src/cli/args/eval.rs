@@ -41,8 +41,11 @@ pub(in crate::cli) enum EvalCommand {
             vector list finds. Nine of ten memories are in the workspace that is asked. Everything goes through the \
             store and the retrieval that all commands use, with the settings in force, in temporary directories, each \
             part in a process of its own. Files are in the cache of the operating system, as they were just written. A \
-            million memories take some minutes, and some 10 GB of disk.",
-        after_help = "Example:\n  reasoning-bank eval speed --rows 1000,100000"
+            million memories take some minutes, and some 10 GB of disk. With --episodes it measures episodes, patterns, \
+            contexts for tasks, consolidation and working memory instead, each against its bar, in banks that have as \
+            many memories as episodes, 100000 at most.",
+        after_help = "Examples:\n  reasoning-bank eval speed --rows 1000,100000\n  \
+            reasoning-bank eval speed --episodes 10000,100000"
     )]
     Speed(SpeedArgs),
     /// Hold the team daemon against its bars under the load of many clients
@@ -181,6 +184,14 @@ pub(in crate::cli) struct SpeedArgs {
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1000,10000,100000,1000000",
         value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     pub(in crate::cli) rows: Vec<u32>,
+    /// Measure banks of so many episodes instead, 100 to 1000000 each
+    #[arg(long, value_name = "N", value_delimiter = ',', conflicts_with = "rows",
+        value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    pub(in crate::cli) episodes: Vec<u32>,
+    /// The patterns of a bank of episodes, 10 to 100000
+    #[arg(long, value_name = "N", default_value = "10000", requires = "episodes",
+        value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    pub(in crate::cli) patterns: u32,
     /// Makes other banks
     #[arg(long, value_name = "N", default_value = "1")]
     pub(in crate::cli) seed: u64,

@@ -1,5 +1,7 @@
 //! The command `eval speed`: one process reports, and starts another for each part of the measurement.
 
+mod episodes;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -33,6 +35,10 @@ pub(super) fn command(args: &SpeedArgs, loaded: &Loaded, output: Output) -> Resu
     }
     check_dims(session::embedder(loaded, Workload::Serving)?.fingerprint().dims)?;
     let runtime = session::one_thread()?;
+    if !args.episodes.is_empty() {
+        let report = runtime.block_on(unless_asked_to_end(episodes::report(args, loaded)))?;
+        return output.answer(&report, render::eval_episode_speed);
+    }
     let report = runtime.block_on(unless_asked_to_end(report(args, output)));
     // Vectors may still be compared, which nobody waits for.
     runtime.shutdown_background();
@@ -74,14 +80,21 @@ async fn report(args: &SpeedArgs, output: Output) -> Result<SpeedReport, Command
 
 async fn texts(seed: u64) -> Result<Texts, CommandFailure> {
     let place = tempfile::tempdir().map_err(CommandFailure::temporary)?;
-    let order = Order { part: SpeedPart::Texts, rows: 0, seed, dir: place.path().to_owned(), started: process::now() };
+    let order = Order {
+        part: SpeedPart::Texts,
+        seed,
+        dir: place.path().to_owned(),
+        started: process::now(),
+        ..Order::default()
+    };
     Ok(process::run(&order).await?)
 }
 
 /// Measures one bank, part by part, with nothing else beside it.
 async fn measure(rows: u32, seed: u64, output: Output) -> Result<BankSpeed, CommandFailure> {
     let place = tempfile::tempdir().map_err(CommandFailure::temporary)?;
-    let order = |part| Order { part, rows, seed, dir: place.path().to_owned(), started: process::now() };
+    let order =
+        |part| Order { part, rows, seed, dir: place.path().to_owned(), started: process::now(), ..Order::default() };
     let filled: Filled = process::run(&order(SpeedPart::Fill)).await?;
     let disk_bytes = process::disk_bytes(place.path()).map_err(CommandFailure::temporary)?;
     let comparing = tokio::task::spawn_blocking(move || compared(rows, seed, output));
@@ -122,6 +135,12 @@ fn part(order: Order, loaded: &Loaded, output: Output) -> Result<CommandExit, Co
         SpeedPart::Serve => answer(&runtime.block_on(served(&order, &bank, &loaded, output))?),
         SpeedPart::Texts => answer(&runtime.block_on(texts_stored(order.seed, &loaded))?),
         SpeedPart::Tables => answer(&runtime.block_on(from_tables(&bank, &mut loaded, output))?),
+        SpeedPart::WithoutEpisodes => answer(&runtime.block_on(episodes::without(&order, &loaded))?),
+        SpeedPart::FillEpisodes => answer(&runtime.block_on(episodes::filled(&order, &loaded, output))?),
+        SpeedPart::ServeEpisodes => answer(&runtime.block_on(episodes::served(&order, &loaded))?),
+        SpeedPart::EpisodeTables => answer(&runtime.block_on(episodes::from_tables(&order, &mut loaded))?),
+        SpeedPart::Consolidate => answer(&runtime.block_on(episodes::consolidated(&order, &loaded))?),
+        SpeedPart::Working => answer(&runtime.block_on(episodes::working_memory(&order, &loaded))?),
     };
     runtime.shutdown_background();
     done

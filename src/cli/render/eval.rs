@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(in crate::cli) use bars::eval_bars;
 pub(in crate::cli) use learning::eval_learning;
 pub(in crate::cli) use relevance::eval_relevance;
-pub(in crate::cli) use speed::eval_speed;
+pub(in crate::cli) use speed::{eval_episode_speed, eval_speed};
 
 use super::style::{bold, doubtful};
 use super::{clean, counted};

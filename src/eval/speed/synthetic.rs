@@ -37,13 +37,16 @@ const SECONDS_BETWEEN: i64 = 31;
 
 /// The purposes that numbers are drawn for. Each has a stream of its own, so that no number is drawn twice.
 #[derive(Debug, Clone, Copy)]
-enum NoiseStream {
+pub(super) enum NoiseStream {
     Centre = 1,
     Turn,
     Vector,
     Text,
     Query,
     QueryVector,
+    Episode,
+    EpisodeVector,
+    Pattern,
 }
 
 pub(crate) struct Synthetic {
@@ -157,6 +160,19 @@ impl Synthetic {
         Restorable::Memory { memory, passages: vec![passage] }
     }
 
+    pub(super) fn noise(&self, purpose: NoiseStream, number: u64) -> Noise {
+        Noise::of(self.seed, purpose, number)
+    }
+
+    /// Moves a place in a random direction. At a distance of 1 it is as far from where it was as a memory is from its
+    /// centre.
+    pub(super) fn moved(&self, mut place: Vec<f32>, distance: f32, noise: &mut Noise) -> Vec<f32> {
+        for (x, strength) in place.iter_mut().zip(&self.strengths) {
+            *x += distance * strength * noise.normal();
+        }
+        place
+    }
+
     /// Makes the vector of a memory, of length 1.
     pub(crate) fn vector(&self, number: u32) -> Vec<f32> {
         self.turned(self.place(number))
@@ -173,23 +189,20 @@ impl Synthetic {
         let content: Vec<&str> = content.split(' ').collect();
         let words = 6 + noise.below(5);
         let words: Vec<&str> = (0..words).map(|_| content[noise.below(content.len() as u64) as usize]).collect();
-        let mut vector = self.place(about);
         let mut apart = Noise::of(self.seed, NoiseStream::QueryVector, u64::from(number));
-        for (x, strength) in vector.iter_mut().zip(&self.strengths) {
-            *x += DISTANCE_OF_QUERIES * strength * apart.normal();
-        }
+        let vector = self.moved(self.place(about), DISTANCE_OF_QUERIES, &mut apart);
         SyntheticQuery { text: words.join(" "), vector: self.turned(vector) }
     }
 
     /// Places a vector around its centre, before it is turned.
-    fn place(&self, number: u32) -> Vec<f32> {
+    pub(super) fn place(&self, number: u32) -> Vec<f32> {
         let mut noise = Noise::of(self.seed, NoiseStream::Vector, u64::from(number));
         let centre = &self.centres[noise.below(self.centres.len() as u64) as usize];
         centre.iter().zip(&self.strengths).map(|(x, strength)| x + strength * noise.normal()).collect()
     }
 
     /// Turns a vector by a Walsh-Hadamard transform with random signs, cuts it to [`DIMS`] and brings it to length 1.
-    fn turned(&self, mut vector: Vec<f32>) -> Vec<f32> {
+    pub(super) fn turned(&self, mut vector: Vec<f32>) -> Vec<f32> {
         vector.iter_mut().zip(&self.signs).for_each(|(x, sign)| *x *= sign);
         let mut half = 1;
         while half < DIRECTIONS {
@@ -207,7 +220,7 @@ impl Synthetic {
         vector
     }
 
-    fn words(&self, count: usize, noise: &mut Noise) -> String {
+    pub(super) fn words(&self, count: usize, noise: &mut Noise) -> String {
         let mut text = String::with_capacity(6 * count);
         for n in 0..count {
             if n > 0 {
@@ -236,7 +249,7 @@ fn push_word(text: &mut String, mut rank: u64) {
 pub(super) struct Noise(SplitMix64);
 
 impl Noise {
-    fn of(seed: u64, purpose: NoiseStream, number: u64) -> Self {
+    pub(super) fn of(seed: u64, purpose: NoiseStream, number: u64) -> Self {
         let mut of_purpose = SplitMix64::seed_from_u64(seed ^ ((purpose as u64) << 56));
         Self(SplitMix64::seed_from_u64(of_purpose.next_u64() ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93)))
     }
@@ -251,12 +264,12 @@ impl Noise {
     }
 
     /// Draws a number in 0..`end`.
-    fn below(&mut self, end: u64) -> u64 {
+    pub(super) fn below(&mut self, end: u64) -> u64 {
         (self.share() * end as f64) as u64
     }
 
     /// Draws a number that is about normal, with mean 0 and variance 1: the sum of four uniform numbers.
-    fn normal(&mut self) -> f32 {
+    pub(super) fn normal(&mut self) -> f32 {
         const SCALE: f32 = 1.732_050_8 / 65_536.0;
         let bits = self.next();
         let sum = (0..4).map(|part| ((bits >> (16 * part)) & 0xffff) as f32).sum::<f32>();

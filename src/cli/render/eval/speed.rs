@@ -1,10 +1,14 @@
 //! The table of banks of several sizes, with a column for each.
 
+mod episodes;
+
 use std::fmt::Write;
 
 use crate::cli::render::style::doubtful;
 use crate::eval::report::LatencyPercentiles;
 use crate::eval::speed::report::{BankSpeed, SpeedReport};
+
+pub(in crate::cli) use episodes::eval_episode_speed;
 
 const NAME: usize = 38;
 const COLUMN: usize = 24;
