@@ -7,6 +7,7 @@ mod reads;
 mod records;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
@@ -18,6 +19,7 @@ use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceI
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::pattern::finding::PatternIndex;
 use reasoning_bank_domain::retrieval::candidates::Candidates;
 pub use reasoning_bank_domain::retrieval::conditions::Conditions;
 use uuid::Uuid;
@@ -105,6 +107,9 @@ pub trait StoreReads: Send + Sync {
 
     /// Lists a page of the memories that the filter lets through.
     fn memories(&self, filter: MemoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>>;
+
+    /// Gives the active patterns that may be shown, ready to be searched. What is given is shared with other readers.
+    fn patterns(&self, visible: Visible, deadline: Deadline) -> StoreFuture<'_, Arc<PatternIndex>>;
 
     /// Lists a page of the memories that name one of these as their parent or source.
     fn derived_from(&self, ids: Vec<MemoryId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>>;

@@ -1,6 +1,7 @@
 //! The reads of the store's handle: each is a read of the port, asked of whatever store is open.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
@@ -11,6 +12,7 @@ use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceI
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::pattern::finding::PatternIndex;
 use reasoning_bank_domain::retrieval::candidates::Candidates;
 use uuid::Uuid;
 
@@ -41,6 +43,7 @@ reads! {
     get(ids: Vec<MemoryId>) -> Vec<MemoryRow>;
     readable(ids: Vec<MemoryId>, visible: Visible) -> Vec<MemoryRow>;
     memories(filter: MemoryFilter, page: Page) -> Vec<MemoryRow>;
+    patterns(visible: Visible) -> Arc<PatternIndex>;
     derived_from(ids: Vec<MemoryId>, page: Page) -> Vec<MemoryRow>;
     lineage(page: Page) -> Vec<(MemoryId, Vec<MemoryId>)>;
     passages(ids: Vec<MemoryId>) -> BTreeMap<MemoryId, Vec<Passage>>;

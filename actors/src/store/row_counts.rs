@@ -1,8 +1,10 @@
 //! The counts of what an operation of the store found, wrote or removed, for the log.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::pattern::finding::PatternIndex;
 use reasoning_bank_domain::retrieval::candidates::Candidates;
 
 use crate::ports::{Committed, Erased, Held, Maintained, Passage, Summary};
@@ -24,6 +26,12 @@ impl Rows for Candidates {
 }
 
 impl<T> Rows for Vec<T> {
+    fn rows(&self) -> usize {
+        self.len()
+    }
+}
+
+impl Rows for Arc<PatternIndex> {
     fn rows(&self) -> usize {
         self.len()
     }

@@ -5,7 +5,7 @@ mod data;
 mod search;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 use futures::future::ready;
@@ -14,11 +14,12 @@ use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
 use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, Visibility};
 use reasoning_bank_domain::learning::job::{Job, JobState};
-use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::memory::{Memory, Status};
+use reasoning_bank_domain::pattern::finding::PatternIndex;
 use reasoning_bank_domain::retrieval::candidates::Candidates;
 use uuid::Uuid;
 
@@ -125,6 +126,14 @@ impl StoreReads for MemStore {
         };
         self.answer("memories", deadline, |data| {
             paged(&data.memories, &page, |id| id.uuid(), wanted).map(|stored| data.row(stored)).collect()
+        })
+    }
+
+    fn patterns(&self, visible: Visible, deadline: Deadline) -> StoreFuture<'_, Arc<PatternIndex>> {
+        let is_shown = |memory: &&Memory| memory.status == Status::Active && visible.contains(memory);
+        self.answer("patterns", deadline, |data| {
+            let memories = data.memories.values().map(|stored| &stored.memory);
+            Arc::new(PatternIndex::of(memories.filter(is_shown).cloned().map(Arc::new)))
         })
     }
 

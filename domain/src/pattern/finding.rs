@@ -4,6 +4,7 @@ mod applies;
 mod score;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -66,6 +67,7 @@ pub struct KeptOutPattern {
 #[derive(Debug, Default)]
 pub struct PatternIndex {
     patterns: Vec<PreparedPattern>,
+    memories: BTreeMap<MemoryId, Arc<Memory>>,
     by_domain: FeatureLists,
     by_type: FeatureLists,
 }
@@ -94,7 +96,16 @@ impl FeatureLists {
 }
 
 impl PatternIndex {
-    pub fn new<'a>(patterns: impl IntoIterator<Item = (MemoryId, &'a PatternPart)>) -> Self {
+    /// Makes the index of these patterns. A memory that is none is left out.
+    pub fn of(memories: impl IntoIterator<Item = Arc<Memory>>) -> Self {
+        let memories = memories.into_iter().filter(|memory| memory.pattern.is_some());
+        let memories: BTreeMap<MemoryId, Arc<Memory>> = memories.map(|memory| (memory.id, memory)).collect();
+        let parts = memories.iter().filter_map(|(id, memory)| Some((*id, memory.pattern.as_deref()?)));
+        let index = Self::new(parts);
+        Self { memories, ..index }
+    }
+
+    fn new<'a>(patterns: impl IntoIterator<Item = (MemoryId, &'a PatternPart)>) -> Self {
         let mut index = Self::default();
         for (id, part) in patterns {
             let place = index.patterns.len();
@@ -103,6 +114,34 @@ impl PatternIndex {
             index.patterns.push(PreparedPattern::new(id, part));
         }
         index
+    }
+
+    pub fn len(&self) -> usize {
+        self.patterns.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// Lists the patterns, in the order of their ids.
+    pub fn memories(&self) -> impl Iterator<Item = (&Memory, &PatternPart)> {
+        self.memories.values().filter_map(|memory| Some((&**memory, memory.pattern.as_deref()?)))
+    }
+
+    /// Returns the memory of a pattern.
+    pub fn memory(&self, id: MemoryId) -> Option<&Memory> {
+        self.memories.get(&id).map(|memory| &**memory)
+    }
+
+    /// Returns the patterns of hits as they are stored, in their order.
+    pub fn suggested(&self, hits: Vec<PatternHit>) -> Vec<SuggestedPattern> {
+        let stored = |PatternHit { id, score, preferred_over, .. }| {
+            let memory = self.memory(id)?.clone();
+            let part = memory.pattern.as_deref()?.clone();
+            Some(SuggestedPattern { memory, part, score, preferred_over })
+        };
+        hits.into_iter().filter_map(stored).collect()
     }
 
     /// Finds the patterns that apply, the best first.

@@ -2,6 +2,7 @@
 //! `tables::read` and `vectors::unembedded`.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -18,6 +19,7 @@ use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceI
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use reasoning_bank_domain::pattern::finding::PatternIndex;
 use reasoning_bank_domain::retrieval::candidates::Candidates;
 use uuid::Uuid;
 
@@ -102,6 +104,13 @@ impl StoreReads for LanceStore {
         self.of_own_vectors(deadline, async move |shared, tables| {
             let found = pages::memories(tables, &filter, &page).await?;
             Ok(name_embedder(shared, read::with_evidence(tables, found).await?))
+        })
+        .boxed()
+    }
+
+    fn patterns(&self, visible: Visible, deadline: Deadline) -> StoreFuture<'_, Arc<PatternIndex>> {
+        self.of_own_vectors(deadline, async move |shared, tables| {
+            shared.resident.patterns.index(tables, &visible).await
         })
         .boxed()
     }

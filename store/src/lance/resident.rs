@@ -7,12 +7,13 @@
 //! In reading order: whom an owner index is for (`owner`), which owner indexes are kept (`cache`), which versions of
 //! the tables they stand for (`versions`, `table_deltas`), how rows are read for them (`rows`) and filled in (`fill`),
 //! how they are searched (`search`), and how memories are read by the row ids that they know (`row_lookup`). `episodes`
-//! has the table of episodes, which takes its share of the budget.
+//! has the table of episodes and `patterns` the patterns, which take their shares of the budget.
 
 mod cache;
 mod episodes;
 mod fill;
 mod owner;
+mod patterns;
 mod row_lookup;
 mod rows;
 mod search;

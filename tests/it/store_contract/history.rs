@@ -75,6 +75,53 @@ async fn the_history_is_listed_by_run_and_goes_with_what_it_is_about(
     assert_eq!(listed(store, None).await, []);
 }
 
+/// Reads the patterns that a search of the workspace, and of the team `red`, finds, with their titles.
+async fn patterns_of(store: &Arc<dyn MemoryStore>, workspace: &WorkspaceId) -> Vec<(MemoryId, String)> {
+    let visible = Visible { workspace: Some(workspace.clone()), team: Some("red".into()), org: None };
+    let index = store.reads().patterns(visible, soon()).await.unwrap();
+    index.memories().map(|(memory, _)| (memory.id, memory.title.clone())).collect()
+}
+
+#[rstest]
+#[tokio::test]
+async fn patterns_are_given_as_they_are_to_those_who_may_read_them(
+    #[values(InMemory, Lance, Resident)] backend: Backend,
+) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let [here, there] = ["/here", "/there"].map(workspace);
+    let [own, other] = [(&here, "Own"), (&there, "Other")].map(|(of, title)| pattern(of, title));
+    let shared = Memory { scope: Scope::Team, team: Some("red".into()), ..pattern(&there, "Shared") };
+    let plain = memory(&here, "Plain", "words");
+    add(store, &[own.clone(), other.clone(), shared.clone(), plain.clone()]).await;
+    let named = |of: &[&Memory]| {
+        let mut named: Vec<(MemoryId, String)> = of.iter().map(|of| (of.id, of.title.clone())).collect();
+        named.sort_unstable();
+        named
+    };
+    assert_eq!(patterns_of(store, &here).await, named(&[&own, &shared]));
+    assert_eq!(patterns_of(store, &there).await, named(&[&other, &shared]));
+
+    // What is no pattern changes nothing, though it is taken out of the same file.
+    commit(store, vec![change(&next(&plain, |memory| memory.title = "Plainer".into()), None)]).await;
+    assert_eq!(patterns_of(store, &here).await, named(&[&own, &shared]));
+    let renamed = next(&own, |memory| memory.title = "Renamed".into());
+    let more = pattern(&here, "More");
+    commit(store, vec![change(&renamed, None), record(&more, None)]).await;
+    assert_eq!(patterns_of(store, &here).await, named(&[&renamed, &shared, &more]));
+    let hidden = next(&renamed, |memory| memory.status = Status::Quarantined);
+    commit(store, vec![change(&hidden, None)]).await;
+    assert_eq!(patterns_of(store, &here).await, named(&[&shared, &more]));
+    while store.maintain(soon()).await.unwrap().more {}
+    assert_eq!(patterns_of(store, &here).await, named(&[&shared, &more]), "after upkeep");
+
+    store.erase(EraseScope::Memory(shared.id), soon()).await.unwrap();
+    assert_eq!(patterns_of(store, &here).await, named(&[&more]));
+    store.erase(EraseScope::Workspace(here.clone()), soon()).await.unwrap();
+    assert_eq!(patterns_of(store, &here).await, []);
+    assert_eq!(patterns_of(store, &there).await, named(&[&other]));
+}
+
 #[rstest]
 #[tokio::test]
 async fn patterns_are_listed_alone_where_they_are_asked_for(#[values(InMemory, Lance, Resident)] backend: Backend) {

@@ -15,7 +15,7 @@ use crate::ports::Record;
 use crate::runtime::Deadline;
 
 impl MemoriesHandle {
-    /// Notes which patterns of the workspace these new episodes followed, and looks at the patterns whose applications are
+    /// Notes which active patterns of the workspace these new episodes followed, and looks at the patterns whose applications are
     /// tested now. A failure is only logged, because the episodes are stored, and consolidation looks again.
     pub(crate) async fn observe(&self, episodes: &[Trace], workspace: &Workspace, deadline: Deadline) {
         if let Err(error) = self.try_to_observe(episodes, workspace, deadline).boxed().await {
@@ -30,13 +30,15 @@ impl MemoriesHandle {
             return Ok(());
         }
         let mut followed = Vec::new();
-        for (memory, part) in self.own_patterns(workspace, deadline).await? {
-            if part.stage == PatternStage::Deprecated {
+        let of_workspace = WorkspaceRef::Id(workspace.id.clone());
+        let index = self.pattern_index(&of_workspace, deadline).await?;
+        for (memory, part) in index.memories() {
+            if part.stage == PatternStage::Deprecated || memory.workspace_id != workspace.id {
                 continue;
             }
-            let new = observation::newly_observed(memory.id, &part, memory.created_at, &told, &HashSet::new());
+            let new = observation::newly_observed(memory.id, part, memory.created_at, &told, &HashSet::new());
             if !new.is_empty() {
-                followed.push((memory.id, part, new));
+                followed.push((memory.id, part.clone(), new));
             }
         }
         let signals = followed.iter().flat_map(|(_, _, new)| new.iter().cloned());
@@ -45,7 +47,6 @@ impl MemoriesHandle {
             return Ok(());
         }
         self.store.commit(signals, deadline).await?;
-        let of_workspace = WorkspaceRef::Id(workspace.id.clone());
         for (id, part, _) in followed {
             if stages::may_be_due(&part, &self.applications(id, deadline).await?) {
                 self.review_pattern(id, &of_workspace, deadline).await?;

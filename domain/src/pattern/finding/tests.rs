@@ -132,3 +132,17 @@ fn lists_and_a_look_at_everything_find_the_same() {
         }
     }
 }
+
+#[test]
+fn an_index_of_memories_finds_their_patterns_and_gives_them_as_they_are_stored() {
+    let memory = |n: u128, part: Option<PatternPart>| {
+        Arc::new(Memory { id: id(n), pattern: part.map(Box::new), ..crate::memory::samples::strategy(n) })
+    };
+    let memories =
+        [memory(1, Some(pattern(json!({})))), memory(2, None), memory(3, Some(pattern(json!({"domains": ["cli"]}))))];
+    let index = PatternIndex::of(memories.clone());
+    assert_eq!(index.memories().map(|(memory, _)| memory.id).collect::<Vec<_>>(), [id(1), id(3)]);
+    let suggested = index.suggested(index.find(&question(), now()));
+    assert_eq!(suggested.iter().map(|one| &one.memory).collect::<Vec<_>>(), [&*memories[0]]);
+    assert_eq!(index.memory(id(2)), None, "it is no pattern");
+}

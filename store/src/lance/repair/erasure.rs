@@ -82,6 +82,7 @@ pub(in crate::lance) async fn finish(
     let erased = delete_rows(&shared.tables, scope).await?;
     if condition(scope, TableName::Memories).is_some() {
         shared.resident.forget();
+        shared.resident.patterns.forget().await;
     }
     if condition(scope, TableName::Traces).is_some() {
         shared.resident.episodes.forget().await;

@@ -10,6 +10,7 @@ use reasoning_bank_index::OwnerIndex;
 
 use super::episodes::EpisodeCache;
 use super::owner::Owner;
+use super::patterns::PatternCache;
 use super::table_deltas::TableVersions;
 use super::versions::{CommittedVersions, NewestVersions};
 use crate::lance::layout::Layout;
@@ -33,8 +34,9 @@ pub(in crate::lance) struct Resident {
     /// The bytes that all owner indexes may take; none are kept when it is 0.
     budget: usize,
     pub(super) newest: NewestVersions,
-    /// The table of episodes may take half of the budget. Owner indexes have what it leaves.
+    /// The table of episodes may take half of the budget, and patterns an eighth. Owner indexes have what they leave.
     pub(in crate::lance) episodes: EpisodeCache,
+    pub(in crate::lance) patterns: PatternCache,
     /// Whoever reads a large owner index holds the first lock, so that no more than one at a time is beyond the budget.
     /// Whoever reads an owner index that takes little holds the second.
     pub(super) reading: tokio::sync::Mutex<()>,
@@ -152,6 +154,7 @@ impl Resident {
             budget,
             newest: NewestVersions::of(layout),
             episodes: EpisodeCache::new(budget / 2),
+            patterns: PatternCache::new(budget / 8),
             reading: tokio::sync::Mutex::default(),
             reading_little: tokio::sync::Mutex::default(),
             adding: Arc::default(),
@@ -174,7 +177,7 @@ impl Resident {
     pub(in crate::lance) fn in_use(&self) -> ResidentUse {
         let state = self.state();
         let of_indexes: usize = state.indexes().map(|cached| cached.bytes.load(Ordering::Relaxed)).sum();
-        let bytes = of_indexes + self.episodes.bytes();
+        let bytes = of_indexes + self.episodes.bytes() + self.patterns.bytes();
         let [answered, read] = [&self.answered, &self.read].map(|count| count.load(Ordering::Relaxed));
         ResidentUse { indexes: state.indexes().count(), bytes, answered, read }
     }
@@ -228,7 +231,7 @@ impl Resident {
     /// Makes room for an owner index of this many bytes. Others that were not used for `unused_for` go, and the one
     /// that was unused longest goes first.
     fn make_room(&self, owner: &Owner, bytes: usize, unused_for: Duration) -> Result<(), NotCached> {
-        let budget = self.budget - self.episodes.bytes();
+        let budget = self.budget - self.episodes.bytes() - self.patterns.bytes();
         if bytes > budget {
             return Err(NotCached::TooLarge);
         }

@@ -17,7 +17,7 @@ use crate::lance::tables::{Tables, dataset};
 use crate::lance::threads::blocking;
 
 /// A fragment as it was read: its number, and the number and the version of what tells which of its rows are deleted.
-type FragmentKey = (u64, Option<(u64, u64)>);
+pub(super) type FragmentKey = (u64, Option<(u64, u64)>);
 
 pub(in crate::lance) struct EpisodeCache {
     /// The most bytes that the table may take. Where it would take more, there is none.
@@ -120,7 +120,7 @@ impl<T> Fragments<T> {
     }
 }
 
-fn key(fragment: &Fragment) -> FragmentKey {
+pub(super) fn key(fragment: &Fragment) -> FragmentKey {
     (fragment.id, fragment.deletion_file.as_ref().map(|deleted| (deleted.id, deleted.read_version)))
 }
 
