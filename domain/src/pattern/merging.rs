@@ -18,7 +18,7 @@ pub const MERGE_LIKENESS: f64 = 0.8;
 /// Returns how alike two patterns are, in 0..=1: by the words of what they say and by when they apply. Patterns of different
 /// categories or types of content are not alike.
 pub fn pattern_likeness(a: &PatternPart, b: &PatternPart) -> f64 {
-    ComparedPattern::of(a).likeness(&ComparedPattern::of(b))
+    ComparedPattern::of(a).likeness(&ComparedPattern::of(b), 0.0)
 }
 
 /// What is compared of a pattern.
@@ -42,17 +42,26 @@ impl ComparedPattern {
         }
     }
 
-    fn likeness(&self, other: &Self) -> f64 {
+    /// Returns how alike two patterns are; 0 where that is certainly less than `least`. Their words are compared last,
+    /// because there are many of them.
+    fn likeness(&self, other: &Self, least: f64) -> f64 {
         if self.kind != other.kind {
             return 0.0;
         }
-        let both_empty = |a: &BTreeSet<String>, b: &BTreeSet<String>| a.is_empty() && b.is_empty();
-        let said = jaccard(&self.words, &other.words);
+        let of = |a: &BTreeSet<String>, b: &BTreeSet<String>| {
+            if a.is_empty() && b.is_empty() { 1.0 } else { jaccard(a, b) }
+        };
+        let weighed = |said: f64, when: f64| CONTENT_WEIGHT * said + (1.0 - CONTENT_WEIGHT) * when;
+        let when = of(&self.demands, &other.demands);
+        if weighed(1.0, when) < least {
+            return 0.0;
+        }
         // Patterns that name other tools say something else, however alike their sentences are.
-        let said =
-            if both_empty(&self.tools, &other.tools) { said } else { said.min(jaccard(&self.tools, &other.tools)) };
-        let when = if both_empty(&self.demands, &other.demands) { 1.0 } else { jaccard(&self.demands, &other.demands) };
-        CONTENT_WEIGHT * said + (1.0 - CONTENT_WEIGHT) * when
+        let tools = of(&self.tools, &other.tools);
+        if weighed(tools, when) < least {
+            return 0.0;
+        }
+        weighed(jaccard(&self.words, &other.words).min(tools), when)
     }
 }
 
@@ -67,7 +76,7 @@ pub fn similar_pairs<'a>(patterns: &[(MemoryId, &'a PatternPart)]) -> Vec<Simila
     let mut pairs: Vec<SimilarPair<'a>> = Vec::new();
     for (place, one) in patterns.iter().enumerate() {
         for (other_place, other) in patterns.iter().enumerate().skip(place + 1) {
-            let likeness = compared[place].likeness(&compared[other_place]);
+            let likeness = compared[place].likeness(&compared[other_place], MERGE_LIKENESS);
             if likeness >= MERGE_LIKENESS {
                 let is_better = one.1.statistics.confidence >= other.1.statistics.confidence;
                 let (better, other) = if is_better { (*one, *other) } else { (*other, *one) };
@@ -214,6 +223,28 @@ mod tests {
         part.applicability.context_conditions = is(conditions);
         part.applicability.anti_conditions = is(anti);
         part
+    }
+
+    #[test]
+    fn looking_for_no_less_than_a_likeness_finds_the_same_pairs() {
+        let other_tools =
+            PatternPart { applicability: with(&["testing"], &[], &[]).applicability, ..tool_pattern(&["rg", "fd"]) };
+        let parts = [
+            with(&["testing"], &[], &[]),
+            with(&["testing", "review"], &[], &[]),
+            with(&["testing"], &["rust", "go"], &[]),
+            with(&["review"], &[], &["go"]),
+            with(&[], &[], &[]),
+            other_tools,
+        ];
+        let compared: Vec<ComparedPattern> = parts.iter().map(ComparedPattern::of).collect();
+        let mut is_alike = Vec::new();
+        for (a, b) in compared.iter().flat_map(|a| compared.iter().map(move |b| (a, b))) {
+            let (whole, found) = (a.likeness(b, 0.0), a.likeness(b, MERGE_LIKENESS));
+            assert!(if whole >= MERGE_LIKENESS { found == whole } else { found < MERGE_LIKENESS }, "{whole} {found}");
+            is_alike.push(whole >= MERGE_LIKENESS);
+        }
+        assert!(is_alike.contains(&true) && is_alike.contains(&false));
     }
 
     #[test]
