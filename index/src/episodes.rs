@@ -1,6 +1,8 @@
 //! The columns that a search of episodes needs, in memory. They are read part by part, as a store has them, and are
 //! joined to one table: who is shown an episode is told by its times, and its meaning by vectors in 8 bits a number.
 
+mod byte_vectors;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -8,7 +10,8 @@ use jiff::Timestamp;
 use rayon::prelude::*;
 use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeTimes, Visibility};
 
-use super::kernels;
+use self::byte_vectors::ByteQuery;
+pub use self::byte_vectors::ByteVectors;
 
 /// The part of a table that has the episodes themselves.
 #[derive(Debug, Default)]
@@ -17,6 +20,8 @@ pub struct EpisodeColumns {
     /// Microseconds since 1970.
     pub created: Vec<i64>,
     pub workspaces: Vec<Arc<str>>,
+    /// Where each is in the table.
+    pub row_ids: Vec<u64>,
 }
 
 /// The part of a table that has what happened to episodes.
@@ -38,60 +43,12 @@ pub struct VectorColumns {
     pub whole: ByteVectors,
 }
 
-/// Vectors of one length, one after another. A row without a vector is all zeros.
-#[derive(Debug, Default)]
-pub struct ByteVectors {
-    dims: usize,
-    numbers: Vec<i8>,
-    norms: Vec<f32>,
-}
-
-impl ByteVectors {
-    pub fn new(dims: usize) -> Self {
-        Self { dims, ..Self::default() }
-    }
-
-    /// Adds a row. A vector of another length is none.
-    pub fn push(&mut self, vector: Option<&[u8]>) {
-        match vector.filter(|vector| vector.len() == self.dims) {
-            Some(vector) => {
-                let at = self.numbers.len();
-                self.numbers.extend(vector.iter().map(|byte| i8::from_le_bytes([*byte])));
-                self.norms.push(norm(&self.numbers[at..]));
-            }
-            None => {
-                self.numbers.extend(std::iter::repeat_n(0, self.dims));
-                self.norms.push(0.0);
-            }
-        }
-    }
-
-    /// Returns the cosine of each row with the query; 0 where it has no vector, or the query is of another length.
-    fn cosines(&self, query: &[i8]) -> Vec<f32> {
-        let length = norm(query);
-        if query.len() != self.dims || length <= 0.0 {
-            return vec![0.0; self.norms.len()];
-        }
-        let query: Vec<i16> = query.iter().map(|number| i16::from(*number)).collect();
-        let mut dots = Vec::with_capacity(self.norms.len());
-        kernels::dots(&query, &self.numbers, &mut dots);
-        #[allow(clippy::cast_precision_loss, reason = "a dot product has less than 24 bits for vectors of this length")]
-        let cosine = |(dot, own): (&i32, &f32)| if *own > 0.0 { *dot as f32 / (own * length) } else { 0.0 };
-        dots.iter().zip(&self.norms).map(cosine).collect()
-    }
-}
-
-fn norm(numbers: &[i8]) -> f32 {
-    let sum: i64 = numbers.iter().map(|number| i64::from(*number).pow(2)).sum();
-    #[allow(clippy::cast_precision_loss, reason = "the length of a vector needs no more than 24 bits")]
-    let sum = sum as f32;
-    sum.sqrt()
-}
-
 /// The episodes, each with what the other tables say of it.
 #[derive(Debug, Default)]
 pub struct EpisodeTable {
     rows: Vec<EpisodeEntry>,
+    /// The row of each episode.
+    places: HashMap<u128, u32>,
     workspaces: Vec<Arc<str>>,
     vectors: Vec<Arc<VectorColumns>>,
     /// The row of the episode, for each part of the vectors and each of its rows.
@@ -102,7 +59,10 @@ pub struct EpisodeTable {
 struct EpisodeEntry {
     id: u128,
     created: i64,
+    row_id: u64,
     workspace: u32,
+    /// Whether anything happened to it.
+    has_state: bool,
     times: EpisodeTimes,
     /// The embedder of its vectors, as the part and the row that name it.
     embedded: Option<(u32, u32)>,
@@ -119,7 +79,8 @@ impl EpisodeTable {
         let mut known: HashMap<Arc<str>, u32> = HashMap::new();
         let mut places: HashMap<u128, u32> = HashMap::new();
         for part in episodes {
-            for ((id, created), workspace) in part.ids.iter().zip(&part.created).zip(&part.workspaces) {
+            let rows = part.ids.iter().zip(&part.created).zip(&part.workspaces).zip(&part.row_ids);
+            for (((id, created), workspace), row_id) in rows {
                 let Ok(created_at) = Timestamp::from_microsecond(*created) else { continue };
                 let workspace = *known.entry(Arc::clone(workspace)).or_insert_with(|| {
                     table.workspaces.push(Arc::clone(workspace));
@@ -127,13 +88,23 @@ impl EpisodeTable {
                 });
                 places.insert(*id, place(table.rows.len()));
                 let times = EpisodeTimes::untouched(created_at);
-                table.rows.push(EpisodeEntry { id: *id, created: *created, workspace, times, embedded: None });
+                table.rows.push(EpisodeEntry {
+                    id: *id,
+                    created: *created,
+                    row_id: *row_id,
+                    workspace,
+                    has_state: false,
+                    times,
+                    embedded: None,
+                });
             }
         }
         for part in states {
             for (row, id) in part.ids.iter().enumerate() {
                 let Some(place) = places.get(id) else { continue };
-                let times = &mut table.rows[*place as usize].times;
+                let entry = &mut table.rows[*place as usize];
+                entry.has_state = true;
+                let times = &mut entry.times;
                 times.last_accessed = part.accessed[row];
                 times.archived_at = part.archived[row];
                 times.deleted_at = part.deleted[row];
@@ -148,12 +119,19 @@ impl EpisodeTable {
             }
             table.owners.push(owners);
         }
+        table.places = places;
         table
+    }
+
+    /// Returns where an episode is in its table, and whether anything happened to it. None where it is unknown.
+    pub fn location(&self, id: u128) -> Option<(u64, bool)> {
+        let row = &self.rows[*self.places.get(&id)? as usize];
+        Some((row.row_id, row.has_state))
     }
 
     /// Estimates the bytes that a table of the given number of episodes takes.
     pub fn bytes(episodes: usize, vectors: usize, dims: usize) -> usize {
-        episodes.saturating_mul(192).saturating_add(vectors.saturating_mul(3 * (dims + 4) + 64))
+        episodes.saturating_mul(256).saturating_add(vectors.saturating_mul(3 * (dims + dims / 8 + 4) + 64))
     }
 
     /// Lists the episodes that the workspace, the time and the visibility of a filter let through, in no order: who is
@@ -189,21 +167,27 @@ impl EpisodeTable {
         limit: usize,
     ) -> Vec<(u128, f32)> {
         let passes = self.passes(filter);
+        let vector = &ByteQuery::of(vector);
         let best_of_part = |(part, owners): (&Arc<VectorColumns>, &Vec<Option<u32>>)| {
-            let mut cosines = if of_outcome { part.outcome.cosines(vector) } else { part.task.cosines(vector) };
-            if !of_outcome {
-                let of_whole = part.whole.cosines(vector);
-                cosines.iter_mut().zip(of_whole).for_each(|(best, whole)| *best = best.max(whole));
-            }
-            let mut found: Vec<(u128, f32)> = owners
-                .iter()
-                .zip(&part.embedders)
-                .zip(cosines)
-                .filter(|((_, made_by), _)| ***made_by == *embedder)
-                .filter_map(|((owner, _), cosine)| {
-                    let row = &self.rows[(*owner)? as usize];
-                    let is_among = among.is_none_or(|among| among.contains(&row.id));
-                    (is_among && passes(row).is_some()).then_some((row.id, cosine.max(0.0)))
+            let id = |row: usize| {
+                let entry = &self.rows[owners[row]? as usize];
+                let is_among = among.is_none_or(|among| among.contains(&entry.id));
+                let is_found = is_among && *part.embedders[row] == *embedder && passes(entry).is_some();
+                is_found.then_some(entry.id)
+            };
+            let compared = if of_outcome { vec![&part.outcome] } else { vec![&part.task, &part.whole] };
+            let mut rows: Vec<u32> = compared
+                .par_iter()
+                .flat_map_iter(|vectors| vectors.near(vector, limit, |row| id(row).is_some()))
+                .collect();
+            rows.sort_unstable();
+            rows.dedup();
+            let mut found: Vec<(u128, f32)> = rows
+                .into_iter()
+                .filter_map(|row| {
+                    let row = row as usize;
+                    let cosines = compared.iter().map(|vectors| vectors.cosine(row, vector));
+                    Some((id(row)?, cosines.fold(0.0, f32::max)))
                 })
                 .collect();
             keep_best(&mut found, limit);
@@ -297,6 +281,7 @@ mod tests {
             columns.ids.push(n as u128);
             columns.created.push((now() - jiff::SignedDuration::from_hours(24 * one.days)).as_microsecond());
             columns.workspaces.push(shops()[usize::from(one.workspace)].as_str().into());
+            columns.row_ids.push(1_000 + n as u64);
             if one.deleted {
                 states.ids.push(n as u128);
                 states.accessed.push(None);
@@ -336,6 +321,10 @@ mod tests {
                 all.filter(|(_, one)| wanted(one)).map(|(n, _)| n as u128).collect::<Vec<u128>>()
             };
             prop_assert_eq!(shown, of(&is_shown));
+            for (n, one) in episodes.iter().enumerate() {
+                prop_assert_eq!(table.location(n as u128), Some((1_000 + n as u64, one.deleted)));
+            }
+            prop_assert_eq!(table.location(1_000), None);
             let lacks = |one: &Drawn| is_shown(one) && one.vectors.as_ref().is_none_or(|(is_old, _)| *is_old);
             let mut lacking: Vec<u128> = table.without_vectors(&filter, "new").map(|(_, id)| id).collect();
             lacking.sort_unstable();

@@ -10,14 +10,14 @@ use super::hits::{TopHits, push};
 use super::kernels;
 
 /// The number of rows of a block. Rows are kept in blocks so that growing never copies all of them.
-const BLOCK_ROWS: usize = 4_096;
+pub(super) const BLOCK_ROWS: usize = 4_096;
 /// The whole number that the largest number of a vector becomes.
 const ROW_MAX: f32 = 127.0;
 /// The same for the vector of a query, which is kept finer.
 const QUERY_MAX: f32 = 2_047.0;
 /// The least number of rows for which a binary prefilter is built. Below it, comparing all rows takes a few
 /// milliseconds.
-const ROWS_WORTH_A_PREFILTER: usize = 40_000;
+pub(super) const ROWS_WORTH_A_PREFILTER: usize = 40_000;
 /// The growth in rows, as a factor, after which a binary prefilter is built anew.
 const PREFILTER_GROWTH: usize = 2;
 /// The share of rows that pass the binary prefilter, as one in this number, unless one of the next two constants asks
@@ -28,7 +28,7 @@ const PREFILTER_LEAST: usize = 2_000;
 /// At least this many rows pass for each memory that is wanted.
 const PREFILTER_A_MEMORY: usize = 20;
 /// The number of blocks of a binary prefilter that are worth handing to a thread.
-const BLOCKS_A_PIECE: usize = 8;
+pub(super) const BLOCKS_A_PIECE: usize = 8;
 /// The number of rows to compare that are worth handing to a thread.
 const ROWS_A_PIECE: usize = 1_000;
 /// The number of pieces of work that a thread gets. Larger pieces leave more rows out early, but with one piece a
@@ -171,8 +171,7 @@ impl QuantizedVectors {
 
     /// Returns the allowed rows whose signs differ least from the query's.
     fn prefilter(&self, query: &[u64], limit: usize, allowed: impl Fn(u32) -> bool + Sync) -> Passing {
-        let wanted =
-            (self.memories.len() / PREFILTER_SHARE).max(PREFILTER_LEAST).max(limit.saturating_mul(PREFILTER_A_MEMORY));
+        let wanted = passing_count(self.memories.len(), limit);
         let farthest = AtomicUsize::new(self.dims);
         let pieces = PIECES_A_THREAD * rayon::current_num_threads();
         let piece = self.blocks.len().div_ceil(pieces).max(BLOCKS_A_PIECE);
@@ -192,15 +191,20 @@ impl QuantizedVectors {
     }
 }
 
+/// Returns how many of so many rows pass the binary prefilter where `limit` are wanted.
+pub(super) fn passing_count(rows: usize, limit: usize) -> usize {
+    (rows / PREFILTER_SHARE).max(PREFILTER_LEAST).max(limit.saturating_mul(PREFILTER_A_MEMORY))
+}
+
 /// Rows that passed the binary prefilter.
-struct Passing {
-    rows: Vec<u32>,
+pub(super) struct Passing {
+    pub(super) rows: Vec<u32>,
     /// True where as many rows passed as are wanted, so that others may have been left out.
     full: bool,
 }
 
 /// The rows that differ least of those that were looked at: as many as are wanted, and some more.
-struct Near<'a> {
+pub(super) struct Near<'a> {
     wanted: usize,
     rows: Vec<(u16, u32)>,
     at_distance: Vec<usize>,
@@ -212,12 +216,12 @@ struct Near<'a> {
 }
 
 impl<'a> Near<'a> {
-    fn none(dims: usize, wanted: usize, farthest: &'a AtomicUsize) -> Self {
+    pub(super) fn none(dims: usize, wanted: usize, farthest: &'a AtomicUsize) -> Self {
         Self { wanted, rows: Vec::new(), at_distance: vec![0; dims + 1], farthest, full_at: wanted.saturating_mul(2) }
     }
 
     /// Adds rows by their distances. `first` is the number of the first row.
-    fn add(&mut self, distances: &[u16], first: usize, allowed: impl Fn(usize) -> bool) {
+    pub(super) fn add(&mut self, distances: &[u16], first: usize, allowed: impl Fn(usize) -> bool) {
         let farthest = self.farthest.load(Ordering::Relaxed);
         for (at, distance) in distances.iter().enumerate() {
             if usize::from(*distance) <= farthest && allowed(at) {
@@ -231,7 +235,7 @@ impl<'a> Near<'a> {
         }
     }
 
-    fn and(mut self, other: Self) -> Self {
+    pub(super) fn and(mut self, other: Self) -> Self {
         self.rows.extend(other.rows);
         self.at_distance.iter_mut().zip(other.at_distance).for_each(|(own, others)| *own += others);
         self
@@ -245,7 +249,7 @@ impl<'a> Near<'a> {
         self.at_distance[farthest + 1..].fill(0);
     }
 
-    fn passing(mut self) -> Passing {
+    pub(super) fn passing(mut self) -> Passing {
         self.leave_out();
         let full = self.rows.len() >= self.wanted;
         Passing { rows: self.rows.into_iter().map(|(_, row)| row).collect(), full }
@@ -298,7 +302,7 @@ fn unit(vector: &[f32]) -> Vec<f32> {
 }
 
 /// Returns one bit for each number, in words of 64. It is set where the number is above the mean.
-fn signs(vector: &[f32], mean: &[f32]) -> impl ExactSizeIterator<Item = u64> {
+pub(super) fn signs(vector: &[f32], mean: &[f32]) -> impl ExactSizeIterator<Item = u64> {
     vector.chunks(64).zip(mean.chunks(64)).map(|(numbers, means)| {
         let above = numbers.iter().zip(means).enumerate().map(|(bit, (n, mean))| u64::from(n > mean) << bit);
         above.sum()

@@ -45,6 +45,7 @@ use crate::lance::threads::{self, blocking};
 
 pub(super) use self::cache::Resident;
 pub use self::cache::ResidentUse;
+pub(super) use self::episodes::CurrentEpisodes;
 
 /// An owner index of at most this many passages is made before the search that wants it is answered.
 const PASSAGES_AT_ONCE: usize = 2_000;

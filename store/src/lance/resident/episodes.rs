@@ -7,12 +7,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::RecordBatch;
 use lance::Dataset;
+use lance::dataset::ProjectionRequest;
 use lance::table::format::Fragment;
 use reasoning_bank_actors::ports::StoreError;
+use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_index::{ByteVectors, EpisodeColumns, EpisodeTable, StateColumns, VectorColumns};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::rows;
-use crate::lance::tables::rows::{id_column, optional_times, text_column, time_column, vector_bytes};
+use crate::lance::errors::failed;
+use crate::lance::tables::rows::{decode_bodies, id_column, optional_times, text_column, time_column, vector_bytes};
 use crate::lance::tables::{Tables, dataset};
 use crate::lance::threads::blocking;
 
@@ -24,6 +28,36 @@ pub(in crate::lance) struct EpisodeCache {
     budget: usize,
     bytes: AtomicUsize,
     held: tokio::sync::Mutex<HeldEpisodes>,
+}
+
+/// The episodes in memory, and the table of traces that they were read from.
+#[derive(Clone)]
+pub(in crate::lance) struct CurrentEpisodes {
+    pub(in crate::lance) table: Arc<EpisodeTable>,
+    traces: Arc<Dataset>,
+}
+
+impl CurrentEpisodes {
+    /// Reads these episodes where they are, in no order. Unknown ones are left out.
+    pub(in crate::lance) async fn traces(&self, ids: &[u128]) -> Result<Vec<Trace>, StoreError> {
+        let mut row_ids: Vec<u64> = ids.iter().filter_map(|id| Some(self.table.location(*id)?.0)).collect();
+        row_ids.sort_unstable();
+        // A fragment costs time of the processor, not of the disk, so another task reads half of the rows.
+        let (some, others) = row_ids.split_at(row_ids.len() / 2);
+        let others = AbortOnDropHandle::new(tokio::spawn(read(Arc::clone(&self.traces), others.to_vec())));
+        let mut traces = read(Arc::clone(&self.traces), some.to_vec()).await?;
+        traces.extend(others.await.map_err(failed)??);
+        Ok(traces)
+    }
+}
+
+async fn read(traces: Arc<Dataset>, row_ids: Vec<u64>) -> Result<Vec<Trace>, StoreError> {
+    if row_ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let body = ProjectionRequest::from_columns(["body"], traces.schema());
+    let bodies = traces.take_rows(&row_ids, body).await.map_err(failed)?;
+    decode_bodies(&[bodies])
 }
 
 #[derive(Default)]
@@ -48,22 +82,25 @@ impl EpisodeCache {
         &self,
         tables: &Tables,
         dims: usize,
-    ) -> Result<Option<Arc<EpisodeTable>>, StoreError> {
+    ) -> Result<Option<CurrentEpisodes>, StoreError> {
+        // The lock comes first: whatever is read was not yet erased when it was taken.
+        let mut held = self.held.lock().await;
         let episodes = dataset::newest(&tables.traces).await?;
         let states = dataset::newest(&tables.episode_state).await?;
         let vectors = dataset::newest(&tables.episode_vectors).await?;
         let bytes = EpisodeTable::bytes(rows_of(&episodes), rows_of(&vectors), dims);
-        let mut held = self.held.lock().await;
         if bytes > self.budget {
             *held = HeldEpisodes::default();
             self.bytes.store(0, Ordering::Relaxed);
             return Ok(None);
         }
         let changed = [
-            held.episodes.follow(&episodes, &["id", "created", "workspace"], episode_columns).await?,
+            held.episodes.follow(&episodes, &["id", "created", "workspace", rows::ROW_ID], episode_columns).await?,
             held.states.follow(&states, &["id", "accessed", "archived", "deleted"], state_columns).await?,
             held.vectors
-                .follow(&vectors, &["id", "embedder", "task", "outcome", "whole"], |rows| vector_columns(rows, dims))
+                .follow(&vectors, &["id", "embedder", "task", "outcome", "whole"], move |rows| {
+                    vector_columns(rows, dims)
+                })
                 .await?,
         ];
         if changed.contains(&true) {
@@ -71,7 +108,7 @@ impl EpisodeCache {
             held.table = Arc::new(blocking(move || EpisodeTable::join(&episodes, &states, &vectors)).await?);
             self.bytes.store(bytes, Ordering::Relaxed);
         }
-        Ok(Some(Arc::clone(&held.table)))
+        Ok(Some(CurrentEpisodes { table: Arc::clone(&held.table), traces: episodes }))
     }
 
     /// Forgets everything, before anybody hears that rows are erased.
@@ -90,13 +127,13 @@ impl<T> Default for Fragments<T> {
     }
 }
 
-impl<T> Fragments<T> {
+impl<T: Send + 'static> Fragments<T> {
     /// Reads the fragments that are new or changed, and drops those that are gone. Tells whether there were any.
     async fn follow(
         &mut self,
         now: &Dataset,
         columns: &[&str],
-        parse: impl Fn(&[RecordBatch]) -> T,
+        parse: impl Fn(&[RecordBatch]) -> Result<T, StoreError> + Copy + Send + 'static,
     ) -> Result<bool, StoreError> {
         let keys: Vec<FragmentKey> = now.fragments().iter().map(key).collect();
         if self.0.iter().map(|(key, _)| *key).eq(keys.iter().copied()) {
@@ -107,7 +144,10 @@ impl<T> Fragments<T> {
         for (key, fragment) in keys.into_iter().zip(now.fragments().iter()) {
             let part = match known.remove(&key) {
                 Some(part) => part,
-                None => Arc::new(parse(&rows::read_all(now, columns, None, Some(vec![fragment.clone()])).await?)),
+                None => {
+                    let rows = rows::read_all(now, columns, None, Some(vec![fragment.clone()])).await?;
+                    Arc::new(blocking(move || parse(&rows)).await??)
+                }
             };
             parts.push((key, part));
         }
@@ -134,25 +174,31 @@ fn few_texts(rows: &[RecordBatch], name: &'static str) -> Vec<Arc<str>> {
     text_column(rows, name).map(|text| Arc::clone(known.entry(text).or_insert_with(|| text.into()))).collect()
 }
 
-fn episode_columns(rows: &[RecordBatch]) -> EpisodeColumns {
-    EpisodeColumns {
-        ids: id_column(rows).collect(),
-        created: time_column(rows, "created").collect(),
-        workspaces: few_texts(rows, "workspace"),
+fn episode_columns(batches: &[RecordBatch]) -> Result<EpisodeColumns, StoreError> {
+    let mut row_ids = Vec::new();
+    for batch in batches {
+        row_ids.extend_from_slice(rows::row_id_column(batch)?);
     }
+    Ok(EpisodeColumns {
+        ids: id_column(batches).collect(),
+        created: time_column(batches, "created").collect(),
+        workspaces: few_texts(batches, "workspace"),
+        row_ids,
+    })
 }
 
-fn state_columns(rows: &[RecordBatch]) -> StateColumns {
+fn state_columns(rows: &[RecordBatch]) -> Result<StateColumns, StoreError> {
     let [accessed, archived, deleted] =
         ["accessed", "archived", "deleted"].map(|name| optional_times(rows, name).collect());
-    StateColumns { ids: id_column(rows).collect(), accessed, archived, deleted }
+    Ok(StateColumns { ids: id_column(rows).collect(), accessed, archived, deleted })
 }
 
-fn vector_columns(rows: &[RecordBatch], dims: usize) -> VectorColumns {
+fn vector_columns(rows: &[RecordBatch], dims: usize) -> Result<VectorColumns, StoreError> {
     let [task, outcome, whole] = ["task", "outcome", "whole"].map(|name| {
         let mut vectors = ByteVectors::new(dims);
         vector_bytes(rows, name).for_each(|vector| vectors.push(vector));
+        vectors.build_prefilter();
         vectors
     });
-    VectorColumns { ids: id_column(rows).collect(), embedders: few_texts(rows, "embedder"), task, outcome, whole }
+    Ok(VectorColumns { ids: id_column(rows).collect(), embedders: few_texts(rows, "embedder"), task, outcome, whole })
 }

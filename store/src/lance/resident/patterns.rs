@@ -16,14 +16,14 @@ use reasoning_bank_domain::pattern::finding::PatternIndex;
 
 use super::episodes::{FragmentKey, key};
 use super::rows;
-use crate::lance::tables::rows::{decode_bodies, id_column};
+use crate::lance::tables::rows::{decode_bodies, id_column, text_column};
 use crate::lance::tables::{Tables, dataset};
 use crate::lance::threads::blocking;
 
 /// The indexes of so many readers are kept.
 const READERS_MOST: usize = 8;
-/// A pattern in memory and its place in indexes take about so many times the bytes that were read of it.
-const BYTES_FOR_ONE: usize = 4;
+/// A pattern in memory and its place in indexes take about so many times the bytes of its body.
+const BYTES_FOR_ONE: usize = 3;
 
 pub(in crate::lance) struct PatternCache {
     /// The most bytes that all may take. What takes more is read for each question.
@@ -134,7 +134,7 @@ impl HeldPatterns {
 
 impl PatternRows {
     fn of(bodies: &[RecordBatch]) -> Result<Self, StoreError> {
-        let bytes = BYTES_FOR_ONE * bodies.iter().map(RecordBatch::get_array_memory_size).sum::<usize>();
+        let bytes = BYTES_FOR_ONE * text_column(bodies, "body").map(str::len).sum::<usize>();
         let patterns: Vec<Memory> = decode_bodies(bodies)?;
         Ok(Self { patterns: patterns.into_iter().map(Arc::new).collect(), bytes })
     }

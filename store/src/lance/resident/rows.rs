@@ -25,7 +25,7 @@ use crate::lance::layout::Layout;
 use crate::lance::tables::{TableName, Tables, Versions, dataset, filter, read, rows};
 
 /// The name of the column in which LanceDB says where a row is.
-const ROW_ID: &str = "_rowaddr";
+pub(super) const ROW_ID: &str = "_rowaddr";
 pub(super) const OF_MEMORIES: &[&str] = &["body", ROW_ID];
 pub(super) const ROW_IDS_OF_MEMORIES: &[&str] = &["id", ROW_ID];
 pub(super) const OF_PASSAGES: &[&str] = &["id", "memory_id", "terms", "vector"];
@@ -166,7 +166,7 @@ pub(super) fn row_ids(batch: &RecordBatch) -> Result<BTreeMap<MemoryId, u64>, St
     ids.zip(row_id_column(batch)?).map(|(id, row_id)| Ok((id.parse().map_err(failed)?, *row_id))).collect()
 }
 
-fn row_id_column(batch: &RecordBatch) -> Result<&[u64], StoreError> {
+pub(super) fn row_id_column(batch: &RecordBatch) -> Result<&[u64], StoreError> {
     let row_ids = batch.column_by_name(ROW_ID).and_then(|column| column.as_primitive_opt::<UInt64Type>());
     Ok(row_ids.ok_or_else(|| StoreError::Failed("a row has no row id".into()))?.values())
 }

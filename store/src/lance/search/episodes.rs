@@ -3,7 +3,6 @@
 //! columns, and only the bodies of those that are asked for are read.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::{EpisodeRow, EpisodeSearch, StoreError};
@@ -13,9 +12,9 @@ use reasoning_bank_domain::episode::{
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_index::EpisodeTable;
 use uuid::Uuid;
 
+use crate::lance::resident::CurrentEpisodes;
 use crate::lance::shared::SharedStore;
 use crate::lance::tables::read::{record, select, select_these};
 use crate::lance::tables::rows::{
@@ -45,7 +44,7 @@ pub(in crate::lance) async fn episodes(
     let mut places = places(shared, tables, filter).await?;
     places.retain(|place| after.as_ref().is_none_or(|after| place < after));
     let ids = newest(places, limit);
-    read_rows(tables, &ids).await
+    read_rows(shared, tables, &ids).await
 }
 
 /// Counts the episodes that the filter lets through, by who is shown them.
@@ -82,7 +81,7 @@ pub(in crate::lance) async fn nearest(
     search: &EpisodeSearch,
 ) -> Result<Vec<(EpisodeRow, f64)>, StoreError> {
     let ranked = match table(shared, tables).await? {
-        Some(table) => {
+        Some(CurrentEpisodes { table, .. }) => {
             let labelled = labelled(tables, &search.filter).await?;
             let search = search.clone();
             let find = move || {
@@ -94,8 +93,8 @@ pub(in crate::lance) async fn nearest(
         None => nearest_in_tables(shared, tables, search).await?,
     };
     let cosines: HashMap<u128, f64> = ranked.iter().map(|(cosine, id)| (*id, *cosine)).collect();
-    let wanted: Vec<String> = ranked.iter().map(|(_, id)| text_of(*id)).collect();
-    let rows = read_rows(tables, &wanted).await?;
+    let wanted: Vec<u128> = ranked.iter().map(|(_, id)| *id).collect();
+    let rows = read_rows(shared, tables, &wanted).await?;
     let cosine = |row: &EpisodeRow| cosines.get(&row.trace.trace_id.uuid().as_u128()).copied().unwrap_or_default();
     let with_cosine = |row: EpisodeRow| {
         let cosine = cosine(&row);
@@ -165,7 +164,7 @@ pub(in crate::lance) async fn without_vectors(
     limit: usize,
 ) -> Result<Vec<(Trace, u64)>, StoreError> {
     let lacking = match table(shared, tables).await? {
-        Some(table) => {
+        Some(CurrentEpisodes { table, .. }) => {
             let labelled = labelled(tables, filter).await?;
             let lacking = table.without_vectors(filter, embedder);
             lacking.filter(|(_, id)| labelled.as_ref().is_none_or(|labelled| labelled.contains(id))).collect()
@@ -181,10 +180,10 @@ pub(in crate::lance) async fn without_vectors(
         }
     };
     let ids = newest(lacking, limit);
-    let others = select_these(&tables.episode_vectors, "id", ids.clone(), &["body"]).await?;
+    let others = select_these(&tables.episode_vectors, "id", texts_of(&ids), &["body"]).await?;
     let revisions = decode_bodies::<EpisodeVectors>(&others)?.into_iter().map(|of| (of.episode_id, of.revision + 1));
     let revisions: HashMap<TraceId, u64> = revisions.collect();
-    let rows = read_rows(tables, &ids).await?;
+    let rows = read_rows(shared, tables, &ids).await?;
     let with_revision = |row: EpisodeRow| {
         let revision = revisions.get(&row.trace.trace_id).copied().unwrap_or_default();
         (row.trace, revision)
@@ -192,8 +191,8 @@ pub(in crate::lance) async fn without_vectors(
     Ok(rows.into_iter().map(with_revision).collect())
 }
 
-/// Returns the table of episodes in memory; none where it would be too large.
-async fn table(shared: &SharedStore, tables: &Tables) -> Result<Option<Arc<EpisodeTable>>, StoreError> {
+/// Returns the episodes in memory; none where they would take too much of it.
+async fn table(shared: &SharedStore, tables: &Tables) -> Result<Option<CurrentEpisodes>, StoreError> {
     shared.resident.episodes.table(tables, shared.dims).await
 }
 
@@ -221,7 +220,7 @@ async fn visible_places(
     tables: &Tables,
     filter: &EpisodeFilter,
 ) -> Result<Vec<(Visibility, EpisodePlace)>, StoreError> {
-    if let Some(table) = table(shared, tables).await? {
+    if let Some(CurrentEpisodes { table, .. }) = table(shared, tables).await? {
         let labelled = labelled(tables, filter).await?;
         let is_labelled = |id: &u128| labelled.as_ref().is_none_or(|labelled| labelled.contains(id));
         let shown = table.shown(filter).filter(|(_, _, id)| is_labelled(id));
@@ -247,29 +246,43 @@ async fn visible_places(
 }
 
 /// Returns the ids of the newest places.
-fn newest(mut places: Vec<EpisodePlace>, limit: usize) -> Vec<String> {
+fn newest(mut places: Vec<EpisodePlace>, limit: usize) -> Vec<u128> {
     if places.len() > limit {
         places.select_nth_unstable_by(limit, |a, b| b.cmp(a));
         places.truncate(limit);
     }
     places.sort_unstable_by(|a, b| b.cmp(a));
-    places.into_iter().map(|(_, id)| text_of(id)).collect()
+    places.into_iter().map(|(_, id)| id).collect()
 }
 
-fn text_of(id: u128) -> String {
-    Uuid::from_u128(id).to_string()
+fn texts_of(ids: &[u128]) -> Vec<String> {
+    ids.iter().map(|id| Uuid::from_u128(*id).to_string()).collect()
 }
 
 /// Reads these episodes, in this order. Those that are gone meanwhile are left out.
-async fn read_rows(tables: &Tables, ids: &[String]) -> Result<Vec<EpisodeRow>, StoreError> {
-    let (traces, states) = tokio::try_join!(
-        select_these(&tables.traces, "id", ids.to_vec(), &["body"]),
-        select_these(&tables.episode_state, "id", ids.to_vec(), &["body"])
-    )?;
+async fn read_rows(shared: &SharedStore, tables: &Tables, ids: &[u128]) -> Result<Vec<EpisodeRow>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (traces, states) = match table(shared, tables).await? {
+        Some(current) => {
+            let has_state = |id: &u128| current.table.location(*id).is_none_or(|(_, has_state)| has_state);
+            let changed: Vec<u128> = ids.iter().copied().filter(has_state).collect();
+            let states = select_these(&tables.episode_state, "id", texts_of(&changed), &["body"]);
+            tokio::try_join!(current.traces(ids), states)?
+        }
+        None => {
+            let (traces, states) = tokio::try_join!(
+                select_these(&tables.traces, "id", texts_of(ids), &["body"]),
+                select_these(&tables.episode_state, "id", texts_of(ids), &["body"])
+            )?;
+            (decode_bodies(&traces)?, states)
+        }
+    };
     let states = decode_bodies::<EpisodeState>(&states)?.into_iter().map(|state| (state.episode_id, state));
     let mut states: HashMap<TraceId, EpisodeState> = states.collect();
-    let traces = decode_bodies::<Trace>(&traces)?.into_iter().map(|trace| (trace.trace_id.to_string(), trace));
-    let mut traces: HashMap<String, Trace> = traces.collect();
+    let mut traces: HashMap<u128, Trace> =
+        traces.into_iter().map(|trace: Trace| (trace.trace_id.uuid().as_u128(), trace)).collect();
     let row = |trace: Trace| {
         let state = states.remove(&trace.trace_id).unwrap_or_else(|| EpisodeState::of(&trace));
         EpisodeRow { trace, state }
