@@ -23,7 +23,7 @@ use crate::eval::speed::synthetic::{Synthetic, SyntheticQuery};
 use crate::process_memory;
 
 /// So many questions of each kind are made up, and each kind is asked so often at most.
-pub(crate) const QUESTIONS: u32 = 300;
+pub(crate) const QUESTIONS: u32 = 200;
 /// So many further ones warm the bank up.
 pub(crate) const WARM_UP: u32 = 20;
 /// So many episodes are recorded.

@@ -7,7 +7,7 @@ use crate::cli::render::style::doubtful;
 use crate::eval::report::LatencyPercentiles;
 use crate::eval::speed::episodes::report::{EpisodeBankSpeed, EpisodeSpeedReport, SearchTimes};
 
-const NAME: usize = 38;
+const NAME: usize = 42;
 const COLUMN: usize = 22;
 const BAR: usize = 44;
 
@@ -60,7 +60,8 @@ pub(in crate::cli) fn eval_episode_speed(report: &EpisodeSpeedReport) -> String 
     }
     let working = &report.working;
     let (operation, synced) = (three(working.operation_ms), three(working.synced_ms));
-    let _ = writeln!(out, "\nworking memory, {} open tasks, ms{:>COLUMN$}", working.tasks, "p50    p95    p99");
+    let head = format!("working memory, {} open tasks, ms", working.tasks);
+    let _ = writeln!(out, "\n{head:<NAME$}{:>COLUMN$}", "p50    p95    p99");
     let _ = writeln!(out, "{:<NAME$}{operation:>COLUMN$}   p99 below 1", "an operation and its line in the log");
     let _ = writeln!(out, "{:<NAME$}{synced:>COLUMN$}", "a state, which is synced");
     let _ =
