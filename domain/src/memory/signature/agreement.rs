@@ -123,8 +123,15 @@ const RUN_WORDS: usize = 4;
 const RUN_TELLING_WORDS: usize = 3;
 /// A shorter name stands in texts by chance.
 const NAME_BYTES: usize = 4;
-/// The exit codes of processes that a signal ended, which few causes have.
-const OF_SIGNALS: [&str; 3] = ["134", "137", "139"];
+/// The share of the words of a line that is told besides one name in it.
+const SHARED_BESIDE_NAME: f64 = 0.5;
+/// So many words of a line, however long, are told of nothing else.
+const MANY_WORDS: usize = 6;
+/// The exit code of a process that the system killed, mostly for its memory.
+const KILLED: &str = "exit code 137";
+/// Words of the names of types that say nothing of the cause.
+const OF_TYPES: [&str; 8] =
+    ["exception", "failure", "failed", "invalid", "operation", "runtime", "timeout", "connection"];
 
 static LITERALS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // A quotation, or else what no word of prose looks like: a path, a file, a name with an underscore or with capitals in
@@ -166,10 +173,8 @@ impl ToldFailure<'_> {
             return self.is_of_kind(&met, &message, &lines);
         }
         let name = self.error_type.trim().to_lowercase();
-        let mut names = literals(self.error_type, "");
-        names.extend(Some(name).filter(|name| name.len() > 2 && !own.is_generic()));
-        let names_it = |line: &&&str| names.iter().any(|name| is_named(name, &line.to_lowercase()));
-        match lines.iter().find(names_it) {
+        let is_name = name.len() > 2 && !own.is_generic();
+        match lines.iter().find(|line| is_name && is_named(&name, &line.to_lowercase())) {
             Some(line) if self.names_cause() => !self.is_of_another(line, &own, &lines),
             Some(line) => self.is_of_kind(&own, line, &lines),
             None => self.tells_any(&lines, ""),
@@ -186,12 +191,9 @@ impl ToldFailure<'_> {
         is_phrase || (is_type && !OF_LIBRARIES.contains(&Signature::of(&phrase, None).error()))
     }
 
-    /// Tells whether the failure of a kind that has many causes is the one that is told. `message` says what failed.
+    /// Tells whether a failure of a kind that the warning is about, too, is the one that is told. `message` says what failed.
     fn is_of_kind(&self, kind: &Signature, message: &str, lines: &[&str]) -> bool {
-        if kind.error().strip_prefix("exit code ").is_some_and(|code| OF_SIGNALS.contains(&code)) {
-            return true;
-        }
-        if !kind.has_many_causes() {
+        if kind.error() == KILLED || (!kind.has_many_causes() && self.tells_type(kind)) {
             return !self.is_of_another(message, kind, lines);
         }
         let told = self.text.to_lowercase();
@@ -199,14 +201,34 @@ impl ToldFailure<'_> {
         if literals.iter().any(|literal| is_named(literal, &told)) {
             return true;
         }
+        if !literals.is_empty() {
+            // What a compiler or a library says of all failures of the kind is told of this one as well.
+            return self.named(lines, kind.error()).len() >= 2;
+        }
         let shared = SharedWords::of(message, &told, kind.error());
-        (literals.is_empty() && shared.share() >= SHARED_WORDS) || self.tells_any(lines, kind.error())
+        shared.share() >= SHARED_WORDS || self.tells_any(lines, kind.error())
+    }
+
+    /// Tells whether the text has a word of the name of the type, as it has where the project made the type for this
+    /// failure.
+    fn tells_type(&self, kind: &Signature) -> bool {
+        let own = format!("{}\n", self.error_type.to_lowercase());
+        let text = self.text.to_lowercase().replace(own.trim(), " ");
+        let mut told = words(&text);
+        told.any(|word| {
+            word.len() >= NAME_BYTES
+                && !FILLERS.contains(&word)
+                && !OF_TYPES.contains(&word)
+                && kind.error().contains(word)
+        })
     }
 
     /// Tells whether the message quotes what the warning does not name, while the warning names what was not printed.
     fn is_of_another(&self, message: &str, kind: &Signature, lines: &[&str]) -> bool {
         let told = self.text.to_lowercase();
-        let quoted = literals(message, kind.error());
+        let mut quoted = literals(message, kind.error());
+        let name = self.error_type.to_lowercase();
+        quoted.retain(|literal| !name.contains(literal.as_str()));
         if quoted.is_empty() || quoted.iter().any(|literal| is_named(literal, &told)) {
             return false;
         }
@@ -220,19 +242,28 @@ impl ToldFailure<'_> {
     fn tells_any(&self, lines: &[&str], kind: &str) -> bool {
         let told = self.text.to_lowercase();
         let told_words: Vec<&str> = words(&told).collect();
-        let mut named = HashSet::new();
-        lines.iter().any(|line| {
-            let literals = literals(line, kind);
-            let own =
-                literals.iter().filter(|literal| literal.len() >= NAME_BYTES && is_named(literal, &told)).cloned();
-            let before = named.len();
-            named.extend(own);
+        let of_line = |line: &&str| {
             let shared = SharedWords::of(line, &told, kind);
-            named.len() >= 2
-                || (named.len() > before && shared.count >= 1 && shared.share() >= SHARED_WORDS / 2.0)
+            let literals = literals(line, kind);
+            let names_one = self.named(&[*line], kind).len() == 1;
+            (names_one && shared.count >= 1 && shared.share() >= SHARED_BESIDE_NAME)
                 || (literals.is_empty() && shared.count >= 3 && shared.share() >= SHARED_WORDS)
-                || has_run(&line.to_lowercase(), &told_words)
-        })
+                || shared.count >= MANY_WORDS
+                || has_run(&without_literals(line), &told_words)
+        };
+        let named = self.named(lines, kind);
+        let is_long = |name: &String| name.matches(['_', '-']).count() >= 2;
+        named.len() >= 2 || named.iter().any(is_long) || lines.iter().any(of_line)
+    }
+
+    /// Returns what lines quote or name and the warning names as well, each path by its last part.
+    fn named(&self, lines: &[&str], kind: &str) -> HashSet<String> {
+        let told = self.text.to_lowercase();
+        let literals = lines.iter().flat_map(|line| literals(line, kind));
+        let named = literals.filter(|literal| literal.len() >= NAME_BYTES && is_named(literal, &told));
+        named
+            .map(|literal| literal.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default().to_owned())
+            .collect()
     }
 }
 
@@ -252,16 +283,25 @@ pub fn failure_gist(printed: &str) -> String {
 fn telling_lines(printed: &str) -> Vec<&str> {
     let says = |line: &&str| {
         let is_frame = line.starts_with("at ") || line.starts_with("File \"") || line.starts_with("--> ");
+        let is_command = ["> ", "$ ", "+ "].iter().any(|sign| line.starts_with(sign));
         let is_header = line.starts_with("Traceback (most recent call last)");
         let code = line.to_lowercase().strip_prefix("exit code ").map(str::to_owned);
-        let is_code = code.is_some_and(|code| !OF_SIGNALS.contains(&code.trim()));
+        let is_code = code.is_some_and(|code| code.trim() != "137");
         let has_words = line.chars().filter(|c| c.is_alphanumeric()).count() > 2;
-        has_words && !is_frame && !is_header && !is_code
+        has_words && !is_frame && !is_command && !is_header && !is_code
     };
     let lines: Vec<&str> = printed.lines().map(str::trim).filter(says).collect();
     let last = lines.len().saturating_sub(LAST_LINES).max(FIRST_LINES.min(lines.len()));
     let read = lines[..FIRST_LINES.min(lines.len())].iter().chain(&lines[last..]);
     read.map(|line| &line[..line.floor_char_boundary(LINE_BYTES)]).collect()
+}
+
+/// Returns a line in lowercase without what it quotes or names.
+fn without_literals(line: &str) -> String {
+    match &*LITERALS {
+        Some(pattern) => pattern.replace_all(line, " ").to_lowercase(),
+        None => line.to_lowercase(),
+    }
 }
 
 /// How many of the telling words of a line a text has too.
@@ -273,10 +313,7 @@ struct SharedWords {
 impl SharedWords {
     /// Counts the words. What is quoted is no word, and the words of `name`, the name of the error, say nothing.
     fn of(line: &str, told: &str, name: &str) -> Self {
-        let line = match &*LITERALS {
-            Some(pattern) => pattern.replace_all(line, " ").to_lowercase(),
-            None => line.to_lowercase(),
-        };
+        let line = without_literals(line);
         let told: HashSet<&str> = words(told).collect();
         let name: HashSet<&str> = words(name).collect();
         let own: HashSet<&str> = words(&line).filter(|word| !name.contains(word) && is_telling(word)).collect();
@@ -320,12 +357,12 @@ fn literals(message: &str, kind: &str) -> Vec<String> {
         let last = literal.split(['.', ':']).next_back().unwrap_or(literal);
         let is_type = last == kind || last.ends_with("error") || last.ends_with("exception");
         let is_short_number = is_number(literal) && (literal.len() < 4 || literal.contains('.'));
-        let is_shell = ["/bin/sh", "/bin/bash", "/usr/bin/env"].contains(&literal.as_str());
+        let is_program = literal.contains("/bin/");
         is_short
             && !BUILT_IN.contains(&literal.as_str())
             && !FILLERS.contains(&literal.as_str())
             && !is_type
-            && !is_shell
+            && !is_program
             && !is_short_number
     };
     text.filter(is_telling).collect()
@@ -337,7 +374,7 @@ fn is_named(literal: &str, text: &str) -> bool {
     let last = literal.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(literal);
     let stem = last.rsplit_once('.').map(|(stem, _)| stem).filter(|stem| stem.contains(['_', '-']));
     let directory = literal.rsplit_once('/').map(|(directory, _)| directory);
-    let directory = directory.filter(|directory| directory.matches('/').count() > 1);
+    let directory = directory.filter(|directory| directory.trim_start_matches('/').matches('/').count() > 1);
     [Some(literal), Some(last), stem, directory].into_iter().flatten().any(|name| {
         text.match_indices(name).any(|(at, _)| {
             let is_word = |c: char| c.is_alphanumeric() || c == '_';
