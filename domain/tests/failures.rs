@@ -1,7 +1,7 @@
 //! Warnings against failures of many tools, in `tests/data/hooks/`: each warning is found for the failure that it tells of,
 //! and for hardly another one.
 
-use reasoning_bank_domain::memory::signature::ToldFailure;
+use reasoning_bank_domain::memory::signature::{PrintedFailure, ToldFailure};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ impl Warning {
     fn is_of(&self, printed: &str) -> bool {
         let message = self.error_message.as_deref().unwrap_or_default();
         let text = [&self.error_type, &self.failure_pattern, message].join("\n");
-        ToldFailure { error_type: &self.error_type, text: &text }.is_of(printed)
+        ToldFailure::of(&self.error_type, &text).is_of(&PrintedFailure::of(printed))
     }
 }
 

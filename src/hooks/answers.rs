@@ -12,7 +12,7 @@ use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_clients::{HookCall, HookEvent};
 use reasoning_bank_domain::memory::gist;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::signature::{ToldFailure, failure_gist};
+use reasoning_bank_domain::memory::signature::{PrintedFailure, ToldFailure};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::prompt::{one_line, quoted_lines, recalled_notes};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
@@ -46,7 +46,7 @@ const SAMPLE: &str = "Traceback (most recent call last):\n  File \"a.py\", line 
 /// Compiles the patterns that an answer needs, so that the first failure of a session is answered as fast as later ones.
 pub(crate) fn warm_up() {
     let error = redact(SAMPLE).text;
-    let _ = ToldFailure { error_type: &error, text: &error }.is_of(&error);
+    let _ = ToldFailure::of(&error, &error).is_of(&PrintedFailure::of(&error));
 }
 
 /// Everything that an answer is made of.
@@ -190,7 +190,8 @@ impl HookAnswers {
     /// failure.
     async fn warnings(&self, error: &str, command: Option<String>, context: &HookContext) -> Option<HookAnswer> {
         let error = redact(error).text;
-        let searched = Some(failure_gist(&error)).filter(|lines| !lines.is_empty());
+        let failure = PrintedFailure::of(&error);
+        let searched = Some(failure.gist()).filter(|lines| !lines.is_empty());
         let request = RetrieveRequest {
             conditions: Conditions { warnings_only: true, ..Conditions::default() },
             error_signature: Some(error.clone().into_owned()),
@@ -204,7 +205,7 @@ impl HookAnswers {
             )
         };
         let explained = self.system.memories.retrieve_with_candidates(request, context.deadline).await.ok()?;
-        let is_of_this = |found: &&RecalledView| found.outdated_by.is_none() && is_about(&found.memory, &error);
+        let is_of_this = |found: &&RecalledView| found.outdated_by.is_none() && is_about(&found.memory, &failure);
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
         let shown = self.shown(context, &error, Some(0.0), &explained, &chosen).await?;
@@ -292,11 +293,11 @@ async fn read_ahead(system: SystemHandle, workspace: WorkspaceRef) {
 }
 
 /// Tells whether a warning is about the failure that printed this.
-fn is_about(memory: &MemoryView, printed: &str) -> bool {
+fn is_about(memory: &MemoryView, printed: &PrintedFailure) -> bool {
     let Some(error) = &memory.error_context else { return false };
     let message = error.error_message.as_deref().unwrap_or_default();
     let told = [&memory.title, &memory.description, &error.error_type, &error.failure_pattern].map(String::as_str);
-    ToldFailure { error_type: &error.error_type, text: &[&told[..], &[message]].concat().join("\n") }.is_of(printed)
+    ToldFailure::of(&error.error_type, &[&told[..], &[message]].concat().join("\n")).is_of(printed)
 }
 
 fn warning(memory: &MemoryView) -> Option<String> {

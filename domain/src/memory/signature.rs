@@ -6,16 +6,18 @@ mod error_name;
 mod informative_error;
 mod mentioned_error;
 mod message;
+mod printed_failure;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use agreement::{ToldFailure, failure_gist};
+pub use agreement::ToldFailure;
 pub(crate) use error_name::{first_match, names_error};
 pub use informative_error::Carriers;
 pub use mentioned_error::mentioned;
 pub use message::error_message;
+pub use printed_failure::PrintedFailure;
 
 use crate::memory::label::label_key;
 

@@ -5,12 +5,10 @@
 //! was printed has to be told.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
-use regex::Regex;
-
+use super::Signature;
 use super::message::SYSTEM;
-use super::{Signature, error_message};
+use super::printed_failure::{PrintedFailure, PrintedLine, is_named, is_telling, last_name, literals, words};
 
 /// Errors of standard libraries and of widely used ones, which tell the kind of a failure and not its cause.
 const OF_LIBRARIES: [&str; 46] = [
@@ -61,40 +59,8 @@ const OF_LIBRARIES: [&str; 46] = [
     "valueerror",
     "zerodivisionerror",
 ];
-/// Names of types that stand in messages whatever failed.
-const BUILT_IN: [&str; 20] = [
-    "any",
-    "bool",
-    "boolean",
-    "bytes",
-    "dict",
-    "float",
-    "function",
-    "int",
-    "list",
-    "module",
-    "nonetype",
-    "null",
-    "number",
-    "object",
-    "str",
-    "string",
-    "tuple",
-    "undefined",
-    "unknown",
-    "void",
-];
-/// Words that stand in messages whatever failed.
-const FILLERS: [&str; 38] = [
-    "an", "as", "at", "by", "if", "in", "is", "it", "no", "of", "on", "to", "and", "are", "bash", "but", "can",
-    "cannot", "could", "does", "errno", "error", "failed", "for", "from", "got", "has", "have", "line", "not", "the",
-    "zsh", "this", "was", "while", "with", "you", "your",
-];
 /// The share of the words of a message that is told of the same failure.
 const SHARED_WORDS: f64 = 0.6;
-/// A longer quotation is prose, whose words count.
-const LITERAL_CHARS: usize = 80;
-
 /// The phrases of systems and programs that tell the kind of a failure and not its cause, besides those of one word.
 const GENERIC_PHRASES: [&str; 12] = [
     "build failed",
@@ -112,36 +78,20 @@ const GENERIC_PHRASES: [&str; 12] = [
 ];
 /// Of the messages of systems, this one tells the cause.
 const NO_SPACE: &str = "no space left on device";
-/// The lines of what was printed that are read: so many from its beginning, and so many from its end.
-const FIRST_LINES: usize = 20;
-const LAST_LINES: usize = 60;
-const GIST_BYTES: usize = 1_000;
-/// The bytes of a line that are read.
-const LINE_BYTES: usize = 500;
-/// So many words in a row, most of them no fillers, are told of nothing else.
+/// The number of words in a row that are told of nothing else, and how many of them are no fillers.
 const RUN_WORDS: usize = 4;
 const RUN_TELLING_WORDS: usize = 3;
 /// A shorter name stands in texts by chance.
 const NAME_BYTES: usize = 4;
 /// The share of the words of a line that is told besides one name in it.
 const SHARED_BESIDE_NAME: f64 = 0.5;
-/// So many words of a line, however long, are told of nothing else.
+/// The number of words of a line, however long, that are told of nothing else.
 const MANY_WORDS: usize = 6;
 /// The exit code of a process that the system killed, mostly for its memory.
 const KILLED: &str = "exit code 137";
 /// Words of the names of types that say nothing of the cause.
 const OF_TYPES: [&str; 8] =
     ["exception", "failure", "failed", "invalid", "operation", "runtime", "timeout", "connection"];
-
-static LITERALS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    // A quotation, or else what no word of prose looks like: a path, a file, a name with an underscore or with capitals in
-    // it, a flag, a long number.
-    Regex::new(concat!(
-        r#"(?:^|\W)'([^']+)'|"([^"]+)"|`([^`']+)[`']|([\w.~@-]*[/\\][\w./\\~-]*\w|\w+[_.]\w[\w.]*)|\s(--?[a-z][\w-]+)"#,
-        r"|\b([A-Za-z]?[a-z0-9]+(?:[A-Z][A-Za-z0-9]+)+|\w+(?:-\w+){2,}|0x[0-9a-fA-F]+|\d{4,})\b",
-    ))
-    .ok()
-});
 
 impl Signature {
     /// Tells whether failures of the signature have many causes: the error of a library, a code of a compiler, or words
@@ -155,153 +105,122 @@ impl Signature {
 }
 
 /// What a warning tells of the failure that it warns of.
-#[derive(Debug, Clone, Copy)]
-pub struct ToldFailure<'a> {
-    /// The name that somebody gave the error: a type, a code, a tool, a phrase.
-    pub error_type: &'a str,
-    /// All that the warning says, but for what to do instead.
-    pub text: &'a str,
+#[derive(Debug)]
+pub struct ToldFailure {
+    /// The name that somebody gave the error, in lowercase: a type, a code, a tool, a phrase.
+    name: String,
+    signature: Signature,
+    /// The name is the cause, as opposed to a kind of failures or a tool.
+    names_cause: bool,
+    /// All that the warning says, in lowercase.
+    text: String,
+    literals: Vec<String>,
 }
 
-impl ToldFailure<'_> {
-    /// Tells whether a program that printed this failed as the warning tells.
-    pub fn is_of(&self, printed: &str) -> bool {
-        let (met, own) = (Signature::of(printed, None), Signature::of(self.error_type, None));
-        let lines = telling_lines(printed);
-        let message = error_message(printed).unwrap_or_else(|| lines.first().copied().unwrap_or_default().to_owned());
-        if own.matches(&met) {
-            return self.is_of_kind(&met, &message, &lines);
-        }
-        let name = self.error_type.trim().to_lowercase();
-        let is_name = name.len() > 2 && !own.is_generic();
-        match lines.iter().find(|line| is_name && is_named(&name, &line.to_lowercase())) {
-            Some(line) if self.names_cause() => !self.is_of_another(line, &own, &lines),
-            Some(line) => self.is_of_kind(&own, line, &lines),
-            None => self.tells_any(&lines, ""),
-        }
-    }
-
-    /// Tells whether the name of the error is the cause, as opposed to the name of a kind of failures or of a tool.
-    fn names_cause(&self) -> bool {
-        let phrase = self.error_type.trim().to_lowercase();
+impl ToldFailure {
+    /// Reads a warning. `text` is all that it says, but for what to do instead.
+    pub fn of(error_type: &str, text: &str) -> Self {
+        let name = error_type.trim().to_lowercase();
         let is_phrase =
-            phrase.contains(' ') && !GENERIC_PHRASES.contains(&phrase.as_str()) && !SYSTEM.contains(&phrase.as_str());
-        let is_code = self.error_type.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-        let is_type = self.error_type.chars().any(char::is_uppercase) && !is_code;
-        is_phrase || (is_type && !OF_LIBRARIES.contains(&Signature::of(&phrase, None).error()))
+            name.contains(' ') && !GENERIC_PHRASES.contains(&name.as_str()) && !SYSTEM.contains(&name.as_str());
+        let is_code = error_type.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        let is_type = error_type.chars().any(char::is_uppercase) && !is_code;
+        Self {
+            names_cause: is_phrase || (is_type && !OF_LIBRARIES.contains(&Signature::of(&name, None).error())),
+            signature: Signature::of(error_type, None),
+            name,
+            text: text.to_lowercase(),
+            literals: literals(text),
+        }
     }
 
-    /// Tells whether a failure of a kind that the warning is about, too, is the one that is told. `message` says what failed.
-    fn is_of_kind(&self, kind: &Signature, message: &str, lines: &[&str]) -> bool {
+    /// Tells whether a program failed as the warning tells.
+    pub fn is_of(&self, printed: &PrintedFailure) -> bool {
+        let told = ToldWords::of(&self.text);
+        if self.signature.matches(&printed.signature) {
+            return self.is_of_kind(&printed.signature, &printed.message, printed, &told);
+        }
+        let is_name = self.name.len() > 2 && !self.signature.is_generic();
+        match printed.lines.iter().find(|line| is_name && is_named(&self.name, &line.text)) {
+            Some(line) if self.names_cause => !self.is_of_another(line, &self.signature, printed),
+            Some(line) => self.is_of_kind(&self.signature, line, printed, &told),
+            None => self.tells_any(&printed.lines, "", &told),
+        }
+    }
+
+    /// Tells whether a failure of a kind that the warning is about, too, is the one that is told. `message` says what
+    /// failed.
+    fn is_of_kind(
+        &self,
+        kind: &Signature,
+        message: &PrintedLine,
+        printed: &PrintedFailure,
+        told: &ToldWords<'_>,
+    ) -> bool {
         if kind.error() == KILLED || (!kind.has_many_causes() && self.tells_type(kind)) {
-            return !self.is_of_another(message, kind, lines);
+            return !self.is_of_another(message, kind, printed);
         }
-        let told = self.text.to_lowercase();
-        let literals = literals(message, kind.error());
-        if literals.iter().any(|literal| is_named(literal, &told)) {
-            return true;
+        let mut literals = telling_literals(message, kind.error()).peekable();
+        if literals.peek().is_some() {
+            // What a compiler or a library says of all failures of a kind is told of this one as well, so that words will
+            // not do.
+            return literals.any(|literal| is_named(literal, &self.text))
+                || self.named(&printed.lines, kind.error()).len() >= 2;
         }
-        if !literals.is_empty() {
-            // What a compiler or a library says of all failures of the kind is told of this one as well.
-            return self.named(lines, kind.error()).len() >= 2;
-        }
-        let shared = SharedWords::of(message, &told, kind.error());
-        shared.share() >= SHARED_WORDS || self.tells_any(lines, kind.error())
+        told.share_of(message, kind.error()).share() >= SHARED_WORDS
+            || self.tells_any(&printed.lines, kind.error(), told)
     }
 
     /// Tells whether the text has a word of the name of the type, as it has where the project made the type for this
     /// failure.
     fn tells_type(&self, kind: &Signature) -> bool {
-        let own = format!("{}\n", self.error_type.to_lowercase());
-        let text = self.text.to_lowercase().replace(own.trim(), " ");
-        let mut told = words(&text);
-        told.any(|word| {
-            word.len() >= NAME_BYTES
-                && !FILLERS.contains(&word)
-                && !OF_TYPES.contains(&word)
-                && kind.error().contains(word)
-        })
+        let text = self.text.replace(&self.name, " ");
+        let mut words = words(&text).filter(|word| word.len() >= NAME_BYTES && is_telling(word));
+        words.any(|word| !OF_TYPES.contains(&word) && kind.error().contains(word))
     }
 
     /// Tells whether the message quotes what the warning does not name, while the warning names what was not printed.
-    fn is_of_another(&self, message: &str, kind: &Signature, lines: &[&str]) -> bool {
-        let told = self.text.to_lowercase();
-        let mut quoted = literals(message, kind.error());
-        let name = self.error_type.to_lowercase();
-        quoted.retain(|literal| !name.contains(literal.as_str()));
-        if quoted.is_empty() || quoted.iter().any(|literal| is_named(literal, &told)) {
-            return false;
-        }
-        let printed = lines.join("\n").to_lowercase();
-        let own = literals(self.text, kind.error());
-        own.iter().any(|literal| !is_named(literal, &printed))
+    fn is_of_another(&self, message: &PrintedLine, kind: &Signature, printed: &PrintedFailure) -> bool {
+        let quoted = || telling_literals(message, kind.error()).filter(|literal| !self.name.contains(literal.as_str()));
+        let names_other = quoted().next().is_some() && !quoted().any(|literal| is_named(literal, &self.text));
+        let was_printed = |literal: &String| printed.lines.iter().any(|line| is_named(literal, &line.text));
+        names_other && self.literals.iter().any(|own| last_name(own) != kind.error() && !was_printed(own))
     }
 
-    /// Tells whether so much of what was printed is told that hardly another failure is meant. The words of the name of the
-    /// error count for nothing.
-    fn tells_any(&self, lines: &[&str], kind: &str) -> bool {
-        let told = self.text.to_lowercase();
-        let told_words: Vec<&str> = words(&told).collect();
-        let of_line = |line: &&str| {
-            let shared = SharedWords::of(line, &told, kind);
-            let literals = literals(line, kind);
-            let names_one = self.named(&[*line], kind).len() == 1;
-            (names_one && shared.count >= 1 && shared.share() >= SHARED_BESIDE_NAME)
-                || (literals.is_empty() && shared.count >= 3 && shared.share() >= SHARED_WORDS)
-                || shared.count >= MANY_WORDS
-                || has_run(&without_literals(line), &told_words)
-        };
+    /// Tells whether so much of what was printed is told that hardly another failure is meant. The words of `kind`, the
+    /// name of the error, count for nothing.
+    fn tells_any(&self, lines: &[PrintedLine], kind: &str, told: &ToldWords<'_>) -> bool {
         let named = self.named(lines, kind);
-        let is_long = |name: &String| name.matches(['_', '-']).count() >= 2;
-        named.len() >= 2 || named.iter().any(is_long) || lines.iter().any(of_line)
+        let is_long = |name: &&str| name.matches(['_', '-']).count() >= 2;
+        let tells = |line: &PrintedLine| {
+            let shared = told.share_of(line, kind);
+            let names_one = self.named(std::slice::from_ref(line), kind).len() == 1;
+            let quotes_nothing = telling_literals(line, kind).next().is_none();
+            (names_one && shared.count >= 1 && shared.share() >= SHARED_BESIDE_NAME)
+                || (quotes_nothing && shared.count >= 3 && shared.share() >= SHARED_WORDS)
+                || shared.count >= MANY_WORDS
+                || told.has_run_of(line)
+        };
+        named.len() >= 2 || named.iter().any(is_long) || lines.iter().any(tells)
     }
 
     /// Returns what lines quote or name and the warning names as well, each path by its last part.
-    fn named(&self, lines: &[&str], kind: &str) -> HashSet<String> {
-        let told = self.text.to_lowercase();
-        let literals = lines.iter().flat_map(|line| literals(line, kind));
-        let named = literals.filter(|literal| literal.len() >= NAME_BYTES && is_named(literal, &told));
-        named
-            .map(|literal| literal.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default().to_owned())
-            .collect()
+    fn named<'a>(&self, lines: &'a [PrintedLine], kind: &str) -> HashSet<&'a str> {
+        let literals = lines.iter().flat_map(|line| telling_literals(line, kind));
+        let named = literals.filter(|literal| literal.len() >= NAME_BYTES && is_named(literal, &self.text));
+        named.filter_map(|literal| literal.rsplit(['/', '\\']).find(|part| !part.is_empty())).collect()
     }
 }
 
-/// Returns what a program printed of its failure, to search by: the line that names the error and those that may say more,
-/// at most 1,000 bytes of them.
-pub fn failure_gist(printed: &str) -> String {
-    let message = error_message(printed);
-    let lines = telling_lines(printed);
-    let others = lines.iter().copied().filter(|line| message.as_deref() != Some(*line));
-    let all: Vec<&str> = message.as_deref().into_iter().chain(others).collect();
-    let all = all.join("\n");
-    all[..all.floor_char_boundary(GIST_BYTES)].to_owned()
+/// Returns what a line quotes or names, but for the name of the error.
+fn telling_literals<'a>(line: &'a PrintedLine, kind: &str) -> impl Iterator<Item = &'a String> {
+    line.literals.iter().filter(move |literal| last_name(literal) != kind)
 }
 
-/// Returns the lines that may say what failed: no frames of a stack, no positions alone, and no exit code that many
-/// failures have.
-fn telling_lines(printed: &str) -> Vec<&str> {
-    let says = |line: &&str| {
-        let is_frame = line.starts_with("at ") || line.starts_with("File \"") || line.starts_with("--> ");
-        let is_command = ["> ", "$ ", "+ "].iter().any(|sign| line.starts_with(sign));
-        let is_header = line.starts_with("Traceback (most recent call last)");
-        let code = line.to_lowercase().strip_prefix("exit code ").map(str::to_owned);
-        let is_code = code.is_some_and(|code| code.trim() != "137");
-        let has_words = line.chars().filter(|c| c.is_alphanumeric()).count() > 2;
-        has_words && !is_frame && !is_command && !is_header && !is_code
-    };
-    let lines: Vec<&str> = printed.lines().map(str::trim).filter(says).collect();
-    let last = lines.len().saturating_sub(LAST_LINES).max(FIRST_LINES.min(lines.len()));
-    let read = lines[..FIRST_LINES.min(lines.len())].iter().chain(&lines[last..]);
-    read.map(|line| &line[..line.floor_char_boundary(LINE_BYTES)]).collect()
-}
-
-/// Returns a line in lowercase without what it quotes or names.
-fn without_literals(line: &str) -> String {
-    match &*LITERALS {
-        Some(pattern) => pattern.replace_all(line, " ").to_lowercase(),
-        None => line.to_lowercase(),
-    }
+/// The words of a text, and the words that it has in a row.
+struct ToldWords<'a> {
+    all: HashSet<&'a str>,
+    in_a_row: HashSet<[&'a str; RUN_WORDS]>,
 }
 
 /// How many of the telling words of a line a text has too.
@@ -311,88 +230,34 @@ struct SharedWords {
 }
 
 impl SharedWords {
-    /// Counts the words. What is quoted is no word, and the words of `name`, the name of the error, say nothing.
-    fn of(line: &str, told: &str, name: &str) -> Self {
-        let line = without_literals(line);
-        let told: HashSet<&str> = words(told).collect();
-        let name: HashSet<&str> = words(name).collect();
-        let own: HashSet<&str> = words(&line).filter(|word| !name.contains(word) && is_telling(word)).collect();
-        Self { count: own.iter().filter(|word| told.contains(*word)).count(), of: own.len() }
-    }
-
     /// Returns the share, in 0..=1.
     fn share(&self) -> f64 {
         self.count as f64 / self.of.max(1) as f64
     }
 }
 
-/// Tells whether a line and a text have so many words in a row in common that nothing else is meant.
-fn has_run(line: &str, told: &[&str]) -> bool {
-    let line: Vec<&str> = words(line).collect();
-    let is_long = |run: &[&str]| {
-        let telling: Vec<&str> = run.iter().copied().filter(|word| is_telling(word)).collect();
-        let is_known = SYSTEM.iter().any(|phrase| *phrase != NO_SPACE && phrase.split(' ').eq(run.iter().copied()));
-        telling.len() >= RUN_TELLING_WORDS && run.len() >= RUN_WORDS.min(telling.len() + 1) && !is_known
-    };
-    (0..line.len()).any(|start| {
-        (0..told.len()).any(|at| {
-            let same = line[start..].iter().zip(&told[at..]).take_while(|(own, other)| own == other).count();
-            same >= RUN_TELLING_WORDS && is_long(&line[start..start + same])
+impl<'a> ToldWords<'a> {
+    fn of(text: &'a str) -> Self {
+        let words: Vec<&str> = words(text).collect();
+        Self { all: words.iter().copied().collect(), in_a_row: words.array_windows().copied().collect() }
+    }
+
+    /// Counts the words of a line that the text has too. The words of `name`, the name of the error, say nothing.
+    fn share_of(&self, line: &PrintedLine, name: &str) -> SharedWords {
+        let is_own = |word: &&str| is_telling(word) && !words(name).any(|own| own == *word);
+        let own: HashSet<&str> = line.words.iter().map(String::as_str).filter(is_own).collect();
+        SharedWords { count: own.iter().filter(|word| self.all.contains(*word)).count(), of: own.len() }
+    }
+
+    /// Tells whether a line has so many words in a row in common with the text that nothing else is meant.
+    fn has_run_of(&self, line: &PrintedLine) -> bool {
+        line.words.array_windows::<RUN_WORDS>().any(|run| {
+            let run = run.each_ref().map(String::as_str);
+            let telling = run.iter().filter(|word| is_telling(word)).count();
+            let is_of_system = SYSTEM.iter().any(|phrase| *phrase != NO_SPACE && run.join(" ").contains(phrase));
+            telling >= RUN_TELLING_WORDS && self.in_a_row.contains(&run) && !is_of_system
         })
-    })
-}
-
-fn is_telling(word: &str) -> bool {
-    word.len() > 1 && !FILLERS.contains(&word) && !is_number(word)
-}
-
-/// Returns what a message quotes or names, in lowercase, without what says nothing about the cause, such as `kind`, the name
-/// of the error.
-fn literals(message: &str, kind: &str) -> Vec<String> {
-    let Some(pattern) = &*LITERALS else { return Vec::new() };
-    let found = pattern.captures_iter(message).filter_map(|found| found.iter().skip(1).flatten().next());
-    let text = found.map(|literal| literal.as_str().trim().to_lowercase());
-    let is_telling = |literal: &String| {
-        let is_short = literal.chars().count() <= LITERAL_CHARS;
-        let last = literal.split(['.', ':']).next_back().unwrap_or(literal);
-        let is_type = last == kind || last.ends_with("error") || last.ends_with("exception");
-        let is_short_number = is_number(literal) && (literal.len() < 4 || literal.contains('.'));
-        let is_program = literal.contains("/bin/");
-        is_short
-            && !BUILT_IN.contains(&literal.as_str())
-            && !FILLERS.contains(&literal.as_str())
-            && !is_type
-            && !is_program
-            && !is_short_number
-    };
-    text.filter(is_telling).collect()
-}
-
-/// Tells whether a text names a literal as a whole: of a path the last part, its name without an ending, or the
-/// directory will do.
-fn is_named(literal: &str, text: &str) -> bool {
-    let last = literal.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(literal);
-    let stem = last.rsplit_once('.').map(|(stem, _)| stem).filter(|stem| stem.contains(['_', '-']));
-    let directory = literal.rsplit_once('/').map(|(directory, _)| directory);
-    let directory = directory.filter(|directory| directory.trim_start_matches('/').matches('/').count() > 1);
-    [Some(literal), Some(last), stem, directory].into_iter().flatten().any(|name| {
-        text.match_indices(name).any(|(at, _)| {
-            let is_word = |c: char| c.is_alphanumeric() || c == '_';
-            let begins = name.starts_with(is_word);
-            let ends = name.ends_with(is_word);
-            let before = begins && text[..at].chars().next_back().is_some_and(is_word);
-            let after = ends && text[at + name.len()..].chars().next().is_some_and(is_word);
-            !before && !after
-        })
-    })
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
-}
-
-fn is_number(word: &str) -> bool {
-    word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    }
 }
 
 #[cfg(test)]
@@ -403,7 +268,7 @@ mod tests {
 
     fn agree(printed: &str, told: &str) -> bool {
         let met = Signature::of(printed, None);
-        ToldFailure { error_type: met.error(), text: told }.is_of(printed)
+        ToldFailure::of(met.error(), told).is_of(&PrintedFailure::of(printed))
     }
 
     #[rstest]
