@@ -1,5 +1,5 @@
-//! What a process that serves a bank does for the hooks of this user's clients. A hook lives for a tenth of a second, too
-//! short to load a model: it asks on a private socket, or looks into the bank by itself where nobody serves it. What it
+//! This module answers the hooks of this user's clients, in a process that serves a bank and in the hook itself. A hook lives
+//! for a tenth of a second, too short to load a model: it asks on a private socket, or looks into the bank by itself where nobody serves it. What it
 //! leaves is a file.
 //!
 //! `question` is what it asks or leaves, `socket` is the way between the two, `answers` says what is known, `cold` says it
@@ -22,7 +22,7 @@ use reasoning_bank_actors::system::SystemHandle;
 
 use self::answers::HookAnswers;
 pub(crate) use self::answers::warm_up;
-pub(crate) use self::cold::answer_cold;
+pub(crate) use self::cold::{ColdAnswer, answer_cold};
 pub(crate) use self::question::{HookQuestion, SpoolEntry};
 pub(crate) use self::socket::{HookReply, ask};
 pub(crate) use self::spool::leave;
@@ -52,6 +52,7 @@ pub(crate) async fn answer_hooks(server: HookServer) -> Infallible {
         recalls,
         sessions: Mutex::default(),
         timeout: ANSWER_TIMEOUT,
+        serves: true,
     };
     tokio::task::spawn_blocking(warm_up);
     let listening = socket::listen(Arc::new(answers), &data_dir);

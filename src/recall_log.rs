@@ -1,5 +1,5 @@
-//! The recall log: what agents were shown, when, for which query, and out of which candidates. Serving processes write it
-//! as JSON Lines, below the data directory and the id of a workspace, a file for each day.
+//! The recall log: what agents were shown, when, for which query, and out of which candidates. Serving processes write it,
+//! and hooks that nobody serves, as JSON Lines, below the data directory and the id of a workspace, a file for each day.
 //!
 //! ```text
 //! recalls/WORKSPACE/2026-01-31.jsonl
@@ -18,7 +18,7 @@ use jiff::{Timestamp, ToSpan};
 use reasoning_bank_actors::workspaces::Resolved;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
-use reasoning_bank_domain::retrieval::responses::{Explained, SearchMode};
+use reasoning_bank_domain::retrieval::responses::{CandidateView, Explained, SearchMode};
 use reasoning_bank_domain::safety::secrets::redact;
 use reasoning_bank_domain::text::shortened;
 use reasoning_bank_store::data_dir::RECALLS;
@@ -84,9 +84,15 @@ pub(crate) struct HeldRecalls {
 }
 
 impl HeldRecalls {
-    /// Writes what was noted so far.
+    /// Writes what was noted so far. The first entry of a day removes what was kept long enough.
     pub(crate) fn write(&self) {
-        self.entries.try_iter().for_each(|entry| append_noted(&self.dir, &entry));
+        for entry in self.entries.try_iter() {
+            let today = date(entry.at);
+            if !file(&self.dir, &entry.workspace, today).exists() {
+                prune_noted(&self.dir, today);
+            }
+            append_noted(&self.dir, &entry);
+        }
     }
 }
 
@@ -133,20 +139,23 @@ impl RecallLog {
         }
     }
 
-    /// Makes the entry of a search, whose whole answer is shown.
+    /// Makes the entry of a search. What was shown comes first, and is whole; `is_shown` tells it.
     pub(crate) fn of_search(
         &self,
         workspace: WorkspaceId,
         query: &str,
         floor: Option<f64>,
         explained: &Explained,
+        is_shown: impl Fn(&CandidateView) -> bool,
     ) -> RecallEntry {
-        let candidates = explained.candidates.iter().take(CANDIDATES).map(|candidate| RecallCandidate {
+        let (shown, others): (Vec<_>, Vec<_>) = explained.candidates.iter().partition(|candidate| is_shown(candidate));
+        let noted = CANDIDATES.max(shown.len());
+        let candidates = shown.into_iter().chain(others).take(noted).map(|candidate| RecallCandidate {
             id: candidate.id,
             title: candidate.title.as_deref().map(|title| shortened(title, TITLE_CHARS)),
             relevance: Some(rounded(candidate.relevance)),
             score: Some(rounded(candidate.composite_score)),
-            shown: candidate.rank.is_some(),
+            shown: is_shown(candidate),
         });
         RecallEntry {
             floor: Some(floor.unwrap_or(self.floor)),
@@ -188,11 +197,15 @@ fn write_entries(dir: &Path, entries: &Receiver<RecallEntry>) {
         let day = date(entry.at);
         if pruned != Some(day) {
             pruned = Some(day);
-            if let Err(error) = prune(dir, day) {
-                tracing::warn!(%error, "old entries of the recall log could not be removed");
-            }
+            prune_noted(dir, day);
         }
         append_noted(dir, &entry);
+    }
+}
+
+fn prune_noted(dir: &Path, today: Date) {
+    if let Err(error) = prune(dir, today) {
+        tracing::warn!(%error, "old entries of the recall log could not be removed");
     }
 }
 

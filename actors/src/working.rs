@@ -146,15 +146,22 @@ impl WorkingHandle {
         let mut listed = Vec::new();
         for id in ids {
             let task = WorkingTask { workspace: workspace.clone(), owner: owner.to_owned(), id };
-            match self.open_task(&task, deadline).await {
-                Ok((held, is_new)) => {
-                    listed.push(ListedTask { id, memory: held.lock().await.memory().clone() });
-                    drop(held);
-                    self.release_if(is_new, &task.key(), deadline).await?;
-                }
-                Err(Error::NotFound(_) | Error::Conflict(_)) => {}
+            let (held, is_new) = match self.get(&task, deadline).await {
+                Ok(found) => found,
+                Err(Error::NotFound(_) | Error::Conflict(_)) => continue,
                 Err(error) => return Err(error),
+            };
+            let memory = held.lock().await.memory().clone();
+            if let Some(end) = memory.end().cloned() {
+                // It is no open task, whether it can be closed now or not.
+                if let Err(error) = self.finish(&task.key(), held, end, deadline).await {
+                    tracing::debug!(%error, "a task that was being closed stays as it is");
+                }
+                continue;
             }
+            listed.push(ListedTask { id, memory });
+            drop(held);
+            self.release_if(is_new, &task.key(), deadline).await?;
         }
         listed.sort_by_key(|task| std::cmp::Reverse(task.memory.touched_at()));
         Ok(listed)

@@ -12,7 +12,8 @@ use reasoning_bank_clients::{AgentClient, HookCall, HookEvent};
 use super::args::{Cli, HookArgs};
 use super::output;
 use super::session::one_thread;
-use crate::hooks::{HookQuestion, HookReply, SpoolEntry, answer_cold, ask, leave, warm_up};
+use crate::hooks::{ColdAnswer, HookQuestion, HookReply, SpoolEntry, answer_cold, ask, leave, warm_up};
+use crate::recall_log::HeldRecalls;
 use crate::settings::{self, Flags, SettingSources};
 
 const SESSION_END: &str = "SessionEnd";
@@ -38,12 +39,21 @@ pub(super) fn run(args: &HookArgs, flags: Flags) {
     thread::spawn(move || {
         let _ = sender.send(answer(&client, &event, flags));
     });
-    if let Ok(Some(answer)) = answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
-        let _ = output::line(&answer);
+    if let Ok(Some(HookOutput { document, noted })) =
+        answers.recv_timeout(until.saturating_duration_since(Instant::now()))
+        && output::line(&document).is_ok()
+    {
+        noted.iter().for_each(HeldRecalls::write);
     }
 }
 
-fn answer(client: &str, name: &str, flags: Flags) -> Option<String> {
+/// What a hook prints, and what it notes once it has.
+struct HookOutput {
+    document: String,
+    noted: Option<HeldRecalls>,
+}
+
+fn answer(client: &str, name: &str, flags: Flags) -> Option<HookOutput> {
     let client: AgentClient = client.parse().ok()?;
     let mut document = String::new();
     io::stdin().lock().take(EVENT_BYTES).read_to_string(&mut document).ok()?;
@@ -55,10 +65,11 @@ fn answer(client: &str, name: &str, flags: Flags) -> Option<String> {
         let sources = SettingSources::of_process(flags).ok()?;
         settings::load(&SettingSources { directory: directory.clone(), ..sources }).ok()
     };
-    // `setup` names the directory: to read the settings takes half of the time.
-    let data_dir = match &flags.data_dir {
-        Some(named) => own.join(named),
-        None => load(flags.clone())?.settings.data_dir,
+    // `setup` names the directory, so that the settings are read only where nobody serves the bank.
+    let loaded = if flags.data_dir.is_none() { Some(load(flags.clone())?) } else { None };
+    let data_dir = match (&loaded, &flags.data_dir) {
+        (Some(loaded), _) => loaded.settings.data_dir.clone(),
+        (None, named) => own.join(named.clone().unwrap_or_default()),
     };
     let question = HookQuestion { directory: directory.clone(), call };
     if matches!(question.call.event, HookEvent::SessionEnded { .. } | HookEvent::Compacting) {
@@ -66,15 +77,19 @@ fn answer(client: &str, name: &str, flags: Flags) -> Option<String> {
         return None;
     }
     let runtime = one_thread().ok()?;
-    let text = match runtime.block_on(ask(&data_dir, &question)) {
-        Some(HookReply { text }) => text,
+    let (text, noted) = match runtime.block_on(ask(&data_dir, &question)) {
+        Some(HookReply { text }) => (text?, None),
         // Which warnings a session was shown is known to a server alone.
-        None if matches!(question.call.event, HookEvent::ToolSucceeded { .. }) => None,
+        None if matches!(question.call.event, HookEvent::ToolSucceeded { .. }) => return None,
         None => {
             thread::spawn(warm_up);
-            let loaded = load(Flags { data_dir: Some(data_dir), ..flags })?;
-            runtime.block_on(answer_cold(question.clone(), &loaded, LIMIT))
+            let loaded = match loaded {
+                Some(loaded) => loaded,
+                None => load(Flags { data_dir: Some(data_dir), ..flags })?,
+            };
+            let ColdAnswer { text, noted } = runtime.block_on(answer_cold(question.clone(), &loaded, LIMIT))?;
+            (text, noted)
         }
     };
-    Some(question.call.answer(&text?).to_string())
+    Some(HookOutput { document: question.call.answer(&text).to_string(), noted })
 }

@@ -58,6 +58,8 @@ pub(super) struct HookAnswers {
     pub(super) sessions: Mutex<ShownSessions>,
     /// The bank has this long for an answer.
     pub(super) timeout: Duration,
+    /// The process goes on to answer.
+    pub(super) serves: bool,
 }
 
 /// An event, the project that it is about, and the time by which the agent is told something.
@@ -93,7 +95,7 @@ impl HookAnswers {
         let workspace = WorkspaceRef::Root(root);
         let context = HookContext { call, workspace, deadline: Deadline::after(self.timeout) };
         let is_new = !self.sessions().knows(&context.call.session);
-        if is_new {
+        if is_new && (self.serves || matches!(context.call.event, HookEvent::PromptSubmitted { .. })) {
             self.remember(&context).await;
         }
         let mut answer = match &context.call.event {
@@ -108,7 +110,7 @@ impl HookAnswers {
             }
             HookEvent::Compacting | HookEvent::SessionEnded { .. } => HookAnswer::default(),
         };
-        if is_new {
+        if is_new && self.serves {
             tokio::spawn(read_ahead(self.system.clone(), context.workspace));
         }
         answer.text = answer.text.map(|text| redact(&text).text.into_owned());
@@ -232,13 +234,14 @@ impl HookAnswers {
     /// Learns from the recall log what a new session was shown by other processes.
     async fn remember(&self, context: &HookContext) {
         let session = context.call.session.clone();
-        let resolved = self.system.workspaces.resolve(&context.workspace, context.deadline).await;
-        let shown = match (self.recalls.clone(), resolved) {
-            (Some(log), Ok(resolved)) if !session.is_empty() => {
+        // Where the time is up, the next event reads it.
+        let Ok(resolved) = self.system.workspaces.resolve(&context.workspace, context.deadline).await else { return };
+        let shown = match self.recalls.clone().filter(|_| !session.is_empty()) {
+            Some(log) => {
                 let of = session.clone();
                 spawn_blocking(move || log.shown_to(&of, &resolved.workspace.id)).await.unwrap_or_default()
             }
-            _ => Vec::new(),
+            None => Vec::new(),
         };
         self.sessions().note(&session, shown);
     }
@@ -255,8 +258,7 @@ impl HookAnswers {
         let HookContext { call, workspace, deadline } = context;
         let ids: Vec<MemoryId> = chosen.iter().map(|memory| memory.id).collect();
         let entry = |log: &RecallLog, of| {
-            let mut entry = log.of_search(of, query, floor, explained);
-            entry.candidates.iter_mut().for_each(|candidate| candidate.shown = ids.contains(&candidate.id));
+            let entry = log.of_search(of, query, floor, explained, |found| ids.contains(&found.id));
             let source = format!("hook {} {}", call.client, call.name);
             RecallEntry { source, session: call.session.clone(), ..entry }
         };

@@ -8,11 +8,18 @@ use reasoning_bank_clients::HookEvent;
 use super::answers::{HookAnswer, HookAnswers};
 use super::question::HookQuestion;
 use crate::bootstrap::reading_system;
-use crate::recall_log::RecallLog;
+use crate::recall_log::{HeldRecalls, RecallLog};
 use crate::settings::Loaded;
 
+/// What the agent is told by a hook that nobody serves.
+pub(crate) struct ColdAnswer {
+    pub(crate) text: String,
+    /// What is to be written once the agent was told: a hook whose time is up shows nothing.
+    pub(crate) noted: Option<HeldRecalls>,
+}
+
 /// Says what the agent is told of an event; none where nothing is known, or the bank cannot be looked into as it is.
-pub(crate) async fn answer_cold(question: HookQuestion, loaded: &Loaded, timeout: Duration) -> Option<String> {
+pub(crate) async fn answer_cold(question: HookQuestion, loaded: &Loaded, timeout: Duration) -> Option<ColdAnswer> {
     let settings = &loaded.settings;
     let (recalls, noted) = settings
         .recall_log
@@ -31,15 +38,19 @@ pub(crate) async fn answer_cold(question: HookQuestion, loaded: &Loaded, timeout
         recalls,
         sessions: Mutex::default(),
         timeout,
+        serves: false,
     };
     let HookAnswer { text, shown } = answers.answer(question).await;
     if let Some(shown) = shown {
         answers.note(shown);
     }
-    if let Some(noted) = noted {
-        noted.write();
+    match text {
+        Some(text) => Some(ColdAnswer { text, noted }),
+        None => {
+            noted.iter().for_each(HeldRecalls::write);
+            None
+        }
     }
-    text
 }
 
 #[cfg(test)]

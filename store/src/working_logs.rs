@@ -76,7 +76,9 @@ impl WorkingLogs for WorkingFiles {
         file.read_to_string(&mut text)?;
         // A crash may have cut the last line off. It was never answered.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        file.set_len(whole as u64)?;
+        if whole < text.len() {
+            file.set_len(whole as u64)?;
+        }
         file.seek(SeekFrom::End(0))?;
         let lines = text[..whole].lines().map(str::to_owned).collect();
         Ok(OpenedLog::Opened(Box::new(WorkingFile { file, path }), lines))

@@ -61,7 +61,8 @@ impl Enclosed {
                 false
             }
             None => {
-                let opens_comment = trimmed.contains("<!--") && !trimmed.contains(COMMENT_END);
+                // One that begins within a line is prose about comments, or ends in its paragraph.
+                let opens_comment = trimmed.starts_with("<!--") && !trimmed.contains(COMMENT_END);
                 self.closing = fence_of(trimmed).or_else(|| opens_comment.then(|| COMMENT_END.to_owned()));
                 self.closing.is_none()
             }

@@ -69,7 +69,9 @@ impl Quiet {
             directory: None,
             event,
         };
-        answer_cold(HookQuestion { directory: self.project(), call }, &self.loaded, TIMEOUT).await
+        let answer = answer_cold(HookQuestion { directory: self.project(), call }, &self.loaded, TIMEOUT).await?;
+        answer.noted.iter().for_each(HeldRecalls::write);
+        Some(answer.text)
     }
 }
 

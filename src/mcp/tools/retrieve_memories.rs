@@ -70,7 +70,11 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let floor = request.min_relevance;
     let query = request.query.clone();
     let explained = calling.system.memories.retrieve_with_candidates(request, calling.deadline).await?;
-    calling.note_recall(&workspace, |recalls, workspace| recalls.of_search(workspace, &query, floor, &explained)).await;
+    calling
+        .note_recall(&workspace, |recalls, workspace| {
+            recalls.of_search(workspace, &query, floor, &explained, |found| found.rank.is_some())
+        })
+        .await;
     let retrieved = explained.retrieved;
     let shown = retrieved.memories.iter().map(|recalled| recalled.memory.id);
     calling.system.usage.shown(shown, &workspace, calling.caller.source());

@@ -145,6 +145,7 @@ fn nothing_is_put_into_code_or_a_comment_that_is_never_closed() {
         ("# A\n\n- one\n\n```sh\nmake\n", "# A\n\n- one\n- new\n\n```sh\nmake\n"),
         ("# A\n\n```sh\nmake\n", "# A\n\n- new\n\n```sh\nmake\n"),
         ("# A\n\ntext\n\n<!-- later\nmore\n", "# A\n\ntext\n\n- new\n\n<!-- later\nmore\n"),
+        ("# A\n\nUse `<!--` here.\n\n- a\n", "# A\n\nUse `<!--` here.\n\n- a\n- new\n"),
         ("# A\n\n```sh\nmake\n```\n", "# A\n\n```sh\nmake\n```\n\n- new\n"),
     ];
     for (before, after) in cases {

@@ -62,18 +62,13 @@ const OF_LIBRARIES: [&str; 46] = [
 /// The share of the words of a message that is told of the same failure.
 const SHARED_WORDS: f64 = 0.6;
 /// The phrases of systems and programs that tell the kind of a failure and not its cause, besides those of one word.
-const GENERIC_PHRASES: [&str; 12] = [
-    "build failed",
+const GENERIC_PHRASES: [&str; 7] = [
     "cannot find module",
     "cannot find name",
     "cmake error",
-    "compilation failed",
     "connection timed out",
-    "fatal error",
     "module not found",
     "php fatal error",
-    "test failed",
-    "tests failed",
     "unhandled rejection",
 ];
 /// Of the messages of systems, this one tells the cause.
@@ -89,6 +84,33 @@ const SHARED_BESIDE_NAME: f64 = 0.5;
 const MANY_WORDS: usize = 6;
 /// The exit code of a process that the system killed, mostly for its memory.
 const KILLED: &str = "exit code 137";
+/// Words of phrases that say which kind of work failed, and not why.
+const KINDS_OF_WORK: [&str; 24] = [
+    "build",
+    "code",
+    "command",
+    "compilation",
+    "compile",
+    "deploy",
+    "deployment",
+    "error",
+    "errors",
+    "exit",
+    "fail",
+    "failed",
+    "failure",
+    "fatal",
+    "job",
+    "lint",
+    "process",
+    "run",
+    "runtime",
+    "script",
+    "step",
+    "task",
+    "test",
+    "tests",
+];
 /// Words of the names of types that say nothing of the cause.
 const OF_TYPES: [&str; 8] =
     ["exception", "failure", "failed", "invalid", "operation", "runtime", "timeout", "connection"];
@@ -121,12 +143,15 @@ impl ToldFailure {
     /// Reads a warning. `text` is all that it says, but for what to do instead.
     pub fn of(error_type: &str, text: &str) -> Self {
         let name = error_type.trim().to_lowercase();
-        let is_phrase =
-            name.contains(' ') && !GENERIC_PHRASES.contains(&name.as_str()) && !SYSTEM.contains(&name.as_str());
-        let is_code = error_type.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-        let is_type = error_type.chars().any(char::is_uppercase) && !is_code;
+        let says_what = words(&name).any(|word| is_telling(word) && !KINDS_OF_WORK.contains(&word));
+        let is_known = GENERIC_PHRASES.contains(&name.as_str()) || SYSTEM.contains(&name.as_str());
+        let is_phrase = name.contains(' ') && says_what && !is_known;
+        // A capital within a word is of a type; a tool has one at its beginning alone.
+        let has_inner_capital =
+            error_type.as_bytes().windows(2).any(|of| of[0].is_ascii_lowercase() && of[1].is_ascii_uppercase());
+        let is_type = has_inner_capital && !OF_LIBRARIES.contains(&Signature::of(&name, None).error());
         Self {
-            names_cause: is_phrase || (is_type && !OF_LIBRARIES.contains(&Signature::of(&name, None).error())),
+            names_cause: is_phrase || is_type,
             signature: Signature::of(error_type, None),
             name,
             text: text.to_lowercase(),
@@ -309,6 +334,19 @@ mod tests {
         #[case] same: bool,
     ) {
         assert_eq!(agree(printed, told), same);
+    }
+
+    #[rstest]
+    #[case("build failure", "[INFO] BUILD FAILURE\n[INFO] Total time: 3 s", "the module core lacks its parent", false)]
+    #[case("Docker", "ERROR: docker daemon is not running", "the image has no space for layers", false)]
+    #[case("Permission denied (publickey)", "git@host: Permission denied (publickey).", "the key is in no agent", true)]
+    fn a_phrase_that_says_what_failed_decides_and_the_name_of_a_tool_does_not(
+        #[case] named: &str,
+        #[case] printed: &str,
+        #[case] told: &str,
+        #[case] same: bool,
+    ) {
+        assert_eq!(ToldFailure::of(named, told).is_of(&PrintedFailure::of(printed)), same);
     }
 
     #[test]

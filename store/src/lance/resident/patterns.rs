@@ -20,10 +20,10 @@ use crate::lance::tables::rows::{decode_bodies, id_column, text_column};
 use crate::lance::tables::{Tables, dataset};
 use crate::lance::threads::blocking;
 
-/// The indexes of so many readers are kept.
+/// The number of readers whose indexes are kept.
 const READERS_MOST: usize = 8;
-/// A pattern in memory and its place in indexes take about so many times the bytes of its body.
-const BYTES_FOR_ONE: usize = 3;
+/// The bytes that a pattern takes in memory, as a multiple of those of its body.
+const BYTES_FOR_ONE: usize = 2;
 
 pub(in crate::lance) struct PatternCache {
     /// The most bytes that all may take. What takes more is read for each question.
@@ -44,6 +44,8 @@ struct HeldPatterns {
 struct PatternRows {
     patterns: Vec<Arc<Memory>>,
     bytes: usize,
+    /// It had no patterns when nothing was deleted from it, and never has any.
+    never_has_any: bool,
 }
 
 impl PatternCache {
@@ -79,11 +81,16 @@ impl PatternCache {
                 index
             }
         };
-        let bytes = held.fragments.iter().map(|(_, rows)| rows.bytes).sum();
-        if bytes > self.budget {
+        // An index has the patterns of its reader once more.
+        let of_rows: usize = held.fragments.iter().map(|(_, rows)| rows.bytes).sum();
+        while held.indexes.len() > 1 && of_rows * (1 + held.indexes.len()) > self.budget {
+            held.indexes.pop_back();
+        }
+        if of_rows * (1 + held.indexes.len()) > self.budget {
             *held = HeldPatterns::default();
         }
-        self.bytes.store(if bytes > self.budget { 0 } else { bytes }, Ordering::Relaxed);
+        let bytes = held.fragments.iter().map(|(_, rows)| rows.bytes).sum::<usize>() * (1 + held.indexes.len());
+        self.bytes.store(bytes, Ordering::Relaxed);
         Ok(index)
     }
 
@@ -110,16 +117,20 @@ impl HeldPatterns {
         let (mut fragments, mut is_changed) = (Vec::new(), false);
         for (key, fragment) in keys.into_iter().zip(now.fragments().iter()) {
             let rows = match known.remove(&key.0) {
-                Some((before, rows)) if before == key || rows.patterns.is_empty() => rows,
+                Some((before, rows)) if before == key || rows.never_has_any => rows,
                 Some((_, rows)) => {
                     let left: HashSet<u128> = id_column(&read(now, fragment, "id").await?).collect();
                     let count = rows.patterns.len();
-                    let rows = rows.of_these(&left);
-                    is_changed |= rows.patterns.len() < count;
+                    // The table may have gone back to a version from which less was deleted.
+                    let rows = match rows.of_these(&left) {
+                        Some(rows) => rows,
+                        None => PatternRows::of(key, &read(now, fragment, "body").await?)?,
+                    };
+                    is_changed |= rows.patterns.len() != count;
                     rows
                 }
                 None => {
-                    let rows = PatternRows::of(&read(now, fragment, "body").await?)?;
+                    let rows = PatternRows::of(key, &read(now, fragment, "body").await?)?;
                     is_changed |= !rows.patterns.is_empty();
                     rows
                 }
@@ -133,16 +144,19 @@ impl HeldPatterns {
 }
 
 impl PatternRows {
-    fn of(bodies: &[RecordBatch]) -> Result<Self, StoreError> {
+    fn of((_, deleted): FragmentKey, bodies: &[RecordBatch]) -> Result<Self, StoreError> {
         let bytes = BYTES_FOR_ONE * text_column(bodies, "body").map(str::len).sum::<usize>();
         let patterns: Vec<Memory> = decode_bodies(bodies)?;
-        Ok(Self { patterns: patterns.into_iter().map(Arc::new).collect(), bytes })
+        let never_has_any = patterns.is_empty() && deleted.is_none();
+        Ok(Self { patterns: patterns.into_iter().map(Arc::new).collect(), bytes, never_has_any })
     }
 
-    /// Returns those with these ids.
-    fn of_these(mut self, ids: &HashSet<u128>) -> Self {
+    /// Returns those with these ids. None where one of them is not here.
+    fn of_these(mut self, ids: &HashSet<u128>) -> Option<Self> {
+        let before = self.patterns.len();
         self.patterns.retain(|memory| ids.contains(&memory.id.uuid().as_u128()));
-        self
+        self.bytes = self.bytes * self.patterns.len() / before.max(1);
+        (self.patterns.len() == ids.len()).then_some(self)
     }
 }
 
