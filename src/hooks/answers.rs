@@ -43,10 +43,13 @@ const PART_CHARS: usize = 1_000;
 /// An error as tools print it, of no bank.
 const SAMPLE: &str = "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'a'";
 
-/// Compiles the patterns that an answer needs, so that the first failure of a session is answered as fast as later ones.
+/// Compiles the patterns that an answer needs, on two threads, so that the first failure of a session is answered as fast
+/// as later ones.
 pub(crate) fn warm_up() {
-    let error = redact(SAMPLE).text;
-    let _ = ToldFailure::of(&error, &error).is_of(&PrintedFailure::of(&error));
+    std::thread::scope(|threads| {
+        threads.spawn(|| redact(SAMPLE).redactions);
+        let _ = ToldFailure::of(SAMPLE, SAMPLE).is_of(&PrintedFailure::of(SAMPLE));
+    });
 }
 
 /// Everything that an answer is made of.
@@ -191,17 +194,17 @@ impl HookAnswers {
     /// Returns the warnings whose failure is the one that was met. One that is only similar would be noise at every
     /// failure.
     async fn warnings(&self, error: &str, command: Option<String>, context: &HookContext) -> Option<HookAnswer> {
-        let error = redact(error).text;
-        let failure = PrintedFailure::of(&error);
+        // What is printed and what is noted is redacted where that is done: this is compared in memory alone.
+        let failure = PrintedFailure::of(error);
         let searched = Some(failure.gist()).filter(|lines| !lines.is_empty());
         let request = RetrieveRequest {
             conditions: Conditions { warnings_only: true, ..Conditions::default() },
-            error_signature: Some(error.clone().into_owned()),
+            error_signature: Some(error.to_owned()),
             // The failure decides, so the words will do.
             embedding_timeout: Some(Duration::ZERO),
             min_relevance: Some(0.0),
             ..RetrieveRequest::new(
-                searched.unwrap_or_else(|| gist(&error).to_string()),
+                searched.unwrap_or_else(|| gist(error).to_string()),
                 context.workspace.clone(),
                 WARNINGS_CONSIDERED,
             )
@@ -210,7 +213,7 @@ impl HookAnswers {
         let is_of_this = |found: &&RecalledView| found.outdated_by.is_none() && is_about(&found.memory, &failure);
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
-        let shown = self.shown(context, &error, Some(0.0), &explained, &chosen).await?;
+        let shown = self.shown(context, error, Some(0.0), &explained, &chosen).await?;
         let notes: String = chosen.into_iter().filter_map(warning).collect();
         let text = format!("This error was met before in this project.\n{}", recalled_notes(&notes));
         Some(HookAnswer { text: Some(text), shown: Some(ToldMemories { command, ..shown }) })
