@@ -260,9 +260,10 @@ fn hooks_do_no_harm_where_the_bank_is_read_only_or_many_come_at_once() {
     std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o500)).unwrap();
     let over =
         json!({ "hook_event_name": "SessionEnd", "transcript_path": "/nonexistent", "cwd": place.path("project") });
-    for (event, document) in [(FAILED, known), ("SessionEnd", over.to_string())] {
-        assert_eq!(hook(&place, "claude-code", event, &document).stdout, "");
-    }
+    assert_eq!(hook(&place, "claude-code", "SessionEnd", &over.to_string()).stdout, "");
+    // Nobody serves the bank. Where there is time enough, the hook finds the warning by itself.
+    let told = hook(&place, "claude-code", FAILED, &known).stdout;
+    assert!(told.is_empty() || told.contains("Stop the web server"), "{told}");
     std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o700)).unwrap();
 }
 
