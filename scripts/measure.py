@@ -9,16 +9,16 @@ slowest acknowledged write of eight processes that write to one directory at onc
 network, retrieval quality.
 """
 
-import json
 import os
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
+
+from mcp_server import McpServer
 
 WORDS = """retry cache lock queue parse index merge branch commit test mock timeout stream buffer thread socket header
 token query table column schema patch build deploy config secret error panic trace metric signal batch shard page cursor
@@ -26,49 +26,14 @@ node edge graph path file folder link path route proxy server client request ans
 sort search filter group count sum mean first last before after between under above while until because unless should must
 never always often small large empty single double broken whole early late fast slow cheap safe strict loose""".split()
 
-INITIALIZE = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "measure", "version": "1"},
-}
 
-
-class Server:
-    """One `mcp --llm none` process, spoken to line by line."""
+class Server(McpServer):
+    """One `mcp --llm none` process, and the time at which it was started."""
 
     def __init__(self, binary, data, workspace, home):
         environment = {"PATH": os.environ["PATH"], "HOME": home, "REASONING_BANK_DATA": data}
         self.started = time.perf_counter()
-        self.process = subprocess.Popen(
-            [binary, "--llm", "none", "--workspace", workspace, "-q", "mcp"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-            cwd=home,
-        )
-        self.number = 0
-        self.call("initialize", INITIALIZE)
-        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def send(self, message):
-        self.process.stdin.write(json.dumps(message).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def call(self, method, params):
-        self.number += 1
-        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
-        while True:
-            answer = json.loads(self.process.stdout.readline())
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    raise RuntimeError(answer["error"])
-                return answer["result"]
-
-    def tool(self, name, arguments):
-        result = self.call("tools/call", {"name": name, "arguments": arguments})
-        if result.get("isError"):
-            raise RuntimeError(result["structuredContent"])
-        return result["structuredContent"]
+        super().__init__([binary, "--llm", "none", "--workspace", workspace, "-q", "mcp"], home, environment)
 
     def record(self, number):
         recorded = self.tool(
@@ -86,10 +51,6 @@ class Server:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
         return int(line.split()[1]) / 1024
-
-    def stop(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
 
 
 def start_up(binary, data, workspace, home):

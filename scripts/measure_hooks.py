@@ -13,10 +13,11 @@ import json
 import os
 import random
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
+
+from mcp_server import McpServer
 
 WORDS = """cache queue table index worker session socket token retry batch stream schema lock deploy build parser router
 buffer thread module cluster replica metric config header cookie upload image widget layout theme driver kernel packet
@@ -35,37 +36,10 @@ binary = asked.binary.resolve()
 failures = [json.loads(line) for line in asked.failures.read_text().splitlines()]
 
 
-class Server:
-    """The MCP server of a session, over stdio."""
-
-    def __init__(self, place):
-        self.process = subprocess.Popen([binary, "--data-dir", place / "data", "--llm", "none", "mcp"],
-                                        cwd=place / "project", env=environment(place), text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.asked = 0
-        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
-                                "clientInfo": {"name": "measure", "version": "1"}})
-        self.send({"method": "notifications/initialized"})
-
-    def send(self, message):
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-        self.process.stdin.flush()
-
-    def ask(self, method, params):
-        self.asked += 1
-        self.send({"id": self.asked, "method": method, "params": params})
-        while True:
-            answer = json.loads(self.process.stdout.readline())
-            if answer.get("id") == self.asked:
-                return answer
-
-    def record(self, lesson):
-        answer = self.ask("tools/call", {"name": "record_memory", "arguments": lesson})
-        assert not answer["result"].get("isError"), answer
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
+def serve(place):
+    """The MCP server of a session."""
+    command = [binary, "--data-dir", place / "data", "--llm", "none", "mcp"]
+    return McpServer(command, place / "project", environment(place), subprocess.DEVNULL)
 
 
 def environment(place):
@@ -97,12 +71,13 @@ def made_up(template, number):
 
 
 def fill(place):
-    server = Server(place)
+    server = serve(place)
     for failure in failures:
         warning = failure["warning"]
-        server.record({"title": warning["failure_pattern"][:120], "description": warning["failure_pattern"],
-                       "content": warning["corrective_guidance"], "error_context": warning})
-    server.end()
+        server.tool("record_memory", {"title": warning["failure_pattern"][:120],
+                                      "description": warning["failure_pattern"],
+                                      "content": warning["corrective_guidance"], "error_context": warning})
+    server.stop()
     template = json.loads(run(place, "memory", "export").stdout.splitlines()[0])
     file = place / "memories.jsonl"
     file.write_text("".join(json.dumps(made_up(template, number)) + "\n" for number in range(asked.memories)))
@@ -149,7 +124,6 @@ with tempfile.TemporaryDirectory() as directory:
     fill(place)
     print(f"{asked.memories + len(failures):,} memories, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     measure(place, "without a server")
-    server = Server(place)
+    server = serve(place)
     measure(place, "with a server")
-    server.end()
-sys.exit(0)
+    server.stop()

@@ -19,46 +19,22 @@ import sys
 import tempfile
 from pathlib import Path
 
+from mcp_server import McpServer
+
 DATA = Path(__file__).parent.parent / "tests/data"
 UNRELATED_OF_EACH = 250
 
 
-class Bank:
+class Bank(McpServer):
     """An empty bank, and a server of it."""
 
     def __init__(self, binary, place):
         command = [binary, "--data-dir", f"{place}/data", "--workspace", place, "--llm", "none", "mcp"]
-        environment = {"HOME": place, "PATH": os.environ["PATH"]}
-        self.server = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True
-        )
-        self.sent = 0
-        client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "measure", "version": "1"}}
-        self.request("initialize", client)
-        self.send({"method": "notifications/initialized"})
-
-    def send(self, message):
-        self.server.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
-        self.server.stdin.flush()
-
-    def request(self, method, params):
-        self.sent += 1
-        self.send({"id": self.sent, "method": method, "params": params})
-        while (answer := json.loads(self.server.stdout.readline())).get("id") != self.sent:
-            pass
-        return answer["result"]
+        super().__init__(command, None, {"HOME": place, "PATH": os.environ["PATH"]}, subprocess.DEVNULL)
 
     def record(self, title, text):
         lesson = {"title": (title or text)[:120], "description": f"About {title or 'the project'}", "content": text}
-        answer = self.request("tools/call", {"name": "record_memory", "arguments": lesson})
-        if answer.get("isError"):
-            sys.exit(f"{text!r} was not recorded: {answer}")
-        return answer["structuredContent"]
-
-
-    def close(self):
-        self.server.stdin.close()
-        self.server.wait()
+        return self.tool("record_memory", lesson)
 
 
 def lines(path):
@@ -71,7 +47,7 @@ def unrelated(binary):
         with tempfile.TemporaryDirectory() as place:
             bank = Bank(binary, place)
             linked = sum(bool(bank.record(text.get("title"), text["text"]).get("updates")) for text in texts)
-            bank.close()
+            bank.stop()
         print(f"{corpus.parent.name}: {linked} of {len(texts)} texts linked to another")
 
 
@@ -95,7 +71,7 @@ def main():
             own = older[pair["title"], pair["older"]]
             found[pair["kind"] == "change"] += own in links
             elsewhere += len(links - {own})
-        bank.close()
+        bank.stop()
     changes = sum(pair["kind"] == "change" for pair in pairs)
     print(f"{' '.join(sys.argv[2:])}: {found[True]} of {changes} changes found,", end=" ")
     print(f"{found[False]} of {len(pairs) - changes} look-alikes linked, {elsewhere} links to other statements")
