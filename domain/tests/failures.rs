@@ -7,9 +7,9 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 struct Failure {
     warning: Warning,
-    /// What a command printed that failed as the warning tells.
+    /// The output of a command that failed as the warning tells.
     met: String,
-    /// What one printed that failed otherwise, in half of the cases one of the same tool.
+    /// The output of one that failed otherwise, in half of the cases one of the same tool.
     other: String,
 }
 

@@ -71,7 +71,7 @@ const GENERIC_PHRASES: [&str; 7] = [
     "php fatal error",
     "unhandled rejection",
 ];
-/// Of the messages of systems, this one tells the cause.
+/// This message of systems tells the cause, as opposed to the others.
 const NO_SPACE: &str = "no space left on device";
 /// The number of words in a row that are told of nothing else, and how many of them are no fillers.
 const RUN_WORDS: usize = 4;
@@ -126,7 +126,7 @@ impl Signature {
     }
 }
 
-/// What a warning tells of the failure that it warns of.
+/// The failure that a warning tells of.
 #[derive(Debug)]
 pub struct ToldFailure {
     /// The name that somebody gave the error, in lowercase: a type, a code, a tool, a phrase.
@@ -149,14 +149,9 @@ impl ToldFailure {
         // A capital within a word is of a type; a tool has one at its beginning alone.
         let has_inner_capital =
             error_type.as_bytes().windows(2).any(|of| of[0].is_ascii_lowercase() && of[1].is_ascii_uppercase());
-        let is_type = has_inner_capital && !OF_LIBRARIES.contains(&Signature::of(&name, None).error());
-        Self {
-            names_cause: is_phrase || is_type,
-            signature: Signature::of(error_type, None),
-            name,
-            text: text.to_lowercase(),
-            literals: literals(text),
-        }
+        let signature = Signature::of(error_type, None);
+        let is_type = has_inner_capital && !OF_LIBRARIES.contains(&signature.error());
+        Self { names_cause: is_phrase || is_type, signature, name, text: text.to_lowercase(), literals: literals(text) }
     }
 
     /// Tells whether a program failed as the warning tells.
@@ -248,7 +243,7 @@ struct ToldWords<'a> {
     in_a_row: HashSet<[&'a str; RUN_WORDS]>,
 }
 
-/// How many of the telling words of a line a text has too.
+/// The number of telling words of a line that a text has too, and the number of all of them.
 struct SharedWords {
     count: usize,
     of: usize,

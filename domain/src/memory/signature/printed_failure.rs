@@ -1,5 +1,5 @@
-//! What a program printed when it failed, read for what tells its failure from others: the lines that say something, what
-//! they quote or name, and their other words.
+//! The lines that a program printed when it failed, as far as they tell its failure from others, with what they quote or
+//! name and their other words.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -72,7 +72,7 @@ pub struct PrintedFailure {
 #[derive(Debug)]
 pub(super) struct PrintedLine {
     pub(super) text: String,
-    /// What it quotes or names, without what says nothing about the cause.
+    /// The names and quotations in it, without those that say nothing about the cause.
     pub(super) literals: Vec<String>,
     /// Its words, without what it quotes or names.
     pub(super) words: Vec<String>,
@@ -112,19 +112,22 @@ impl PrintedLine {
 /// Returns the lines that may say what failed: no frames of a stack, no commands that are echoed, and no exit code that
 /// many failures have.
 fn telling_lines(printed: &str) -> Vec<&str> {
+    const EXIT_CODE: &str = "exit code ";
     let says = |line: &&str| {
         let is_frame = line.starts_with("at ") || line.starts_with("File \"") || line.starts_with("--> ");
         let is_command = ["> ", "$ ", "+ "].iter().any(|sign| line.starts_with(sign));
         let is_header = line.starts_with("Traceback (most recent call last)");
-        let code = line.to_lowercase().strip_prefix("exit code ").map(str::to_owned);
-        let is_code = code.is_some_and(|code| code.trim() != "137");
-        let has_words = line.chars().filter(|c| c.is_alphanumeric()).count() > 2;
+        let code = line.split_at_checked(EXIT_CODE.len()).filter(|(words, _)| words.eq_ignore_ascii_case(EXIT_CODE));
+        let is_code = code.is_some_and(|(_, code)| code.trim() != "137");
+        let has_words = line.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some();
         has_words && !is_frame && !is_command && !is_header && !is_code
     };
-    let lines: Vec<&str> = printed.lines().map(str::trim).filter(says).collect();
-    let last = lines.len().saturating_sub(LAST_LINES).max(FIRST_LINES.min(lines.len()));
-    let read = lines[..FIRST_LINES.min(lines.len())].iter().chain(&lines[last..]);
-    read.map(|line| &line[..line.floor_char_boundary(LINE_BYTES)]).collect()
+    let mut lines = printed.lines().map(str::trim).filter(says);
+    let mut read: Vec<&str> = lines.by_ref().take(FIRST_LINES).collect();
+    let first = read.len();
+    read.extend(lines.rev().take(LAST_LINES));
+    read[first..].reverse();
+    read.iter().map(|line| &line[..line.floor_char_boundary(LINE_BYTES)]).collect()
 }
 
 /// Returns what a text quotes or names, in lowercase, without what says nothing about the cause.
