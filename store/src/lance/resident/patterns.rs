@@ -81,16 +81,13 @@ impl PatternCache {
                 index
             }
         };
-        // An index has the patterns of its reader once more.
-        let of_rows: usize = held.fragments.iter().map(|(_, rows)| rows.bytes).sum();
-        while held.indexes.len() > 1 && of_rows * (1 + held.indexes.len()) > self.budget {
+        while held.bytes() > self.budget && held.indexes.len() > 1 {
             held.indexes.pop_back();
         }
-        if of_rows * (1 + held.indexes.len()) > self.budget {
+        if held.bytes() > self.budget {
             *held = HeldPatterns::default();
         }
-        let bytes = held.fragments.iter().map(|(_, rows)| rows.bytes).sum::<usize>() * (1 + held.indexes.len());
-        self.bytes.store(bytes, Ordering::Relaxed);
+        self.bytes.store(held.bytes(), Ordering::Relaxed);
         Ok(index)
     }
 
@@ -104,6 +101,11 @@ impl PatternCache {
 impl HeldPatterns {
     fn patterns(&self) -> impl Iterator<Item = &Arc<Memory>> {
         self.fragments.iter().flat_map(|(_, rows)| &rows.patterns)
+    }
+
+    /// Estimates the bytes of all patterns. An index has those of its reader once more.
+    fn bytes(&self) -> usize {
+        self.fragments.iter().map(|(_, rows)| rows.bytes).sum::<usize>() * (1 + self.indexes.len())
     }
 
     /// Reads what is new of the table, and drops what is gone. Tells whether the patterns are others now.
