@@ -77,7 +77,7 @@ pub(crate) struct RecallLog {
     floor: f64,
 }
 
-/// What a process that ends soon has noted, to be written before it ends.
+/// The entries of a process that ends soon, to be written before it ends.
 pub(crate) struct HeldRecalls {
     entries: Receiver<RecallEntry>,
     dir: PathBuf,

@@ -47,7 +47,7 @@ pub(super) fn run(args: &HookArgs, flags: Flags) {
     }
 }
 
-/// What a hook prints, and what it notes once it has.
+/// The document that a hook prints, and what it notes once it has.
 struct HookOutput {
     document: String,
     noted: Option<HeldRecalls>,
@@ -66,10 +66,12 @@ fn answer(client: &str, name: &str, flags: Flags) -> Option<HookOutput> {
         settings::load(&SettingSources { directory: directory.clone(), ..sources }).ok()
     };
     // `setup` names the directory, so that the settings are read only where nobody serves the bank.
-    let loaded = if flags.data_dir.is_none() { Some(load(flags.clone())?) } else { None };
-    let data_dir = match (&loaded, &flags.data_dir) {
-        (Some(loaded), _) => loaded.settings.data_dir.clone(),
-        (None, named) => own.join(named.clone().unwrap_or_default()),
+    let (data_dir, loaded) = match &flags.data_dir {
+        Some(named) => (own.join(named), None),
+        None => {
+            let loaded = load(flags.clone())?;
+            (loaded.settings.data_dir.clone(), Some(loaded))
+        }
     };
     let question = HookQuestion { directory: directory.clone(), call };
     if matches!(question.call.event, HookEvent::SessionEnded { .. } | HookEvent::Compacting) {

@@ -72,7 +72,7 @@ struct HookContext {
     deadline: Deadline,
 }
 
-/// What the agent is told of an event.
+/// The answer to an event.
 #[derive(Default)]
 pub(super) struct HookAnswer {
     /// None where nothing is known, or the time is up.

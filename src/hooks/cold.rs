@@ -1,4 +1,4 @@
-//! What a hook is told where no process serves the bank: it looks into the bank by itself, and words alone decide.
+//! A hook looks into the bank by itself where no process serves it, and words alone decide.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::bootstrap::reading_system;
 use crate::recall_log::{HeldRecalls, RecallLog};
 use crate::settings::Loaded;
 
-/// What the agent is told by a hook that nobody serves.
+/// The answer of a hook that nobody serves.
 pub(crate) struct ColdAnswer {
     pub(crate) text: String,
-    /// What is to be written once the agent was told: a hook whose time is up shows nothing.
+    /// The entries to be written once the agent was told: a hook whose time is up shows nothing.
     pub(crate) noted: Option<HeldRecalls>,
 }
 

@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The answer of a process that serves.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct HookReply {
-    /// What the agent is told; none where nothing is known.
+    /// The text for the agent; none where nothing is known.
     pub(crate) text: Option<String>,
 }
 

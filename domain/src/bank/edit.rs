@@ -44,7 +44,7 @@ impl ListMarker {
 /// Tells of line after line whether it is code or a comment.
 #[derive(Debug, Default)]
 struct Enclosed {
-    /// What closes the code or the comment that the last line was in.
+    /// The mark that closes the code or the comment that the last line was in.
     closing: Option<String>,
 }
 

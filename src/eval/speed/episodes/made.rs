@@ -27,7 +27,7 @@ use crate::eval::speed::synthetic::{Noise, NoiseStream, Synthetic, SyntheticQuer
 const FIRST_EPISODE: u128 = 1 << 64;
 const FIRST_PATTERN: u128 = 1 << 65;
 const SPAN_DAYS: i64 = 170;
-/// Of so many episodes, the first few are told nearly the same.
+/// The number of episodes of which the first few are told nearly the same.
 const PERIOD: u32 = 100;
 const ALIKE: u32 = 3;
 /// The vector of an episode that is told again is as far from the first one's.

@@ -6,9 +6,9 @@ use crate::eval::EvalError;
 use crate::eval::report::LatencyPercentiles;
 use crate::eval::speed::ms;
 
-/// One kind of request is measured for about so long at most.
+/// One kind of request is measured for about this long at most.
 const LIMIT: Duration = Duration::from_secs(20);
-/// However long one takes, so many are measured.
+/// The least number of requests that are measured, however long one takes.
 const LEAST: u32 = 3;
 
 /// Makes requests of one kind, one after another, `most` at most. Their numbers count from 0.

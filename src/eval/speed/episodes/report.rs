@@ -10,7 +10,7 @@ pub(crate) struct EpisodeSpeedReport {
     pub(crate) cores: usize,
     /// `debug` or `release`. The times of a debug build say little.
     pub(crate) build: &'static str,
-    /// What `retrieval.resident_mb` says.
+    /// The value of `retrieval.resident_mb`.
     pub(crate) resident_mb: usize,
     pub(crate) working: WorkingSpeed,
     pub(crate) banks: Vec<EpisodeBankSpeed>,
@@ -79,7 +79,7 @@ pub(crate) struct ServedEpisodes {
     pub(crate) record_ms: LatencyPercentiles,
     /// A search by meaning, each after an episode was recorded.
     pub(crate) semantic_after_record_ms: LatencyPercentiles,
-    /// What is kept in memory to be searched, memories included.
+    /// The bytes that are kept in memory to be searched, memories included.
     pub(crate) resident_bytes: u64,
     pub(crate) rss_bytes: Option<u64>,
 }

@@ -22,11 +22,11 @@ use crate::eval::speed::ms;
 use crate::eval::speed::synthetic::{Synthetic, SyntheticQuery};
 use crate::process_memory;
 
-/// So many questions of each kind are made up, and each kind is asked so often at most.
+/// The number of questions of each kind that are made up, and the most that are asked.
 pub(crate) const QUESTIONS: u32 = 200;
-/// So many further ones warm the bank up.
+/// The number of further questions that warm the bank up.
 pub(crate) const WARM_UP: u32 = 20;
-/// So many episodes are recorded.
+/// The number of episodes that are recorded.
 const RECORDED: u32 = 30;
 const RESULTS: usize = 10;
 

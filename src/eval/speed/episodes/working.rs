@@ -13,7 +13,7 @@ use crate::eval::speed::synthetic::Synthetic;
 const TASKS: u32 = 200;
 const OPERATIONS: u32 = 4_000;
 const SYNCED: u32 = 500;
-/// A task has so many values.
+/// The number of values that a task has.
 const VALUES: u32 = 10;
 const RESULT_WORDS: usize = 340;
 const VALUE_WORDS: usize = 40;
