@@ -6,10 +6,11 @@
 
 All older statements of the splits are recorded in one empty bank, then all newer ones. A change is found where the newer
 statement is linked to its older one, and a look-alike is linked wrongly where it is. What is linked to a statement of
-another pair is counted apart. A statement without a title has itself as its title.
+another pair is counted apart. A statement without a title has itself as its title. A change that is not found may still be
+told: its older statement is among the similar ones that the answer names, so that the client can say that it is outdated.
 
 --unrelated records at most 250 texts of each set below tests/data/retrieval, which have nothing to do with each other, with
-one bank for each set, and counts those that are linked to another one.
+one bank for each set, and counts those that are linked to another one, and how many similar ones an answer names.
 """
 
 import json
@@ -46,9 +47,11 @@ def unrelated(binary):
         texts = lines(corpus)[:UNRELATED_OF_EACH]
         with tempfile.TemporaryDirectory() as place:
             bank = Bank(binary, place)
-            linked = sum(bool(bank.record(text.get("title"), text["text"]).get("updates")) for text in texts)
+            answers = [bank.record(text.get("title"), text["text"]) for text in texts]
             bank.stop()
-        print(f"{corpus.parent.name}: {linked} of {len(texts)} texts linked to another")
+        linked = sum(bool(answer.get("updates")) for answer in answers)
+        similar = sum(len(answer.get("similar", [])) for answer in answers) / len(answers)
+        print(f"{corpus.parent.name}: {linked} of {len(texts)} texts linked to another, {similar:.1f} similar ones named")
 
 
 def main():
@@ -65,15 +68,18 @@ def main():
             if key not in older:
                 older[key] = bank.record(*key)["id"]
         found = {True: 0, False: 0}
+        told = 0
         elsewhere = 0
         for pair in pairs:
-            links = set(bank.record(pair["title"], pair["newer"]).get("updates", []))
+            answer = bank.record(pair["title"], pair["newer"])
+            links = set(answer.get("updates", []))
             own = older[pair["title"], pair["older"]]
             found[pair["kind"] == "change"] += own in links
+            told += pair["kind"] == "change" and own in {similar["id"] for similar in answer.get("similar", [])}
             elsewhere += len(links - {own})
         bank.stop()
     changes = sum(pair["kind"] == "change" for pair in pairs)
-    print(f"{' '.join(sys.argv[2:])}: {found[True]} of {changes} changes found,", end=" ")
+    print(f"{' '.join(sys.argv[2:])}: {found[True]} of {changes} changes found, {told} told,", end=" ")
     print(f"{found[False]} of {len(pairs) - changes} look-alikes linked, {elsewhere} links to other statements")
 
 

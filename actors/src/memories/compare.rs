@@ -8,7 +8,7 @@ use reasoning_bank_domain::learning::lesson::{Likeness, RELATED_COSINE, likeness
 use reasoning_bank_domain::memory::Learned;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
-use reasoning_bank_domain::memory::update_detection::links;
+use reasoning_bank_domain::memory::update_detection::{links, possibly_outdated};
 use uuid::Uuid;
 
 use super::MemoriesHandle;
@@ -30,6 +30,8 @@ pub(super) enum PreparedLesson {
         /// The sources that it had before it was compared. The related memories that it then counts as derived from are
         /// not among them.
         sources: Vec<MemoryId>,
+        /// The memories that it may outdate, where no rule can tell.
+        similar: Vec<Memory>,
     },
     Same {
         existing: MemoryId,
@@ -241,6 +243,13 @@ impl PreparedLesson {
         }
     }
 
+    pub(super) fn similar(&self) -> &[Memory] {
+        match self {
+            Self::New { similar, .. } => similar,
+            Self::Same { .. } => &[],
+        }
+    }
+
     pub(super) fn learned(&self) -> Learned {
         let memory = self.memory();
         Learned { id: self.reinforces().unwrap_or(memory.id), title: memory.title.clone() }
@@ -315,7 +324,8 @@ impl MemoriesHandle {
         }
         let linked = lessons.linked(derived, &stored);
         lessons.new.extend(BatchMember::of(&linked, &passages));
-        PreparedLesson::New { memory: Box::new(linked), passages, sources: memory.derived_from }
+        let similar = possibly_outdated(&linked, &stored);
+        PreparedLesson::New { memory: Box::new(linked), passages, sources: memory.derived_from, similar }
     }
 
     /// Makes the revisions of the memories that the lessons confirm or update.

@@ -5,7 +5,7 @@ use reasoning_bank_domain::learning::recording::{RecordRequest, named_sources, w
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Facts, Memory, Trust};
-use reasoning_bank_domain::retrieval::responses::{RecordStatus, Recorded};
+use reasoning_bank_domain::retrieval::responses::{RecordStatus, Recorded, SimilarMemory};
 use reasoning_bank_domain::safety::secrets::Removed;
 use uuid::Uuid;
 
@@ -48,7 +48,7 @@ impl MemoriesHandle {
         memory = replaced.iter().fold(memory, |memory, older| memory.replacing(*older));
         let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
         let facts = Facts::from(&memory);
-        let (mut near, mut sources, mut updates) = (None, Vec::new(), Vec::new());
+        let (mut near, mut sources, mut updates, mut similar) = (None, Vec::new(), Vec::new(), Vec::new());
         let lessons = LessonBatch::default().on_try(tries).replacing(&replaced);
         let (prepared, revisions) = self.prepare(vec![memory], lessons, deadline).await;
         batch.extend(revisions);
@@ -56,6 +56,7 @@ impl MemoriesHandle {
             near = learned.reinforces();
             sources.push(LessonSources::of(&learned));
             let replaces = &learned.memory().succession.replaces;
+            similar = learned.similar().iter().map(SimilarMemory::from).collect();
             updates = replaces.iter().copied().filter(|id| !supersedes.contains(id)).collect();
             batch.push(match learned.into_record() {
                 // A memory that takes the place of another one is a memory of its own.
@@ -85,6 +86,7 @@ impl MemoriesHandle {
                 confidence,
                 superseded,
                 updates,
+                similar,
             });
         };
         self.merge_sources(sources, vec![id], deadline).await;
@@ -100,6 +102,7 @@ impl MemoriesHandle {
             confidence,
             superseded,
             updates: Vec::new(),
+            similar: Vec::new(),
         })
     }
 

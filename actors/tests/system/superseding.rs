@@ -69,6 +69,21 @@ async fn what_is_superseded_leaves_search_and_comes_back() {
     world.stop().await;
 }
 
+/// No rule can tell that the words of the second statement take back the first, but its author can.
+#[tokio::test(start_paused = true)]
+async fn a_record_names_what_it_may_outdate_and_repeated_with_supersedes_it_takes_its_place() {
+    let world = world(good_model()).await;
+    let old = record(&world, port("A session of the payment service expires after 30 minutes of silence.")).await;
+    let new = port("The payment service ends every session after 30 minutes, silence or not.");
+    let first = record(&world, new.clone()).await;
+    assert_eq!((first.updates.as_slice(), first.similar.len()), ([].as_slice(), 1));
+    assert_eq!((first.similar[0].id, &*first.similar[0].title), (old.id, "Port of the payment service"));
+    let again = record(&world, RecordRequest { supersedes: vec![old.id], ..new }).await;
+    assert_eq!((again.id, again.status, again.similar.len()), (first.id, RecordStatus::Reinforced, 0));
+    assert_eq!(status(&world, old.id).await, (Status::Superseded, Some(first.id)));
+    world.stop().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn said_again_it_changes_nothing_and_a_bad_pair_is_refused_whole() {
     let world = world(good_model()).await;

@@ -31,7 +31,7 @@ mod units;
 mod values;
 mod verb;
 
-pub use comparable::{ComparableMemory, OlderMemory, UpdateLinks, links};
+pub use comparable::{ComparableMemory, OlderMemory, UpdateLinks, links, possibly_outdated};
 pub use order::{DatedResult, NewestFirst, newest_first};
 pub use statement::Statement;
 

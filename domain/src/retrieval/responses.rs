@@ -13,6 +13,10 @@ use crate::note::{Code, Note};
 use crate::retrieval::ranking::{Cut, Ranked, Ranking};
 use crate::retrieval::recalled::Recalled;
 use crate::retrieval::score::Why;
+use crate::text::shortened;
+
+/// The most characters that are shown of a memory that is similar to a recorded one.
+const SIMILAR_MAX_CHARS: usize = 300;
 
 /// A memory as a client reads it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -306,6 +310,26 @@ pub struct Recorded {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub updates: Vec<MemoryId>,
+    /// The nearest older memories that it neither supersedes nor was found to update, at most 3. Whoever recorded it
+    /// can tell whether one of them is outdated: recording the same again with `supersedes` says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub similar: Vec<SimilarMemory>,
+}
+
+/// A memory that is similar to one that was recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SimilarMemory {
+    pub id: MemoryId,
+    pub title: String,
+    /// Its content, of at most 300 characters. A longer one ends in "…".
+    pub content: String,
+}
+
+impl From<&Memory> for SimilarMemory {
+    fn from(memory: &Memory) -> Self {
+        Self { id: memory.id, title: memory.title.clone(), content: shortened(&memory.content, SIMILAR_MAX_CHARS) }
+    }
 }
 
 /// A memory that a newer one took the place of.

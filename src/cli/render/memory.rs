@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::retrieval::responses::{
-    MemoryDetail, MemoryView, RecalledView, RecordStatus, Recorded, Replaced, Retrieved, SearchMode,
+    MemoryDetail, MemoryView, RecalledView, RecordStatus, Recorded, Replaced, Retrieved, SearchMode, SimilarMemory,
 };
 use reasoning_bank_domain::retrieval::score::{ListPart, Why};
 
@@ -196,6 +196,12 @@ pub(in crate::cli) fn recorded(answer: &Recorded) -> String {
     }
     for older in &answer.updates {
         let _ = writeln!(out, "it updates {older}: `memory supersede {older} --undo` takes that back");
+    }
+    if !answer.similar.is_empty() {
+        let _ = writeln!(out, "if it replaces one of these, say so with `memory supersede ID --by {}`:", answer.id);
+    }
+    for SimilarMemory { id, title, content } in &answer.similar {
+        let _ = writeln!(out, "  {id}  {}: {}", clean_line(title), clean_line(content));
     }
     if answer.redactions > 0 {
         let secrets = counted(answer.redactions, "secret was", "secrets were");

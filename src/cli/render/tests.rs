@@ -9,6 +9,7 @@ use reasoning_bank_domain::retrieval::prompt_memories::LeftOut;
 use reasoning_bank_domain::retrieval::ranking::Cut;
 use reasoning_bank_domain::retrieval::responses::{
     CandidateView, Explained, MemoryView, RecalledView, RecordStatus, Recorded, Replaced, Retrieved, SearchMode,
+    SimilarMemory,
 };
 use reasoning_bank_domain::retrieval::score::{Component, Factor, ListPart, ProfileName, Why};
 use reasoning_bank_domain::solve::task::{AttemptReport, LeftOutMemory, SolveReport, SolveUsage, UsedMemory};
@@ -219,12 +220,15 @@ fn a_record_says_what_became_of_it() {
         confidence: 0.8,
         superseded: vec![Replaced { id: id(2), title: "Old \u{1b}[31mred".into(), copies: vec![id(3)] }],
         updates: vec![id(4)],
+        similar: vec![SimilarMemory { id: id(5), title: "Po\trt".into(), content: "It listens on 80.".into() }],
     };
     insta::assert_snapshot!(recorded(&new), @r#"
     recorded 00000000-0000-0000-0000-000000000001  confidence 0.80
     "Old \u{1b}[31mred" (00000000-0000-0000-0000-000000000002) is superseded by it
     its shared copy 00000000-0000-0000-0000-000000000003 stays: `memory supersede 00000000-0000-0000-0000-000000000003 --by 00000000-0000-0000-0000-000000000001` replaces it, too
     it updates 00000000-0000-0000-0000-000000000004: `memory supersede 00000000-0000-0000-0000-000000000004 --undo` takes that back
+    if it replaces one of these, say so with `memory supersede ID --by 00000000-0000-0000-0000-000000000001`:
+      00000000-0000-0000-0000-000000000005  Po rt: It listens on 80.
     2 secrets were replaced before it was stored
     "#);
     let again = Recorded {
@@ -233,6 +237,7 @@ fn a_record_says_what_became_of_it() {
         redactions: 0,
         superseded: vec![],
         updates: vec![],
+        similar: vec![],
         ..new
     };
     let text = recorded(&again);

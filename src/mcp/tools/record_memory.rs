@@ -25,7 +25,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     title: "Record a lesson",
     description: "Keeps a lesson for later tasks. Call it when something was learned that will matter again: a \
                   strategy that worked or, with error_context, a mistake and how to avoid it. The same again \
-                  confirms it.",
+                  confirms it. If one of the `similar` it answers with is outdated, repeat it with supersedes.",
     toolsets: |_| &[Toolset::Core],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &JUDGED_BY_THE_MEMORY,

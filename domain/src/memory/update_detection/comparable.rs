@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::statement::names_several;
 use super::{DatedStatement, OlderStatement, Statement, found, updates};
 use crate::memory::ids::MemoryId;
-use crate::memory::{Memory, normalised};
+use crate::memory::{Memory, normalised, replacement_problem};
 
 /// The longest content, in characters, that is a statement about one thing.
 const STATEMENT_MAX_CHARS: usize = 300;
@@ -174,6 +174,23 @@ pub fn links(memory: &Memory, stored: &[Memory]) -> UpdateLinks {
     UpdateLinks { updates, updated_by: newest.map(|(newer, confidence)| (newer.id, confidence)) }
 }
 
+/// The most memories that may be outdated that are told for one.
+const POSSIBLY_OUTDATED_MAX: usize = 3;
+
+/// Picks the memories that a memory may outdate although no rule links them, so that whoever recorded it can say so.
+/// `stored` are its neighbours, the nearest first. A memory that something newer outdates already is not picked, and
+/// neither is one that the memory cannot replace or that somebody said it stands beside.
+pub fn possibly_outdated(memory: &Memory, stored: &[Memory]) -> Vec<Memory> {
+    let is_open = |older: &&Memory| {
+        older.linked_to().is_none()
+            && older.said_at() <= memory.said_at()
+            && !memory.succession.replaces.contains(&older.id)
+            && !older.succession.stands_beside.contains(&memory.id)
+            && replacement_problem(older, memory, false).is_none()
+    };
+    stored.iter().filter(is_open).take(POSSIBLY_OUTDATED_MAX).cloned().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,5 +253,29 @@ mod tests {
             assert_eq!(links(&said(3, 1.0, NEW), &[stored]), UpdateLinks::default());
         }
         assert_eq!(ids(&links(&said(3, 1.0, NEW), &[old]).updates), [id(1)]);
+    }
+
+    #[test]
+    fn possibly_outdated_is_what_is_near_and_could_be_replaced_by_the_word_of_its_author() {
+        let memory = said(9, 1.0, "Customers are logged out after an hour.").replacing(id(1));
+        let of = |n, change: fn(&mut Memory)| {
+            let mut older = said(n, 9.0, "A session expires after 30 minutes.");
+            change(&mut older);
+            older
+        };
+        let trusted = Memory { trust: Trust::User, ..of(2, |_| {}) };
+        let stored = [
+            of(1, |_| {}),
+            trusted,
+            of(3, |older| older.succession.stands_beside.push(id(9))),
+            of(4, |_| {}).linked(id(8), 0.9).unwrap(),
+            said(5, 0.0, "A session expires after 30 minutes."),
+            of(6, |_| {}),
+            of(7, |_| {}),
+            of(10, |_| {}),
+            of(11, |_| {}),
+        ];
+        let picked: Vec<MemoryId> = possibly_outdated(&memory, &stored).iter().map(|memory| memory.id).collect();
+        assert_eq!(picked, [id(6), id(7), id(10)]);
     }
 }
