@@ -7,9 +7,9 @@
 //! what happens to a bank.
 
 mod actor;
-mod held;
 mod model;
 mod notice;
+mod open_bank;
 mod remembered;
 mod shorten;
 mod state;
@@ -31,16 +31,16 @@ use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::system::restart::Restart;
 
 use self::actor::{BanksActor, BanksArgs, BanksMsg, SharedBank};
-use self::held::{Freshness, HeldBank, unusable};
+use self::open_bank::{Freshness, OpenBank, unusable};
 use self::shorten::ShortenedTexts;
-use crate::beside::blocking;
 use crate::error::Error;
+use crate::file_io::blocking;
 use crate::ports::{BankDirectories, BankLocation, Clock};
 use crate::runtime::{ChildSpec, Deadline, Gate, Slot};
 
-pub use held::BankVersion;
 pub use model::{BankModel, LanguageBankModel};
 pub use notice::{BankNotice, NoticeSeverity};
+pub use open_bank::BankVersion;
 pub use shorten::ShortenedBank;
 pub use update::{UpdateBank, UpdatedBank};
 
@@ -204,7 +204,7 @@ impl BanksHandle {
         blocking(deadline, move || {
             let read = |key: &BankKey| -> Result<ListedBank, Error> {
                 let checkout = own.checkout.clone().filter(|_| *key == own.key);
-                let mut bank = HeldBank::open(&*files, BankLocation { key: key.clone(), checkout }, false)?;
+                let mut bank = OpenBank::open(&*files, BankLocation { key: key.clone(), checkout }, false)?;
                 bank.look_at(at)?;
                 let texts = bank.state.texts();
                 let (tokens, last_updated) = (bank_tokens(&texts), bank.state.updated_at);
@@ -344,7 +344,7 @@ impl BanksHandle {
         &self,
         place: &BankLocation,
         deadline: Deadline,
-        work: impl FnOnce(&mut HeldBank) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(&mut OpenBank) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let _permit = self.gate.enter()?;
         let of = place.clone();

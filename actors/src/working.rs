@@ -23,9 +23,9 @@ use uuid::Uuid;
 
 use self::actor::{SharedTask, TaskKey, WorkingActor, WorkingArgs, WorkingMsg};
 use self::held_task::HeldTask;
-use crate::beside::{blocking, unusable};
 use crate::episodes::EpisodesHandle;
 use crate::error::Error;
+use crate::file_io::{blocking, unusable};
 use crate::ports::{Clock, WorkingLogs};
 use crate::runtime::{ChildSpec, Deadline, Gate, Slot};
 

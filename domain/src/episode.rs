@@ -24,7 +24,7 @@ pub use artefact::{
     ARTEFACT_MAX_BYTES, ARTEFACT_PAGE_MAX_BYTES, ARTEFACTS_MAX, ARTEFACTS_MAX_BYTES, Artefact, ArtefactText,
     INLINE_MAX_BYTES, NewArtefact,
 };
-pub use document::{Episode, EpisodeOutcome, EpisodeStatus, EpisodeTask, EpisodeVerdict, LifecycleView};
+pub use document::{Episode, EpisodeOutcome, EpisodeStatus, EpisodeTask, EpisodeVerdictSource, LifecycleView};
 pub use duplicate::{DUPLICATE_MINUTES, content_key};
 pub use failures::{FailureMatch, FailureTier, matched_failure};
 pub use filter::EpisodeFilter;

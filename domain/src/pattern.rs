@@ -12,7 +12,7 @@ pub mod evidence;
 pub mod facts;
 pub mod features;
 pub mod finding;
-pub mod given;
+pub mod input;
 pub mod merging;
 pub mod mining;
 pub mod observation;

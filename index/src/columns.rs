@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::hits::push;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::label::label_key;
-use reasoning_bank_domain::memory::signature::{Carriers, Signature};
+use reasoning_bank_domain::memory::signature::{Signature, SignatureFrequency};
 use reasoning_bank_domain::memory::{Facts, Memory, MemoryOutcome, Scope, SourceType};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
 use reasoning_bank_domain::text::hex::hex;
@@ -249,15 +249,15 @@ impl MemoryColumns {
     }
 
     /// Counts the memories that are here and warn of any error, and those of them that warn of this one.
-    pub(super) fn carriers(&self, error: &Signature) -> Carriers {
+    pub(super) fn signature_frequency(&self, error: &Signature) -> SignatureFrequency {
         let matching = self.signatures.those(|own| error.matches(own));
-        let mut carriers = Carriers::default();
+        let mut signature_frequency = SignatureFrequency::default();
         for (filter, _) in self.filters.iter().zip(&self.here).filter(|(filter, here)| **here && filter.signature != 0)
         {
-            carriers.warnings += 1;
-            carriers.of_this += u64::from(matching.contains(&filter.signature));
+            signature_frequency.warnings += 1;
+            signature_frequency.of_this += u64::from(matching.contains(&filter.signature));
         }
-        carriers
+        signature_frequency
     }
 
     /// Returns the wanted memories that are here and warn of this error.

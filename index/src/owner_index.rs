@@ -7,7 +7,7 @@ use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::memory::Facts;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
-use reasoning_bank_domain::memory::signature::{Carriers, Signature};
+use reasoning_bank_domain::memory::signature::{Signature, SignatureFrequency};
 use reasoning_bank_domain::retrieval::candidates::TermSet;
 use reasoning_bank_domain::retrieval::conditions::Conditions;
 use reasoning_bank_domain::retrieval::fusion::RankedList;
@@ -162,8 +162,8 @@ impl OwnerIndex {
     }
 
     /// Counts the memories that warn of any error, and those of them that warn of this one.
-    pub fn carriers(&self, error: &Signature) -> Carriers {
-        self.columns.carriers(error)
+    pub fn signature_frequency(&self, error: &Signature) -> SignatureFrequency {
+        self.columns.signature_frequency(error)
     }
 
     /// Finds the newest memories that warn of this error, at most `limit`.

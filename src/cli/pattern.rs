@@ -9,7 +9,7 @@ use reasoning_bank_domain::memory::FieldProblem;
 use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::memory::pattern::FeatureValue;
 use reasoning_bank_domain::pattern::finding::PatternQuestion;
-use reasoning_bank_domain::pattern::given::{FeaturesInput, PatternInput};
+use reasoning_bank_domain::pattern::input::{FeaturesInput, PatternInput};
 
 use super::args::{FindPatternArgs, PatternCommand};
 use super::failure::{CommandExit, CommandFailure};

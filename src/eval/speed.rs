@@ -7,14 +7,14 @@
 pub(crate) mod episodes;
 pub(crate) mod exact;
 pub(crate) mod fill;
-mod given;
+mod precomputed;
 pub(crate) mod process;
 pub(crate) mod report;
 pub(crate) mod serve;
 pub(crate) mod synthetic;
 pub(crate) mod texts;
 
-pub(crate) use given::{EmbeddedAnyway, Given};
+pub(crate) use precomputed::{PrecomputedAtRealCost, PrecomputedVectors};
 
 use std::path::PathBuf;
 use std::time::Duration;

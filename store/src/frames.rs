@@ -26,7 +26,7 @@ pub(crate) struct FrameBodies<'a> {
     pub(crate) torn: usize,
 }
 
-pub(crate) fn bodies(bytes: &[u8]) -> FrameBodies<'_> {
+pub(crate) fn split(bytes: &[u8]) -> FrameBodies<'_> {
     read(bytes, READ_IN_VAIN)
 }
 
@@ -107,7 +107,7 @@ mod tests {
     fn numbers(bytes: &[u8]) -> Vec<u64> {
         let number =
             |body: &&[u8]| serde_json::from_slice::<serde_json::Value>(body).unwrap()["number"].as_u64().unwrap();
-        bodies(bytes).whole.iter().map(number).collect()
+        split(bytes).whole.iter().map(number).collect()
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         let whole = [frame(1), frame(2)].concat();
         for cut in 1..frame(3).len() {
             let journal = [&whole[..], &frame(3)[..cut]].concat();
-            let found = bodies(&journal);
+            let found = split(&journal);
             assert_eq!((found.whole.len(), found.damaged, found.torn), (2, 0, cut), "cut after {cut} bytes");
         }
         assert_eq!(numbers(&[whole, frame(3)].concat()), [1, 2, 3]);
@@ -125,8 +125,8 @@ mod tests {
     fn zeros_after_a_power_loss_are_a_torn_end() {
         for zeros in [1, 8, 4096] {
             let journal = [frame(1), vec![0; zeros]].concat();
-            assert_eq!((numbers(&journal), bodies(&journal).torn), (vec![1], zeros));
-            assert_eq!(bodies(&vec![0; zeros]), FrameBodies { torn: zeros, ..FrameBodies::default() });
+            assert_eq!((numbers(&journal), split(&journal).torn), (vec![1], zeros));
+            assert_eq!(split(&vec![0; zeros]), FrameBodies { torn: zeros, ..FrameBodies::default() });
         }
     }
 
@@ -147,7 +147,7 @@ mod tests {
             // where the length alone is wrong the body is whole, and the checksum says so
             let expected = if is_length { vec![1, 2, 3] } else { others };
             assert_eq!(found, expected, "bit {bit}");
-            let damaged = bodies(&spoilt).damaged;
+            let damaged = split(&spoilt).damaged;
             assert_eq!(damaged, if is_length { 0 } else { frame(hit).len() }, "bit {bit}");
         }
     }

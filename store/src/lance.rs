@@ -70,7 +70,7 @@ use reasoning_bank_actors::ports::{
 use reasoning_bank_actors::runtime::Deadline;
 
 use self::access::Access;
-use self::errors::{failed, within};
+use self::errors::{before_deadline, failed};
 use self::layout::Layout;
 use self::repair::pending::finish_pending;
 use self::shared::SharedStore;
@@ -190,7 +190,7 @@ impl LanceStore {
             shared.checkpoints.take(&guard).await?;
             shared.journal.remove_empty().map_err(failed)
         });
-        within(deadline, async { work.await.map_err(failed)? }).await
+        before_deadline(deadline, async { work.await.map_err(failed)? }).await
     }
 }
 

@@ -8,9 +8,9 @@ use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use tokio::sync::Mutex;
 
 use super::BankSettings;
-use super::held::HeldBank;
-use crate::beside::{Openings, blocking};
+use super::open_bank::OpenBank;
 use crate::error::Error;
+use crate::file_io::{Openings, blocking};
 use crate::ports::{BankDirectories, BankLocation, Clock};
 use crate::runtime::{Deadline, MessageTimer, Panicked, Tasks};
 
@@ -23,7 +23,7 @@ const SYNC_LIMIT: Duration = Duration::from_secs(30);
 /// When the process ends, files are written within this time, or by the next process.
 const FINISH_LIMIT: Duration = Duration::from_secs(4);
 
-pub(super) type SharedBank = Arc<Mutex<HeldBank>>;
+pub(super) type SharedBank = Arc<Mutex<OpenBank>>;
 
 pub(crate) enum BanksMsg {
     Get {
@@ -148,7 +148,7 @@ impl BanksState {
             return;
         }
         let (files, dumps) = (Arc::clone(&self.args.files), self.args.settings.dumps);
-        let open = move |place| Ok(Arc::new(Mutex::new(HeldBank::open(&*files, place, dumps)?)));
+        let open = move |place| Ok(Arc::new(Mutex::new(OpenBank::open(&*files, place, dumps)?)));
         let opening = self.openings.join(place, myself, open, |place, held| BanksMsg::Opened { place, held });
         self.tasks.spawn(async move {
             let _ = reply.send(opening.await);

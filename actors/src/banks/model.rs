@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::agents::SolveSettings;
-use crate::beside::in_time;
+use crate::file_io::in_time;
 use crate::model::{CallOutcome, ask};
 use crate::ports::{BankLocation, Clock, Completion, LanguageModel, TokenAccount};
 use crate::runtime::Deadline;

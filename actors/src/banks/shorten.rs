@@ -9,8 +9,8 @@ use reasoning_bank_domain::bank::{
     optimize, shorter_file,
 };
 
-use super::held::{BankLock, HeldBank};
 use super::notice::NoticeSeverity;
+use super::open_bank::{BankLock, OpenBank};
 use super::remembered::Remembered;
 use super::state::BankState;
 use super::{ActivateBank, ActivatedBank, BankSettings, BanksHandle};
@@ -22,12 +22,12 @@ use crate::runtime::Deadline;
 const GROWN_TOKENS: usize = 500;
 
 /// Shows the files of a bank that are asked for, or as much of all of them as the budget takes.
-pub(super) fn shown(bank: &mut HeldBank, request: &ActivateBank, at: Timestamp) -> Result<ActivatedBank, Error> {
+pub(super) fn shown(bank: &mut OpenBank, request: &ActivateBank, at: Timestamp) -> Result<ActivatedBank, Error> {
     let texts = bank.state.texts();
     let tokens = bank.remembered.tokens(&texts);
     let files = texts.keys().cloned().collect();
     let (content, outline) = if request.files.is_empty() {
-        let HeldBank { remembered, state, .. } = bank;
+        let OpenBank { remembered, state, .. } = bank;
         let view = remembered.view(&texts, request.max_tokens, &known(state), at);
         let is_whole = !view.truncated && !view.optimized;
         (view.content.clone(), (!is_whole).then(|| outlined(&view.outline)))
@@ -70,7 +70,7 @@ fn outlined(files: &[BankOutline]) -> String {
 }
 
 /// Says whether a bank is to be made shorter now.
-pub(super) fn is_due(bank: &mut HeldBank, settings: &BankSettings, at: Timestamp) -> bool {
+pub(super) fn is_due(bank: &mut OpenBank, settings: &BankSettings, at: Timestamp) -> bool {
     if bank.dir.is_adopted() && !settings.optimize_in_repo {
         return false;
     }
@@ -149,7 +149,7 @@ impl BanksHandle {
         let mut shortened = ModelShortened::default();
         let Some(model) = self.model() else { return Ok(shortened) };
         let (at, above) = (self.clock.now(), self.settings.optimize_above_tokens);
-        let view = move |bank: &mut HeldBank| {
+        let view = move |bank: &mut OpenBank| {
             bank.view(at)?;
             Ok(bank.state.clone())
         };
@@ -195,7 +195,7 @@ fn with_facts<T>(
 /// Makes a bank shorter, down to `above` tokens or somewhat less where it has more. It is kept as it was among its
 /// versions, and a notice says so.
 pub(super) fn shorten(
-    bank: &mut HeldBank,
+    bank: &mut OpenBank,
     lock: &BankLock,
     above: usize,
     which: ShortenedTexts,

@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 use reasoning_bank_domain::bank::template;
 
-use super::held::{BankLock, Freshness, HeldBank, ReadPurpose, unusable};
 use super::notice::NoticeSeverity;
+use super::open_bank::{BankLock, Freshness, OpenBank, ReadPurpose, unusable};
 use super::writing;
 use crate::error::Error;
 use crate::ports::BankStamp;
 
-impl HeldBank {
+impl OpenBank {
     /// Sees to it that what a reader is shown is what there is. It never waits for who writes: then it shows what was
     /// acknowledged so far.
     pub(super) fn view(&mut self, at: Timestamp) -> Result<Freshness, Error> {

@@ -9,8 +9,8 @@ use reasoning_bank_domain::bank::{
 };
 use reasoning_bank_domain::safety::secrets::Scrub;
 
-use super::held::{BankLock, HeldBank};
 use super::notice::{BankNotice, NoticeSeverity};
+use super::open_bank::{BankLock, OpenBank};
 use super::shorten::{ModelShortened, ShortenedTexts};
 use super::state::{UpdateFrame, UpdateKey};
 use super::{BankSettings, BanksHandle, shorten};
@@ -112,7 +112,7 @@ impl BanksHandle {
     ) -> Result<Vec<(u64, BankNotice)>, Error> {
         let at = self.clock.now();
         let shortened = self.shorten(place, ShortenedTexts::Filed, deadline).await;
-        let told = move |bank: &mut HeldBank| {
+        let told = move |bank: &mut OpenBank| {
             if let Err(error) = &shortened {
                 bank.failed(error, at);
             }
@@ -129,7 +129,7 @@ impl BanksHandle {
     ) -> Result<Option<Result<Vec<BankOperation>, String>>, Error> {
         let Some(model) = self.model() else { return Ok(None) };
         let at = self.clock.now();
-        let view = move |bank: &mut HeldBank| {
+        let view = move |bank: &mut OpenBank| {
             bank.view(at)?;
             Ok(bank.texts_to_file_in())
         };
@@ -160,7 +160,7 @@ fn check(request: &UpdateBank) -> Result<(), BankInvalid> {
 
 /// Files the text of a request, unless that was done before. What a model answers and is not possible, rules do.
 fn file(
-    bank: &mut HeldBank,
+    bank: &mut OpenBank,
     lock: &BankLock,
     request: &UpdateBank,
     by_model: Option<Result<Vec<BankOperation>, String>>,
@@ -213,7 +213,7 @@ fn numbered(mut operations: Vec<BankOperation>, request: &UpdateBank) -> Vec<Ban
 /// Does what must not wait after an update: files in a checkout are written, and so is what is large, and a bank that
 /// became too long is made shorter. The update is stored already, so that what fails here is noticed and tried again.
 fn finish(
-    bank: &mut HeldBank,
+    bank: &mut OpenBank,
     lock: &BankLock,
     settings: &BankSettings,
     is_too_long: bool,
@@ -235,7 +235,7 @@ fn finish(
 }
 
 /// Fills a projectbrief in which nobody wrote anything.
-pub(super) fn describe(bank: &mut HeldBank, description: &str, at: Timestamp) -> Result<(), Error> {
+pub(super) fn describe(bank: &mut OpenBank, description: &str, at: Timestamp) -> Result<(), Error> {
     if described(&bank.state.texts(), description).is_none() {
         return Ok(());
     }

@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use reasoning_bank_domain::bank::BankPath;
 use serde::{Deserialize, Serialize};
 
-use super::held::{BankLock, HeldBank, ReadPurpose, unusable};
 use super::notice::NoticeSeverity;
+use super::open_bank::{BankLock, OpenBank, ReadPurpose, unusable};
 use crate::error::Error;
 use crate::ports::{BankOnDisk, BankRecord, StagedFile};
 
@@ -39,7 +39,7 @@ struct WrittenFile {
 }
 
 /// Writes what is ahead. What cannot be written stays ahead.
-pub(super) fn write_out(bank: &mut HeldBank, lock: &BankLock, at: Timestamp) -> Result<(), Error> {
+pub(super) fn write_out(bank: &mut OpenBank, lock: &BankLock, at: Timestamp) -> Result<(), Error> {
     for _ in 0..MAX_ROUNDS {
         if bank.state.ahead().is_empty() || !write_once(bank, lock, at)? {
             break;
@@ -49,7 +49,7 @@ pub(super) fn write_out(bank: &mut HeldBank, lock: &BankLock, at: Timestamp) -> 
 }
 
 /// Writes each file that is ahead once. Says whether another round may write more.
-fn write_once(bank: &mut HeldBank, lock: &BankLock, at: Timestamp) -> Result<bool, Error> {
+fn write_once(bank: &mut OpenBank, lock: &BankLock, at: Timestamp) -> Result<bool, Error> {
     bank.forget_look();
     let mut files = Vec::new();
     let mut failed = Vec::new();
@@ -106,7 +106,7 @@ fn write_once(bank: &mut HeldBank, lock: &BankLock, at: Timestamp) -> Result<boo
     Ok(failed.is_empty())
 }
 
-fn save(bank: &HeldBank, record: &WritingRecord) -> Result<(), Error> {
+fn save(bank: &OpenBank, record: &WritingRecord) -> Result<(), Error> {
     let bytes = serde_json::to_vec(record).map_err(Error::internal)?;
     let saved = bank.dir.save_record(BankRecord::Writing, &bytes);
     if saved.is_err() {
@@ -119,7 +119,7 @@ fn save(bank: &HeldBank, record: &WritingRecord) -> Result<(), Error> {
 /// Merges what came out of the place of a file that was written, where it is not what was expected. Returns it with the
 /// path of the file.
 fn merge_displaced(
-    bank: &mut HeldBank,
+    bank: &mut OpenBank,
     file: &WrittenFile,
     expected: Option<&str>,
     at: Timestamp,
@@ -147,7 +147,7 @@ fn merge_displaced(
 /// Makes the new base, and removes what was staged and the record. Somebody may have gone on writing into a file that
 /// has lost its place by then: `displaced` is what was merged of it, and what differs is merged still.
 fn finish(
-    bank: &mut HeldBank,
+    bank: &mut OpenBank,
     lock: &BankLock,
     record: &WritingRecord,
     displaced: Option<&BTreeMap<BankPath, String>>,
@@ -173,7 +173,7 @@ fn finish(
 }
 
 /// Goes on from where a process ended, and removes what it left.
-pub(super) fn recover(bank: &mut HeldBank, lock: &BankLock, at: Timestamp) -> Result<(), Error> {
+pub(super) fn recover(bank: &mut OpenBank, lock: &BankLock, at: Timestamp) -> Result<(), Error> {
     if let Some(bytes) = bank.dir.record(BankRecord::Writing).map_err(unusable)? {
         let record: WritingRecord = serde_json::from_slice(&bytes).map_err(Error::internal)?;
         if record.generation == bank.state.generation {
@@ -191,7 +191,7 @@ pub(super) fn recover(bank: &mut HeldBank, lock: &BankLock, at: Timestamp) -> Re
 }
 
 /// Says whether a file and its staged text had changed places when a process ended.
-fn was_swapped(bank: &HeldBank, file: &WrittenFile, disk: &BankOnDisk) -> Result<bool, Error> {
+fn was_swapped(bank: &OpenBank, file: &WrittenFile, disk: &BankOnDisk) -> Result<bool, Error> {
     Ok(match bank.dir.staged(&file.path, &file.name).map_err(unusable)? {
         StagedFile::Text(text) => text != file.target,
         StagedFile::Missing => disk.files.get(&file.path) != file.expected.as_ref(),

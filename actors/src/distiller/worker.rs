@@ -18,9 +18,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::DistillerArgs;
-use crate::beside::in_time;
 use crate::episodes::LearnedRequests;
 use crate::error::Error;
+use crate::file_io::in_time;
 use crate::model::{CallOutcome, ask};
 use crate::ports::{
     Completion, EraseScope, JobFilter, LanguageModel, LeaseGuard, ModelError, Page, Record, StoreError,

@@ -10,8 +10,8 @@ use reasoning_bank_domain::memory::trace::ArtefactReference;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
 use super::EpisodesHandle;
-use crate::beside::{blocking, unusable};
 use crate::error::Error;
+use crate::file_io::{blocking, unusable};
 use crate::runtime::Deadline;
 use crate::workspaces::WorkspaceRef;
 

@@ -1,10 +1,10 @@
 //! Patterns: memories that say when they apply. They are added as candidates, applied, judged by their applications,
 //! and found for a task.
 
-mod found;
-mod judged;
-mod kept;
-mod observed;
+mod applications;
+mod curation;
+mod find;
+mod observe;
 
 use reasoning_bank_domain::evidence::confidence::prior;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
@@ -12,13 +12,13 @@ use reasoning_bank_domain::memory::pattern::PatternPart;
 use reasoning_bank_domain::memory::{Memory, MemoryOutcome, NewMemory, SourceType, Trust};
 use reasoning_bank_domain::pattern::document::{PatternAdded, PatternChanged, PatternDocument};
 use reasoning_bank_domain::pattern::facts::EpisodeFacts;
-use reasoning_bank_domain::pattern::given::PatternInput;
+use reasoning_bank_domain::pattern::input::PatternInput;
 use reasoning_bank_domain::pattern::{observation, stages};
 use reasoning_bank_domain::safety::secrets::Scrub;
 use uuid::Uuid;
 
-pub use self::found::PatternQuery;
-pub(crate) use self::kept::contradicting;
+pub(crate) use self::curation::contradicting;
+pub use self::find::PatternQuery;
 use super::{MemoriesHandle, WorkspaceRef};
 use crate::conflict::retry_on_conflict;
 use crate::error::Error;

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::WorkingHandle;
 use super::held_task::HeldTask;
-use crate::beside::{Openings, unusable};
 use crate::error::Error;
+use crate::file_io::{Openings, unusable};
 use crate::ports::{OpenedLog, WorkingLogs};
 use crate::runtime::{Deadline, MessageTimer, Panicked, Tasks};
 

@@ -11,9 +11,9 @@ use reasoning_bank_domain::working::{TaskEnd, WorkingMemory};
 
 use super::actor::{SharedTask, TaskKey, WorkingMsg};
 use super::{WorkingHandle, WorkingTask};
-use crate::beside::{blocking, unusable};
 use crate::episodes::RecordEpisode;
 use crate::error::Error;
+use crate::file_io::{blocking, unusable};
 use crate::runtime::Deadline;
 use crate::workspaces::WorkspaceRef;
 

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use reasoning_bank_domain::working::{Operation, TaskEnd, WorkingChange, WorkingMemory};
 use serde::{Deserialize, Serialize};
 
-use crate::beside::unusable;
 use crate::error::Error;
+use crate::file_io::unusable;
 use crate::ports::WorkingLog;
 
 /// The first line of a log.

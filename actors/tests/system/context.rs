@@ -17,7 +17,7 @@ use reasoning_bank_domain::memory::pattern::{PatternCondition, PatternStage};
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::trace::{FailureAnalysis, Outcome};
 use reasoning_bank_domain::note::Code;
-use reasoning_bank_domain::pattern::given::PatternInput;
+use reasoning_bank_domain::pattern::input::PatternInput;
 use serde_json::json;
 use uuid::Uuid;
 

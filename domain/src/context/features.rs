@@ -7,7 +7,7 @@ use crate::memory::pattern::FeatureValue;
 use crate::memory::signature::{error_message, mentioned};
 use crate::memory::{Complexity, FieldProblem};
 use crate::pattern::features::TaskFeatures;
-use crate::pattern::given::FeaturesInput;
+use crate::pattern::input::FeaturesInput;
 
 /// The features that a caller gives of a task, by name. The names domain, task_type, complexity, tools, language,
 /// framework and error are those features; conditions of patterns may ask for any other.

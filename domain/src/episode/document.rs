@@ -58,7 +58,7 @@ impl From<EpisodeStatus> for Outcome {
 /// Who decided the status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum EpisodeVerdict {
+pub enum EpisodeVerdictSource {
     /// Tests or exit codes.
     Evidence,
     /// A judge that read the solution.
@@ -85,7 +85,7 @@ pub struct Episode {
     pub reflection: Reflection,
     pub metadata: EpisodeMetadata,
     pub artefacts: Vec<ArtefactReference>,
-    /// What an episode says that stands for several others.
+    /// The common parts of the episodes that this one stands for, if it stands for several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consolidated: Option<ConsolidatedParts>,
     pub lifecycle: LifecycleView,
@@ -104,7 +104,7 @@ pub struct EpisodeTask {
 #[schemars(description = "")]
 pub struct EpisodeOutcome {
     pub status: EpisodeStatus,
-    pub verdict_source: EpisodeVerdict,
+    pub verdict_source: EpisodeVerdictSource,
     #[serde(flatten)]
     pub parts: OutcomeParts,
 }
@@ -169,7 +169,7 @@ impl Episode {
             execution,
             outcome: EpisodeOutcome {
                 status: trace.outcome.into(),
-                verdict_source: EpisodeVerdict::of(trace),
+                verdict_source: EpisodeVerdictSource::of(trace),
                 parts: outcome,
             },
             reflection,
@@ -193,7 +193,7 @@ impl Step {
     }
 }
 
-impl EpisodeVerdict {
+impl EpisodeVerdictSource {
     pub fn of(trace: &Trace) -> Self {
         match trace.verdict_source {
             VerdictSource::Evidence => Self::Evidence,
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(episode.outcome.parts.primary_output.as_deref(), Some("first"), "the draft with the best score");
         assert_eq!(
             (episode.outcome.status, episode.outcome.verdict_source),
-            (EpisodeStatus::Success, EpisodeVerdict::Judge)
+            (EpisodeStatus::Success, EpisodeVerdictSource::Judge)
         );
         assert_eq!((episode.execution.trace.len(), episode.execution.duration_s), (5, Some(5.0)));
         assert_eq!(episode.execution.resource_usage.llm_calls, Some(4));

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::document::{EpisodeStatus, EpisodeVerdict};
+use super::document::{EpisodeStatus, EpisodeVerdictSource};
 use super::failures::{FailureMatch, FailureTier};
 use super::lifecycle::{EpisodePhase, EpisodeState, LifecycleRules};
 use super::relevance::EpisodeRelevance;
@@ -46,7 +46,7 @@ pub struct EpisodeSummary {
     /// The first 200 characters of the task.
     pub task: String,
     pub status: EpisodeStatus,
-    pub verdict_source: EpisodeVerdict,
+    pub verdict_source: EpisodeVerdictSource,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
     pub task_type: String,
@@ -76,7 +76,7 @@ impl EpisodeSummary {
             source: trace.source,
             task: trace.short_task(),
             status: trace.outcome.into(),
-            verdict_source: EpisodeVerdict::of(trace),
+            verdict_source: EpisodeVerdictSource::of(trace),
             domain: parts.metadata.domain,
             task_type: trace.task_type(),
             tools_used: parts.metadata.tools_used.into_iter().take(LABELS).collect(),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use agreement::ToldFailure;
 pub(crate) use error_name::{first_match, names_error};
-pub use informative_error::Carriers;
+pub use informative_error::SignatureFrequency;
 pub use mentioned_error::mentioned;
 pub use message::error_message;
 pub use printed_failure::PrintedFailure;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use crate::evidence::confidence::Evidence;
 use crate::memory::Facts;
 use crate::memory::ids::MemoryId;
-use crate::memory::signature::Carriers;
+use crate::memory::signature::SignatureFrequency;
 use crate::retrieval::fusion::RankedList;
 
 /// Returns how many candidates each list fetches for an answer of `n`. It is at least as many as in the measurements,
@@ -33,7 +33,7 @@ pub struct Candidates {
     pub facts: Vec<(Facts, Evidence)>,
     pub terms: MatchedTerms,
     /// The number of warnings that carry the error. None when no error was asked for.
-    pub carriers: Option<Carriers>,
+    pub signature_frequency: Option<SignatureFrequency>,
 }
 
 /// A set of terms of a query, by their places in it.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::evidence::confidence::Evidence;
 use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::label::label_key;
-use crate::memory::signature::{Carriers, Signature};
+use crate::memory::signature::{Signature, SignatureFrequency};
 use crate::memory::{Facts, Memory, Scope};
 use crate::retrieval::candidates::Candidates;
 use crate::retrieval::fusion::{Fused, fuse};
@@ -93,7 +93,7 @@ impl Ranking {
             asked.majority_domain = majority_domain(&candidates, &fused);
         }
         let relevance = judge(&candidates, &fused, asked.compares_meaning);
-        let telling = asked.signature.as_ref().filter(|error| is_telling(error, candidates.carriers));
+        let telling = asked.signature.as_ref().filter(|error| is_telling(error, candidates.signature_frequency));
         let scored = candidates.facts.into_iter().map(|(facts, evidence)| {
             let fused = fused.get(&facts.id).copied().unwrap_or_default();
             let mut score = score(profile, &asked, &facts, &evidence, &fused);
@@ -237,8 +237,8 @@ impl Ranking {
 }
 
 /// Tells whether a warning of the error is relevant for that reason alone.
-fn is_telling(error: &Signature, carriers: Option<Carriers>) -> bool {
-    !error.is_generic() && carriers.is_some_and(Carriers::are_few)
+fn is_telling(error: &Signature, signature_frequency: Option<SignatureFrequency>) -> bool {
+    !error.is_generic() && signature_frequency.is_some_and(SignatureFrequency::is_rare)
 }
 
 fn better(a: &Ranked, b: &Ranked) -> Ordering {

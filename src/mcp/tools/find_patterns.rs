@@ -8,7 +8,7 @@ use reasoning_bank_domain::memory::pattern::{PatternCategory, PatternStage};
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use reasoning_bank_domain::pattern::document::PatternsFound;
 use reasoning_bank_domain::pattern::finding::{PatternQuestion, SUGGESTED};
-use reasoning_bank_domain::pattern::given::FeaturesInput;
+use reasoning_bank_domain::pattern::input::FeaturesInput;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -4,7 +4,7 @@ use futures::FutureExt;
 use reasoning_bank_actors::memories::NewPattern;
 use reasoning_bank_domain::memory::{Scope, Trust};
 use reasoning_bank_domain::pattern::document::PatternAdded;
-use reasoning_bank_domain::pattern::given::PatternInput;
+use reasoning_bank_domain::pattern::input::PatternInput;
 use serde_json::Value;
 
 use super::{Permission, ToolEffect, ToolSpec, Toolset};

@@ -11,7 +11,7 @@ use reasoning_bank_domain::learning::job::day_of;
 
 use super::stamp;
 use crate::files::{create_dir, open_lock, remove_if_there, sync_data, sync_dir, try_lock, unless_gone, write_synced};
-use crate::frames::{bodies, framed};
+use crate::frames::{framed, split};
 
 pub(super) const LOCK: &str = "lock";
 const JOURNAL: &str = "journal.log";
@@ -81,7 +81,7 @@ impl Records {
 
     pub(super) fn journal(&self) -> io::Result<Vec<Vec<u8>>> {
         let Some(bytes) = bounded(&self.dir.join(JOURNAL))? else { return Ok(Vec::new()) };
-        let found = bodies(&bytes);
+        let found = split(&bytes);
         if found.damaged > 0 {
             tracing::error!(dir = %self.dir.display(), bytes = found.damaged, "the journal of a memory bank is damaged");
         }

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::commit::write_lock::WriteLock;
 use super::commit::{bulk, erasure_log};
 use super::erase;
-use super::errors::{failed, read_only_cause, to_answer, within};
+use super::errors::{before_deadline, failed, read_only_cause, to_answer};
 use super::layout::Layout;
 use super::repair::pending::finish_pending;
 use super::repair::{format, read_only, recovery, upgrade};
@@ -151,7 +151,7 @@ impl Access {
 
     /// Returns the directory, opened for writing.
     pub(super) async fn writable(self: &Arc<Self>, deadline: Deadline) -> Result<Arc<SharedStore>, StoreError> {
-        self.noted(within(deadline, self.for_writing(to_answer(deadline))).await)
+        self.noted(before_deadline(deadline, self.for_writing(to_answer(deadline))).await)
     }
 
     /// Does work that writes, and notes whether that went well.

@@ -9,7 +9,7 @@ use reasoning_bank_actors::runtime::Deadline;
 
 use super::commit::erasures::Erasures;
 use super::commit::write_lock::WriteGuard;
-use super::errors::{failed, to_answer, within};
+use super::errors::{before_deadline, failed, to_answer};
 use super::repair::erasure;
 use super::repair::pending::finish_pending;
 use super::shared::SharedStore;
@@ -34,7 +34,7 @@ pub(super) async fn erase(
         }
         begin(&shared, &guard, erasures, scope).await
     });
-    within(deadline, async { work.await.map_err(failed)? }).await
+    before_deadline(deadline, async { work.await.map_err(failed)? }).await
 }
 
 /// Writes the erasure down and carries it out.

@@ -40,7 +40,7 @@ pub(super) fn read_only_cause(error: &StoreError) -> Option<ReadOnlyCause> {
 }
 
 /// Returns what the work comes to, or [`StoreError::TimedOut`] where the deadline passes first.
-pub(super) async fn within<T>(
+pub(super) async fn before_deadline<T>(
     deadline: Deadline,
     work: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {

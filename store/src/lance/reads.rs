@@ -23,7 +23,7 @@ use reasoning_bank_domain::pattern::finding::PatternIndex;
 use reasoning_bank_domain::retrieval::candidates::Candidates;
 use uuid::Uuid;
 
-use super::errors::within;
+use super::errors::before_deadline;
 use super::search::{self, episodes, pages, summary, view};
 use super::shared::SharedStore;
 use super::tables::Tables;
@@ -40,7 +40,7 @@ impl LanceStore {
         read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let shared = self.for_reading();
-        within(deadline, async move { view::whole(&shared, read).await })
+        before_deadline(deadline, async move { view::whole(&shared, read).await })
     }
 
     /// Does such a read, and fails where the directory has come to belong to another embedder: then its vectors are not
@@ -51,7 +51,7 @@ impl LanceStore {
         read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let shared = self.for_reading();
-        within(deadline, async move {
+        before_deadline(deadline, async move {
             let read = view::whole(&shared, read).await;
             check_embedder(&shared.layout, &shared.fingerprint)?;
             read

@@ -16,7 +16,7 @@ use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use uuid::Uuid;
 
 use super::commit::{erasure_log, journal};
-use super::errors::{failed, to_answer, within};
+use super::errors::{before_deadline, failed, to_answer};
 use super::repair::format::FORMAT_VERSION;
 use super::repair::pending::finish_pending;
 use super::shared::SharedStore;
@@ -51,7 +51,7 @@ pub(super) async fn take(
         let facts = gather(&shared, place.dir(), deadline).await?;
         Ok((place, facts))
     });
-    within(deadline, async { work.await.map_err(failed)? }).await
+    before_deadline(deadline, async { work.await.map_err(failed)? }).await
 }
 
 async fn gather(shared: &SharedStore, to: &Path, deadline: Deadline) -> Result<SnapshotFacts, StoreError> {

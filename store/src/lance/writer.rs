@@ -13,7 +13,7 @@ use super::commit::bulk;
 use super::commit::frames::Frame;
 use super::commit::resolve::{self, CommitResult};
 use super::commit::write_lock::WriteGuard;
-use super::errors::{to_answer, within};
+use super::errors::{before_deadline, to_answer};
 use super::repair::pending::finish_pending;
 use super::shared::SharedStore;
 use super::tables::rows;
@@ -34,7 +34,7 @@ pub(super) async fn commit(
     }
     // a batch that is refused here spoils no other commit of the same frame
     rows::check(&batch, shared.dims)?;
-    within(deadline, async {
+    before_deadline(deadline, async {
         let place = shared.queue.place().await?;
         let (batch, plan) = bulk::planned(batch, shared.dims).await?;
         let (result, must_serve) = shared.queue.push(batch, plan, to_answer(deadline), place);

@@ -1,6 +1,6 @@
 //! Candidates: who finds what, and in which order.
 
-use reasoning_bank_domain::memory::signature::{Carriers, Signature};
+use reasoning_bank_domain::memory::signature::{Signature, SignatureFrequency};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::memory::{MemoryOutcome, SourceType};
 
@@ -264,7 +264,7 @@ async fn superseded_memories_are_found_where_they_are_asked_for(#[values(InMemor
         assert_eq!(sorted(ids(&found.vector)), expected);
         assert_eq!(sorted(found.facts.iter().map(|(facts, _)| facts.id).collect()), expected);
         let warnings = expected.len() as u64;
-        assert_eq!(found.carriers, Some(Carriers { warnings, of_this: warnings }));
+        assert_eq!(found.signature_frequency, Some(SignatureFrequency { warnings, of_this: warnings }));
     }
 }
 

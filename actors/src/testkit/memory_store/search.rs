@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::signature::Carriers;
+use reasoning_bank_domain::memory::signature::SignatureFrequency;
 use reasoning_bank_domain::memory::{ErrorContext, Facts};
 use reasoning_bank_domain::retrieval::candidates::{Candidates, MatchedTerms};
 use reasoning_bank_domain::retrieval::conditions::Conditions;
@@ -40,15 +40,19 @@ impl Data {
             .into_iter()
             .filter_map(|id| Some((Facts::from(&self.memories.get(&id)?.memory), self.evidence(id))))
             .collect();
-        let carriers = recall.signature.as_ref().map(|error| {
+        let signature_frequency = recall.signature.as_ref().map(|error| {
             let readable = self.memories.values().map(|stored| &stored.memory);
             let readable =
                 readable.filter(|memory| recall.statuses().contains(&memory.status) && recall.visible.contains(memory));
-            readable.filter_map(|memory| memory.error_context.as_ref()).fold(Carriers::default(), |carriers, own| {
-                carriers.and(Carriers { warnings: 1, of_this: u64::from(error.matches(&own.signature())) })
-            })
+            readable.filter_map(|memory| memory.error_context.as_ref()).fold(
+                SignatureFrequency::default(),
+                |signature_frequency, own| {
+                    signature_frequency
+                        .and(SignatureFrequency { warnings: 1, of_this: u64::from(error.matches(&own.signature())) })
+                },
+            )
         });
-        Candidates { vector, text, facts, terms: terms.unwrap_or_default(), carriers }
+        Candidates { vector, text, facts, terms: terms.unwrap_or_default(), signature_frequency }
     }
 }
 

@@ -41,16 +41,16 @@ const ALWAYS_FEW: u64 = 3;
 
 /// The numbers of warnings that carry an error, among the memories that may be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Carriers {
+pub struct SignatureFrequency {
     /// The number of warnings that carry any error.
     pub warnings: u64,
     /// The number of warnings that carry the error that was asked for.
     pub of_this: u64,
 }
 
-impl Carriers {
+impl SignatureFrequency {
     /// Tells whether few warnings carry the error: at most three, or fewer than one in twenty.
-    pub fn are_few(self) -> bool {
+    pub fn is_rare(self) -> bool {
         self.of_this <= ALWAYS_FEW || (self.of_this as f64) < COMMON_SHARE * self.warnings as f64
     }
 
@@ -100,6 +100,6 @@ mod tests {
     #[case(4, 100, true)]
     #[case(5, 100, false)]
     fn few_are_three_or_under_a_twentieth(#[case] of_this: u64, #[case] warnings: u64, #[case] few: bool) {
-        assert_eq!(Carriers { warnings, of_this }.are_few(), few);
+        assert_eq!(SignatureFrequency { warnings, of_this }.is_rare(), few);
     }
 }

@@ -30,12 +30,12 @@ pub struct EpisodeParts {
     pub metadata: EpisodeMetadata,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artefacts: Vec<ArtefactReference>,
-    /// What an episode says that stands for several others.
+    /// The common parts of the episodes that this one stands for, if it stands for several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consolidated: Option<ConsolidatedParts>,
 }
 
-/// What several episodes have in common that became one.
+/// The common parts of several episodes that were merged into one.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ConsolidatedParts {
     pub num_instances: u64,

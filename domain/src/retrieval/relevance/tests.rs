@@ -21,7 +21,7 @@ fn candidates(scores: &[(f64, f64)]) -> Candidates {
             saturation: 8.0,
             matched: (1..=scores.len()).map(|n| (id(n as u128), set(n))).collect(),
         },
-        carriers: None,
+        signature_frequency: None,
     }
 }
 

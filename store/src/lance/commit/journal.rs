@@ -70,7 +70,7 @@ pub(in crate::lance) fn read(layout: &Layout, path: &Path) -> io::Result<Vec<Fra
 
 fn contents(path: &Path) -> io::Result<Contents> {
     let bytes = bytes(path)?;
-    let found = frames::bodies(&bytes);
+    let found = frames::split(&bytes);
     if found.torn > 0 {
         tracing::warn!(
             journal = %path.display(), bytes = found.torn,
@@ -346,7 +346,7 @@ pub(in crate::lance) fn history(layout: &Layout) -> Vec<PathBuf> {
 fn move_to_history(layout: &Layout, journal: &Path) -> io::Result<()> {
     // only whole frames are moved: neither a torn end nor what was damaged is worth a search when the history is read
     let bytes = bytes(journal)?;
-    let whole: Vec<u8> = frames::bodies(&bytes).whole.into_iter().flat_map(frames::framed).collect();
+    let whole: Vec<u8> = frames::split(&bytes).whole.into_iter().flat_map(frames::framed).collect();
     append_to_history(layout, &whole[..])
 }
 

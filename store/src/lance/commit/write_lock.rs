@@ -14,7 +14,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::write_owner::{self, Applying};
 use crate::files::try_lock;
-use crate::lance::errors::{failed, unusable, within};
+use crate::lance::errors::{before_deadline, failed, unusable};
 use crate::lance::layout::Layout;
 use crate::lance::tables::Versions;
 use crate::lance::threads::blocking;
@@ -40,7 +40,7 @@ impl FileLock {
     }
 
     pub(in crate::lance) async fn acquire(&self, deadline: Deadline) -> Result<FileGuard, StoreError> {
-        within(deadline, async {
+        before_deadline(deadline, async {
             let mut slot = Arc::clone(&self.file).lock_owned().await;
             let file = match slot.take() {
                 Some(file) => file,

@@ -6,7 +6,7 @@ use std::sync::{Arc, RwLockReadGuard};
 
 use reasoning_bank_actors::ports::{Recall, StoreError};
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::signature::Carriers;
+use reasoning_bank_domain::memory::signature::SignatureFrequency;
 use reasoning_bank_domain::retrieval::candidates::{Candidates, MatchedTerms};
 use reasoning_bank_domain::retrieval::fusion::RankedList;
 use reasoning_bank_domain::text::terms::QueryTerm;
@@ -105,9 +105,12 @@ impl IndexSearch {
         for list in [&mut vector, &mut text].into_iter().flatten() {
             list.hits.retain(|(id, _)| known.contains(id));
         }
-        let carriers = self.recall.signature.as_ref().map(|error| {
-            indexes.iter().map(|versioned| versioned.index.carriers(error)).fold(Carriers::default(), Carriers::and)
+        let signature_frequency = self.recall.signature.as_ref().map(|error| {
+            indexes
+                .iter()
+                .map(|versioned| versioned.index.signature_frequency(error))
+                .fold(SignatureFrequency::default(), SignatureFrequency::and)
         });
-        Candidates { vector, text, facts, terms, carriers }
+        Candidates { vector, text, facts, terms, signature_frequency }
     }
 }

@@ -12,7 +12,7 @@ use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use lancedb::{DistanceType, Table};
 use reasoning_bank_actors::ports::{Recall, StoreError};
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::signature::{Carriers, Signature};
+use reasoning_bank_domain::memory::signature::{Signature, SignatureFrequency};
 use reasoning_bank_domain::memory::{Facts, Memory};
 use reasoning_bank_domain::retrieval::candidates::Candidates;
 use reasoning_bank_domain::retrieval::fusion::RankedList;
@@ -43,7 +43,7 @@ pub(in crate::lance) async fn candidates(
         return Ok(Candidates {
             vector: recall.vector.is_some().then(nothing),
             text: terms.is_some().then(nothing),
-            carriers: recall.signature.is_some().then(Carriers::default),
+            signature_frequency: recall.signature.is_some().then(SignatureFrequency::default),
             ..Candidates::default()
         });
     };
@@ -70,9 +70,9 @@ pub(in crate::lance) async fn candidates(
         maybe(recall.signature.as_ref().map(|signature| warnings_of(tables, signature, &recall))),
     )?;
     let (text, terms) = text.unzip();
-    let (warnings, carriers) = warnings.unzip();
+    let (warnings, signature_frequency) = warnings.unzip();
     let found = complete(tables, &recall, vector, text, warnings.unwrap_or_default()).await?;
-    Ok(Candidates { terms: terms.unwrap_or_default(), carriers, ..found })
+    Ok(Candidates { terms: terms.unwrap_or_default(), signature_frequency, ..found })
 }
 
 /// The newest memories that warn of such an error, at most `limit`, and how many there are. Those that may be read are
@@ -82,7 +82,7 @@ async fn warnings_of(
     tables: &Tables,
     error: &Signature,
     recall: &Recall,
-) -> Result<(Vec<MemoryId>, Carriers), StoreError> {
+) -> Result<(Vec<MemoryId>, SignatureFrequency), StoreError> {
     let may_be_found =
         |of| filter::all([Some(of), filter::of_status(recall.statuses()), filter::readable(&recall.visible)]);
     let named = may_be_found(contains(col("signature"), lit(format!("{}|", error.error()))));
@@ -99,7 +99,7 @@ async fn warnings_of(
         }
     }
     let warnings: usize = all.iter().map(RecordBatch::num_rows).sum();
-    let carriers = Carriers { warnings: warnings as u64, of_this: matching.len() as u64 };
+    let signature_frequency = SignatureFrequency { warnings: warnings as u64, of_this: matching.len() as u64 };
     matching.sort_unstable_by(|a, b| b.cmp(a));
     let mut warning = Vec::new();
     for ids in matching.chunks(recall.limit).take(ROUNDS as usize) {
@@ -112,7 +112,7 @@ async fn warnings_of(
         }
     }
     warning.truncate(recall.limit);
-    Ok((warning, carriers))
+    Ok((warning, signature_frequency))
 }
 
 async fn maybe<T>(work: Option<impl Future<Output = Result<T, StoreError>>>) -> Result<Option<T>, StoreError> {

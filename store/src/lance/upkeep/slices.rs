@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::publish::{lock, lock_to_publish};
 use crate::lance::commit::erasures::Erasures;
-use crate::lance::errors::{failed, within};
+use crate::lance::errors::{before_deadline, failed};
 use crate::lance::shared::SharedStore;
 use crate::lance::tables::{TableName, compaction, indexes};
 use crate::lance::threads;
@@ -75,7 +75,7 @@ pub(in crate::lance) async fn maintain(
 ) -> Result<Maintained, StoreError> {
     let shared = Arc::clone(shared);
     let work = threads::spawn_aside(async move { slice(&shared, deadline).await });
-    within(deadline, async { work.await.map_err(failed)? }).await
+    before_deadline(deadline, async { work.await.map_err(failed)? }).await
 }
 
 /// Does upkeep to the deadline, or until nothing is left to do.

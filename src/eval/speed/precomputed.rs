@@ -12,13 +12,13 @@ use reasoning_bank_actors::runtime::Deadline;
 
 use super::synthetic::{Synthetic, SyntheticQuery};
 
-pub(crate) struct Given {
+pub(crate) struct PrecomputedVectors {
     fingerprint: Fingerprint,
     vectors: HashMap<String, Vec<f32>>,
     model: OnceLock<Arc<dyn Embedder>>,
 }
 
-impl Given {
+impl PrecomputedVectors {
     pub(crate) fn of<'a>(queries: impl IntoIterator<Item = &'a SyntheticQuery>) -> Self {
         let vectors = queries.into_iter().map(|query| (query.text.clone(), query.vector.clone())).collect();
         Self { fingerprint: Synthetic::fingerprint(), vectors, model: OnceLock::new() }
@@ -30,7 +30,7 @@ impl Given {
     }
 }
 
-impl Embedder for Given {
+impl Embedder for PrecomputedVectors {
     fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
     }
@@ -54,14 +54,14 @@ impl Embedder for Given {
 
 /// An embedder that embeds some queries with the model, which takes its time, and then gives the vector that it has
 /// already. So a query in words that are made up takes as long as any other, and finds something.
-pub(crate) struct EmbeddedAnyway<E> {
-    given: Given,
+pub(crate) struct PrecomputedAtRealCost<E> {
+    given: PrecomputedVectors,
     model: E,
     embedded: HashSet<String>,
 }
 
-impl<E: Embedder> EmbeddedAnyway<E> {
-    pub(crate) fn new(given: Given, model: E, embedded: &[SyntheticQuery]) -> Self {
+impl<E: Embedder> PrecomputedAtRealCost<E> {
+    pub(crate) fn new(given: PrecomputedVectors, model: E, embedded: &[SyntheticQuery]) -> Self {
         Self { given, model, embedded: embedded.iter().map(|query| query.text.clone()).collect() }
     }
 
@@ -70,7 +70,7 @@ impl<E: Embedder> EmbeddedAnyway<E> {
     }
 }
 
-impl<E: Embedder> Embedder for EmbeddedAnyway<E> {
+impl<E: Embedder> Embedder for PrecomputedAtRealCost<E> {
     fn fingerprint(&self) -> &Fingerprint {
         self.given.fingerprint()
     }

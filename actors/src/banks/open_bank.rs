@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::notice::NoticeSeverity;
 use super::remembered::Remembered;
 use super::state::{BankState, UpdateFrame};
-use crate::beside;
 use crate::error::Error;
+use crate::file_io;
 use crate::ports::{
     BankDirectories, BankDirectory, BankFileStamp, BankLocation, BankOnDisk, BankRecord, BankStamp, StagedFile,
 };
@@ -35,7 +35,7 @@ const MAX_NAMED: usize = 20;
 /// The lock of a bank among all processes.
 pub(super) type BankLock = Box<dyn Send>;
 
-pub(crate) struct HeldBank {
+pub(crate) struct OpenBank {
     pub(super) place: BankLocation,
     pub(super) dir: Box<dyn BankDirectory>,
     pub(super) state: BankState,
@@ -73,7 +73,7 @@ pub struct BankVersion {
     pub files: BankFiles,
 }
 
-impl HeldBank {
+impl OpenBank {
     pub(super) fn open(files: &dyn BankDirectories, place: BankLocation, dumps: bool) -> Result<Self, Error> {
         let dir = files.open(&place).map_err(unusable)?;
         let state = BankState::default();
@@ -322,6 +322,6 @@ fn is_blank(text: &str) -> bool {
 pub(super) fn unusable(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::InvalidInput => Error::invalid("bank", error.to_string()),
-        _ => beside::unusable(error),
+        _ => file_io::unusable(error),
     }
 }

@@ -10,7 +10,7 @@ use reasoning_bank_domain::pattern::document::{
     SimilarPattern, SimilarPatterns,
 };
 use reasoning_bank_domain::pattern::evidence::comparable;
-use reasoning_bank_domain::pattern::given::PatternInput;
+use reasoning_bank_domain::pattern::input::PatternInput;
 use reasoning_bank_domain::pattern::merging::pattern_likeness;
 use reasoning_bank_domain::pattern::{pruning, stages};
 
