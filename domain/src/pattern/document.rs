@@ -232,7 +232,7 @@ pub struct PruneProposal {
     pub reason: PruneReason,
 }
 
-/// What a pattern was before each change, the latest first.
+/// The earlier versions of a pattern, the latest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PatternVersions {
     pub versions: Vec<PatternVersion>,
@@ -242,7 +242,7 @@ pub struct PatternVersions {
 pub struct PatternVersion {
     pub version: u32,
     pub stage: PatternStage,
-    /// When it was changed to what came after.
+    /// The time when the next one replaced it.
     pub until: Timestamp,
     /// The run of consolidation that changed it. None: a person did.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What the applications of a pattern say about it, beside comparable episodes without it.
+//! The evidence for a pattern: its applications, held against comparable episodes without it.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::significance::{ContingencyTable, binomial_at_least, fisher_greater, m
 use crate::memory::ids::TraceId;
 use crate::memory::pattern::{ApplicationResult, PatternApplication, PatternPart, PatternStatistics};
 
-/// How long an application counts.
+/// The number of days for which an application counts.
 pub const WINDOW_DAYS: i64 = 90;
 /// The fewest applications that are tested.
 pub const APPLICATIONS_MIN: u64 = 5;
@@ -20,12 +20,13 @@ const SESSIONS_MIN: usize = 2;
 const COMPARABLE_MIN: u64 = 10;
 /// The rate from which on nearly everything succeeds, so that success cannot tell patterns apart.
 const SATURATED_RATE: f64 = 0.8;
-/// How far below the rate of comparable episodes a pattern may lie that only makes the work cheaper.
+/// The most by which the rate of a pattern that only makes the work cheaper may lie below that of comparable episodes.
 const RATE_MARGIN: f64 = 0.05;
 pub const CONFIDENCE_MIN: f64 = 0.7;
 pub const SIGNIFICANCE: f64 = 0.05;
-/// The same for less effort. It is smaller, because a test of measures uses up all of its level at each look, while those
-/// of counts do not: with 0.05, 14 in 100 patterns that do nothing would be validated within 40 applications.
+/// The level of significance for less effort. It is smaller, because a test of measures uses up all of its level at
+/// each look, while those of counts do not: with 0.05, 14 in 100 patterns that do nothing would be validated within 40
+/// applications.
 const EFFORT_SIGNIFICANCE: f64 = 0.03;
 /// The rate of somebody who guesses.
 const CHANCE: f64 = 0.5;
@@ -77,7 +78,7 @@ pub fn comparable<'a>(
         .collect()
 }
 
-/// What applications say, added up.
+/// The evidence of the applications of a pattern, added up.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PatternEvidence {
     pub applications: u64,
@@ -95,7 +96,7 @@ pub struct PatternEvidence {
     pub token_saving: Option<f64>,
 }
 
-/// Why applications do not validate a pattern.
+/// The reason why applications do not validate a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotValidated {
     #[error("there are fewer than 5 applications in 90 days")]

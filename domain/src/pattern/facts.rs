@@ -1,4 +1,4 @@
-//! What the rules for patterns read of an episode.
+//! The facts about an episode that the rules for patterns read.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::memory::signature::Signature;
 use crate::memory::trace::{EpisodeParts, FailureAnalysis, Outcome, Trace, TraceEntry, TraceSource};
 use crate::memory::workspace::WorkspaceId;
 
-/// What mining, observation and evidence read of an episode.
+/// The facts about an episode that mining, observation and evidence read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpisodeFacts {
     pub id: TraceId,
@@ -28,7 +28,7 @@ pub struct EpisodeFacts {
     pub steps: Vec<String>,
     /// The titles of the plan.
     pub plan: Vec<String>,
-    /// Whether it succeeded or failed. None where it did so in part, or nobody knows.
+    /// True where it succeeded, false where it failed. None where it succeeded in part, or nobody knows.
     pub succeeded: Option<bool>,
     pub failures: Vec<FailureFact>,
     pub measures: EpisodeMeasures,
@@ -42,7 +42,7 @@ pub struct FailureFact {
     pub signature: Signature,
     /// The place among the steps where it came, from 0. None where nobody knows.
     pub at_step: Option<usize>,
-    /// What ended it: the name of a tool, or a sentence.
+    /// The name of the tool that ended it, or a sentence about what did.
     pub resolved_by: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl FailureFact {
     }
 }
 
-/// What an episode took. None is unknown.
+/// The time, tokens and tool calls that an episode took. None is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EpisodeMeasures {
     /// Seconds.
@@ -78,7 +78,7 @@ impl EpisodeMeasures {
 }
 
 impl EpisodeFacts {
-    /// Reads what a trace and its episode say.
+    /// Reads the facts from a trace and its episode.
     pub fn of_trace(trace: &Trace) -> Self {
         let nothing = EpisodeParts::default();
         let told = trace.episode.as_deref().unwrap_or(&nothing);

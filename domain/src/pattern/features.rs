@@ -9,7 +9,7 @@ use crate::memory::label::label_key;
 use crate::memory::pattern::{ConditionOp, FeatureValue, PatternCondition, compiled};
 use crate::memory::signature::Signature;
 
-/// What is known of a task. A field that is None, or an empty list of tools, is unknown.
+/// The known features of a task. A field that is None, or an empty list of tools, is unknown.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TaskFeatures {
     pub domain: Option<String>,
@@ -19,16 +19,16 @@ pub struct TaskFeatures {
     pub language: Option<String>,
     pub framework: Option<String>,
     pub error_signature: Option<String>,
-    /// What the caller says beside that.
+    /// Further features that the caller names.
     pub context: BTreeMap<String, FeatureValue>,
 }
 
-/// Whether a condition holds.
+/// The result of holding a condition against the features of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Truth {
     Holds,
     Fails,
-    /// The feature is unknown, or is of a kind that cannot be compared so.
+    /// The feature is unknown, or is of a kind that the condition cannot be compared with.
     Open,
 }
 

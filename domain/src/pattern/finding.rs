@@ -19,7 +19,7 @@ use crate::memory::pattern::{PatternCategory, PatternPart, PatternStage};
 /// The most patterns that are suggested, where nobody says how many.
 pub const SUGGESTED: usize = 5;
 
-/// What is asked of the patterns.
+/// A question for the patterns that apply to a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PatternQuestion {
     pub features: TaskFeatures,

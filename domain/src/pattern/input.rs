@@ -1,4 +1,4 @@
-//! What a caller gives: a pattern to keep, and the features of a task.
+//! The input of a caller: a pattern to keep, and the features of a task.
 
 use std::collections::BTreeMap;
 

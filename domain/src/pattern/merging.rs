@@ -10,7 +10,7 @@ use crate::memory::pattern::{
     PatternCategory, PatternCondition, PatternPart, application_id,
 };
 
-/// The weight of what two patterns say in how alike they are; the rest is when they apply.
+/// The weight of the contents of two patterns in their likeness. The rest is the weight of when they apply.
 const CONTENT_WEIGHT: f64 = 0.6;
 /// Patterns are proposed for merging from this likeness on.
 pub const MERGE_LIKENESS: f64 = 0.8;
@@ -21,12 +21,12 @@ pub fn pattern_likeness(a: &PatternPart, b: &PatternPart) -> f64 {
     ComparedPattern::of(a).likeness(&ComparedPattern::of(b), 0.0)
 }
 
-/// What is compared of a pattern.
+/// The parts of a pattern that are compared with those of another one.
 struct ComparedPattern {
     kind: (PatternCategory, &'static str),
     words: BTreeSet<String>,
     tools: BTreeSet<String>,
-    /// When it applies.
+    /// The demands of its applicability, each as a text.
     demands: BTreeSet<String>,
 }
 
@@ -165,7 +165,7 @@ pub fn merged(better: &PatternPart, other: &PatternPart) -> Option<PatternPart> 
     Some(next)
 }
 
-/// Returns the applications of a merged pattern, one for each episode. What was reported comes before what was observed.
+/// Returns the applications of a merged pattern, one for each episode. A reported one is taken before an observed one.
 pub fn merged_applications(
     merged: MemoryId,
     version: u32,

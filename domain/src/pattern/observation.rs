@@ -1,5 +1,5 @@
-//! Whether an episode followed a pattern, which rules can tell of four categories: the tools were used, the order was kept,
-//! the plan was alike, the action came after the error.
+//! The rules that tell whether an episode followed a pattern. There is one for each of four categories: the tools were
+//! used, the order was kept, the plan was alike, the action came after the error.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -14,8 +14,8 @@ use crate::memory::pattern::{
 };
 use crate::memory::signature::Signature;
 
-/// Returns the application of a pattern that an episode is, where rules can see that it followed it. `None` where it did
-/// not, or where no rule tells.
+/// Returns an episode as an application of a pattern, where rules can see that the episode followed the pattern. `None`
+/// where it did not, or where no rule tells.
 pub fn observed(pattern: MemoryId, part: &PatternPart, episode: &EpisodeFacts) -> Option<PatternApplication> {
     let result = followed(part, episode)?;
     Some(application(pattern, part, episode, ApplicationKind::Observed, result))

@@ -18,7 +18,7 @@ const EACH_MIN: u64 = 5;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refinement {
     pub condition: PatternCondition,
-    /// Whether the pattern fails where the condition holds.
+    /// True where the pattern fails when the condition holds.
     pub is_anti: bool,
     /// Corrected for all conditions that were tried.
     pub p_value: f64,
@@ -32,7 +32,7 @@ pub fn refinement(part: &PatternPart, applied: &[Applied<'_>], now: Timestamp) -
         applied.iter().filter(of_version).filter_map(|one| one.episode.zip(one.succeeded())).collect();
     let successes = judged.iter().filter(|(_, succeeded)| *succeeded).count() as u64;
     let total = judged.len() as u64;
-    // How often each feature had a value, and how often it went well then.
+    // The number of applications with each value of a feature, and of those among them that succeeded.
     let mut with: BTreeMap<(&str, String), (u64, u64)> = BTreeMap::new();
     for (episode, succeeded) in &judged {
         for found in values(episode) {

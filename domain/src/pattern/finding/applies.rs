@@ -1,4 +1,4 @@
-//! Whether a pattern applies to a task, and what keeps it out.
+//! The check of whether a pattern applies to a task, and the reasons that keep it out.
 
 use super::PatternQuestion;
 use crate::memory::ids::MemoryId;
@@ -6,7 +6,7 @@ use crate::memory::label::label_key;
 use crate::memory::pattern::{PatternPart, PatternStage};
 use crate::pattern::features::{PreparedCondition, TaskFeatures, Truth};
 
-/// What keeps a pattern from being suggested.
+/// The reason why a pattern is not suggested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeptOut {
     #[error("its stage is {}", .0.as_str())]
@@ -31,7 +31,7 @@ pub enum KeptOut {
     Rank,
 }
 
-/// How many demands of a pattern a task meets, and how many stay open because nothing is known.
+/// The number of demands of a pattern that a task meets, and of those that stay open because nothing is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Match {
     pub met: usize,
@@ -93,7 +93,7 @@ impl PreparedPattern {
         self.applies(&question.features)
     }
 
-    /// Compares the pattern with a task. What is unknown of the task keeps nothing out.
+    /// Compares the pattern with a task. An unknown feature of the task does not keep the pattern out.
     pub fn applies(&self, features: &TaskFeatures) -> Result<Match, KeptOut> {
         let mut found = Match::default();
         one_of(&self.problem_types, features.task_type.as_deref(), &mut found).map_err(KeptOut::ProblemType)?;

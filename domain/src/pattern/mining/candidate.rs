@@ -91,7 +91,7 @@ impl MinedPattern {
 
     pub(super) fn recovery(signature: &Signature, by: &str, episodes: &[&EpisodeFacts]) -> Self {
         let error = signature.error();
-        // What ended it is the name of a tool where the episode called one of that name.
+        // `by` is the name of a tool where one of the episodes called a tool of that name.
         let is_tool = episodes.iter().any(|episode| episode.steps.iter().any(|step| label_key(step) == label_key(by)));
         let tools = if is_tool { vec![short(by, LABEL_MAX_CHARS)] } else { vec![] };
         let content = heuristic(&format!("{error} came"), by, tools);

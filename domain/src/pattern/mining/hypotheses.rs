@@ -1,4 +1,5 @@
-//! What may make success likelier: sets of tools, orders of two steps, plans. Each has the episodes that it is seen in.
+//! The claims about what makes success likelier: sets of tools, orders of two steps, plans. Each has the episodes that
+//! it is seen in.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +16,10 @@ const TOOLS_MAX: usize = 3;
 
 /// A tool with the episodes that called it.
 type ToolUse = (String, EpisodeSet);
-/// Where each tool is called first in an episode.
+/// The place of the first call of each tool in an episode.
 type FirstCalls = BTreeMap<String, usize>;
 
-/// What is tested.
+/// A claim about success that is tested.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Claim {
     /// Titles of a plan.

@@ -1,4 +1,4 @@
-//! Which claims about success hold: those of a workspace are tested together, one hypothesis for each set of episodes.
+//! The test of claims about success: those of a workspace are tested together, one hypothesis for each set of episodes.
 
 use std::collections::BTreeMap;
 
