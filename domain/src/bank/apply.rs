@@ -43,7 +43,7 @@ pub struct BankRefusal {
     pub problem: String,
 }
 
-/// What is known of a section: the file, the hash of the section, and the metadata of what was added to it.
+/// A section with the metadata of what was added to it. Its file and its hash identify it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionMetadata {
     pub file: BankPath,
@@ -51,7 +51,7 @@ pub struct SectionMetadata {
     pub metadata: BankMetadata,
 }
 
-/// What operations did.
+/// The changes that operations made to a bank.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BankChange {
     /// The files that are new or changed, with their whole texts.

@@ -18,7 +18,7 @@ const HASH_DIGITS: usize = 16;
 pub struct BankDocument {
     text: String,
     front_matter: Range<usize>,
-    /// What stands before the first heading comes first, as a section without a heading. The sections cover the text.
+    /// The sections, which cover the text. The first one has no heading: it is the text before the first heading.
     sections: Vec<BankSection>,
     line_end: &'static str,
 }

@@ -115,7 +115,7 @@ impl BankDocument {
             (false, _) => "\n\n",
         };
         let before = &self.text()[..at];
-        // What comes before may end its line already.
+        // The text before the new one may end its line already.
         let between = if before.ends_with('\n') { between.strip_prefix('\n').unwrap_or_default() } else { between };
         let after = self.line_ends_after(at, body.end);
         let inserted = format!("{between}{content}{after}");

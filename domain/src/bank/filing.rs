@@ -14,7 +14,7 @@ use super::{
     BankPath, BankSource,
 };
 
-/// What a heading above a piece, or a label in it, weighs.
+/// The weights of a label in a piece, and of a heading above it.
 const LABEL_WEIGHT: u32 = 9;
 const HEADING_WEIGHT: u32 = 7;
 /// Faint signs decide only where nothing else does, so that many of them weigh no more than this together.

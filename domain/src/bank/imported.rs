@@ -9,7 +9,7 @@ use crate::text::shortened;
 
 /// The folder of a bank that imported facts lie in.
 const FOLDER: &str = "imported/";
-/// A bank takes so many bytes of imported facts.
+/// The most bytes of imported facts that a bank takes.
 pub const IMPORTED_MAX_BYTES: usize = 1 << 20;
 /// A file of facts is followed by another one before it has the most bytes that a file may have.
 const FILE_BYTES: usize = 200 << 10;

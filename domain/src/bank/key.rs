@@ -1,4 +1,4 @@
-//! Which bank is meant: its kind and its id.
+//! The key of a bank: its kind and its id.
 
 use std::fmt;
 use std::str::FromStr;

@@ -48,8 +48,7 @@ pub struct BankTextPiece {
 }
 
 /// The pieces that a bank has already. It has a piece where one says the same, in the same words or as the same
-/// statement. A file is read when a piece is asked for that
-/// could be in it.
+/// statement. A file is read when a piece is asked for that could be in it.
 pub(super) struct KnownPieces<'a> {
     files: Vec<KnownFile<'a>>,
     added: Vec<KnownPiece>,
@@ -80,7 +79,8 @@ impl<'a> KnownPieces<'a> {
 
     pub(super) fn has(&mut self, form: PieceForm, text: &str) -> bool {
         let piece = KnownPiece::of(form, text);
-        // What says the same has all its words but the articles, and few others have the longest one.
+        // A piece that says the same has all words of this one but the articles. Few other pieces have the longest
+        // word, so it is looked for first.
         let words = piece.words.split(' ').filter(|word| word.is_ascii());
         let longest = words.max_by_key(|word| word.len()).unwrap_or_default();
         let says = |known: &KnownPiece| known.words.contains(longest) && known.says(&piece);
@@ -145,7 +145,7 @@ pub(super) fn words_of(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// A heading of so many words under which nothing stands may say something by itself.
+/// A heading of this many words under which nothing stands may say something by itself.
 const TELLING_HEADING_WORDS: usize = 3;
 
 /// Splits a text at its headings, list items and paragraphs. Nothing is left out but white space, the markers of lists, and

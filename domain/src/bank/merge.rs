@@ -184,7 +184,8 @@ impl MergeInWork<'_> {
             return self.write_joined(key, theirs);
         }
         self.conflicts.push(self.theirs.section(key).map(BankSection::name).unwrap_or_default());
-        // What was put under a heading of its own before goes there again, so that there is one of it.
+        // An earlier merge may have put additions under a heading of their own. New ones join them there, so that there
+        // is one such heading.
         let is_own = self.theirs.section(key).is_some_and(|section| section.title() == self.heading);
         let below = self.below(key);
         let place = if is_own { Some(key.clone()) } else { Some(below).filter(|key| self.will_be_written(key)) };

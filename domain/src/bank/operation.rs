@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::BankPath;
 use crate::safety::secrets::{Removed, Scrub};
 
-/// Stands between the headings of a section's path, as in `Decisions > Storage`.
+/// The separator between the headings of a section's path, as in `Decisions > Storage`.
 pub const SECTION_SEPARATOR: &str = " > ";
 
 /// What an operation does to its file.
@@ -92,7 +92,7 @@ pub enum BankSource {
     Rules,
 }
 
-/// What is known of the content of an operation.
+/// The metadata of the content of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BankMetadata {
@@ -104,7 +104,7 @@ pub struct BankMetadata {
     pub source: BankSource,
     pub conversation_id: Option<String>,
     pub timestamp: Option<Timestamp>,
-    /// What the content belongs with, each as `file#section`.
+    /// The sections that the content belongs with, each as `file#section`.
     pub relations: Vec<String>,
 }
 

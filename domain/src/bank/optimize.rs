@@ -29,7 +29,7 @@ pub const OPTIMIZED_MIN_TOKENS: usize = 4_000;
 const OLD_AFTER_DAYS: i32 = 30;
 /// The share of the bound that is aimed for, in percent, so that the next update does not pass it again.
 const AIM_PERCENT: usize = 85;
-/// What was written so recently becomes a line at most.
+/// A piece that was written within this time becomes a line at most.
 const FRESH: SignedDuration = SignedDuration::from_hours(24);
 const HISTORICAL: &str = " (historical)";
 
@@ -41,7 +41,7 @@ pub struct OptimizedBank {
     pub tokens: usize,
 }
 
-/// What `activate` shows of a bank.
+/// The part of a bank that `activate` shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BankView {
     pub content: BTreeMap<BankPath, String>,
@@ -200,7 +200,7 @@ struct ShorterPiece {
     /// The section was written to within the last day, and the piece is at an end of it, where new ones go.
     is_fresh: bool,
     tokens: usize,
-    /// What is written in its place. None where it stays as it is.
+    /// The shorter text in its place. None where it stays as it is.
     written: Option<String>,
 }
 
@@ -254,7 +254,7 @@ impl Shortening {
                 }));
             }
         }
-        // The oldest gives way first; what has no date is as old as nothing else.
+        // The oldest piece gives way first. A piece without a date counts as newer than all others.
         pieces.sort_by_key(|piece| piece.date.unwrap_or(Date::MAX));
         Self { pieces, historical, tokens, today: day_of(now) }
     }

@@ -1,5 +1,5 @@
-//! Where a piece goes: for each category the files and sections that are meant for it, by the names that banks of several
-//! layouts have for them. The best one that exists is taken.
+//! The places for pieces: for each category the files and sections that are meant for it, by the names that banks of
+//! several layouts have for them. The best one that exists is taken.
 
 use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, BankTextPiece};
 use crate::memory::normalised;

@@ -14,7 +14,7 @@ const TABLE: &str = include_str!("signs.txt");
 const LABEL: &str = "label";
 /// The compiled patterns have at most this many bytes.
 const SET_MAX_BYTES: usize = 64 << 20;
-/// What a thread remembers of texts that it has matched has at most this many bytes.
+/// The cache that a thread keeps for matching texts has at most this many bytes.
 const CACHE_MAX_BYTES: usize = 16 << 20;
 
 struct BankSigns {

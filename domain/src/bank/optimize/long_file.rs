@@ -18,7 +18,7 @@ const QUOTED_CHARS: usize = 80;
 pub struct LongFile {
     pub path: BankPath,
     pub tokens: usize,
-    /// About so many tokens bring the bank to its bound, where the other files become shorter by as much.
+    /// The number of tokens that brings the bank to about its bound, where the other files become shorter by as much.
     pub aim_tokens: usize,
     /// The file may not become shorter than this, because the bank would be shorter than any is made.
     pub least_tokens: usize,
