@@ -1,4 +1,4 @@
-//! When a run is due by itself.
+//! The schedule of consolidation: the rules for when a run is due by itself.
 
 use std::time::Duration;
 

@@ -30,7 +30,7 @@ const LESSON_LEAST_CHARS: usize = 12;
 /// The type of the error of a task that failed and named none.
 const FAILED_TASK: &str = "FailedTask";
 
-/// What an agent was shown before a task.
+/// The patterns and memories that an agent was shown before a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownContext {
     pub context_id: ContextId,

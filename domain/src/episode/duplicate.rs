@@ -1,4 +1,4 @@
-//! When two reports are of the same episode: they say the same, in one session, within a few minutes.
+//! The rule for when two reports are of the same episode: they say the same, in one session, within a few minutes.
 
 use sha2::{Digest, Sha256};
 

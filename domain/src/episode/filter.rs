@@ -1,5 +1,5 @@
-//! Which episodes a question is about. Stores may answer with conditions of their own, which the contract suite holds
-//! against this rule.
+//! The rule for which episodes a question is about. Stores may answer with conditions of their own, which the contract
+//! suite holds against this rule.
 
 use jiff::Timestamp;
 
@@ -72,7 +72,7 @@ impl EpisodeFilter {
         self
     }
 
-    /// Tells whether it asks for more than a workspace, a time and who is shown an episode.
+    /// Tells whether it asks for more than a workspace, a time and a visibility.
     pub fn has_labels(&self) -> bool {
         let Self { domain, task_type, status, tools, tags, session, signature, with_failures, .. } = self;
         let texts = [domain, task_type, session];

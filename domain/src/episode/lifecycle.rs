@@ -134,7 +134,7 @@ impl EpisodeTimes {
     }
 }
 
-/// What changes of an episode.
+/// The state of an episode: the part that changes after the episode was stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodeState {
     pub episode_id: TraceId,

@@ -95,7 +95,7 @@ pub enum WorkStanding {
     Nothing,
     /// It is too early to say; it will be known at the latest then.
     Waiting { until: Timestamp },
-    /// So many commits were made, and none was reverted for seven days after `last`.
+    /// None of the `commits` commits was reverted for seven days after `last`.
     Stable { commits: usize, last: CommitName },
     /// One of them was reverted.
     Reverted { commit: CommitName, by: CommitName },

@@ -50,7 +50,7 @@ pub enum WorkingValueKind {
     Metadata,
 }
 
-/// What an entry is.
+/// The kind of an entry, with its name.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EntryKind {
     Value {
@@ -61,7 +61,7 @@ pub enum EntryKind {
     Result {
         subtask: String,
     },
-    /// What was noted with a state.
+    /// A note that was made with a state of the task.
     State {
         phase: String,
     },

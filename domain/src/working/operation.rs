@@ -21,7 +21,7 @@ const NAME_MAX_CHARS: usize = 200;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "operation", content = "of", rename_all = "snake_case")]
 pub enum Operation {
-    /// Says what the task is. What was said before is replaced.
+    /// Says what the task is. This replaces what was said before.
     LoadTask(TaskContext),
     Set(SetValue),
     /// Says how far the task is, or what is worth knowing of it.
@@ -80,7 +80,7 @@ pub enum WorkingInvalid {
     Closed,
 }
 
-/// What an operation did beside what was asked.
+/// An effect of an operation that its caller did not ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkingWarning {
     /// The budget was used up, so that entries which are still of use are shown as one line.

@@ -1,5 +1,4 @@
-//! Which sources a memory gets that is learned again: the memories that the new lesson came from are added to those it
-//! has.
+//! The sources of a memory that is learned again: those that it has, and the memories that the new lesson came from.
 
 use super::{Direction, Lineage};
 use crate::memory::ids::MemoryId;

@@ -1,4 +1,4 @@
-//! Whether two texts say the same in other words. What is written is compared word by word. The only differences that
+//! The test of whether two texts say the same in other words. They are compared word by word. The only differences that
 //! carry nothing are articles, the capital at the beginning of a sentence or of a longer word, the mark at its end, a
 //! dash for a comma, a hyphen that stands alone between words, and the place of the one condition of a sentence. A
 //! synonym may be another value, another tense an update, a word in capitals or another bracket another program, so

@@ -1,4 +1,4 @@
-//! When a pattern applies.
+//! The applicability of a pattern: the tasks that it is for.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

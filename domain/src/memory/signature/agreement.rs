@@ -182,8 +182,8 @@ impl ToldFailure {
         }
         let mut literals = telling_literals(message, kind.error()).peekable();
         if literals.peek().is_some() {
-            // What a compiler or a library says of all failures of a kind is told of this one as well, so that words will
-            // not do.
+            // A compiler or a library says the same words of all failures of a kind. The warning has them as well, so
+            // that shared words prove nothing, and something that was quoted or named has to be in it.
             return literals.any(|literal| is_named(literal, &self.text))
                 || self.named(&printed.lines, kind.error()).len() >= 2;
         }

@@ -89,7 +89,7 @@ fn evidence(newer: &Clause, older: &Clause) -> Option<UpdateEvidence> {
     let in_condition = of_both(&|slot, _| slot.part.is_some_and(|part| part.is_condition));
     let is_subject = of_both(&|slot, clause| slot.is_before_verb() && !clause.outline.is_definite);
     let are_subjects = slots.as_ref().is_some_and(|[x, y]| x.is_before_verb() == y.is_before_verb());
-    // Who does something may stand before the verb or behind `by`.
+    // The one who does something may stand before the verb or behind `by`.
     let is_agent =
         |slot: &Candidate<'_>, clause: &Clause| clause.outline.is_passive && slot.opening_behind_verb() == Some("by");
     let is_turned = !are_subjects && !of_both(&is_agent);

@@ -53,7 +53,7 @@ fn table_at<'a>(lines: &[(usize, &'a str)]) -> Option<Table<'a>> {
     // A text begins behind its name: `"content": "`, `wrote: `, `text=`.
     let heading = heading.rsplit([':', '=']).next()?.trim_start_matches([' ', '\t', '"']);
     let separator = ['|', ',', ';', '\t'].into_iter().find(|separator| heading.contains(*separator))?;
-    // Where the lines below have borders, the text before the first border is no cell: "How do I hide | Token |".
+    // The text before the first border is no cell where the lines below have borders: "How do I hide | Token |".
     let bordered = separator == '|' && lines.get(1).is_some_and(|(_, line)| line.trim_start().starts_with('|'));
     let heading = if bordered { &heading[heading.find('|').unwrap_or(0)..] } else { heading };
     let names: Vec<&str> = cells(heading, separator).into_iter().map(|cell| &heading[cell]).collect();
