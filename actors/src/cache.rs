@@ -21,7 +21,7 @@ pub(crate) type CacheKey = [u8; 32];
 /// ones.
 const LARGE_BYTES: usize = 64 * 1024;
 
-/// 0 of either turns the cache off.
+/// The limits of the cache. A limit of 0 turns the cache off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheLimits {
     /// Large answers count as several.
@@ -68,7 +68,7 @@ pub struct CacheHandle {
     slot: Slot<CacheMsg>,
     /// The cache of the actor; there is none while the actor does not run.
     published: Arc<ArcSwapOption<Answers>>,
-    /// Since the start of the process or the last reset; a restart of the actor does not touch them.
+    /// The counts since the start of the process or the last reset. A restart of the actor does not touch them.
     counters: Arc<Mutex<CacheCounters>>,
 }
 
@@ -119,7 +119,8 @@ impl CacheHandle {
     }
 
     /// Returns the cached answer, or that of `ask`, which is made once for all who ask for it now. Errors are not kept,
-    /// and of answers only those that are `worth_keeping`; who waited for one that is not gets it all the same.
+    /// and of answers only those that are `worth_keeping`. A caller that waited for one that is not kept gets it all
+    /// the same.
     pub(crate) async fn get_or_ask(
         &self,
         key: CacheKey,
@@ -145,7 +146,7 @@ impl CacheHandle {
             Err(unkept) => match &*unkept {
                 Uncacheable::Answered(reply) => reply.clone(),
                 Uncacheable::Failed(failed) if asked => return Err(failed.clone()),
-                // Who asked pays.
+                // Only the caller that asked is charged for a call that failed.
                 Uncacheable::Failed(failed) => return Err(failed.error.clone().into()),
             },
         };
@@ -207,7 +208,7 @@ impl CacheState {
 
 impl Drop for CacheState {
     fn drop(&mut self) {
-        // That of the actor's next incarnation may be there already.
+        // The cache of the actor's next incarnation may be published already.
         let own =
             |current: &Option<Arc<Answers>>| current.clone().filter(|current| !Arc::ptr_eq(current, &self.answers));
         self.published.rcu(own);

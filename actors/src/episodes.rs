@@ -42,11 +42,11 @@ pub struct EpisodesHandle {
     artefacts: Arc<dyn Artefacts>,
     rules: LifecycleRules,
     clock: Clock,
-    /// Whether this process has looked for episodes without vectors before a search.
+    /// True where this process has already looked for episodes without vectors before a search.
     filled: Arc<AtomicBool>,
 }
 
-/// What the handle combines.
+/// The parts that the handle combines.
 pub(crate) struct EpisodeServices {
     pub(crate) store: StoreHandle,
     pub(crate) workspaces: WorkspacesHandle,

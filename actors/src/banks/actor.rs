@@ -14,13 +14,14 @@ use crate::file_io::{Openings, blocking};
 use crate::ports::{BankDirectories, BankLocation, Clock};
 use crate::runtime::{Deadline, MessageTimer, Panicked, Tasks};
 
-/// This process has at most so many banks at hand. The one that was not used for longest goes first, once it is synced.
+/// This process has at most this many banks at hand. The one that was not used for longest goes first, once it is
+/// synced.
 const AT_HAND: usize = 64;
 /// After failures a bank is tried again later and later, at most after this many intervals.
 const MAX_BACKOFF: u32 = 16;
-/// Writing the files of one bank may take so long.
+/// Writing the files of one bank may take this long.
 const SYNC_LIMIT: Duration = Duration::from_secs(30);
-/// When the process ends, files are written within this time, or by the next process.
+/// The files are written within this time when the process ends, or else by the next process.
 const FINISH_LIMIT: Duration = Duration::from_secs(4);
 
 pub(super) type SharedBank = Arc<Mutex<OpenBank>>;
@@ -38,7 +39,7 @@ pub(crate) enum BanksMsg {
     /// Something is ahead of the files of a bank.
     Ahead {
         place: BankLocation,
-        /// So many times in a row writing them failed.
+        /// The number of times in a row that writing them failed.
         failures: u32,
     },
     Sync(BankLocation),
@@ -57,7 +58,7 @@ pub(crate) struct BanksState {
     at_hand: HashMap<BankLocation, (SharedBank, u64)>,
     uses: u64,
     openings: Openings<BankLocation, SharedBank>,
-    /// The timers end with the state.
+    /// The timers of the next sync of each bank. They end with the state.
     next_sync: HashMap<BankLocation, MessageTimer<BanksMsg>>,
     tasks: Tasks,
 }
@@ -115,7 +116,8 @@ impl Actor for BanksActor {
     }
 }
 
-/// Writes what is ahead of the files of a bank. Returns how many times that failed in a row; none where nothing is left.
+/// Writes what is ahead of the files of a bank. Returns how many times in a row that failed. None where nothing is
+/// left.
 async fn synced(bank: SharedBank, clock: Clock) -> Option<u32> {
     let mut locked = bank.lock_owned().await;
     if !locked.is_ahead() {

@@ -22,7 +22,7 @@ use crate::model::{CallOutcome, ask};
 use crate::ports::{BankLocation, Clock, Completion, LanguageModel, TokenAccount};
 use crate::runtime::Deadline;
 
-/// A question is asked at most so many times: again where the answer has not its form.
+/// A question is asked at most this many times: again where the answer does not have its form.
 const CALLS: u64 = 2;
 
 /// The work on a bank that a model may do.

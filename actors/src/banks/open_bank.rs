@@ -19,17 +19,17 @@ use crate::ports::{
     BankDirectories, BankDirectory, BankFileStamp, BankLocation, BankOnDisk, BankRecord, BankStamp, StagedFile,
 };
 
-/// A process waits so long for others that write to the same bank.
+/// A process waits this long for others that write to the same bank.
 const LOCK_LIMIT: Duration = Duration::from_secs(10);
 const LOCK_STEP: Duration = Duration::from_millis(1);
 /// A journal that has more bytes is made part of the base.
 const MAX_JOURNAL_BYTES: u64 = 8 << 20;
-/// Whoever saves a file may be in the middle of it for so long.
+/// The time for which somebody may be in the middle of saving a file.
 const BEING_SAVED: Duration = Duration::from_millis(20);
-/// An editor that empties a file before it writes it may take so long in between.
+/// The time that an editor which empties a file before it writes it may take in between.
 const BEING_EMPTY: Duration = Duration::from_millis(500);
 const READ_STEP: Duration = Duration::from_millis(5);
-/// So many files that are left alone are named.
+/// The most files that a notice names as left alone.
 const MAX_NAMED: usize = 20;
 
 /// The lock of a bank among all processes.
@@ -39,13 +39,13 @@ pub(crate) struct OpenBank {
     pub(super) place: BankLocation,
     pub(super) dir: Box<dyn BankDirectory>,
     pub(super) state: BankState,
-    /// The look of the directory when it was read last. It is none where the directory has to be read.
+    /// The look of the directory when it was read last. None where the directory has to be read.
     pub(super) stamp: Option<BankStamp>,
     /// The files that the last notice named as left alone.
     pub(super) left_alone: Vec<String>,
-    /// It is true where the bank is written for diagnosis after each sync.
+    /// True where the bank is written for diagnosis after each sync.
     pub(super) dumps: bool,
-    /// Writing the files failed so many times in a row.
+    /// The number of times in a row that writing the files failed.
     pub(super) failures: u32,
     pub(super) remembered: Remembered,
 }
@@ -68,7 +68,7 @@ pub(super) enum Freshness {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BankVersion {
     pub at: Timestamp,
-    /// Why it was kept.
+    /// The reason why it was kept.
     pub reason: String,
     pub files: BankFiles,
 }
@@ -123,8 +123,8 @@ impl OpenBank {
         Ok(())
     }
 
-    /// Reads the files. One that somebody is saving just now is read when he has done, and at the latest after half a
-    /// second. Who only shows them waits for no file but those that something is ahead of.
+    /// Reads the files. One that somebody is saving just now is read when that is done, and at the latest after half a
+    /// second. A caller that only shows the files waits for none but those that something is ahead of.
     pub(super) fn read_settled(&self, what_for: ReadPurpose) -> Result<BankOnDisk, Error> {
         let until = Instant::now() + BEING_EMPTY;
         loop {

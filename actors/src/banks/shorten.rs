@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::ports::BankLocation;
 use crate::runtime::Deadline;
 
-/// A bank that was made shorter is made shorter again when it has so many more tokens.
+/// A bank that was made shorter is made shorter again when it has this many more tokens.
 const GROWN_TOKENS: usize = 500;
 
 /// Shows the files of a bank that are asked for, or as much of all of them as the budget takes.
@@ -78,12 +78,12 @@ pub(super) fn is_due(bank: &mut OpenBank, settings: &BankSettings, at: Timestamp
     let last = bank.state.optimized_at;
     let days = i64::from(settings.optimize_every_days);
     let is_old = days > 0 && last.is_some_and(|last| at.duration_since(last) >= SignedDuration::from_hours(24 * days));
-    // What could not be made shorter is left alone until there is more of it.
+    // A bank that could not be made shorter is left alone until it has grown.
     let has_grown = tokens > bank.state.optimized_tokens + GROWN_TOKENS;
     (tokens > settings.optimize_above_tokens && has_grown) || (is_old && tokens > OPTIMIZED_MIN_TOKENS)
 }
 
-/// Which texts of a bank may become shorter.
+/// The texts of a bank that may become shorter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ShortenedTexts {
     /// Somebody asked for it.
@@ -113,7 +113,7 @@ impl ModelShortened {
 pub struct ShortenedBank {
     pub tokens_before: usize,
     pub tokens: usize,
-    /// Which files the model did not make shorter, and why.
+    /// The files that the model did not make shorter, and why.
     pub left_to_rules: Option<String>,
 }
 

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::notice::{BankNotice, NoticeSeverity};
 use crate::ports::BankOnDisk;
 
-/// A bank remembers so many updates by the number that their conversation gave them.
+/// A bank remembers this many updates by the number that their conversation gave them.
 const MAX_SEEN: usize = 1_000;
-/// A bank remembers what is known of so many sections.
+/// A bank remembers the metadata of this many sections.
 const MAX_METADATA: usize = 5_000;
-/// A bank remembers of so many pieces that they were filed.
+/// A bank remembers of this many pieces that they were filed.
 const MAX_FILED: usize = 20_000;
-/// A bank remembers so many notices.
+/// A bank remembers this many notices.
 const MAX_NOTICES: usize = 10;
 
 /// An update as its conversation numbers it.

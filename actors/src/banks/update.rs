@@ -20,7 +20,7 @@ use crate::runtime::Deadline;
 
 /// The files are written at once after an update that has more bytes.
 const WRITTEN_AT_ONCE: usize = 16 << 10;
-/// The id of a conversation has at most so many characters.
+/// The id of a conversation has at most this many characters.
 const CONVERSATION_MAX_CHARS: usize = 200;
 
 /// A request to file text in a bank.
@@ -134,7 +134,7 @@ impl BanksHandle {
             Ok(bank.texts_to_file_in())
         };
         let files = self.with_bank(&request.place, deadline, view).await?;
-        // What is left of the time is for the rules.
+        // The rest of the time is for the rules.
         let until = deadline.halfway().at_most(self.settings.llm_timeout);
         let filed = model.file(&request.place, &files, &request.content, until);
         let filed = tokio::time::timeout_at(until.instant(), filed).await;
@@ -158,7 +158,8 @@ fn check(request: &UpdateBank) -> Result<(), BankInvalid> {
     Ok(())
 }
 
-/// Files the text of a request, unless that was done before. What a model answers and is not possible, rules do.
+/// Files the text of a request, unless that was done before. Rules file it where the answer of the model is not
+/// possible.
 fn file(
     bank: &mut OpenBank,
     lock: &BankLock,

@@ -18,7 +18,7 @@ use super::open_bank::{BankLock, OpenBank, ReadPurpose, unusable};
 use crate::error::Error;
 use crate::ports::{BankOnDisk, BankRecord, StagedFile};
 
-/// So many times a file is written anew since a person saves again and again. The next sync goes on from there.
+/// The most times that a sync writes a file anew because a person saves it again and again. The next sync goes on.
 const MAX_ROUNDS: usize = 8;
 
 /// The record of what is being written.

@@ -1,5 +1,5 @@
-//! What is kept beside the body of an episode: it is on the disk before the episode is stored, and read again in parts,
-//! or whole.
+//! The artefacts beside the body of an episode: they are on the disk before the episode is stored, and read again in
+//! parts, or whole.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -17,7 +17,7 @@ use crate::ports::{EpisodeRow, EraseScope, Record};
 use crate::runtime::Deadline;
 use crate::workspaces::WorkspaceRef;
 
-/// So many episodes are purged at once.
+/// The number of episodes that are purged at once.
 const PURGED_AT_ONCE: usize = 1_000;
 
 impl EpisodesHandle {

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::runtime::Deadline;
 use crate::workspaces::WorkspaceRef;
 
-/// A page lists at most so many episodes.
+/// The most episodes that a page lists.
 pub const MAX_EPISODES_LISTED: usize = 500;
 
 /// The episodes that a list has.

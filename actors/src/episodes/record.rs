@@ -16,7 +16,7 @@ use crate::ports::Record;
 use crate::runtime::Deadline;
 use crate::workspaces::WorkspaceRef;
 
-/// So many episodes of a session are looked at for one that says the same.
+/// The most episodes of a session that are looked at for one that says the same.
 const COMPARED_MAX: usize = 100;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +33,7 @@ impl EpisodesHandle {
         self.store_episode(None, request, deadline).await
     }
 
-    /// Stores an episode under an id. The same id again is the same episode, and nothing else is.
+    /// Stores an episode under an id. Only the same id again is the same episode.
     pub(crate) async fn record_as(
         &self,
         id: TraceId,
@@ -109,8 +109,8 @@ impl EpisodesHandle {
         Ok(same.map(|row| row.trace.trace_id))
     }
 
-    /// Notes with the episodes of the same workspace that this one names that it does. A failure is only logged, because
-    /// the episode is stored.
+    /// Notes this episode in the state of each episode of the same workspace that it names. A failure is only logged,
+    /// because the episode is stored.
     async fn refer(&self, trace: &Trace, workspace: &WorkspaceId, deadline: Deadline) {
         let failures = trace.failures();
         let named = failures.iter().filter_map(|failure| failure.resolved_by).chain(trace.parent_trace_id);

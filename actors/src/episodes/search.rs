@@ -23,12 +23,12 @@ use crate::ports::{EmbedError, EpisodeRow, EpisodeSearch};
 use crate::runtime::Deadline;
 use crate::workspaces::WorkspaceRef;
 
-/// An answer has at most so many episodes.
+/// The most episodes of an answer.
 pub const MAX_HITS: usize = 50;
-/// So many of the most alike are weighed for each one that is asked for, and at least as many as the other number says.
+/// The number of the most alike episodes that are weighed for each one that is asked for, and the least number in all.
 const WEIGHED_FOR_EACH: usize = 10;
 const WEIGHED_LEAST: usize = 100;
-/// So many of the newest are compared by their words where there are no vectors.
+/// The number of the newest episodes that are compared by their words where there are no vectors.
 const COMPARED_BY_WORDS: usize = 500;
 /// The most labels of one kind that a question names.
 const LABELS_MAX: usize = 20;

@@ -13,17 +13,17 @@ use crate::ports::Record;
 use crate::runtime::Deadline;
 use crate::workspaces::WorkspaceRef;
 
-/// So many episodes are stored at once.
+/// The number of episodes that are stored at once.
 const STORED_AT_ONCE: usize = 50;
 
-/// This is what a transcript tells of the work that was done in it.
+/// The work that a transcript tells of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearnedRequests {
     pub requests: Vec<UserRequest>,
     pub source: TraceSource,
     /// The source of evidence, where it is not the session that the transcript names.
     pub owner: Option<String>,
-    /// The session ended like this, as it was reported. The last request has this outcome where no check decided it.
+    /// The outcome of the session, as it was reported. The last request has it where no check decided another one.
     pub outcome: Option<Outcome>,
 }
 

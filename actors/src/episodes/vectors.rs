@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::ports::{Chunk, EmbedError, Record};
 use crate::runtime::Deadline;
 
-/// So many episodes get their vectors at once.
+/// The number of episodes that get their vectors at once.
 const FILLED_AT_ONCE: usize = 32;
 
 impl EpisodesHandle {

@@ -27,7 +27,7 @@ impl CachedModel {
     }
 
     /// Makes the key of a question. The task and the attempt are never in it, because another task may ask the same.
-    /// The workspace is: who gets an answer at once would know that somebody else has asked the same.
+    /// The workspace is in it: a caller that gets an answer at once would know that somebody else has asked the same.
     fn key(&self, request: &Completion) -> CacheKey {
         let purpose = request.purpose;
         let response_format = purpose.schema().map(|schema| schema.to_string()).unwrap_or_default();
@@ -71,7 +71,7 @@ impl Decorator for CachedModel {
         let purpose = request.purpose;
         let whole =
             move |reply: &CompletionReply| reply.ended == FinishReason::Whole && read(purpose, &reply.text).is_ok();
-        // Who asks second waits for the first; a first that is cancelled or out of time leaves it to the next.
+        // A second caller waits for the first one. If the first one is cancelled or out of time, the next one asks.
         loop {
             let mut own = false;
             let flight = async {

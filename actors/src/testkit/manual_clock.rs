@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::ports::Clock;
 
-/// When the clock starts: 2027-01-15T08:00:00Z.
+/// The Unix time at which the clock starts: 2027-01-15T08:00:00Z.
 const START_SECOND: i64 = 1_800_000_000;
 
 /// Clones show the same time.
