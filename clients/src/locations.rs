@@ -1,4 +1,4 @@
-//! Which file configures which client, for one project or for the user.
+//! The files that configure each client, for one project or for the user.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent_client::AgentClient;
 use crate::document::ConfigFormat;
 
-/// For whom a client is set up.
+/// The scope of a set-up: all projects of the user, or one project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SetupScope {

@@ -56,7 +56,7 @@ pub struct SourceItem {
     pub project: Option<String>,
     pub kind: ItemKind,
     pub title: String,
-    /// When it is of use. Empty where the source does not say.
+    /// The situation in which it is of use. Empty where the source does not say.
     pub when: String,
     pub content: String,
     pub tags: Vec<String>,

@@ -20,7 +20,7 @@ pub struct EpisodeColumns {
     /// Microseconds since 1970.
     pub created: Vec<i64>,
     pub workspaces: Vec<Arc<str>>,
-    /// Where each is in the table.
+    /// The place of each episode in the table.
     pub row_ids: Vec<u64>,
 }
 
@@ -61,7 +61,7 @@ struct EpisodeEntry {
     created: i64,
     row_id: u64,
     workspace: u32,
-    /// Whether anything happened to it.
+    /// True where the episode has a state, because something happened to it.
     has_state: bool,
     times: EpisodeTimes,
     /// The embedder of its vectors, as the part and the row that name it.

@@ -41,7 +41,7 @@ use super::files::{create_dir, remove_if_there, unless_gone, write_synced};
 const ADOPTED: &str = "adopted";
 /// The records of adopted folders lie here, in a directory for each checkout.
 const CHECKOUTS: &str = "checkouts";
-/// The path of an adopted folder has at most so many bytes.
+/// The path of an adopted folder has at most this many bytes.
 const MAX_FOLDER_BYTES: usize = 4_096;
 
 /// The banks of a data directory.

@@ -48,7 +48,7 @@ pub struct TraceFiles {
     artefacts: ArtefactFiles,
     /// The time before which this process has removed all traces; `None` while it has removed none.
     removed_before: Mutex<Option<Timestamp>>,
-    /// When this process looked last for artefacts of episodes that were never stored.
+    /// The time when this process last looked for artefacts of episodes that were never stored.
     looked_at: Mutex<Option<Instant>>,
 }
 

@@ -21,7 +21,7 @@ use crate::lance::{ErasureLog, LanceStore, SnapshotPlace};
 const PREFIX: &str = "reasoning-bank-";
 const TIME: &str = "%Y%m%dT%H%M%SZ";
 
-/// When a backup is made, where, and how many are kept.
+/// The schedule of backups: where and how often one is made, and how many are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     pub dir: PathBuf,

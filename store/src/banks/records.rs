@@ -16,10 +16,10 @@ use crate::frames::{framed, split};
 pub(super) const LOCK: &str = "lock";
 const JOURNAL: &str = "journal.log";
 const DUMP: &str = "cache_memory_dump.json";
-/// A bank keeps so many versions: the newest, and of those before them the first of each day.
+/// A bank keeps this many versions: the newest, and of those before them the first of each day.
 const MAX_VERSIONS: usize = 20;
 const NEWEST_VERSIONS: usize = 10;
-/// What is larger was not written by this program. A bank has at most 4 MiB, and a record holds it a few times.
+/// A larger record was not written by this program. A bank has at most 4 MiB, and a record holds it a few times.
 const MAX_BYTES: u64 = 64 << 20;
 /// A lock whose file was removed is taken again in the new file.
 const LOCK_TRIES: usize = 8;
@@ -98,7 +98,7 @@ impl Records {
         let framed = framed(frame);
         let appended = file.write_all(&framed).and_then(|()| sync_data(&path, &file));
         if let Err(error) = appended {
-            // What was not acknowledged must not come up later.
+            // A frame that was not acknowledged must not come up later.
             file.set_len(end)?;
             return Err(error);
         }

@@ -17,9 +17,9 @@ use crate::files::{create_dir, remove_if_there, sync, sync_dir, unless_gone};
 
 /// The names of files that are being written begin with this.
 pub(super) const TEMPORARY: &str = ".reasoning-bank-";
-/// So many entries of a directory tree are looked at.
+/// The most entries of a directory tree that are looked at.
 const MAX_ENTRIES: usize = 20_000;
-/// Folders are nested so deep.
+/// The most levels of nested folders.
 const MAX_DEPTH: usize = 3;
 
 pub(super) struct FileTree {
@@ -59,7 +59,7 @@ impl FileForm {
     }
 }
 
-/// What a walk through the directory met.
+/// The files that a walk through the directory met.
 #[derive(Default)]
 struct Walk {
     temporary: Vec<PathBuf>,
@@ -253,7 +253,7 @@ impl FileTree {
 
     pub(super) fn swap(&self, path: &BankPath, name: &str, is_new: bool) -> io::Result<bool> {
         let (place, staged) = (self.place(path)?, self.temporary(path, name)?);
-        // What is no text of the bank stays where it is.
+        // A file that is no text of the bank stays where it is.
         if text_of(&place).is_err() {
             return Ok(false);
         }
@@ -286,7 +286,8 @@ fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(22 | 38 | 95)) || error.kind() == io::ErrorKind::Unsupported
 }
 
-/// Does the same in steps where the file system knows no better: what is replaced is linked first.
+/// Lets a staged text change places with its file in steps, where the file system cannot exchange the two. The file
+/// that is replaced is linked first.
 fn replace_by_link(staged: &Path, place: &Path, is_new: bool) -> io::Result<bool> {
     let answer = |result: io::Result<()>| match result {
         Ok(()) => Ok(true),

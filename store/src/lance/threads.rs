@@ -1,4 +1,4 @@
-//! Which work is computed on which threads. Work that no caller waits for, upkeep and filling owner indexes, has a
+//! The threads for each kind of work. Work that no caller waits for, upkeep and filling owner indexes, has a
 //! runtime of its own: a piece of it computes for tens of milliseconds without a pause, and searches would wait behind
 //! it on the threads that serve them. The parts of a search have a pool of their own: LanceDB trains indexes in
 //! rayon's, and commits encode there.
@@ -44,7 +44,7 @@ pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 }
 
 /// Lets LanceDB use all cores. It leaves two idle when it encodes rows and builds indexes; where there are two, one
-/// thread does all of it. What the environment says counts.
+/// thread does all of it. A value that the environment has is not changed.
 ///
 /// # Safety
 /// No other thread may be there: this changes the environment.

@@ -1,4 +1,4 @@
-//! Which tables there are, and the columns of each.
+//! The tables, and the columns of each.
 
 use std::collections::HashMap;
 use std::sync::Arc;
