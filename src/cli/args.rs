@@ -88,7 +88,7 @@ pub(super) struct Global {
     /// directory, else what `workspace switch` chose, else the current directory]
     #[arg(long, global = true, value_name = "PATH")]
     workspace: Option<String>,
-    /// Where the language model comes from: openrouter, responses, chat, simulated or none
+    /// Provider of the language model: openrouter, responses, chat, simulated or none
     #[arg(long, global = true, value_name = "PROVIDER")]
     llm: Option<String>,
     /// Print exactly one JSON document on stdout, errors too
@@ -190,7 +190,7 @@ pub(super) enum Command {
         after_help = "Examples:\n  reasoning-bank health\n  reasoning-bank health --url http://127.0.0.1:8787"
     )]
     Health {
-        /// Where the server is [default: http.listen]
+        /// URL of the server [default: http.listen]
         #[arg(long, value_name = "URL")]
         url: Option<reqwest::Url>,
     },
@@ -247,10 +247,10 @@ pub(super) enum Command {
     /// Patterns: ways to work that are proven by their applications
     #[command(subcommand, arg_required_else_help = true)]
     Pattern(PatternCommand),
-    /// What was tried for tasks, and how it went
+    /// Traces: the attempts at tasks, and how they went
     #[command(subcommand, arg_required_else_help = true)]
     Trace(TraceCommand),
-    /// What happened in tasks: keep, find, archive, remove
+    /// Episodes, which tell what happened in tasks: keep, find, archive, remove
     #[command(subcommand, arg_required_else_help = true)]
     Episode(EpisodeCommand),
     /// The tasks that agents have in working memory
@@ -264,7 +264,7 @@ pub(super) enum Command {
         reasoning-bank genealogy 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11\n  \
         reasoning-bank genealogy 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11 --dot | dot -Tsvg > tree.svg")]
     Genealogy(GenealogyArgs),
-    /// Which projects have memories, and which one is meant
+    /// Workspaces: the projects that have memories, and the one that is meant
     #[command(subcommand, arg_required_else_help = true)]
     Workspace(WorkspaceCommand),
     /// Count what the bank holds, and what this process did
@@ -349,7 +349,7 @@ pub(super) enum Command {
         reasoning-bank completions zsh > ~/.zfunc/_reasoning-bank\n  \
         reasoning-bank completions fish > ~/.config/fish/completions/reasoning-bank.fish")]
     Completions {
-        /// Which shell
+        /// The shell that the completions are for
         shell: Shell,
     },
     /// Write the manual pages of all commands

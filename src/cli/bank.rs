@@ -115,7 +115,7 @@ pub(super) fn command(
     }
 }
 
-/// Who calls a command, and from where.
+/// The caller of a command: the settings and the directory it is called with.
 pub(super) struct BankCaller<'a> {
     pub(super) loaded: &'a Loaded,
     pub(super) directory: &'a Path,

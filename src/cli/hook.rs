@@ -17,11 +17,11 @@ use crate::recall_log::HeldRecalls;
 use crate::settings::{self, Flags, SettingSources};
 
 const SESSION_END: &str = "SessionEnd";
-/// The agent waits no longer for a hook.
+/// The longest time that an agent waits for a hook.
 const LIMIT: Duration = Duration::from_millis(100);
 /// Nobody waits for a hook at the end of a session, and what it leaves is to be on the disk.
 const LIMIT_AT_END: Duration = Duration::from_secs(1);
-/// Of a longer event nothing is read.
+/// The most bytes of an event. A longer one is not read.
 const EVENT_BYTES: u64 = 32 << 20;
 
 /// Says whether the command is `hook`, whatever else is wrong with the arguments.
@@ -81,7 +81,7 @@ fn answer(client: &str, name: &str, flags: Flags) -> Option<HookOutput> {
     let runtime = one_thread().ok()?;
     let (text, noted) = match runtime.block_on(ask(&data_dir, &question)) {
         Some(HookReply { text }) => (text?, None),
-        // Which warnings a session was shown is known to a server alone.
+        // Only a server knows which warnings a session was shown.
         None if matches!(question.call.event, HookEvent::ToolSucceeded { .. }) => return None,
         None => {
             thread::spawn(warm_up);

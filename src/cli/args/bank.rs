@@ -21,7 +21,7 @@ pub(in crate::cli) struct ActivateBankArgs {
     /// The name of the project, for project and planning
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) project_name: Option<String>,
-    /// What the project is: it fills an empty projectbrief
+    /// The description of the project, which fills an empty projectbrief
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) project_description: Option<String>,
     /// Read this file alone; may be given several times

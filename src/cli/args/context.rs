@@ -5,7 +5,7 @@ use reasoning_bank_domain::context::{BUDGET_DEFAULT, BUDGET_MAX, BUDGET_MIN};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ContextArgs {
-    /// What is to be done
+    /// The task that is to be done
     pub(in crate::cli) task: String,
     /// Such as rust or sql: what is of this domain ranks higher
     #[arg(long)]
@@ -13,7 +13,7 @@ pub(in crate::cli) struct ContextArgs {
     /// Such as debugging or feature [default: told from the task]
     #[arg(long, value_name = "TYPE")]
     pub(in crate::cli) task_type: Option<String>,
-    /// What else is known of the task: language, framework, complexity, error, or any name that patterns ask for; may be
+    /// Another feature of the task: language, framework, complexity, error, or any name that patterns ask for; may be
     /// given several times
     #[arg(long, value_name = "NAME=VALUE")]
     pub(in crate::cli) context: Vec<String>,

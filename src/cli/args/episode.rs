@@ -65,7 +65,7 @@ pub(in crate::cli) enum EpisodeCommand {
     Failures {
         /// The error that was met: those like it come first [default: all failures, newest first]
         error: Option<String>,
-        /// How many at most, 1 to 50
+        /// The most failures that are listed, 1 to 50
         #[arg(short, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=50))]
         k: u16,
     },
@@ -120,19 +120,19 @@ pub(in crate::cli) struct RecordEpisodeArgs {
     /// Take all of it from a JSON file; `-` reads stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["task", "status", "output", "goals", "insights", "failures", "tools", "tags", "domain", "task_type", "session"])]
     pub(in crate::cli) file: Option<PathBuf>,
-    /// What was to be done
+    /// The task that was to be done
     #[arg(long, required_unless_present = "file")]
     pub(in crate::cli) task: Option<String>,
     /// How it ended
     #[arg(long, required_unless_present = "file")]
     pub(in crate::cli) status: Option<EpisodeStatusArg>,
-    /// What came of it
+    /// The output of the task
     #[arg(long)]
     pub(in crate::cli) output: Option<String>,
     /// A part of the task; may be given several times
     #[arg(long = "goal", value_name = "GOAL")]
     pub(in crate::cli) goals: Vec<String>,
-    /// What was learned; may be given several times
+    /// An insight that was gained; may be given several times
     #[arg(long = "insight", value_name = "INSIGHT")]
     pub(in crate::cli) insights: Vec<String>,
     /// An error on the way, and behind ` => ` what resolved it; may be given several times
@@ -165,7 +165,7 @@ pub(in crate::cli) struct RecordEpisodeArgs {
 pub(in crate::cli) struct LearnEpisodeArgs {
     #[command(flatten)]
     pub(in crate::cli) episode: RecordEpisodeArgs,
-    /// What `context --json` printed before the task: what it showed gains or loses by the status
+    /// The file with the answer of `context --json` before the task: the memories in it gain or lose by the status
     #[arg(long, value_name = "FILE", conflicts_with = "session")]
     pub(in crate::cli) context: Option<PathBuf>,
 }
@@ -177,7 +177,7 @@ pub(in crate::cli) struct EpisodeSearchArgs {
     /// How to look
     #[arg(long, value_name = "STRATEGY", default_value = "hybrid")]
     pub(in crate::cli) strategy: StrategyArg,
-    /// How many at most, 1 to 50
+    /// The most episodes that are found, 1 to 50
     #[arg(short, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=50))]
     pub(in crate::cli) k: u16,
     /// Least score, 0 to 1

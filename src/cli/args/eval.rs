@@ -99,30 +99,30 @@ pub(in crate::cli) enum EvalCommand {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct EmbeddingArgs {
-    /// How long each length is measured, one at a time and many at once, 1 to 60
+    /// The time for which each length is measured, one at a time and many at once, 1 to 60
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = clap::value_parser!(u64).range(1..=60))]
     pub(in crate::cli) seconds: u64,
 }
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct LoadArgs {
-    /// How many clients there are, 1 to 2000
+    /// The number of clients, 1 to 2000
     #[arg(long, value_name = "N", default_value = "500", value_parser = clap::value_parser!(u32).range(1..=2_000))]
     pub(in crate::cli) clients: u32,
-    /// How long they are counted, after a sixth of this time that is not, 1 to 3600
+    /// The time for which they are counted, 1 to 3600; a sixth of it passes before that, uncounted
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..=3_600))]
     pub(in crate::cli) seconds: u32,
-    /// The memories that are there before, 0 to 100000
+    /// The number of memories that are there before, 0 to 100000
     #[arg(long, value_name = "N", default_value = "10000", value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub(in crate::cli) memories: u32,
 }
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct KillsArgs {
-    /// How often the daemon is killed, 1 to 10000
+    /// The number of times that the daemon is killed, 1 to 10000
     #[arg(long, value_name = "N", default_value = "200", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(in crate::cli) rounds: u32,
-    /// How many clients there are, 1 to 64
+    /// The number of clients, 1 to 64
     #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(in crate::cli) clients: u32,
 }
@@ -149,7 +149,7 @@ pub(in crate::cli) struct RetrievalArgs {
     /// Queries, as JSON Lines
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) queries: PathBuf,
-    /// Where recall is measured, 1 to 50 each
+    /// The ranks at which recall is measured, 1 to 50 each
     #[arg(long, value_name = "K", value_delimiter = ',', default_value = "1,5,10",
         value_parser = clap::value_parser!(u32).range(1..=50))]
     pub(in crate::cli) k: Vec<u32>,

@@ -2,11 +2,12 @@
 
 use clap::Args;
 
-/// What is not known is answered with nothing: a client takes a failing hook for a reason to stop.
+/// The client and its event. Unknown ones are answered with nothing: a client takes a failing hook for a reason to
+/// stop.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct HookArgs {
-    /// Which client runs the hook, such as claude-code
+    /// The client that runs the hook, such as claude-code
     pub(in crate::cli) client: String,
-    /// Which of its events, such as PostToolUseFailure
+    /// The event of the client, such as PostToolUseFailure
     pub(in crate::cli) event: String,
 }

@@ -21,11 +21,11 @@ use super::shared::Sure;
         reasoning-bank import mem0 --since 90d --json --yes"
 )]
 pub(in crate::cli) struct SourceArgs {
-    /// Which program: claude-mem, claude-code, codex, mcp-memory-service, server-memory, mem0, basic-memory, or jsonl for
+    /// The program: claude-mem, claude-code, codex, mcp-memory-service, server-memory, mem0, basic-memory, or jsonl for
     /// an export of this one
     #[arg(value_name = "SOURCE")]
     pub(in crate::cli) source: ImportSource,
-    /// Where its memories are [default: where the program keeps them]
+    /// The place of its memories [default: where the program keeps them]
     #[arg(value_name = "PATH")]
     pub(in crate::cli) path: Option<PathBuf>,
     /// Take nothing older than this: a day, a time, or an age such as 30d

@@ -145,13 +145,13 @@ pub(in crate::cli) enum MemoryCommand {
         after_help = "Example:\n  reasoning-bank memory export --all --vectors > bank.jsonl"
     )]
     Export {
-        /// Of every workspace
+        /// Write those of every workspace
         #[arg(long)]
         all: bool,
-        /// With vectors and the fingerprint of the embedder that made them
+        /// Write vectors too, and the fingerprint of the embedder that made them
         #[arg(long)]
         vectors: bool,
-        /// With background jobs, which hold the sessions that are still to be learned from
+        /// Write background jobs too, which hold the sessions that are still to be learned from
         #[arg(long)]
         with_jobs: bool,
     },
@@ -204,7 +204,7 @@ pub(in crate::cli) struct SearchArgs {
     /// Such as rust or sql; ranks memories of this domain higher
     #[arg(long)]
     pub(in crate::cli) domain: Option<String>,
-    /// How many at most, 1 to 50 [default: retrieval.n_results]
+    /// The most memories that are found, 1 to 50 [default: retrieval.n_results]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
     pub(in crate::cli) n: Option<u32>,
     /// How memories are scored [default: retrieval.profile]
@@ -218,43 +218,43 @@ pub(in crate::cli) struct SearchArgs {
     pub(in crate::cli) include_superseded: bool,
     #[command(flatten)]
     pub(in crate::cli) only: OnlyArgs,
-    /// At least so certain, 0 to 1
+    /// Memories of at least this confidence, 0 to 1
     #[arg(long, value_name = "CONFIDENCE", help_heading = "Only")]
     pub(in crate::cli) min_confidence: Option<f64>,
-    /// Of these readers [default: all that the workspace belongs to]
+    /// Memories of these readers [default: all that the workspace belongs to]
     #[arg(long, help_heading = "Only")]
     pub(in crate::cli) scope: Option<ScopeFilterArg>,
 }
 
-/// What narrows a search or a list; all that are given must hold.
+/// The conditions that narrow a search or a list; all that are given must hold.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Only")]
 pub(in crate::cli) struct OnlyArgs {
     /// Warnings about past failures
     #[arg(long)]
     pub(in crate::cli) errors_only: bool,
-    /// What is no warning
+    /// Memories that are no warnings
     #[arg(long, conflicts_with = "errors_only")]
     pub(in crate::cli) no_errors: bool,
-    /// Learned then or later: RFC 3339, a date (UTC), or how long ago, such as 12h, 7d or 2w
+    /// Memories learned then or later: RFC 3339, a date (UTC), or how long ago, such as 12h, 7d or 2w
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(in crate::cli) since: Option<String>,
-    /// Learned before then; a date counts to its end
+    /// Memories learned before then; a date counts to its end
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(in crate::cli) until: Option<String>,
-    /// With this tag; may be given again
+    /// Memories with this tag; may be given again
     #[arg(long = "tag", value_name = "TAG")]
     pub(in crate::cli) tags: Vec<String>,
-    /// Of this domain
+    /// Memories of this domain
     #[arg(long, value_name = "DOMAIN")]
     pub(in crate::cli) domain_filter: Option<String>,
-    /// Of this difficulty
+    /// Memories of this difficulty
     #[arg(long)]
     pub(in crate::cli) difficulty: Option<String>,
-    /// From experience that went so
+    /// Memories from experience that went like this
     #[arg(long)]
     pub(in crate::cli) outcome: Option<OutcomeArg>,
-    /// Learned in this way
+    /// Memories learned in this way
     #[arg(long)]
     pub(in crate::cli) source: Option<SourceArg>,
 }
@@ -273,13 +273,13 @@ pub(in crate::cli) struct RecordArgs {
 #[derive(Debug, Args)]
 #[group(id = "lesson", multiple = true)]
 pub(in crate::cli) struct LessonArgs {
-    /// What it says, in a few words (at most 120 characters)
+    /// The lesson in a few words (at most 120 characters)
     #[arg(long)]
     pub(in crate::cli) title: Option<String>,
     /// One sentence: when to use it, when not (at most 400 characters)
     #[arg(long)]
     pub(in crate::cli) description: Option<String>,
-    /// What to do, step by step
+    /// The advice, step by step
     #[arg(long)]
     pub(in crate::cli) content: Option<String>,
     /// How the experience went [default: failure with an error, else success]
@@ -300,7 +300,7 @@ pub(in crate::cli) struct LessonArgs {
     /// Id of a memory it was derived from; may be given again
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) derived_from: Vec<MemoryId>,
-    /// Who may read it
+    /// The scope in which it may be read
     #[arg(long, default_value = "project")]
     pub(in crate::cli) scope: ScopeArg,
     /// The task it was learned from
@@ -309,12 +309,12 @@ pub(in crate::cli) struct LessonArgs {
     /// Id of a memory that it takes the place of; may be given again
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) supersedes: Vec<MemoryId>,
-    /// When it was said, where that was before now: RFC 3339, a date or an age (2w)
+    /// The time when it was said, where that was before now: RFC 3339, a date or an age (2w)
     #[arg(long, value_name = "TIME")]
     pub(in crate::cli) valid_from: Option<String>,
 }
 
-/// What went wrong, for a warning.
+/// The error that a warning is about.
 #[derive(Debug, Args)]
 #[group(id = "error", multiple = true)]
 #[command(next_help_heading = "For a warning")]
@@ -322,10 +322,10 @@ pub(in crate::cli) struct ErrorArgs {
     /// Such as IndexError
     #[arg(long, value_name = "TYPE")]
     pub(in crate::cli) error_type: Option<String>,
-    /// What was done that failed
+    /// The action that failed
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) failure_pattern: Option<String>,
-    /// What to do instead
+    /// The action that is right instead
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) corrective_guidance: Option<String>,
 }
@@ -348,13 +348,13 @@ pub(in crate::cli) struct ListArgs {
 pub(in crate::cli) struct UpdateArgs {
     /// The memory's id
     pub(in crate::cli) id: MemoryId,
-    /// What it says, in a few words (at most 120 characters)
+    /// The lesson in a few words (at most 120 characters)
     #[arg(long)]
     pub(in crate::cli) title: Option<String>,
     /// One sentence: when to use it, when not (at most 400 characters)
     #[arg(long)]
     pub(in crate::cli) description: Option<String>,
-    /// What to do, step by step
+    /// The advice, step by step
     #[arg(long)]
     pub(in crate::cli) content: Option<String>,
     /// A tag, in place of all there are; may be given again, and blank alone takes all away
@@ -366,7 +366,7 @@ pub(in crate::cli) struct UpdateArgs {
     /// Such as easy or hard; blank takes it away
     #[arg(long)]
     pub(in crate::cli) difficulty: Option<String>,
-    /// Whether it is searched: active memories are
+    /// The status: only active memories are searched
     #[arg(long)]
     pub(in crate::cli) status: Option<StatusArg>,
     /// Change nothing unless the memory has this revision
@@ -384,7 +384,7 @@ pub(in crate::cli) struct FeedbackArgs {
     /// It did not help, or did harm
     #[arg(long)]
     pub(in crate::cli) not_helpful: bool,
-    /// Why
+    /// The reason
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) comment: Option<String>,
 }

@@ -7,7 +7,7 @@ use super::shared::Sure;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SetupArgs {
-    /// Which clients [default: those that are found]
+    /// The clients [default: those that are found]
     #[arg(value_name = "CLIENT")]
     pub(in crate::cli) clients: Vec<AgentClient>,
     /// Show what it would do, and change nothing
@@ -15,7 +15,7 @@ pub(in crate::cli) struct SetupArgs {
     pub(in crate::cli) dry_run: bool,
     #[command(flatten)]
     pub(in crate::cli) sure: Sure,
-    /// Whether the server is there in all projects of the user, or in this one
+    /// The projects in which the server is there: all of the user's, or this one
     #[arg(long, value_name = "SCOPE", default_value = "user")]
     pub(in crate::cli) scope: ScopeArg,
     /// Use the server of a team at this URL, which ends with /mcp, over a bridge that the client starts

@@ -14,7 +14,7 @@ pub(in crate::cli) struct Sure {
 /// The page of a list, the newest first.
 #[derive(Debug, Clone, Copy, Args)]
 pub(in crate::cli) struct PageArgs {
-    /// How many at most, 1 to 500
+    /// The most that are listed, 1 to 500
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(in crate::cli) limit: u16,
     /// Go on behind this id, which the page before names

@@ -6,7 +6,7 @@ use super::ModeArg;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SolveArgs {
-    /// What to do, with all code and constraints; `-` reads it from stdin
+    /// The task, with all code and constraints; `-` reads it from stdin
     pub(in crate::cli) task: String,
     /// Attempts at the task [default: matts.k]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=8))]

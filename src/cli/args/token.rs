@@ -43,12 +43,12 @@ pub(in crate::cli) enum TokenCommand {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("workspaces").required(true).multiple(false))]
 pub(in crate::cli) struct TokenArgs {
-    /// What it is called in lists and logs
+    /// The name in lists and logs
     pub(in crate::cli) name: String,
-    /// Whose evidence it gives: one person or service is one source, however many tokens it has [default: the name]
+    /// The owner: one person or service is one source of evidence, however many tokens it has [default: the name]
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) owner: Option<String>,
-    /// What it may do: read, write, solve, admin and admin:all
+    /// The permissions: read, write, solve, admin and admin:all
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "read,write")]
     pub(in crate::cli) permissions: Vec<Permission>,
     /// A workspace it is good for, by its key; can be repeated
@@ -63,7 +63,7 @@ pub(in crate::cli) struct TokenArgs {
     /// The organisation whose memories it reads as well
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) org: Option<String>,
-    /// It ends after so many days, 1 to 3650 [default: never]
+    /// The number of days after which it ends, 1 to 3650 [default: never]
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DAYS)))]
     pub(in crate::cli) expires_days: Option<u32>,
 }

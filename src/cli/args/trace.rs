@@ -22,7 +22,7 @@ pub(in crate::cli) enum TraceCommand {
 pub(in crate::cli) struct GenealogyArgs {
     /// The memory's id
     pub(in crate::cli) id: MemoryId,
-    /// How many generations up and down [default: all]
+    /// The number of generations up and down [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub(in crate::cli) depth: Option<u32>,
     /// Print it for Graphviz

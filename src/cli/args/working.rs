@@ -27,10 +27,10 @@ pub(in crate::cli) enum WorkingCommand {
         /// How it ended [default: partial]
         #[arg(long)]
         status: Option<EpisodeStatusArg>,
-        /// What came of it
+        /// The output of the task
         #[arg(long, value_name = "TEXT")]
         output: Option<String>,
-        /// What is worth knowing next time; may be given several times
+        /// An insight that is worth knowing next time; may be given several times
         #[arg(long = "insight", value_name = "TEXT")]
         insights: Vec<String>,
         #[command(flatten)]

@@ -78,7 +78,7 @@ impl Ledger {
         let Some(wanted) = &plan.wanted else { return Ok(()) };
         let known = self.receipt.of(path).cloned();
         if plan.current.as_ref() == Some(wanted) {
-            // Who needs it may be new; what it was is not.
+            // The clients that need the file may be new. Its text before the first set-up is known already.
             let Some(mut record) = known else { return Ok(()) };
             record.clients = joined(record.clients, plan);
             record.written = fingerprint(wanted);
