@@ -1,6 +1,6 @@
-//! This module answers the hooks of this user's clients, in a process that serves a bank and in the hook itself. A hook lives
-//! for a tenth of a second, too short to load a model: it asks on a private socket, or looks into the bank by itself where nobody serves it. What it
-//! leaves is a file.
+//! The answers to the hooks of this user's clients, in a process that serves a bank and in the hook itself. A hook
+//! lives for a tenth of a second, too short to load a model: it asks on a private socket, or looks into the bank by
+//! itself where nobody serves it. It leaves a file for what has to be done later.
 //!
 //! `question` is what it asks or leaves, `socket` is the way between the two, `answers` says what is known, `cold` says it
 //! without a server, `sessions` remembers what each session was shown, and `spool` keeps what a session left until it is
@@ -32,12 +32,12 @@ use crate::recall_log::RecallLog;
 /// A server has this long for an answer, so that the hook has some left.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(80);
 
-/// What hooks are answered with.
+/// The parts that a server needs to answer hooks.
 pub(crate) struct HookServer {
     pub(crate) system: SystemHandle,
     pub(crate) data_dir: PathBuf,
     pub(crate) identity: Identity,
-    /// Sessions that are over are learned from.
+    /// True where sessions that are over are learned from.
     pub(crate) captures: bool,
     pub(crate) recalls: Option<RecallLog>,
 }

@@ -25,17 +25,17 @@ use reasoning_bank_store::data_dir::RECALLS;
 use reasoning_bank_store::files::{create_dir, remove_if_there};
 use serde::{Deserialize, Serialize};
 
-/// Days for which entries are kept, beside the day that is under way.
+/// The number of days for which entries are kept, beside the day that is under way.
 const KEPT_DAYS: i64 = 30;
 /// Entries that wait to be written. Further ones are lost.
 const QUEUE: usize = 256;
-/// A file grows no larger than that.
+/// A file has at most this many bytes.
 const FILE_BYTES: u64 = 16 << 20;
 const QUERY_CHARS: usize = 1_000;
 const TITLE_CHARS: usize = 200;
 const CANDIDATES: usize = 20;
 
-/// What an agent was shown at once. Where nothing was good enough, nothing of the candidates is marked as shown.
+/// The memories that an agent was shown at once. Where nothing was good enough, no candidate is marked as shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RecallEntry {
     pub(crate) at: Timestamp,
@@ -43,7 +43,7 @@ pub(crate) struct RecallEntry {
     /// The tool that was called, or the event of a client that a hook told of: `hook claude-code UserPromptSubmit`.
     pub(crate) source: String,
     pub(crate) session: String,
-    /// What was asked, without secrets and at most 1,000 characters of it.
+    /// The query, without secrets and at most 1,000 characters of it.
     pub(crate) query: String,
     /// The relevance that was needed, in 0..=1. None where something else decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub(crate) struct RecallCandidate {
     pub(crate) id: MemoryId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) title: Option<String>,
-    /// How likely it is about what was asked, in 0..=1. None where that was not asked.
+    /// The likelihood that it is about the query, in 0..=1. None where that was not judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) relevance: Option<f64>,
     /// The score by which it was ranked, in 0..=1.
@@ -132,14 +132,15 @@ impl RecallLog {
         }
     }
 
-    /// Notes what a workspace shows. What one shows that nobody has written to is nobody's.
+    /// Notes what was shown of a workspace. Nothing is noted for one that nobody has written to.
     pub(crate) fn note_of(&self, workspace: Resolved, entry: impl FnOnce(WorkspaceId) -> RecallEntry) {
         if workspace.registered {
             self.note(entry(workspace.workspace.id));
         }
     }
 
-    /// Makes the entry of a search. What was shown comes first, and is whole; `is_shown` tells it.
+    /// Makes the entry of a search. The memories that were shown come first, all of them; `is_shown` tells which they
+    /// are.
     pub(crate) fn of_search(
         &self,
         workspace: WorkspaceId,

@@ -59,7 +59,7 @@ pub(crate) async fn reading_system(loaded: &Loaded) -> Result<System, Error> {
         }),
         embedder: Arc::new(WordsOnly(fingerprint)),
         model: Arc::new(NoModel),
-        // Where there is a model, the system counts the tokens of its prompts, which takes longer than all the rest.
+        // With a model, the system would count the tokens of its prompts, which takes longer than all the rest.
         provider: Provider::None.as_str().to_owned(),
         settings: SystemSettings { root_name: loaded.root_name(), ..system_settings(settings) },
         clock: Clock::system(),

@@ -1,4 +1,4 @@
-//! What a hook is answered: what is known of a project, of a prompt, and of an error.
+//! The answers to hooks: what is known of a project, of a prompt, and of an error.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -32,9 +32,10 @@ use crate::recall_log::{RecallEntry, RecallLog};
 const EMBEDDING_TIMEOUT: Duration = Duration::from_millis(50);
 const READ_AHEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const SHOWN_MAX: usize = 3;
-/// So many memories are looked at, because some of them were shown before, or share no more than a signature.
+/// The number of memories that are looked at, because some of them were shown before, or share no more than a
+/// signature.
 const CONSIDERED: usize = 20;
-/// Memories that are looked at for a failure, because many warn of one of its kind.
+/// The number of memories that are looked at for a failure, because many warn of one of its kind.
 const WARNINGS_CONSIDERED: usize = 50;
 const TITLE_CHARS: usize = 200;
 /// Three of them, with two parts each, are below 2,000 tokens.
@@ -61,7 +62,7 @@ pub(super) struct HookAnswers {
     pub(super) sessions: Mutex<ShownSessions>,
     /// The bank has this long for an answer.
     pub(super) timeout: Duration,
-    /// The process goes on to answer.
+    /// True where the process goes on to answer.
     pub(super) serves: bool,
 }
 
@@ -194,7 +195,8 @@ impl HookAnswers {
     /// Returns the warnings whose failure is the one that was met. One that is only similar would be noise at every
     /// failure.
     async fn warnings(&self, error: &str, command: Option<String>, context: &HookContext) -> Option<HookAnswer> {
-        // What is printed and what is noted is redacted where that is done: this is compared in memory alone.
+        // The error is not redacted here, because it is compared in memory alone. It is redacted where it is printed or
+        // noted.
         let failure = PrintedFailure::of(error);
         let searched = Some(failure.gist()).filter(|lines| !lines.is_empty());
         let request = RetrieveRequest {
@@ -237,7 +239,7 @@ impl HookAnswers {
     /// Learns from the recall log what a new session was shown by other processes.
     async fn remember(&self, context: &HookContext) {
         let session = context.call.session.clone();
-        // Where the time is up, the next event reads it.
+        // The next event reads the log if the time is up.
         let Ok(resolved) = self.system.workspaces.resolve(&context.workspace, context.deadline).await else { return };
         let shown = match self.recalls.clone().filter(|_| !session.is_empty()) {
             Some(log) => {
@@ -268,7 +270,7 @@ impl HookAnswers {
         let entry = match &self.recalls {
             Some(log) => {
                 let resolved = self.system.workspaces.resolve(workspace, *deadline).await.ok();
-                // What a workspace shows that nobody has written to is nobody's.
+                // Nothing is noted for a workspace that nobody has written to.
                 resolved.filter(|of| of.registered).map(|of| entry(log, of.workspace.id))
             }
             None => None,
@@ -283,8 +285,8 @@ impl HookAnswers {
     }
 }
 
-/// Searches twice. The memories of a large workspace are read into memory for who searches it a second time, and the next
-/// event of a session wants its answer in time.
+/// Searches twice. The memories of a large workspace are read into memory when it is searched a second time, and the
+/// next event of a session wants its answer in time.
 async fn read_ahead(system: SystemHandle, workspace: WorkspaceRef) {
     for _ in 0..2 {
         let request = RetrieveRequest {

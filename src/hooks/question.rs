@@ -1,4 +1,4 @@
-//! What a hook asks a process that serves, or leaves for one.
+//! The questions that a hook asks a process that serves, and the files that it leaves for one.
 
 use std::path::PathBuf;
 

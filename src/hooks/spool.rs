@@ -32,7 +32,7 @@ use super::question::{HookQuestion, SpoolEntry, WorkedWarnings};
 use crate::project::{self, Identity};
 use crate::transcripts;
 
-/// The spool holds so many events; further ones are lost.
+/// The spool holds this many events; further ones are lost.
 const EVENTS_MAX: usize = 1_000;
 const EVENT_BYTES: u64 = 256 << 10;
 const LOOK_EVERY: Duration = Duration::from_secs(10);

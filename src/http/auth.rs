@@ -1,5 +1,5 @@
-//! Who asks. The token of a request is looked up anew each time, and the principal that it stands for goes with the
-//! request to the tool.
+//! The authentication of requests. The token of a request is looked up anew each time, and the principal that it stands
+//! for goes with the request to the tool.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,8 +18,7 @@ use crate::tokens::TokenRegistry;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UsedToken(pub(super) Option<TokenId>);
 
-/// The headers that proxies add to a request. A request with one comes from elsewhere, and this machine's own users are
-/// not who asks.
+/// The headers that proxies add to a request. A request with one comes from elsewhere, not from a user of this machine.
 const FORWARDED: [&str; 4] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "via"];
 
 pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {

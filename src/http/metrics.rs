@@ -25,7 +25,7 @@ pub(super) struct MetricsRoute {
     pub(super) limited: LimitedRequests,
 }
 
-/// Who may read the metrics.
+/// The clients that may read the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MetricsReaders {
     Everybody,

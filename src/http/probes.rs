@@ -24,7 +24,7 @@ pub(super) struct Readiness {
     system: SystemHandle,
     /// The server was asked to end, and takes no new work.
     draining: Arc<AtomicBool>,
-    /// When the store was last asked, and whether it answered.
+    /// The time when the store was last asked, with true where it answered.
     known: Arc<Mutex<Option<(Instant, bool)>>>,
 }
 

@@ -101,7 +101,7 @@ where
                 continue;
             }
         };
-        // Whether the handshake is over decides how later messages are sent, so it is waited for.
+        // The end of the handshake is waited for, because later messages are sent in another way after it.
         if message["method"] == "initialize" || message.get("id").is_none() {
             let passed = tokio::time::timeout(NOTIFICATION_TIMEOUT, bridge.pass_on(message.clone()));
             tokio::select! {

@@ -1,4 +1,4 @@
-//! Who makes a call, and from where. What a call may see and do follows from that alone, never from what it says
+//! The caller of each call, and where the call comes from. Its rights follow from that alone, never from what it says
 //! itself.
 
 use std::num::NonZero;

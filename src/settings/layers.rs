@@ -205,7 +205,7 @@ pub(super) fn environment(sources: &SettingSources, problems: &mut Vec<SettingPr
     own.sort();
     for (name, value) in own {
         let key = name[ENVIRONMENT_PREFIX.len()..].to_lowercase().replace("__", ".");
-        // Which variables hold the key depends on the provider, which other layers may name.
+        // The provider, which other layers may name, decides which variables hold the key.
         if matches!(key.as_str(), "llm.api_key" | "llm.api_key_file") {
             if !SECRET_VARIABLES.contains(&name) {
                 let problem = format!("is read from {} alone, in capitals", name.to_uppercase());

@@ -210,7 +210,7 @@ pub struct HttpSection {
     pub metrics: MetricsAccess,
 }
 
-/// Who may read the metrics of a server that is reached from other machines.
+/// The clients that may read the metrics of a server that is reached from other machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MetricsAccess {

@@ -58,17 +58,17 @@ pub(crate) struct ListedTokens {
 /// A token that was just made. Nobody can print it again.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct MadeToken {
-    /// What clients send as `Authorization: Bearer`.
+    /// The text that clients send as `Authorization: Bearer`.
     pub(crate) token: String,
     #[serde(flatten)]
     pub(crate) listed: ListedToken,
 }
 
-/// What a new token is to be.
+/// A token that is to be made.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewToken {
-    /// What it is called in lists and logs. No two valid tokens of a team have the same name.
+    /// The name in lists and logs. No two valid tokens of a team have the same name.
     pub(crate) name: String,
     /// Whose evidence it gives: one person or service is one source. Default: the name.
     pub(crate) owner: Option<String>,

@@ -1,5 +1,5 @@
-//! When each token was used last, by the hour. An empty file for each token keeps it, as the time at which the file was
-//! changed. It lies beside the file that says who may do what, so that no request ever writes that one.
+//! The time when each token was used last, by the hour. An empty file for each token keeps it, as the time at which
+//! that file was changed. These files lie beside the file of tokens, so that no request ever writes that one.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

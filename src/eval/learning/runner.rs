@@ -417,7 +417,7 @@ impl<'a> ScenarioRunner<'a> {
         }
         if memories.is_some() || !there.is_empty() || !not_there.is_empty() {
             seen.lessons = self.memories(step).await?.into_iter().map(LessonText::from).collect();
-            // Which of several that came at one moment is named first is chance.
+            // Chance decides the order of lessons that were learned at one moment, so they are sorted.
             seen.lessons.sort_by(|a, b| (&a.title, &a.text).cmp(&(&b.title, &b.text)));
         }
         if !traces.is_empty() {

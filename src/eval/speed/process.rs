@@ -1,6 +1,5 @@
 //! The processes of a measurement. Each is started from the running binary with its arguments and settings; it reads
-//! its order from stdin and writes what it measured to stdout. The file also reads what a directory
-//! takes of disk.
+//! its order from stdin and writes what it measured to stdout. The file also adds up the disk space of a directory.
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
@@ -22,17 +21,17 @@ pub(crate) async fn run<T: DeserializeOwned>(order: &Order) -> Result<T, EvalErr
     let child = Command::new(binary)
         .args(std::env::args_os().skip(1))
         .arg(PART)
-        // What it leaves there is removed with everything else.
+        // The files that the process leaves there are removed with everything else.
         .env("TMPDIR", &order.dir)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| failed(&error))?;
     let mut running = RunningPart(child);
-    // Stays open: a part whose stdin ends has nobody who waits for it.
+    // The pipe stays open: a part whose stdin ends has nobody who waits for it.
     if let Some(orders) = &mut running.0.stdin {
         let order = serde_json::to_string(order).map_err(|error| failed(&error))?;
-        // Where the process is gone already, its exit says why.
+        // The exit of a process that is gone already says why.
         let _ = writeln!(orders, "{order}").and_then(|()| orders.flush());
     }
     let stdout = running.0.stdout.take();
@@ -51,7 +50,7 @@ struct RunningPart(Child);
 
 impl Drop for RunningPart {
     fn drop(&mut self) {
-        // Where it is over already both do nothing.
+        // Both calls do nothing where the process is over already.
         let _ = self.0.kill().and_then(|()| self.0.wait());
     }
 }

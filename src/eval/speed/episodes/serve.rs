@@ -30,7 +30,7 @@ pub(crate) const WARM_UP: u32 = 20;
 const RECORDED: u32 = 30;
 const RESULTS: usize = 10;
 
-/// Who asks for the episodes of a bank.
+/// The caller that asks for the episodes of a bank.
 pub(crate) struct EpisodeRunner<'a> {
     pub(crate) system: &'a SystemHandle,
     /// The bank that the episodes are of.
