@@ -33,7 +33,7 @@ impl EpisodesHandle {
         self.store_episode(None, request, deadline).await
     }
 
-    /// Stores an episode under an id. Only the same id again is the same episode.
+    /// Stores an episode under an id. A report is the same episode where it has the same id, and only there.
     pub(crate) async fn record_as(
         &self,
         id: TraceId,
