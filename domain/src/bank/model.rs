@@ -90,7 +90,7 @@ pub fn shorter_file(
     Ok(text)
 }
 
-/// Reads the operations of a model. [`apply`](super::apply) validates what depends on the bank.
+/// Reads the operations of a model. `apply` validates what depends on the bank.
 ///
 /// # Errors
 /// The proposal is empty or too long, leaves the bank, or repeats the instructions of the prompt.

@@ -18,7 +18,7 @@ pub enum Section {
 impl Section {
     pub const ALL: [Self; 5] = [Self::System, Self::Task, Self::Execution, Self::Results, Self::Retrieved];
 
-    /// Returns the tokens of the section when [`TOTAL_TOKENS`] are shown. Others may use what it leaves.
+    /// Returns the tokens of the section when 20,000 are shown in all. Others may use what it leaves.
     pub fn budget(self) -> usize {
         match self {
             Self::System | Self::Retrieved => 2_000,
