@@ -233,7 +233,7 @@ impl Daemon {
             .layer(PropagateRequestIdLayer::x_request_id())
             .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
             .layer(map_request(without_long_id))
-            .layer(from_fn(drain_body::read_whole));
+            .layer(from_fn(drain_body::read_rest));
         let watch = tokio::spawn(sessions::watch(owners, self.tokens, self.authenticator, REVOCATION_CHECK));
         let bounds = Bounds { behind_proxy: self.behind_proxy, drain: DRAIN };
         connection::serve(self.listener, router, end, draining, stop, bounds).await;

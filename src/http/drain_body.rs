@@ -21,7 +21,7 @@ const MAX_UNREAD_BYTES: usize = 4 * MAX_BODY_BYTES;
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// Answers once the request has arrived whole, within bounds.
-pub(super) async fn read_whole(request: Request, next: Next) -> Response {
+pub(super) async fn read_rest(request: Request, next: Next) -> Response {
     // A client that asked whether it may send its body has not sent it yet.
     if request.body().is_end_stream() || request.headers().contains_key(header::EXPECT) {
         return next.run(request).await;

@@ -20,7 +20,7 @@ use crate::eval::report::LatencyPercentiles;
 use crate::eval::speed::report::{BankSpeed, Filled, FromTables, QueryTimes, Ratios, Served, SpeedReport, Texts};
 use crate::eval::speed::serve::{COMPARED, FEWER, NEAREST, QUERIES, QueryRunner, WARMING};
 use crate::eval::speed::synthetic::{DIMS, Synthetic, SyntheticQuery};
-use crate::eval::speed::{Given, Order, SpeedPart, exact, fill, ms, process, texts};
+use crate::eval::speed::{Order, PrecomputedVectors, SpeedPart, exact, fill, ms, process, texts};
 use crate::eval::{RESIDENT_TIMEOUT, TimedEmbedder};
 use crate::process_memory;
 use crate::settings::Loaded;
@@ -155,7 +155,7 @@ async fn start(loaded: &Loaded, embedder: Arc<dyn Embedder>) -> Result<Bank, Com
 }
 
 async fn filled(bank: Synthetic, loaded: &Loaded, output: Output) -> Result<Filled, CommandFailure> {
-    let system = start(loaded, Arc::new(Given::of(&[]))).await?;
+    let system = start(loaded, Arc::new(PrecomputedVectors::of(&[]))).await?;
     let progress = output.progress("memories stored");
     progress.most(u64::from(bank.rows()));
     let filled = fill::fill(bank, &system.handle(), |done| progress.done(done)).await;
@@ -174,7 +174,7 @@ async fn texts_stored(seed: u64, loaded: &Loaded) -> Result<Texts, CommandFailur
 async fn served(order: &Order, bank: &Synthetic, loaded: &Loaded, output: Output) -> Result<Served, CommandFailure> {
     let all = queries(bank);
     let (queries, warming) = all.split_at(QUERIES as usize);
-    let embedder = Arc::new(TimedEmbedder::new(Given::of(&all)));
+    let embedder = Arc::new(TimedEmbedder::new(PrecomputedVectors::of(&all)));
     let begun = Instant::now();
     let system = start(loaded, Arc::clone(&embedder) as Arc<dyn Embedder>).await?;
     let (handle, progress) = (system.handle(), output.progress("queries"));
@@ -214,7 +214,7 @@ async fn from_tables(bank: &Synthetic, loaded: &mut Loaded, output: Output) -> R
     loaded.settings.retrieval.resident_mb = 0;
     let all = queries(bank);
     let (queries, warming) = all.split_at(QUERIES as usize);
-    let system = start(loaded, Arc::new(Given::of(&all))).await?;
+    let system = start(loaded, Arc::new(PrecomputedVectors::of(&all))).await?;
     let (handle, progress) = (system.handle(), output.progress("queries of the tables"));
     progress.most(FEWER as u64);
     let runner = QueryRunner { system: &handle, queries: &queries[..FEWER], warming };

@@ -18,7 +18,7 @@ use crate::eval::speed::episodes::{consolidate, fill, working};
 use crate::eval::speed::report::Filled;
 use crate::eval::speed::serve::QueryRunner;
 use crate::eval::speed::synthetic::{Synthetic, SyntheticQuery};
-use crate::eval::speed::{EmbeddedAnyway, Given, Order, SpeedPart, process};
+use crate::eval::speed::{Order, PrecomputedAtRealCost, PrecomputedVectors, SpeedPart, process};
 use crate::eval::{EvalError, RESIDENT_TIMEOUT};
 use crate::settings::Loaded;
 
@@ -90,13 +90,13 @@ impl Questions {
         }
     }
 
-    fn given(&self) -> Given {
-        Given::of([&self.of_episodes, &self.of_tasks, &self.of_memories].into_iter().flatten())
+    fn given(&self) -> PrecomputedVectors {
+        PrecomputedVectors::of([&self.of_episodes, &self.of_tasks, &self.of_memories].into_iter().flatten())
     }
 }
 
 pub(super) async fn filled(order: &Order, loaded: &Loaded, output: Output) -> Result<FilledEpisodes, CommandFailure> {
-    let system = start(loaded, Arc::new(Given::of(&[]))).await?;
+    let system = start(loaded, Arc::new(PrecomputedVectors::of(&[]))).await?;
     let progress = output.progress("episodes stored");
     progress.most(u64::from(order.episodes));
     let bank = Synthetic::new(order.episodes, order.seed);
@@ -162,7 +162,7 @@ pub(super) async fn served(order: &Order, loaded: &Loaded) -> Result<ServedEpiso
     let (bank, memories) = (Synthetic::new(order.episodes, order.seed), Synthetic::new(order.rows, order.seed));
     let questions = Questions::of(&bank, &memories);
     let model = session::embedder(loaded, Workload::Serving)?;
-    let embedder = Arc::new(EmbeddedAnyway::new(questions.given(), model, &questions.of_tasks));
+    let embedder = Arc::new(PrecomputedAtRealCost::new(questions.given(), model, &questions.of_tasks));
     let system = start(loaded, Arc::clone(&embedder) as _).await?;
     let handle = system.handle();
     let runner = questions.runner(&handle, &bank);
@@ -174,7 +174,7 @@ pub(super) async fn served(order: &Order, loaded: &Loaded) -> Result<ServedEpiso
 }
 
 pub(super) async fn working_memory(order: &Order, loaded: &Loaded) -> Result<WorkingSpeed, CommandFailure> {
-    let system = start(loaded, Arc::new(Given::of(&[]))).await?;
+    let system = start(loaded, Arc::new(PrecomputedVectors::of(&[]))).await?;
     let measured = working::measure(&Synthetic::new(order.rows, order.seed), &system.handle()).await;
     system.stop(GRACE).await;
     Ok(measured?)
