@@ -13,6 +13,8 @@ const STATEMENT_MAX_CHARS: usize = 300;
 
 /// The least share of the shorter content's words that two contents have in common where they are alike.
 const LEAST_COMMON_WORDS: f64 = 0.5;
+/// Code of fewer lines may say a value, such as `const PORT: u16 = 80;`.
+const CODE_LEAST_LINES: usize = 3;
 /// The most words of a content that is only a value. A longer one is a sentence.
 const VALUE_MAX_WORDS: usize = 3;
 
@@ -39,13 +41,13 @@ pub struct OlderMemory<'a> {
 }
 
 impl<'a> ComparableMemory<'a> {
-    /// Prepares a memory for comparison. None where its content is too long, or where nobody knows when it was said, as
-    /// for a copy in another scope that does not tell.
+    /// Prepares a memory for comparison. None where its content is too long or is code, or where nobody knows when it was
+    /// said, as for a copy in another scope that does not tell.
     pub fn of(memory: &'a Memory) -> Option<Self> {
         let is_datable = memory.valid_from.is_some() || !memory.is_copy();
         let is_short = memory.content.chars().nth(STATEMENT_MAX_CHARS).is_none();
         let words = memory.content.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        (is_datable && is_short).then(|| Self {
+        (is_datable && is_short && !is_code(&memory.content)).then(|| Self {
             memory,
             words: words.map(str::to_lowercase).collect(),
             stated: OnceCell::new(),
@@ -132,6 +134,14 @@ impl<'a> ComparableMemory<'a> {
         let found = found(self.dated(read(self.stated())), &neighbours).into_iter();
         found.map(|(n, confidence)| (places[n], confidence)).collect()
     }
+}
+
+/// Tells whether a content is code of several lines, most of which end as no sentence does. Two functions may differ in
+/// one name and do quite different things.
+fn is_code(content: &str) -> bool {
+    let lines = || content.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let of_code = lines().filter(|line| line.ends_with(['{', '}', '(', ')', ';', ','])).count();
+    lines().count() >= CODE_LEAST_LINES && 2 * of_code > lines().count()
 }
 
 /// Tells whether a content is only a value, such as `30 s`. The title then tells what it is the value of.
@@ -225,6 +235,14 @@ mod tests {
         assert_eq!(ids(&links(&titled(3, 1.0, "Port 9090 for the service", NEW), &[repeated]).updates), [id(1)]);
         let numbered = titled(1, 9.0, "Case 1", OLD);
         assert_eq!(links(&titled(3, 1.0, "Case 2", NEW), &[numbered]), UpdateLinks::default());
+    }
+
+    #[test]
+    fn a_function_does_not_update_another_one_and_a_constant_does() {
+        let flag = |name: &str| format!("fn {name}(self, yes: bool) -> Self {{\n    self.set(Flag::{name}, yes)\n}}");
+        assert_eq!(links(&said(3, 1.0, &flag("last")), &[said(1, 9.0, &flag("first"))]), UpdateLinks::default());
+        let port = |n: u16| format!("The file has `const PORT: u16 = {n};`.");
+        assert_eq!(ids(&links(&said(3, 1.0, &port(90)), &[said(1, 9.0, &port(80))]).updates), [id(1)]);
     }
 
     #[test]
