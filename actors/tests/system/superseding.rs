@@ -73,8 +73,9 @@ async fn what_is_superseded_leaves_search_and_comes_back() {
 #[tokio::test(start_paused = true)]
 async fn a_record_names_what_it_may_outdate_and_repeated_with_supersedes_it_takes_its_place() {
     let world = world(good_model()).await;
-    let old = record(&world, port("A session of the payment service expires after 30 minutes of silence.")).await;
-    let new = port("The payment service ends every session after 30 minutes, silence or not.");
+    let old = record(&world, port("A session of the payment service ends after 30 minutes of silence.")).await;
+    let new =
+        port("A session of the payment service ends after 30 minutes, and nobody can make it any longer by clicking.");
     let first = record(&world, new.clone()).await;
     assert_eq!((first.updates.as_slice(), first.similar.len()), ([].as_slice(), 1));
     assert_eq!((first.similar[0].id, &*first.similar[0].title), (old.id, "Port of the payment service"));

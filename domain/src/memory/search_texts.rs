@@ -1,5 +1,5 @@
-//! The texts that a memory is found by: what it says in each of its wordings, and the tasks that it was learned from. A
-//! memory that is learned again grows by the new wording and the new task.
+//! The texts that a memory is found by: what it says in each of its wordings, the failure that it warns of, and the tasks
+//! that it was learned from. A memory that is learned again grows by the new wording and the new task.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,7 @@ pub fn gist(task: &str) -> String {
 pub struct SearchTexts {
     /// The gist of the task it was learned from, then those of the tasks that confirmed it.
     pub tasks: Vec<String>,
-    /// The memory's own text, then its other wordings.
+    /// The memory's own text, the failure that it warns of, then its other wordings.
     pub contents: Vec<String>,
 }
 
@@ -48,8 +48,18 @@ impl Memory {
         let full = |texts: Vec<String>| texts.into_iter().filter(|text| !text.trim().is_empty()).collect();
         SearchTexts {
             tasks: full([vec![gist(&self.task)], self.further_tasks.clone()].concat()),
-            contents: full([vec![self.content_text()], self.wordings.clone()].concat()),
+            contents: full([vec![self.content_text(), self.failure_text()], self.wordings.clone()].concat()),
         }
+    }
+
+    /// Returns the failure that the memory warns of, as far as its own text does not tell it: the name of the error, what
+    /// was done, and what was printed. It is empty where the memory is no warning.
+    fn failure_text(&self) -> String {
+        let Some(error) = &self.error_context else { return String::new() };
+        let own = spaced(&self.content_text());
+        let told = [Some(&error.error_type), Some(&error.failure_pattern), error.error_message.as_ref()];
+        let untold = told.into_iter().flatten().filter(|text| !own.contains(&spaced(text)));
+        gist(&untold.map(String::as_str).collect::<Vec<_>>().join("\n"))
     }
 
     /// Returns this memory after it was confirmed by `lesson`, which says the same. It takes over the wordings and the
@@ -132,7 +142,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::memory::samples::strategy;
+    use crate::memory::samples::{strategy, warning};
 
     fn of_task(task: &str) -> Memory {
         Memory { task: task.into(), ..strategy(1) }
@@ -144,6 +154,20 @@ mod tests {
         let long = format!("{}{}{}", "a".repeat(3_000), "b".repeat(9_000), "c".repeat(1_000));
         assert_eq!(gist(&long), format!("{}\n{}", "a".repeat(3_000), "c".repeat(1_000)));
         assert_eq!(gist(&long).chars().count(), GIST_MAX_CHARS);
+    }
+
+    #[test]
+    fn a_warning_is_found_by_its_failure_as_far_as_its_own_text_does_not_tell_it() {
+        let mut memory = warning(1);
+        memory.content = "Runs end with an IndexError.".into();
+        let error = memory.error_context.as_mut().unwrap();
+        error.error_type = "IndexError".into();
+        error.failure_pattern = "The last row is read after the loop.".into();
+        error.error_message = Some("list index out of range".into());
+        let failure = "The last row is read after the loop.\nlist index out of range";
+        assert_eq!(memory.search_texts().contents, [memory.content_text(), failure.to_owned()]);
+        memory.content = format!("IndexError: {failure}");
+        assert_eq!(memory.search_texts().contents, [memory.content_text()]);
     }
 
     #[test]
