@@ -29,7 +29,7 @@ pub(super) struct SectionReading {
     pub name: String,
     /// The hash that knows it in the metadata of the bank.
     pub hash: String,
-    /// How early it gives way. None where its headings do not tell.
+    /// The rank by which it gives way. None where its headings do not tell.
     pub rank: Option<Rank>,
     /// Its heading has a tag.
     pub is_tagged: bool,
@@ -57,7 +57,7 @@ pub(super) struct BlockReading {
     pub date: Option<Date>,
 }
 
-/// How early a section gives way.
+/// The rank of a section: sections of a lower rank give way earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     Discussion,

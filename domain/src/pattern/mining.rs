@@ -18,7 +18,7 @@ pub use candidate::MinedPattern;
 use super::facts::EpisodeFacts;
 use crate::memory::ids::MemoryId;
 
-/// How far back mining looks.
+/// The number of days that mining looks back.
 pub const MINED_DAYS: i64 = 180;
 /// The most new candidates of a run.
 pub const CANDIDATES_MAX: usize = 20;

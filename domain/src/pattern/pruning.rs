@@ -10,7 +10,7 @@ use crate::memory::pattern::{PatternPart, PatternStage};
 /// A pattern that was tested enough and has less confidence than this is proposed.
 const CONFIDENCE_MIN: f64 = 0.5;
 
-/// Why a pattern is proposed.
+/// The reason why a pattern is proposed to be deprecated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum PruneReason {

@@ -32,7 +32,7 @@ pub fn mann_whitney_less(first: &[f64], other: &[f64]) -> f64 {
         ties += (size as f64).powi(3) - size as f64;
         begin += size;
     }
-    // How often a number of the other sample is below one of the first, doubled.
+    // The number of times that a number of the other sample is below one of the first, doubled.
     let doubled_u = doubled_ranks - (n1 * (n1 + 1)) as u64;
     if n1.min(n2) <= EXACT_MAX && ties == 0.0 {
         return exact(doubled_u / 2, n1.min(n2), n1.max(n2));
