@@ -96,7 +96,8 @@ pub enum BankSource {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BankMetadata {
-    /// The headings that lead to the section, with ` > ` between them. One heading is enough where no other is the same.
+    /// The headings that lead to the section, with ` > ` between them. One heading is enough where no other is the
+    /// same.
     pub section: Option<String>,
     pub category: Option<BankCategory>,
     pub tags: Vec<String>,

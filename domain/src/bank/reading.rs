@@ -1,5 +1,6 @@
-//! A file of a bank is read for its tokens and for the pieces of its sections, which decide how it becomes shorter. A reading
-//! depends on the text alone, so that a text is read once, whatever is known about the bank and whatever day it is.
+//! A file of a bank is read for its tokens and for the pieces of its sections, which decide how it becomes shorter. A
+//! reading depends on the text alone, so that a text is read once, whatever is known about the bank and whatever day it
+//! is.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -33,7 +34,8 @@ pub(super) struct SectionReading {
     pub rank: Option<Rank>,
     /// Its heading has a tag.
     pub is_tagged: bool,
-    /// The place at which its heading is marked as historical, in bytes. None where it has the mark, or is of this time.
+    /// The place at which its heading is marked as historical, in bytes. None where it has the mark, or is of this
+    /// time.
     pub historical_at: Option<usize>,
     pub blocks: Vec<BlockReading>,
 }

@@ -116,8 +116,8 @@ pub struct RunChange {
     #[schemars(length(max = 36))]
     pub id: Uuid,
     pub change: ChangeKind,
-    /// The title of the memory or the pattern, or the task of the episode. It is looked up when the run is shown, so that the record of
-    /// a run has no words of what is erased later.
+    /// The title of the memory or the pattern, or the task of the episode. It is looked up when the run is shown, so
+    /// that the record of a run has no words of what is erased later.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
     /// The reason, in numbers and conditions.

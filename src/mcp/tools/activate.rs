@@ -61,8 +61,8 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// global, general or chat: the user's own bank. project or planning: that of a project. code, coding or development:
-    /// that of a workspace.
+    /// global, general or chat: the user's own bank. project or planning: that of a project. code, coding or
+    /// development: that of a workspace.
     #[schemars(length(min = 1, max = 40))]
     conversation_type: String,
     /// The name of the project.

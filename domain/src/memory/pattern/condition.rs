@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A condition on one feature of a task: domain, task_type, complexity, tools, language, framework, error_signature, or a
-/// name of the caller's own context.
+/// A condition on one feature of a task: domain, task_type, complexity, tools, language, framework, error_signature, or
+/// a name of the caller's own context.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PatternCondition {
     pub feature: String,
