@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks what the compiler does not check of docs/ARCHITECTURE.md: which way dependencies go, and how files are cut.
+# Checks rules of docs/ARCHITECTURE.md that no compiler checks: the direction of dependencies and the cut of files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -9,7 +9,8 @@ problem() {
     failed=1
 }
 
-# Directly or not: the domain, the index and the clients have no runtime and no IO, the actors no database, no protocol, no command line.
+# Directly or not: the domain, the index and the clients have no runtime and no IO, the actors no database, no protocol,
+# no command line.
 must_not_reach() {
     local package=$1 reached
     shift

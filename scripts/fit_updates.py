@@ -40,10 +40,10 @@ MOST_ACROSS = 3000
 # thing where they share more.
 LEAST_SHARED, MOST_SHARED = 0.5, 0.8
 SHARES = [0.01, 0.015, 0.02, 0.03]
-# Those that were left out were looked at while the rules were made, so less than the 2% that are aimed at.
+# The share is less than the 2% that are aimed at, because the rules were made with the left-out pairs in view.
 SHARE = 0.015
-# The weights that a fit begins with and is drawn to: those of an earlier fit, or set by hand by what English tells of
-# a sort of evidence. They give its sign, too.
+# The weights that a fit begins with and is drawn to: those of an earlier fit, or set by hand by the meaning that
+# a sort of evidence has in English. They give its sign, too.
 PRIOR = {
     "one": 1.29, "nouns_both": -1.01, "subjects_any": -1.8, "modifiers_any": -3.16, "narrowing_any": -4.36,
     "behind_any": -2.83, "values_both": -1.92, "names_any": -2.43, "beside_both": -2.93, "typed_verbs": -1.87,

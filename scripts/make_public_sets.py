@@ -273,7 +273,8 @@ def activestate(root):
 
 
 def functions(repository, pattern, skip, prefix=""):
-    """Of every documented function of some length: where it is, the first sentence of its docstring, and it without the docstring."""
+    """The documented functions of some length: each with its path, its name, the first sentence of its docstring, and
+    its code without the docstring."""
     for path, source in repository.files(pattern).items():
         if re.search(skip, path):
             continue
@@ -300,7 +301,7 @@ def functions(repository, pattern, skip, prefix=""):
 
 
 def name_is_phrase(name, sentence):
-    """Whether the phrase says no more than the name of the function does."""
+    """Tells whether the phrase says no more than the name of the function does."""
     small = {"a", "an", "the", "of", "in", "to", "for", "from", "and", "or", "with", "is", "by", "on", "if", "return", "returns", "it", "as"}
     stem = lambda word: re.sub(r"(?:ing|es|ed|s|e)$", "", word)
     told = {stem(word) for word in plain(sentence).split()} - {stem(word) for word in small}

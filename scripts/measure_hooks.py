@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""How often a hook gives the right warning for a failing command, and how long it takes, with a server and without one.
+"""Measures how often a hook gives the right warning for a failing command, and its time, with a server and without one.
 
     measure_hooks.py BINARY [--memories N] [--times N] [--failures FILE]
 
-FILE has a failure a line (`tests/data/hooks/failures.jsonl`): the warning that is recorded, what a command printed that
-fails as the warning says, and what one of the same tool printed that fails otherwise. N made-up memories lie around them,
-a tenth of them warnings. Each failure is told to `hook claude-code PostToolUseFailure` as a process of its own. A hook
-answers within a tenth of a second or not at all, so on a busy machine fewer are answered. The wall clock counts.
+FILE has a failure a line (`tests/data/hooks/failures.jsonl`): the warning that is recorded, the output of a command
+that fails as the warning says, and the output of one of the same tool that fails otherwise. N made-up memories lie
+around them, a tenth of them warnings. Each failure is told to `hook claude-code PostToolUseFailure` as a process of its
+own. A hook answers within a tenth of a second or not at all, so on a busy machine fewer are answered. The wall clock
+counts.
 """
 import argparse
 import json
@@ -86,7 +87,7 @@ def fill(place):
 
 
 def hook(place, printed):
-    """What the agent is told of a failure, and how long that took in milliseconds."""
+    """The text that the agent is told of a failure, and the time that this took, in milliseconds."""
     event = {"session_id": "session", "cwd": str(place / "project"), "hook_event_name": "PostToolUseFailure",
              "tool_name": "Bash", "tool_input": {"command": "make"}, "error": printed}
     begun = time.perf_counter()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the build needs and this machine lacks: protoc, with which LanceDB reads its file formats' definitions.
-# Says what it does; where it cannot, it says what is to be done.
+# Prints each step. Where it cannot do one, it prints the command for it.
 set -euo pipefail
 
 fail() {

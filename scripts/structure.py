@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks how the sources are cut, as CONTRIBUTING.md says. Usage: scripts/structure.py [ROOT]
+"""Checks the cut of the sources, as CONTRIBUTING.md says. Usage: scripts/structure.py [ROOT]
 
 Prints one line for each breach and exits with 1 where there is one. `scripts/test_structure.py` shows that each rule can
 fail. Which way packages depend on each other is checked by `scripts/check-structure.sh`, with cargo.
@@ -12,11 +12,11 @@ from pathlib import Path
 
 PACKAGES = ["domain", "index", "actors", "store", "clients", "importers", "."]
 MAX_LINES = 500
-# A longer test is told in steps, each a function that is named by what it shows.
+# A longer test is told in steps, each a function that is named by the thing that it shows.
 MAX_TEST_LINES = 60
 
-# Who may name a crate or a part of std: everything else may not. A path is matched from its crate on, whatever name a
-# file imports it under.
+# The places that may name a crate or a part of std. Everything else may not. A path is matched from its crate on,
+# whatever name a file imports it under.
 HOMES = {
     # The domain and the clients are pure: they are told the time, and read and start nothing. The index computes on
     # threads, and no more. The actors reach files and the network through their ports.
@@ -238,7 +238,7 @@ def components(edges):
 
 
 def strays(file, code, homes_of):
-    """What a file names that has its homes elsewhere, the first of each kind."""
+    """The names in a file whose homes are elsewhere, the first of each kind."""
     named = {"::".join(names) for names in paths(code)} | {"unsafe"} & set(re.findall(r"\w+", code))
     for word, homes in homes_of.items():
         found = [begins.group() for name in named if (begins := re.match(rf"(?:{word})(?!\w)", name))]
@@ -258,7 +258,7 @@ def block(text, begin):
 
 
 def long_tests(text):
-    """The tests of a file that are too long. What ends one is the brace below its first line."""
+    """The tests of a file that are too long. The brace below its first line ends one."""
     test = re.compile(r"^( *)#\[(?:\w+::)*(?:test|rstest)\b.*\n(?:.*\n)*?\1(?:\w+ )*fn (\w+)(?:.*\n)*?\1}$", re.M)
     for found in test.finditer(text):
         lines = found.group()[found.start(2) - found.start() :].count("\n") + 1
@@ -267,7 +267,7 @@ def long_tests(text):
 
 
 def waiting_handlers(code):
-    """The handlers of actors that await something themselves. What they start awaits in an async block."""
+    """The handlers of actors that await something themselves. The tasks that they start await in an async block."""
     for found in re.finditer(r"\basync fn (handle(?:_supervisor_evt)?)\b", code):
         body = without(re.compile(r"\basync\s+(?:move\s*)?(?={)"), block(code, found.end()))
         if re.search(r"\.\s*await\b", body):

@@ -56,7 +56,7 @@ struct BankCache {
     last_synced: Option<String>,
 }
 
-/// What happened to the bank, told once to each session.
+/// A notice about the bank, which each session gets once.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PreviousError {
     timestamp: String,
@@ -119,7 +119,7 @@ pub(crate) struct BankUpdate {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     previous_errors: Vec<PreviousError>,
-    /// What was added, and where. It is empty where the bank said it already.
+    /// The texts that were added, each with its place. It is empty where the bank said it already.
     applied: Vec<AppliedText>,
 }
 

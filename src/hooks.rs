@@ -2,9 +2,9 @@
 //! lives for a tenth of a second, too short to load a model: it asks on a private socket, or looks into the bank by
 //! itself where nobody serves it. It leaves a file for what has to be done later.
 //!
-//! `question` is what it asks or leaves, `socket` is the way between the two, `answers` says what is known, `cold` says it
-//! without a server, `sessions` remembers what each session was shown, and `spool` keeps what a session left until it is
-//! learned from.
+//! `question` is what it asks or leaves, `socket` is the way between the two, `answers` says what is known, `cold` says
+//! it without a server, `sessions` remembers what each session was shown, and `spool` keeps what a session left until
+//! it is learned from.
 
 mod answers;
 mod cold;

@@ -1,5 +1,6 @@
-//! The recall log: what agents were shown, when, for which query, and out of which candidates. Serving processes write it,
-//! and hooks that nobody serves, as JSON Lines, below the data directory and the id of a workspace, a file for each day.
+//! The recall log: what agents were shown, when, for which query, and out of which candidates. Serving processes write
+//! it, and hooks that nobody serves, as JSON Lines, below the data directory and the id of a workspace, a file for each
+//! day.
 //!
 //! ```text
 //! recalls/WORKSPACE/2026-01-31.jsonl
@@ -97,8 +98,8 @@ impl HeldRecalls {
 }
 
 impl RecallLog {
-    /// Opens the log of a data directory. `floor` is the relevance that an answer needs where the caller names none. The
-    /// writer ends when the last handle is dropped.
+    /// Opens the log of a data directory. `floor` is the relevance that an answer needs where the caller names none.
+    /// The writer ends when the last handle is dropped.
     pub(crate) fn open(data_dir: &Path, floor: f64) -> Self {
         let (log, HeldRecalls { entries, dir }) = Self::held(data_dir, floor);
         thread::spawn(move || write_entries(&dir, &entries));

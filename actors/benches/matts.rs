@@ -1,4 +1,4 @@
-//! MaTTS latency: what several attempts cost in time, compared with a single one.
+//! The latency of MaTTS: the time that several attempts take, compared with a single one.
 //!
 //! Measures the wall time of one solve through the whole system of actors (agent, pool, judge, cache) over a simulated
 //! model whose every call takes 50 or 400 ms, at an equal number of model rounds: draft, evaluate, judge; no refinement

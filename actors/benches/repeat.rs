@@ -1,12 +1,12 @@
 //! This bench measures what the cache saves when tasks come again.
 //!
-//! 100 solves: 10 tasks, each 10 times, three attempts, memory and learning on, with the default cache of 100 answers
-//! and without a cache. Prints, for the nine passes after the first, the share of cacheable calls that were answered
-//! from the cache, and what both runs cost.
+//! It runs 100 solves: 10 tasks, each 10 times, three attempts, memory and learning on, with the default cache of 100
+//! answers and without a cache. It prints, for the nine passes after the first, the share of cacheable calls that were
+//! answered from the cache, and what both runs cost.
 //!
 //! The bench assumes the following, so its numbers are no measurements of a provider: no real model is asked. Prices
 //! are those of a large model ($1.25 and $10 a million tokens in and out), lengths of answers and of reasoning are made
-//! up, and every task is solved in its first round. Drafts are never cached; what is, are the calls about them, so all
+//! up, and every task is solved in its first round. Drafts are never cached, but the calls about them are, so all
 //! depends on how often a repeated task gets the same draft again. The first line assumes always, as at temperature 0
 //! or from a provider that caches; the others that a part of the drafts is new every time.
 

@@ -121,7 +121,7 @@ pub struct ListedBank {
     pub files: usize,
     pub tokens: usize,
     pub last_updated: Option<Timestamp>,
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub problem: Option<String>,
 }
 

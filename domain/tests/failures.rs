@@ -1,5 +1,5 @@
-//! Warnings against failures of many tools, in `tests/data/hooks/`: each warning is found for the failure that it tells of,
-//! and for hardly another one.
+//! Warnings against failures of many tools, in `tests/data/hooks/`: each warning is found for the failure that it tells
+//! of, and for hardly another one.
 
 use reasoning_bank_domain::memory::signature::{PrintedFailure, ToldFailure};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Why a source cannot be read, and who takes what it gives.
+//! The reasons why a source cannot be read, and the type of those that take its entries.
 
 use crate::item::SourceEntry;
 

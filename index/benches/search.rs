@@ -1,10 +1,11 @@
-//! How long a search of owner indexes takes: by words (one thread) and by vector (all cores), of 10,000,
-//! 100,000 and 1,000,000 memories with a passage each; the same where conditions leave half of the memories, or one in
-//! 5,000; how many bytes a memory takes; and how many of the ten nearest by exact search the search by vector finds.
+//! This bench measures a search of owner indexes. It takes the time of a search by words (one thread) and by vector
+//! (all cores), of 10,000, 100,000 and 1,000,000 memories with a passage each; the same where conditions leave half of
+//! the memories, or one in 5,000. It also counts the bytes of a memory, and how many of the ten nearest by exact search
+//! the search by vector finds.
 //!
 //! The texts are made up: 25 terms a passage, as frequent as words are (Zipf), queries of 12 words of which half are
-//! among the 50 most frequent ones. So are the vectors: 384 numbers around 2,000 centres. Leaves out everything around
-//! the model: embedding, the store, scoring, reading bodies.
+//! among the 50 most frequent ones. So are the vectors: 384 numbers around 2,000 centres. The bench leaves out
+//! everything around the model: embedding, the store, scoring, reading bodies.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a bench that prints what it measured, or fails")]
 
@@ -25,13 +26,13 @@ const DIMS: usize = 384;
 const TERMS: usize = 25;
 const CENTRES: u64 = 2_000;
 const QUERIES: u64 = 64;
-/// Comparing with every vector in f32 is slow.
+/// The number of queries that are compared with exact search, which is slow, as it reads every vector in f32.
 const QUERIES_COMPARED: u64 = 20;
 const LIMIT: usize = 50;
 const FEW: u64 = 5_000;
 const VOCABULARY: f64 = 400_000.0;
 
-/// Numbers that are the same in every run.
+/// A stream of numbers that are the same in every run.
 struct NumberStream(SplitMix64);
 
 impl NumberStream {

@@ -54,7 +54,7 @@ def fails_with(key):
 
 
 def new(requests, at):
-    """What the request has beyond the one before it, as text."""
+    """The messages that the request has beyond the one before it, as text."""
     return "\n".join(json.dumps(message) for message in requests[at]["messages"][len(requests[at - 1]["messages"]):])
 
 

@@ -55,7 +55,7 @@ def check(what, fine, why=""):
 
 @asynccontextmanager
 async def over_stdio(place, arguments, environment, stderr):
-    """How a client reaches a process of its own, and how that ended: by itself, once the client closed its input."""
+    """The way to a process of the client's own, and its exit status: it ends by itself once its input is closed."""
     status = place / "status"
     status.unlink(missing_ok=True)
     parameters = StdioServerParameters(
@@ -73,7 +73,7 @@ async def over_stdio(place, arguments, environment, stderr):
 
 @asynccontextmanager
 async def over_http(place, arguments, environment, stderr):
-    """How a client reaches a daemon, with a token of its own, and how that ends once it is asked to."""
+    """The way to a daemon, with a token of the client's own, and a function that ends it and returns its status."""
     options = {"cwd": place / "project", "env": environment, "stderr": stderr, "text": True}
     create = ["--json", "token", "create", str(time.time_ns()), "--all-workspaces", "--permissions", PERMISSIONS]
     made = subprocess.run([*arguments, *create], check=True, stdout=subprocess.PIPE, **options)
@@ -179,7 +179,7 @@ async def session(place):
 
 
 def solves_ended(place):
-    """How the solves that the log tells of ended."""
+    """The outcomes of the solves that ended, as the log tells them."""
     *whole, _rest = (place / "log").read_text().split("\n")
     lines = [json.loads(line)["fields"] for line in whole]
     return [fields["outcome"] for fields in lines if fields["message"] == "a task ended"]

@@ -112,7 +112,7 @@ for client, (program, listed, name, written) in CLIENTS.items():
             before = home.files()
 
             def bank():
-                """What a started server keeps: the bank itself is no configuration."""
+                """The files that a started server keeps: the bank itself is no configuration."""
                 return {path for path in home.files() if ".local/share/reasoning-bank/" in str(path)}
 
             report = home.setup(client)

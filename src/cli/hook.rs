@@ -1,5 +1,5 @@
-//! The command `hook`: it answers an event of a client within a tenth of a second, or says nothing. It never fails, never
-//! writes to the bank, and never keeps an agent from its work.
+//! The command `hook`: it answers an event of a client within a tenth of a second, or says nothing. It never fails,
+//! never writes to the bank, and never keeps an agent from its work.
 
 use std::io::{self, Read};
 use std::sync::mpsc;

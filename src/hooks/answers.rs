@@ -44,8 +44,8 @@ const PART_CHARS: usize = 1_000;
 /// An error as tools print it, of no bank.
 const SAMPLE: &str = "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'a'";
 
-/// Compiles the patterns that an answer needs, on two threads, so that the first failure of a session is answered as fast
-/// as later ones.
+/// Compiles the patterns that an answer needs, on two threads, so that the first failure of a session is answered as
+/// fast as later ones.
 pub(crate) fn warm_up() {
     std::thread::scope(|threads| {
         threads.spawn(|| redact(SAMPLE).redactions);
@@ -82,7 +82,8 @@ pub(super) struct HookAnswer {
     pub(super) shown: Option<ToldMemories>,
 }
 
-/// Memories that a session is about to be shown. They are noted once that is done: a hook whose time is up shows nothing.
+/// Memories that a session is about to be shown. They are noted once that is done: a hook whose time is up shows
+/// nothing.
 pub(super) struct ToldMemories {
     ids: Vec<MemoryId>,
     workspace: WorkspaceRef,

@@ -59,8 +59,8 @@ impl ShownSessions {
         }
     }
 
-    /// Takes the warnings that a session was shown when a command failed that has succeeded now. They are not given again
-    /// before it fails again.
+    /// Takes the warnings that a session was shown when a command failed that has succeeded now. They are not given
+    /// again before it fails again.
     pub(super) fn take_succeeded(&mut self, session: &str, command: &str) -> Vec<MemoryId> {
         let Some((_, shown)) = self.0.iter_mut().find(|(known, _)| known == session) else { return Vec::new() };
         let at = shown.failed.iter().position(|(known, _)| known == command);

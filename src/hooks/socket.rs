@@ -1,5 +1,5 @@
-//! The private socket on which hooks ask. It lies in a directory that this user alone may enter, and each end checks whose
-//! the other one is.
+//! The private socket on which hooks ask. It lies in a directory that this user alone may enter, and each end checks
+//! whose the other one is.
 
 use std::convert::Infallible;
 use std::fs;
@@ -44,7 +44,8 @@ impl Drop for SocketFile {
     }
 }
 
-/// Answers hooks for as long as it is polled. Where there can be no socket, hooks are told nothing, and the log says why.
+/// Answers hooks for as long as it is polled. Where there can be no socket, hooks are told nothing, and the log says
+/// why.
 pub(super) async fn listen(answers: Arc<HookAnswers>, data_dir: &Path) -> Infallible {
     match bind(data_dir).await {
         Ok((listener, _file, own)) => accept(&listener, own, answers).await,

@@ -1,7 +1,7 @@
-//! The spool: a hook leaves a file where a session is over or about to be compacted, and where a warning worked. A process
-//! that serves does what follows from it, once: it learns from the transcript, takes snapshots of working memory, and
-//! confirms the warning. A process that ends in between leaves the file to the next one; doing it again adds nothing but
-//! another snapshot.
+//! The spool: a hook leaves a file where a session is over or about to be compacted, and where a warning worked. A
+//! process that serves does what follows from it, once: it learns from the transcript, takes snapshots of working
+//! memory, and confirms the warning. A process that ends in between leaves the file to the next one; doing it again
+//! adds nothing but another snapshot.
 //!
 //! ```text
 //! hook-spool/ID.json    what was left

@@ -1,8 +1,9 @@
-//! How long the store takes: candidates of a query and the bodies of ten of them, of 1,000 and 10,000 memories with a
-//! vector each, searched in memory and from the tables; and a commit of one memory and of 256, durable.
+//! The time that the store takes for the candidates of a query and the bodies of ten of them, of 1,000 and 10,000
+//! memories with a vector each, searched in memory and from the tables; and for a durable commit of one memory and of
+//! 256.
 //!
-//! The bank and its queries are those that `eval speed` makes up. Leaves out everything above the store: embedding,
-//! fusion, scores, actors. Larger banks, memory, disk and the first query of a process are `eval speed`'s.
+//! The bank and its queries are those that `eval speed` makes up. The bench leaves out everything above the store:
+//! embedding, fusion, scores, actors. Larger banks, memory, disk and the first query of a process are `eval speed`'s.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a bench fails")]
 
@@ -103,7 +104,7 @@ fn batch(bank: &Synthetic, numbers: Range<u32>) -> Batch {
     numbers.map(record).collect()
 }
 
-/// Until memory answers, where it is to.
+/// Asks the queries until memory answers, or once where tables are to answer.
 async fn warm(store: &LanceStore, queries: &[SyntheticQuery], in_memory: bool) {
     for query in queries.iter().cycle() {
         ask(store, query).await;

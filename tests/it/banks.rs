@@ -1,4 +1,4 @@
-//! Memory banks through the real binary: an agent activates and updates, people edit, processes are killed.
+//! Tests of memory banks through the real binary: an agent activates and updates, people edit, processes are killed.
 
 mod export;
 mod hostile;

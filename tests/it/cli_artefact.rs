@@ -1,5 +1,5 @@
-//! Artefacts of episodes through the real binary: kept beside the body, read again, backed up, and gone with their
-//! episodes.
+//! Tests of artefacts of episodes through the real binary: they are kept beside the body, read again, backed up, and
+//! gone with their episodes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `backup` and its commands, through the real binary on a real store.
+//! Tests of `backup` and its commands, through the real binary on a real store.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

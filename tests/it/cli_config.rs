@@ -1,4 +1,4 @@
-//! `config show` and what every command does with arguments and settings that are wrong.
+//! Tests of `config show`, and of every command with arguments and settings that are wrong.
 
 use crate::support::{Place, Ran, without};
 

@@ -1,5 +1,5 @@
-//! Consolidation through the real binary: patterns are found in what agents told, proven by what they do later, refined
-//! by what went wrong, and every run can be taken back. `killing` kills runs.
+//! Tests of consolidation through the real binary: patterns are found in what agents told, proven by what they do
+//! later, refined by what went wrong, and every run can be taken back. `killing` kills runs.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn tell(process: &mut McpProcess, number: usize, domain: &str, tools: &[&str], s
     assert_eq!(told["created"], true, "{told}");
 }
 
-/// Eight tasks that succeed with the same two tools, and eight others of which two do.
+/// Tells of eight tasks that succeed with the same two tools, and eight others of which two do.
 pub(crate) fn tell_a_history(process: &mut McpProcess) {
     for number in 0..8 {
         tell(process, number, "cli", &["rg", "cargo test"], true);

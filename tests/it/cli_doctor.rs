@@ -1,4 +1,4 @@
-//! `doctor`, `completions`, and what is shown on a terminal only.
+//! Tests of `doctor`, of `completions`, and of what is shown on a terminal only.
 
 use crate::support::{Place, Ran};
 use crate::terminal::on_terminal;

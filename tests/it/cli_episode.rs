@@ -1,5 +1,5 @@
-//! Episodes through the real binary: kept once, found in every way, hidden, restored and erased; and the tools of
-//! agents.
+//! Tests of episodes through the real binary: they are kept once, found in every way, hidden, restored and erased; and
+//! of the tools of agents.
 
 use std::slice::from_ref;
 

@@ -1,5 +1,5 @@
-//! `hook`, through the real binary, with a real server beside it: the right warning for a failure that is known, what a
-//! prompt is about once a session, and nothing in all other cases.
+//! Tests of `hook` through the real binary, with a real server beside it. It gives the right warning for a known
+//! failure, the memories about a prompt once a session, and nothing in all other cases.
 
 mod events;
 mod harmless;

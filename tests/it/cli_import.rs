@@ -1,4 +1,4 @@
-//! Export and import through the real binary: what was written is restored to the byte.
+//! Tests of export and import through the real binary: an exported bank is restored to the byte.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Learning from conversations and notes through the real binary: what is kept, and that it is kept once.
+//! Tests of learning from conversations and notes through the real binary: the right lessons are kept, each once.
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `maintain` through the real binary, with real git.
+//! Tests of `maintain` through the real binary, with real git.
 
 use std::path::Path;
 

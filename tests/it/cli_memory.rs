@@ -1,4 +1,4 @@
-//! Memories by hand, through the real binary on a real store.
+//! Tests of memories by hand, through the real binary on a real store.
 
 use reasoning_bank::embed::LocalEmbedder;
 use reasoning_bank_actors::ports::{Embedder, StoreReads};

@@ -1,4 +1,4 @@
-//! Patterns by hand, through the real binary on a real store: hidden until they are proven.
+//! Tests of patterns by hand, through the real binary on a real store: they are hidden until they are proven.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `setup`, through the real binary, on the files of clients as people have them.
+//! Tests of `setup` through the real binary, on the files of clients as people have them.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! `solve` through the real binary, on the simulated model.
+//! Tests of `solve` through the real binary, on the simulated model.
 
 use crate::support::{Place, Ran};
 

@@ -1,4 +1,4 @@
-//! `import`, through the real binary, from what other programs wrote.
+//! Tests of `import` through the real binary, from files that other programs wrote.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Working memory: an agent keeps a task in it, is cut off, and goes on in a new process.
+//! Tests of working memory: an agent keeps a task in it, is cut off, and goes on in a new process.
 
 use serde_json::{Value, json};
 

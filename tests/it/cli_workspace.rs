@@ -1,4 +1,4 @@
-//! `workspace` and its commands, through the real binary on a real store.
+//! Tests of `workspace` and its commands, through the real binary on a real store.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::terminal::on_terminal;
 
 const LESSON: &[&str] = &["memory", "record", "--title", "t", "--description", "d", "--content", "c"];
 
-/// With a home that is no repository, and a lesson in `project`.
+/// Makes a place with a home that is no repository, and a lesson in `project`.
 fn place() -> Place {
     let place = Place::new();
     place.run(LESSON).ok();

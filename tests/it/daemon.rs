@@ -29,7 +29,8 @@ use serde_json::{Value, json};
 
 use crate::support::Place;
 
-/// For an answer, or for the end of the process. Far above what either takes, for machines that are busy.
+/// The time for an answer, or for the end of the process. It is far above what either takes, for machines that are
+/// busy.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A daemon that runs, and is killed when it is dropped.

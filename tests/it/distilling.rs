@@ -1,5 +1,5 @@
-//! Sessions that are handed in, through the real process: queued durably, done once whatever is killed, by rules where
-//! no model may be asked.
+//! Tests of sessions that are handed in, through the real process: they are queued durably and done once whatever is
+//! killed, by rules where no model may be asked.
 
 use std::time::{Duration, Instant};
 

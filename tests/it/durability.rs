@@ -1,4 +1,5 @@
-//! Acknowledged means durable and whole: processes that are killed while they write, and many that write at once.
+//! Tests that acknowledged means durable and whole, with processes that are killed while they write, and many that
+//! write at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -139,7 +140,7 @@ fn eight_processes_on_one_directory_lose_double_and_leak_nothing() {
     }
 }
 
-/// Lines of an import: memories with the vectors of one that was recorded.
+/// Returns the lines of an import: memories with the vectors of one that was recorded.
 fn lines_with_vectors(place: &Place, count: u128) -> Vec<Value> {
     let recorded = place.run_with_stdin(&["--json", "memory", "record", "--file", "-"], &lesson(1).to_string());
     recorded.ok();

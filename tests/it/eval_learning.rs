@@ -1,5 +1,5 @@
-//! `eval learning` through the real binary: on the scenarios of the repository, and on scenarios that are known to be
-//! met or not.
+//! Tests of `eval learning` through the real binary: on the scenarios of the repository, and on scenarios that are
+//! known to be met or not.
 
 use serde_json::{Value, json};
 

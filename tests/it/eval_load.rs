@@ -1,4 +1,5 @@
-//! `eval load` and `eval kills` through the real binary, short: what does not depend on the speed of the machine.
+//! Tests of short runs of `eval load` and `eval kills` through the real binary, which do not depend on the speed of the
+//! machine.
 
 use serde_json::Value;
 

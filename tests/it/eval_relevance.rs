@@ -1,4 +1,4 @@
-//! `eval relevance` through the real binary, on two sets of this repository.
+//! Tests of `eval relevance` through the real binary, on two sets of this repository.
 
 use crate::support::{Place, test_data};
 

@@ -1,5 +1,5 @@
-//! `eval retrieval` through the real binary: on a set so small that its numbers are known beforehand, and on three of
-//! real text, which are found no worse than they were (docs/RETRIEVAL.md).
+//! Tests of `eval retrieval` through the real binary: on a set so small that its numbers are known beforehand, and on
+//! three of real text, which are found no worse than they were (docs/RETRIEVAL.md).
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, Ran, test_data};
 
-/// `b` and `d` have the same words; `e` has none.
+/// Returns a corpus in which `b` and `d` have the same words and `e` has none.
 fn corpus() -> String {
     lines(&[
         json!({"id": "a", "title": "Fruit", "text": "Bananas are yellow. They are fruit.", "workspace": "w1"}),

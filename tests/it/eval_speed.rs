@@ -1,4 +1,5 @@
-//! `eval speed` through the real binary, on banks so small that its answers can be known: no index is approximate.
+//! Tests of `eval speed` through the real binary, on banks so small that its answers can be known: no index is
+//! approximate.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

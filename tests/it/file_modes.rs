@@ -1,4 +1,4 @@
-//! Other users of the machine: what is made is closed to them, whatever the umask says.
+//! Tests that other users of the machine cannot read the files of a bank, whatever the umask says.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which directory is which workspace: the whole table, with real git through the real binary.
+//! Tests of which directory is which workspace: the whole table, with real git through the real binary.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::mcp_process::McpProcess;
 use crate::support::{Place, Ran, git};
 
-/// Repositories of every kind, and a directory that is none.
+/// Makes repositories of every kind, and a directory that is none.
 fn place() -> Place {
     let place = Place::new();
     for directory in ["shop/src/deep", "library", "notes/deep", "forged", "gone"] {

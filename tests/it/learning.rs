@@ -90,7 +90,8 @@ fn a_confirmation_keeps_its_words_and_is_found_by_its_task() {
     assert!(shown.stdout.contains("also said   Deployment"), "{}", shown.stdout);
 }
 
-/// At the defaults, whose five attempts are compared: the comparison offers a strategy, the judge a warning.
+/// The test solves with the default settings, whose five attempts are compared: the comparison offers a strategy, the
+/// judge a warning.
 #[test]
 fn a_solve_that_failed_in_every_attempt_leaves_a_warning_and_no_strategy() {
     let item = |title: &str, error: Value| {

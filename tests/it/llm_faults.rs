@@ -1,4 +1,4 @@
-//! Five hundred tasks against a provider that fails a fifth of all calls.
+//! Tests of five hundred tasks against a provider that fails a fifth of all calls.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,8 +25,8 @@ use crate::llm_server::{Asked, LlmServer, Reply, good};
 const TASKS: usize = 500;
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Which calls fail: every fifth on average. The choice depends on the call's task, purpose and attempt and on how
-/// often that was asked before, never on the order in which tasks happen to run, so that each run has the same bad
+/// The choice of the calls that fail: every fifth on average. It depends on the call's task, purpose and attempt and on
+/// how often that was asked before, never on the order in which tasks happen to run, so that each run has the same bad
 /// luck.
 #[derive(Default)]
 struct Luck {

@@ -11,13 +11,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-/// For what a test waits for. Far above what it takes.
+/// The longest that a test waits for anything. It is far above what anything takes.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
-    /// `/v1/responses`, `/v1/chat/completions` or `/v1/key`.
+    /// The path: `/v1/responses`, `/v1/chat/completions` or `/v1/key`.
     pub(crate) path: String,
     /// The request from its first line to the empty line, in lower case.
     pub(crate) head: String,
@@ -32,7 +32,7 @@ impl Asked {
         self.body["metadata"]["purpose"].as_str().unwrap_or_default()
     }
 
-    /// 1..=k, or 0 where there is none.
+    /// Returns the number of the attempt, in 1..=k, or 0 where there is none.
     pub(crate) fn attempt(&self) -> u32 {
         self.body["metadata"]["attempt"].as_str().and_then(|attempt| attempt.parse().ok()).unwrap_or(0)
     }
@@ -51,12 +51,12 @@ impl Asked {
 #[derive(Debug, Clone)]
 pub(crate) enum Reply {
     Text(String),
-    /// Text, with the number of tokens that it has cost.
+    /// A text, with the number of tokens that it has cost.
     Costly(String, u64),
-    /// With status 200, whatever it says.
+    /// A body with status 200, whatever it says.
     Body(Value),
     Status(u16, Vec<(&'static str, &'static str)>, Value),
-    /// Half of a good answer, then the end of the connection.
+    /// The first half of a good answer, then the end of the connection.
     Truncated,
     /// The end of the connection instead of an answer.
     Closed,
@@ -78,7 +78,7 @@ struct Shared {
     script: Box<Script>,
     latency: Duration,
     asked: Mutex<Vec<Asked>>,
-    /// Requests so far, and clients that hung up while they waited for an answer.
+    /// The numbers of requests so far, and of clients that hung up while they waited for an answer.
     seen: watch::Sender<(usize, usize)>,
 }
 
@@ -110,7 +110,7 @@ impl LlmServer {
         })
     }
 
-    /// `latency`: before every answer.
+    /// Starts a server that waits for `latency` before every answer.
     pub(crate) fn new(latency: Duration, script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

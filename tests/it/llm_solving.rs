@@ -1,4 +1,4 @@
-//! Tasks solved by a model at the other end of HTTP: the real process, over both APIs.
+//! Tests of tasks that are solved by a model at the other end of HTTP: the real process, over both APIs.
 
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ fn five_attempts_take_about_as_long_as_one() {
     let server = LlmServer::new(Duration::from_millis(400), good);
     let place = place(&server, "");
     let mut process = process(&place, "responses");
-    // Without lessons: those of several attempts are one more call.
+    // The solve draws no lessons, because those of several attempts are one more call.
     let mut solve = |k: u32, run: u32| {
         let arguments =
             json!({"task": format!("Task {k} {run}"), "matts_k": k, "use_memory": false, "store_result": false});

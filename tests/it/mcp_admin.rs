@@ -1,4 +1,5 @@
-//! Reporting, tracing back, statistics, workspaces and administration, as a client of the real process meets them.
+//! Tests of reporting, tracing back, statistics, workspaces and administration, as a client of the real process meets
+//! them.
 
 use rstest::rstest;
 use serde_json::{Value, json};

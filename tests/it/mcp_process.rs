@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::support::Place;
 
-/// For an answer, or for the end of the process. Far above what either takes, for machines that are busy.
+/// The time for an answer, or for the end of the process. It is far above what either takes, for machines that are
+/// busy.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct McpProcess {
@@ -29,7 +30,7 @@ pub(crate) struct Ended {
 }
 
 impl McpProcess {
-    /// `reasoning-bank ARGUMENTS mcp`.
+    /// Starts `reasoning-bank ARGUMENTS mcp`.
     pub(crate) fn start(place: &Place, arguments: &[&str]) -> Self {
         Self::spawn(place.command(&[arguments, &["mcp"]].concat()))
     }

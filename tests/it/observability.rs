@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::mcp_process::McpProcess;
 use crate::support::{Place, Ran};
 
-/// Words that are in what the process is asked and answers, and in no line of its log.
+/// The words that stand in questions to the process and in its answers, and in no line of its log.
 const TASK: &str = "Write a binary search over a sorted list of zebrafinches.";
 const BODIES: [&str; 5] =
     ["zebrafinch", "binary search", "This is a simulated solution", "Approach:", "sharing violation"];

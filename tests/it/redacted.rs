@@ -1,5 +1,5 @@
-//! Documents without what differs from run to run, for snapshots: ids are numbered as they come, times and measures are
-//! replaced, scores rounded.
+//! Documents for snapshots, without the values that differ from run to run: ids are numbered as they come, times and
+//! measures are replaced, scores rounded.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(crate) struct Redacted<'a> {
 }
 
 impl<'a> Redacted<'a> {
-    /// Paths below `place` are shown relative to it.
+    /// Makes a redaction that shows paths below `place` relative to it.
     pub(crate) fn new(place: &'a Path) -> Self {
         Self { place, ids: Vec::new() }
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
-/// Strategies of a shop, and one warning of each error.
+/// Records strategies of a shop, and one warning of each error.
 fn shop(process: &mut McpProcess) {
     let strategies = [
         (

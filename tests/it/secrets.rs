@@ -1,5 +1,6 @@
-//! Secrets of every kind, planted in everything the process takes in, are in nothing that it writes, sends or says. The
-//! rules for what a secret is are tested in `domain/src/safety/secrets/`; here is every way in and out.
+//! Tests that secrets of every kind, planted in everything that the process takes in, are in nothing that it writes,
+//! sends or says. The rules for what a secret is are tested in `domain/src/safety/secrets/`; here is every way in and
+//! out.
 
 mod command_line;
 pub(crate) mod corpus;

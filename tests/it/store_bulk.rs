@@ -1,5 +1,5 @@
-//! Commits of many records, which go past the journal. They are there whole or not at all, whatever breaks off, and are
-//! found by the indexes that a table of their size gets.
+//! Tests of commits of many records, which go past the journal. They are there whole or not at all, whatever breaks
+//! off, and are found by the indexes that a table of their size gets.
 
 use std::collections::BTreeMap;
 use std::fs;

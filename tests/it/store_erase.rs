@@ -1,5 +1,5 @@
-//! Erasures in company: of upkeep that is making files of what is erased, and of indexes that hold it. Those of a quiet
-//! store are in `store_lance`.
+//! Tests of erasures in company: of upkeep that is making files of what is erased, and of indexes that hold it. Those
+//! of a quiet store are in `store_lance`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,7 +44,7 @@ async fn what_upkeep_is_about_to_publish_goes_with_an_erasure() {
     tokio::time::timeout(Duration::from_secs(60), rewritten).await.unwrap();
     let scope = EraseScope::Memory(doomed.id);
     let erasure = tokio::spawn(async move { other_process.erase(scope, soon()).await });
-    // Whoever of the two gets the lock first.
+    // The outcome is the same, whichever of the two gets the lock first.
     lock.unlock().unwrap();
     assert_eq!(erasure.await.unwrap().unwrap().memories, 1);
     // It may have found a version gone that it was about to read.
@@ -115,7 +115,7 @@ async fn lacking(dir: &Path) -> BTreeMap<String, usize> {
     lacking
 }
 
-/// Neither by words nor by its vector, while others are.
+/// Asserts that an erased memory is found neither by words nor by its vector, while others are.
 async fn assert_not_found(store: &LanceStore, erased: &Memory, near: [f32; DIMS]) {
     let here = workspace("/here");
     let named = store.candidates(by_text(&here, SECRET), soon()).await.unwrap();

@@ -120,7 +120,7 @@ pub(crate) fn record_with(memory: &Memory, passages: Vec<Passage>) -> Record {
     Record::Memory { memory: memory.clone(), passages, confirm: Some(Uuid::now_v7().into()) }
 }
 
-/// Stored whatever else says the same.
+/// Makes a record that is stored whatever else says the same.
 pub(crate) fn as_it_is(memory: &Memory, vector: Option<[f32; DIMS]>) -> Record {
     Record::Memory { memory: memory.clone(), passages: vec![whole_text(memory, vector)], confirm: None }
 }
@@ -171,7 +171,7 @@ pub(crate) fn trace(workspace: &WorkspaceId, task: &str) -> Trace {
     }
 }
 
-/// Queued by a session of this name, due at this time.
+/// Makes a job that a session of this name queued, due at this time.
 pub(crate) fn job(workspace: &WorkspaceId, session: &str, due: Timestamp) -> Job {
     let work = Work::Distill {
         session_id: session.into(),

@@ -283,7 +283,7 @@ async fn the_words_of_a_directory_of_an_earlier_format_are_found_as_they_are_now
     }
 }
 
-/// Conditions on what passages know of their memories since the fourth format, and whether they hold.
+/// Returns conditions on the fields of memories that passages have since the fourth format, and whether they hold.
 fn narrowed(known: &Memory) -> [(Conditions, bool); 5] {
     let (made, some) = (known.created_at, Conditions::default);
     [

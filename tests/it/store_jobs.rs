@@ -1,4 +1,4 @@
-//! Jobs in the store on disk: kills at any point, several processes at work, erasures that leave nothing.
+//! Tests of jobs in the store on disk: kills at any point, several processes at work, erasures that leave nothing.
 
 use std::fs;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Tables that a power loss or a bad disk damaged: what can be read is kept, what the journals know comes back.
+//! Tests of tables that a power loss or a bad disk damaged: readable rows are kept, and rows in the journals come back.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -220,7 +220,7 @@ fn any_memory(dice: &mut Dice, n: usize) -> Memory {
     any
 }
 
-/// Everything that scoring is told, in a form that does not depend on how scores are rounded.
+/// Returns everything that scoring is told, in a form that does not depend on how scores are rounded.
 fn told(found: &Candidates) -> (Vec<MemoryId>, Vec<MemoryId>, BTreeMap<MemoryId, String>) {
     let facts = found.facts.iter().map(|(facts, evidence)| (facts.id, format!("{facts:?} {evidence:?}"))).collect();
     (sorted(ids(&found.text)), sorted(ids(&found.vector)), facts)

@@ -1,4 +1,5 @@
-//! Changed memories in the store on disk: commits that wait together, kills at any point, several writers, upkeep.
+//! Tests of changed memories in the store on disk: commits that wait together, kills at any point, several writers,
+//! upkeep.
 
 use std::collections::BTreeMap;
 use std::fs;

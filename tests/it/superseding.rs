@@ -1,4 +1,4 @@
-//! Newer memories in the place of older ones, as a client and a person at the command line see it.
+//! Tests of newer memories in the place of older ones, as a client and a person at the command line see it.
 
 use serde_json::{Value, json};
 

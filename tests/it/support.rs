@@ -130,7 +130,7 @@ pub(crate) fn test_data(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()
 }
 
-/// For what takes long on a busy machine, such as making an index.
+/// Returns a deadline for work that takes long on a busy machine, such as making an index.
 pub(crate) fn in_five_minutes() -> Deadline {
     Deadline::after(Duration::from_secs(300))
 }

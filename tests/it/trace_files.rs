@@ -1,4 +1,4 @@
-//! Trace files: that they are there, that they fail nothing, and that they go with their traces.
+//! Tests of trace files: they are there, they fail nothing, and they go with their traces.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -51,7 +51,7 @@ fn file(trace: &Trace) -> String {
     format!("{}.json", trace.trace_id)
 }
 
-/// Its id is as old as it is.
+/// Makes a trace whose id is as old as the trace is.
 fn made_at(created_at: Timestamp, workspace: &WorkspaceId) -> Trace {
     let random = *uuid::Uuid::now_v7().as_bytes();
     let counter = std::array::from_fn(|n| random[n + 6]);

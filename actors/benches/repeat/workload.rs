@@ -28,7 +28,7 @@ pub(crate) const TASKS: usize = 10;
 pub(crate) const PASSES: usize = 10;
 pub(crate) const ATTEMPTS: u32 = 3;
 
-/// Dollars a million tokens; reasoning is priced as output.
+/// The price in dollars of a million tokens; reasoning is priced as output.
 pub(crate) const INPUT_PRICE: f64 = 1.25;
 pub(crate) const OUTPUT_PRICE: f64 = 10.0;
 
@@ -177,7 +177,7 @@ fn lesson(about: &str) -> serde_json::Value {
     })
 }
 
-/// Words that follow from the seed.
+/// Returns words that follow from the seed.
 fn filler(seed: u64, chars: usize) -> String {
     const WORDS: [&str; 16] = [
         "bound", "cache", "check", "close", "count", "empty", "entry", "field", "guard", "index", "limit", "merge",

@@ -89,7 +89,8 @@ impl OpenBank {
         })
     }
 
-    /// Goes on in the folder that somebody adopted meanwhile. What was acknowledged before is in the files that were left.
+    /// Goes on in the folder that somebody adopted meanwhile. What was acknowledged before is in the files that were
+    /// left.
     pub(super) fn follow_adoption(&mut self, files: &dyn BankDirectories, at: Timestamp) -> Result<(), Error> {
         if self.dir.is_current().map_err(unusable)? {
             return Ok(());
@@ -149,8 +150,8 @@ impl OpenBank {
         }
     }
 
-    /// Reads what came out of the place of a file that was written. Where it is not what was expected, somebody saved it
-    /// in between, and may be in the middle of it.
+    /// Reads what came out of the place of a file that was written. Where it is not what was expected, somebody saved
+    /// it in between, and may be in the middle of it.
     pub(super) fn read_displaced(
         &self,
         file: &BankPath,
@@ -193,8 +194,8 @@ impl OpenBank {
         Ok(!self.dir.look().map_err(unusable)?.is_new())
     }
 
-    /// Returns the texts that an update is filed in. A folder of a checkout may have none, and then gets those files of the
-    /// template that something is filed in.
+    /// Returns the texts that an update is filed in. A folder of a checkout may have none, and then gets those files of
+    /// the template that something is filed in.
     pub(super) fn texts_to_file_in(&self) -> BankFiles {
         let texts = self.state.texts();
         if texts.is_empty() { template(self.place.key.kind()) } else { texts }

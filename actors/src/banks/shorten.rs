@@ -138,8 +138,8 @@ impl BanksHandle {
         .await
     }
 
-    /// Asks the model for one file after the other, the longest first, until the bank is short enough or half of the time
-    /// is over. What it did not do is left to the rules.
+    /// Asks the model for one file after the other, the longest first, until the bank is short enough or half of the
+    /// time is over. What it did not do is left to the rules.
     async fn shortened_by_model(
         &self,
         place: &BankLocation,

@@ -111,7 +111,8 @@ impl BankState {
         self.updated_at = Some(frame.at);
     }
 
-    /// Makes these texts the bank, of which what is new was not written by a person, but for the pieces with these hashes.
+    /// Makes these texts the bank, of which what is new was not written by a person, but for the pieces with these
+    /// hashes.
     pub(super) fn file(&mut self, texts: BankFiles, own: &BTreeSet<String>) {
         for (path, text) in &texts {
             let before = self.text(path).map(String::as_str).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Writing the files of a bank, so that neither a person's change nor an update is lost, wherever a process ends.
 //!
-//! Every new text is staged beside its file first. Then a record names the files, with the text that each should have had
-//! and the text that it gets. Then each file and its staged text change places at once, and what comes out is looked at:
-//! if it is not the text that was expected, a person saved in between, and what he saved is merged and written again.
-//! At the end there is a new base, the record goes, and so does what was staged.
+//! Every new text is staged beside its file first. Then a record names the files, with the text that each should have
+//! had and the text that it gets. Then each file and its staged text change places at once, and what comes out is
+//! looked at: if it is not the text that was expected, a person saved in between, and what he saved is merged and
+//! written again. At the end there is a new base, the record goes, and so does what was staged.
 //!
 //! Whoever finds a record after a crash knows from what lies under the temporary name whether the file was changed.
 

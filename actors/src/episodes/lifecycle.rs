@@ -118,8 +118,8 @@ impl EpisodesHandle {
         }
     }
 
-    /// Returns these episodes and those that stand for them, which tell what they told. The others that a consolidated episode
-    /// stands for come back into search.
+    /// Returns these episodes and those that stand for them, which tell what they told. The others that a consolidated
+    /// episode stands for come back into search.
     async fn with_consolidated(&self, doomed: &[EpisodeRow], deadline: Deadline) -> Result<Vec<TraceId>, Error> {
         let mut ids: BTreeSet<TraceId> = doomed.iter().map(|row| row.trace.trace_id).collect();
         for row in doomed {

@@ -197,8 +197,8 @@ impl EpisodesHandle {
         Ok(EpisodeHits { hits: scored.iter().map(found).collect(), notes })
     }
 
-    /// Finds the failures that are like the one that was met: those with an equal signature first, then the same error in
-    /// another domain, then what means something alike. Among equals those that were resolved come first.
+    /// Finds the failures that are like the one that was met: those with an equal signature first, then the same error
+    /// in another domain, then what means something alike. Among equals those that were resolved come first.
     async fn by_failure(
         &self,
         filter: EpisodeFilter,
@@ -243,8 +243,8 @@ impl EpisodesHandle {
         Ok(EpisodeHits { hits, notes })
     }
 
-    /// Finds the episodes that are most like a text, with their similarities. Where there is no vector of the text, words
-    /// are compared, and a note says so.
+    /// Finds the episodes that are most like a text, with their similarities. Where there is no vector of the text,
+    /// words are compared, and a note says so.
     async fn alike(
         &self,
         filter: &EpisodeFilter,
@@ -276,8 +276,8 @@ impl EpisodesHandle {
         Ok((self.store.nearest_episodes(search, deadline).await?, Vec::new()))
     }
 
-    /// Compares the newest episodes by their words: the similarity is the part of the words of the query that the episode
-    /// has.
+    /// Compares the newest episodes by their words: the similarity is the part of the words of the query that the
+    /// episode has.
     async fn by_words(
         &self,
         filter: &EpisodeFilter,

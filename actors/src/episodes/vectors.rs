@@ -44,8 +44,8 @@ impl EpisodesHandle {
         })
     }
 
-    /// Makes the vectors of the newest episodes that the filter lets through and that have none of this embedder. Returns
-    /// how many got theirs.
+    /// Makes the vectors of the newest episodes that the filter lets through and that have none of this embedder.
+    /// Returns how many got theirs.
     pub(super) async fn fill(&self, filter: EpisodeFilter, deadline: Deadline) -> Result<usize, Error> {
         let embedder = self.embedder.fingerprint().to_string();
         let lacking = self.store.episodes_without_vectors(filter, embedder, FILLED_AT_ONCE, deadline).await?;

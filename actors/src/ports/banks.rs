@@ -124,7 +124,7 @@ pub struct BankOnDisk {
     pub left_alone: BTreeMap<String, LeftAlone>,
 }
 
-/// Why a file is left alone.
+/// The reason why a file is left alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum LeftAlone {
     #[error("has a name that no file of a bank may have")]

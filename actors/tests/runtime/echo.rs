@@ -41,11 +41,11 @@ pub(crate) async fn hold(slot: &Slot<EchoMsg>) -> Arc<Notify> {
 pub(crate) struct Echo {
     taken: Arc<AtomicUsize>,
     texts: Arc<Mutex<HashMap<String, usize>>>,
-    /// Work that came to its end.
+    /// The number of pieces of work that came to their end.
     pub(crate) finished: Arc<AtomicUsize>,
-    /// Messages whose caller had given up.
+    /// The number of messages whose caller had given up.
     pub(crate) abandoned: Arc<AtomicUsize>,
-    /// Clean ends.
+    /// The number of clean ends of the actor.
     pub(crate) stops: Arc<AtomicUsize>,
 }
 

@@ -1,4 +1,4 @@
-//! Events: nothing is built for nobody, and nothing is lost in silence.
+//! Tests of events: nothing is built for nobody, and nothing is lost in silence.
 
 use reasoning_bank_actors::runtime::{Events, SystemEvent};
 use reasoning_bank_actors::testkit::eventually;

@@ -1,4 +1,4 @@
-//! Admission: who is let in, and what the others are told.
+//! Tests of admission: the gate lets some calls in and tells the others why not.
 
 use reasoning_bank_actors::runtime::{CallError, Gate};
 use tokio::time::advance;

@@ -1,4 +1,4 @@
-//! Stopping: in order, each child bounded, nothing accepted is thrown away.
+//! Tests of a stop: children end in order, each within its time, and nothing accepted is thrown away.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
@@ -21,7 +21,7 @@ struct Three {
     events: Subscription,
 }
 
-/// Children a, b, c, started in this order.
+/// Starts the children a, b and c in this order.
 async fn three() -> Three {
     let (echo, events) = (Echo::default(), Events::default());
     let slots = [Slot::new(), Slot::new(), Slot::new()];

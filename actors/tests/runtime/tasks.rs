@@ -1,4 +1,4 @@
-//! Work that handlers start: it ends with its actor, and its panics are known.
+//! Tests of work that handlers start: it ends with its actor, and its panics are known.
 
 use std::future::pending;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Backups that are due: who hears of one that fails, and what a stop does to one that is being made.
+//! Tests of backups that are due: the report of one that fails, and the end of one that a stop interrupts.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

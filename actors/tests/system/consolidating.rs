@@ -74,7 +74,7 @@ impl Consolidated {
         self.bank.consolidation.undo(run.run_id, &here(), soon()).await.unwrap()
     }
 
-    /// All memories, without what changes with every write.
+    /// Returns all memories, without the fields that change with every write.
     async fn memories(&self) -> Vec<Memory> {
         let rows = self.store.memories(MemoryFilter::default(), Page::first(1_000), soon()).await.unwrap();
         let at = self.clock.clock().now();
@@ -86,7 +86,7 @@ impl Consolidated {
         (pattern.lifecycle.status, pattern.version)
     }
 
-    /// Eight tasks that succeed with the same two tools, eight others of which two do.
+    /// Records eight tasks that succeed with the same two tools, eight others of which two do.
     async fn history(&self) {
         for n in 0..8 {
             self.record(told(n, "cli", &["rg", "cargo test"], true), &format!("session {n}")).await;

@@ -1,4 +1,4 @@
-//! Changing, quarantining and deleting memories.
+//! Tests of changing, quarantining and deleting memories.
 
 use std::time::Duration;
 

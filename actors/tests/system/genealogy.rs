@@ -78,7 +78,7 @@ fn numbered(n: u128) -> MemoryId {
     uuid::Uuid::from_u128(n).into()
 }
 
-/// Memories that were not recorded one by one, each with what it came from.
+/// Imports memories with relations, each with the memory that it came from.
 async fn import(world: &World, relations: &[(u128, Option<u128>)]) {
     let relations = relations.iter().map(|(n, parent)| (*n, parent.map(numbered), Vec::new()));
     import_all(world, relations, |_| {}).await;

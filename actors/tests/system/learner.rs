@@ -1,4 +1,4 @@
-//! Learning from conversations: each thing once, whatever happens meanwhile.
+//! Tests of learning from conversations: each thing is learned once, whatever happens meanwhile.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Memories and traces, page by page.
+//! Tests of lists of memories and traces, page by page.
 
 use reasoning_bank_actors::memories::{ListRequest, RecordRequest, UpdateRequest};
 use reasoning_bank_actors::ports::{Conditions, MemoryStore, Record};

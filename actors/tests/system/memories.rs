@@ -1,4 +1,4 @@
-//! Recording and retrieving from the caller's side.
+//! Tests of recording and retrieving from the caller's side.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Sources that a confirmed memory gets while another process is at work on the same memories.
+//! Tests of the sources that a confirmed memory gets while another process is at work on the same memories.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

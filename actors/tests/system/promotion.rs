@@ -1,4 +1,4 @@
-//! Sharing memories more widely.
+//! Tests of sharing memories more widely.
 
 use std::sync::Arc;
 
@@ -230,7 +230,7 @@ async fn what_the_team_says_already_is_proposed_and_confirmed_once() {
     world.stop().await;
 }
 
-/// Behind the back of a system that read the workspaces a moment ago.
+/// The workspace is deleted behind the back of a system that read it a moment ago.
 #[tokio::test(start_paused = true)]
 async fn a_promotion_does_not_bring_a_deleted_workspace_back() {
     let world = world(good_model()).await;

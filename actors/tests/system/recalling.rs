@@ -1,4 +1,5 @@
-//! Ways to search: profiles, conditions, ranges of time, errors; and why a candidate is in the answer or not.
+//! Tests of the ways to search: profiles, conditions, ranges of time, errors; and of the reasons why a candidate is in
+//! the answer or not.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +29,7 @@ fn set(ids: impl IntoIterator<Item = MemoryId>) -> BTreeSet<MemoryId> {
     ids.into_iter().collect()
 }
 
-/// Base score and composite score, and the similarity, as the reasons have them.
+/// Returns the base score, the composite score and the similarity, as the reasons have them.
 fn multiplied_out(found: &RecalledView) -> (f64, f64, f64) {
     let why = &found.why;
     let weights: f64 = why.components.iter().map(|part| part.weight).sum();

@@ -1,4 +1,4 @@
-//! Five hundred tasks over a provider of which every fifth call fails, in four ways.
+//! Tests of five hundred tasks over a provider of which every fifth call fails, in four ways.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -23,7 +23,8 @@ use crate::support::*;
 const TASKS: usize = 500;
 const DEADLINE: Duration = Duration::from_secs(600);
 
-/// One call in five fails. Which one depends on what is asked and how often it was asked before, not on time or order.
+/// A model whose calls fail one time in five. The choice depends on the question and on how often it was asked before,
+/// not on time or order.
 struct Unreliable {
     inner: Scripted,
     asked: Mutex<HashMap<u64, u32>>,

@@ -7,7 +7,7 @@ use rstest::rstest;
 
 use workload::{PASSES, TASKS, run};
 
-/// Also when a draft in four is a new one each time.
+/// The saving also holds when a draft in four is a new one each time.
 #[rstest]
 #[tokio::test]
 async fn after_the_first_pass_two_in_five_cacheable_calls_are_hits_and_a_fifth_of_the_cost_is_saved(

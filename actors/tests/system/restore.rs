@@ -1,4 +1,4 @@
-//! Writing in bulk what exists already, and searching as if a part of it did not.
+//! Tests of writing in bulk what exists already, and of searching as if a part of it did not.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ async fn stored(world: &World, id: MemoryId) -> (Memory, Vec<Passage>) {
     (memory, world.passages(id).await)
 }
 
-/// One that another bank recorded.
+/// Returns a memory that another bank recorded, with its passages.
 async fn sample() -> (Memory, Vec<Passage>) {
     let world = world(good_model()).await;
     let id = world.handle.memories.record(lesson("Bound retries", "at most three"), soon()).await.unwrap().id;

@@ -1,4 +1,4 @@
-//! One task from the caller's side.
+//! Tests of one task from the caller's side.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Newer memories in the place of older ones: said by a caller, found by rules, confirmed by reports, and undone.
+//! Tests of newer memories in the place of older ones: said by a caller, found by rules, confirmed by reports, and
+//! undone.
 
 use jiff::SignedDuration;
 use reasoning_bank_actors::error::Error;
@@ -35,7 +36,7 @@ async fn status(world: &World, id: MemoryId) -> (Status, Option<MemoryId>) {
     (memory.status, memory.superseded_by)
 }
 
-/// Two memories that rules link, the newer one recorded by a session.
+/// Records two memories that rules link, the newer one recorded by a session.
 async fn linked(world: &World) -> (MemoryId, MemoryId) {
     let old = record(world, port(OLD)).await.id;
     let new = record(world, RecordRequest { session: Some("author".into()), ..port(NEW) }).await;

@@ -51,7 +51,7 @@ pub(crate) async fn world_at(clock: Clock, model: impl LanguageModel, settings: 
     start(opener_of(Arc::clone(&store) as Arc<_>), model, settings, store, clock).await
 }
 
-/// Over a store of which the opener decides.
+/// Starts a world over the store that the opener opens.
 pub(crate) async fn world_over(opener: StoreOpener, model: impl LanguageModel) -> World {
     world_over_with(opener, model, SystemSettings::default()).await
 }

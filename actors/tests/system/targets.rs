@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::support::*;
 
-/// Nothing is ever good enough, and no two solutions are the same.
+/// Returns a model for which nothing is ever good enough, and no two solutions of which are the same.
 fn hard_to_please() -> Scripted {
     let model = good_model();
     model.latency(Duration::from_secs(2));

@@ -1,4 +1,4 @@
-//! Evidence against what a solve thought of itself: votes that are taken back, lessons that are held to account, and
+//! Tests of evidence against a solve's own verdict: votes that are taken back, lessons that are held to account, and
 //! reports that come at the same time.
 
 use futures::future::join_all;
@@ -108,7 +108,7 @@ async fn a_report_of_other_memories_overrules_what_the_solve_said_all_the_same()
     world.stop().await;
 }
 
-/// All orders of up to three of these.
+/// Returns all orders of up to three of these reports.
 fn orders() -> Vec<Vec<(bool, &'static str)>> {
     let all = [(true, "a"), (false, "a"), (true, "b"), (false, "b")];
     let mut orders: Vec<Vec<(bool, &str)>> = vec![vec![]];

@@ -1,4 +1,4 @@
-//! Warnings whose command succeeded after they were shown.
+//! Tests of warnings whose command succeeded after they were shown.
 
 use reasoning_bank_actors::ports::EraseScope;
 use reasoning_bank_domain::memory::ids::MemoryId;

@@ -127,7 +127,7 @@ async fn a_task_outlives_a_crash_of_the_actor_and_its_process() {
     let listed = other.handle().working.list(&task.workspace, "ann", soon()).await.unwrap();
     assert_eq!(listed.iter().map(|task| task.id).collect::<Vec<_>>(), [task.id]);
 
-    // Who only looked at the list has taken nothing from others.
+    // A process that only looked at the list has taken nothing from others.
     let third = process(&logs).await;
     let listed = third.handle().working.list(&task.workspace, "ann", soon()).await.unwrap();
     assert!(listed.is_empty(), "the other process works on it");

@@ -1,4 +1,4 @@
-//! Workspaces as a whole, and what another process does to them meanwhile.
+//! Tests of workspaces as a whole, and of another process that changes them meanwhile.
 
 use std::time::Duration;
 

@@ -54,7 +54,8 @@ impl FromStr for Permission {
     }
 }
 
-/// A set of permissions. None of them includes another: a token that may write and not read can report, and sees nothing.
+/// A set of permissions. None of them includes another: a token that may write and not read can report, and sees
+/// nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Permissions(BTreeSet<Permission>);
 

@@ -1,5 +1,5 @@
-//! Changes of one section. Every byte outside of the section stays, and a change that would alter what another section is
-//! (such as code that is never closed) is refused.
+//! Changes of one section. Every byte outside of the section stays, and a change that would alter what another section
+//! is (such as code that is never closed) is refused.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -91,8 +91,8 @@ fn is_thematic_break(trimmed: &str) -> bool {
 }
 
 impl BankDocument {
-    /// Adds a text at the end of what stands directly under a heading, but before code or a comment that is never closed.
-    /// An item takes the marker of the list before it.
+    /// Adds a text at the end of what stands directly under a heading, but before code or a comment that is never
+    /// closed. An item takes the marker of the list before it.
     ///
     /// # Errors
     /// The file would be too long, or another section would change.
@@ -238,8 +238,8 @@ impl BankDocument {
         Ok(range)
     }
 
-    /// Returns the line ends that have to follow a text which is put at a place, so that a blank line parts it from what
-    /// follows, and the file ends with a line end only where it did, or was empty.
+    /// Returns the line ends that have to follow a text which is put at a place, so that a blank line parts it from
+    /// what follows, and the file ends with a line end only where it did, or was empty.
     fn line_ends_after(&self, at: usize, section_end: usize) -> &'static str {
         let (before, rest) = self.text().split_at(at);
         let rest = &rest[..section_end - at];

@@ -46,8 +46,8 @@ pub fn file_by_rules(text: &str, bank: &BankFiles, now: Timestamp) -> Result<Vec
     Ok(without_repeated_sections(operations))
 }
 
-/// Returns a text whose front matter is a part of it like any other. Only a file has properties; what stands there in the
-/// text of an update has to be filed.
+/// Returns a text whose front matter is a part of it like any other. Only a file has properties; what stands there in
+/// the text of an update has to be filed.
 fn without_front_matter(document: &BankDocument) -> String {
     let front = document.front_matter();
     let inner: Vec<&str> = front.lines().filter(|line| !matches!(line.trim_end(), "---" | "...")).collect();
@@ -270,8 +270,8 @@ fn self_contained(text: &str) -> String {
     text.replace('<', "&lt;")
 }
 
-/// Returns the sections that a text names by their headings, as file#section, and the files that it names. A heading such
-/// as `Next steps`, or one of a single word, says nothing: many texts have its words.
+/// Returns the sections that a text names by their headings, as file#section, and the files that it names. A heading
+/// such as `Next steps`, or one of a single word, says nothing: many texts have its words.
 fn relations_of(text: &str, documents: &[(&BankPath, BankDocument)]) -> Vec<String> {
     const MAX: usize = 10;
     let text = text.to_lowercase();

@@ -26,11 +26,11 @@ const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BankKind {
-    /// What a user keeps for all his work.
+    /// The bank of a user, for all of their work.
     Global,
-    /// What belongs to a project, whatever directory its work is done in.
+    /// The bank of a project, whatever directory its work is done in.
     Project,
-    /// What belongs to a workspace.
+    /// The bank of a workspace.
     Code,
 }
 

@@ -148,9 +148,9 @@ pub(super) fn words_of(text: &str) -> String {
 /// A heading of this many words under which nothing stands may say something by itself.
 const TELLING_HEADING_WORDS: usize = 3;
 
-/// Splits a text at its headings, list items and paragraphs. Nothing is left out but white space, the markers of lists, and
-/// the headings, which each piece names. A heading with nothing under it is a piece where it has three words or is all there
-/// is.
+/// Splits a text at its headings, list items and paragraphs. Nothing is left out but white space, the markers of lists,
+/// and the headings, which each piece names. A heading with nothing under it is a piece where it has three words or is
+/// all there is.
 pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
     let Ok(document) = BankDocument::parse(text) else { return Vec::new() };
     let mut pieces: Vec<BankTextPiece> = Vec::new();
@@ -192,8 +192,8 @@ pub(super) struct BlockSpan {
     pub range: Range<usize>,
 }
 
-/// Returns the place of the space in the open box of a list item, nested or not, and the text behind the box. None where
-/// the line is no such item.
+/// Returns the place of the space in the open box of a list item, nested or not, and the text behind the box. None
+/// where the line is no such item.
 pub(super) fn open_box(line: &str) -> Option<(usize, &str)> {
     let trimmed = line.trim_start();
     let found = ITEM.as_ref()?.captures(trimmed)?;

@@ -70,7 +70,8 @@ pub fn optimize_prompt(prompts: &Prompts, files: &BankFiles, file: &LongFile, bu
 /// Returns what a file becomes by the operations of a model that was asked for shorter sections.
 ///
 /// # Errors
-/// An operation does something else, or is not possible; or a piece that must stay is missing; or the file is not shorter.
+/// An operation does something else, or is not possible; or a piece that must stay is missing; or the file is not
+/// shorter.
 pub fn shorter_file(
     files: &BankFiles,
     file: &LongFile,

@@ -10,7 +10,7 @@ use crate::safety::secrets::{Removed, Scrub};
 /// The separator between the headings of a section's path, as in `Decisions > Storage`.
 pub const SECTION_SEPARATOR: &str = " > ";
 
-/// What an operation does to its file.
+/// The effect of an operation on its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -41,7 +41,7 @@ impl BankOperationType {
     }
 }
 
-/// What a piece of text is about.
+/// The topic of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -82,7 +82,7 @@ pub enum BankImportance {
     High,
 }
 
-/// Who made an operation.
+/// The author of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -96,7 +96,8 @@ pub enum BankSource {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BankMetadata {
-    /// The headings that lead to the section, with ` > ` between them. One heading is enough where no other is the same.
+    /// The headings that lead to the section, with ` > ` between them. One heading is enough where no other is the
+    /// same.
     pub section: Option<String>,
     pub category: Option<BankCategory>,
     pub tags: Vec<String>,

@@ -1,5 +1,6 @@
-//! A file of a bank is read for its tokens and for the pieces of its sections, which decide how it becomes shorter. A reading
-//! depends on the text alone, so that a text is read once, whatever is known about the bank and whatever day it is.
+//! A file of a bank is read for its tokens and for the pieces of its sections, which decide how it becomes shorter. A
+//! reading depends on the text alone, so that a text is read once, whatever is known about the bank and whatever day it
+//! is.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -29,11 +30,12 @@ pub(super) struct SectionReading {
     pub name: String,
     /// The hash that knows it in the metadata of the bank.
     pub hash: String,
-    /// How early it gives way. None where its headings do not tell.
+    /// The rank by which it gives way. None where its headings do not tell.
     pub rank: Option<Rank>,
     /// Its heading has a tag.
     pub is_tagged: bool,
-    /// The place at which its heading is marked as historical, in bytes. None where it has the mark, or is of this time.
+    /// The place at which its heading is marked as historical, in bytes. None where it has the mark, or is of this
+    /// time.
     pub historical_at: Option<usize>,
     pub blocks: Vec<BlockReading>,
 }
@@ -57,7 +59,7 @@ pub(super) struct BlockReading {
     pub date: Option<Date>,
 }
 
-/// How early a section gives way.
+/// The rank of a section: sections of a lower rank give way earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     Discussion,

@@ -62,8 +62,8 @@ pub fn template_text(path: &BankPath) -> Option<&'static str> {
     GLOBAL.iter().chain(&SIX).find(named).map(|(_, text)| *text)
 }
 
-/// Returns the projectbrief with a description of the project in it. None where the bank has no projectbrief, or somebody
-/// has written more in it than the template has.
+/// Returns the projectbrief with a description of the project in it. None where the bank has no projectbrief, or
+/// somebody has written more in it than the template has.
 pub fn described(files: &BankFiles, description: &str) -> Option<(BankPath, String)> {
     let description = description.trim();
     let (path, text) = files.iter().find(|(path, _)| path.stem().eq_ignore_ascii_case("projectbrief"))?;

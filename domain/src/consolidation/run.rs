@@ -25,14 +25,14 @@ pub struct ConsolidationRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
     pub stages: Vec<StageReport>,
-    /// What there is after the run. None until it has ended.
+    /// The state of the workspace and the bank after the run. None until it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<AfterRun>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone: Option<Undone>,
 }
 
-/// What there is after a run.
+/// The state of a workspace and its bank after a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct AfterRun {
     /// The number of the workspace's patterns in each stage.
@@ -45,7 +45,7 @@ pub struct AfterRun {
     pub index_lag_rows: u64,
 }
 
-/// Who began a run.
+/// The one who began a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunTrigger {
@@ -88,7 +88,7 @@ impl StageName {
     }
 }
 
-/// What one stage did.
+/// The report of what one stage did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StageReport {
     pub stage: StageName,
@@ -116,8 +116,8 @@ pub struct RunChange {
     #[schemars(length(max = 36))]
     pub id: Uuid,
     pub change: ChangeKind,
-    /// The title of the memory or the pattern, or the task of the episode. It is looked up when the run is shown, so that the record of
-    /// a run has no words of what is erased later.
+    /// The title of the memory or the pattern, or the task of the episode. It is looked up when the run is shown, so
+    /// that the record of a run has no words of what is erased later.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
     /// The reason, in numbers and conditions.
@@ -170,13 +170,13 @@ impl ChangeKind {
     }
 }
 
-/// What came of undoing a run.
+/// The result of undoing a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Undone {
     pub at: Timestamp,
     /// The number of changes that were taken back.
     pub taken_back: u64,
-    /// What was left as it is.
+    /// The changes that were not taken back.
     pub skipped: Vec<Skipped>,
 }
 

@@ -34,7 +34,7 @@ pub const WARNINGS_MAX: usize = 4;
 /// The longest text in a list, in characters.
 const LISTED_CHARS: usize = 200;
 
-/// What is known that helps with a task, each list best first. Nothing is a normal answer.
+/// The knowledge that helps with a task, each list best first. An empty answer is normal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextForTask {
     /// It names what was shown, when the episode is told at the end.
@@ -109,7 +109,7 @@ pub struct ContextEpisode {
     /// The failure that is like the error, and what resolved it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<ContextFailure>,
-    /// Why it was found.
+    /// The reason why it was found.
     pub why: String,
     /// True where its words are in `rendered`.
     pub shown: bool,

@@ -92,7 +92,7 @@ pub struct ToldEpisode {
     pub artefacts: Vec<NewArtefact>,
 }
 
-/// What came of a task.
+/// The outcome of a task, as its agent tells it.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[schemars(description = "")]
 pub struct ToldOutcome {
@@ -118,11 +118,11 @@ pub struct ContextApplication {
     pub name: String,
     pub stage_before: PatternStage,
     pub stage: PatternStage,
-    /// What moved it, or what keeps it where it is.
+    /// The reason why it moved, or why it stays where it is.
     pub why: String,
 }
 
-/// What an episode changed that was told at the end of a task.
+/// The answer to an episode that was told at the end of a task: what it changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LearnedEpisode {
     #[serde(flatten)]

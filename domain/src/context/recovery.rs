@@ -17,10 +17,10 @@ use crate::pattern::features::TaskFeatures;
 use crate::pattern::finding::SuggestedPattern;
 use crate::retrieval::recalled::Recalled;
 
-/// What is known that helps with an error, each list best first. Nothing is a normal answer.
+/// The knowledge that helps with an error, each list best first. An empty answer is normal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecoveryAdvice {
-    /// What helped, as patterns that name the error. At most 3.
+    /// Ways in which it was overcome, as patterns that name the error. At most 3.
     pub recovery_patterns: Vec<ContextPattern>,
     /// Ways in which it comes about, as patterns that name the error. At most 3.
     pub failure_patterns: Vec<ContextPattern>,

@@ -39,7 +39,7 @@ pub struct NewArtefact {
     /// Default: text/plain.
     #[serde(default)]
     pub media_type: Option<String>,
-    /// What is no text. A command that reads a file from the disk sets it; no document has it.
+    /// The content that is no text. A command that reads a file from the disk sets it; no document has it.
     #[serde(skip)]
     pub binary: Option<Vec<u8>>,
 }

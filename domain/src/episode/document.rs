@@ -55,7 +55,7 @@ impl From<EpisodeStatus> for Outcome {
     }
 }
 
-/// Who decided the status.
+/// The source of the status of an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EpisodeVerdictSource {
@@ -69,7 +69,7 @@ pub enum EpisodeVerdictSource {
     None,
 }
 
-/// What happened in one task.
+/// The record of one task: what was asked, what was done and how it ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Episode {
     /// The id of its trace.

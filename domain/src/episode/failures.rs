@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::memory::signature::Signature;
 use crate::memory::trace::{FailureAnalysis, Trace};
 
-/// How a failure is like the one that was met, the surest last.
+/// The way in which a failure is like the one that was met, the surest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(description = "")]

@@ -18,7 +18,7 @@ const AGED_DAYS: i64 = 180;
 /// The most episodes that are named as referring to one.
 pub const REFERENCES_MAX: usize = 100;
 
-/// How old an episode is to those who search.
+/// The age of an episode, as searches weigh it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EpisodePhase {
@@ -58,7 +58,7 @@ impl Default for LifecycleRules {
     }
 }
 
-/// Whether an episode is shown.
+/// The visibility of an episode in searches and lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Visibility {

@@ -36,7 +36,7 @@ impl EntryBounds {
     pub const TOOLS: usize = 200;
 }
 
-/// What a caller tells of a task.
+/// The report of a caller about a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewEpisode {
@@ -69,7 +69,7 @@ pub struct MadeEpisode {
     pub removed: Removed,
 }
 
-/// How the task ended.
+/// The outcome of a task, as its caller reports it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(description = "")]
 pub struct NewOutcome {

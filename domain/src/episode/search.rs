@@ -12,7 +12,7 @@ use crate::memory::ids::TraceId;
 use crate::memory::trace::{FailureAnalysis, Trace, TraceSource};
 use crate::note::Note;
 
-/// How episodes are looked for.
+/// The way in which episodes are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(description = "")]
@@ -88,14 +88,14 @@ impl EpisodeSummary {
     }
 }
 
-/// Why an episode was found.
+/// The reasons why an episode was found.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(description = "")]
 pub struct FoundBecause {
     /// The parts of the score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<EpisodeRelevance>,
-    /// How the failure is like the one that was met.
+    /// The way in which the failure is like the one that was met.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureTier>,
     /// It says in words why the episode was found.
@@ -163,7 +163,7 @@ impl EpisodeFound {
     }
 }
 
-/// What a search found, the best first.
+/// The episodes that a search found, the best first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct EpisodeHits {
     pub hits: Vec<EpisodeFound>,
@@ -180,7 +180,7 @@ pub struct EpisodeList {
     pub next: Option<TraceId>,
 }
 
-/// What became of a report.
+/// The answer to the report of an episode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedEpisode {
     pub episode_id: TraceId,
@@ -194,7 +194,7 @@ pub struct RecordedEpisode {
     pub dropped_characters: u32,
 }
 
-/// What became of an archived episode.
+/// The answer to a request to archive an episode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArchivedEpisode {
     pub episode_id: TraceId,
@@ -202,7 +202,7 @@ pub struct ArchivedEpisode {
     pub archived: bool,
 }
 
-/// What became of a deleted episode.
+/// The answer to a request to delete an episode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeletedEpisode {
     pub episode_id: TraceId,
@@ -211,7 +211,7 @@ pub struct DeletedEpisode {
     pub restorable_until: Option<Timestamp>,
 }
 
-/// What became of an episode that is found again.
+/// The answer to a request to restore an episode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RestoredEpisode {
     pub episode_id: TraceId,

@@ -94,7 +94,7 @@ id!(
     WorkingId
 );
 id!(
-    /// What an agent was shown before one task.
+    /// The patterns and memories that an agent was shown before one task.
     ContextId
 );
 id!(

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How the experience a memory was learned from went.
+/// The outcome of the experience behind a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryOutcome {
@@ -13,7 +13,7 @@ pub enum MemoryOutcome {
     Mixed,
 }
 
-/// Who may read a memory: its workspace, its team, its organisation.
+/// The readers of a memory: its workspace, its team or its organisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -81,7 +81,7 @@ words! {
     Status { Active = "active", Archived = "archived", Superseded = "superseded", Quarantined = "quarantined" }
 }
 
-/// How much there was to do.
+/// The amount of work in a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(description = "")]

@@ -10,7 +10,7 @@ use super::signal::SignalKind;
 pub const COMMENT_MAX_CHARS: usize = 2_000;
 pub const DETAIL_MAX_CHARS: usize = 4_000;
 
-/// What a verdict rests on.
+/// The kind of evidence that a verdict rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(description = "")] // said to models at every argument of this type

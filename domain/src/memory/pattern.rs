@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ids::MemoryId;
 
-/// What a pattern has beside the texts of a memory.
+/// The part of a memory that makes it a pattern.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PatternPart {
     pub category: PatternCategory,
@@ -53,7 +53,7 @@ fn first_version() -> u32 {
     1
 }
 
-/// How a pattern is used, in words.
+/// The use of a pattern, in words.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PatternGuidance {
     #[serde(default)]
@@ -68,7 +68,7 @@ pub struct PatternGuidance {
     pub alternative_patterns: Vec<MemoryId>,
 }
 
-/// What a pattern is to others.
+/// The links to other patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PatternRelationships {
     /// The pattern that this one makes more specific.
@@ -76,7 +76,7 @@ pub struct PatternRelationships {
     pub specializes: Option<MemoryId>,
     #[serde(default)]
     pub generalizes: Vec<MemoryId>,
-    /// Of patterns that contradict each other only the better one is suggested.
+    /// Patterns that contradict it. Only the better one of two is suggested.
     #[serde(default)]
     pub contradicts: Vec<MemoryId>,
     #[serde(default)]

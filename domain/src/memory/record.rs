@@ -30,7 +30,7 @@ pub const TAGS_MAX: usize = 20;
 /// ever.
 pub const SOURCES_MAX: usize = 50;
 
-/// What went wrong; its presence is what makes a memory a warning.
+/// An error and how to correct it. A memory that has one is a warning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorContext {
     pub error_type: String,
@@ -122,7 +122,7 @@ pub struct Memory {
     /// The fingerprint of the embedder that made its vectors. None while it has no vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedder: Option<String>,
-    /// What makes the memory a pattern.
+    /// The part that makes the memory a pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Box<PatternPart>>,
 }

@@ -129,7 +129,7 @@ pub struct Signal {
     /// The reason, in the reporter's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
-    /// What is known of the application of a pattern.
+    /// The version, kind and result of the application, where the signal is about the application of a pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<SignalledApplication>,
 }

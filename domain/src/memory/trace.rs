@@ -115,7 +115,7 @@ pub struct Step {
     pub timestamp: Timestamp,
 }
 
-/// How the attempts at one task are run (MaTTS).
+/// The mode in which the attempts at one task are run (MaTTS).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(description = "")] // said to models at every argument of this type

@@ -26,7 +26,7 @@ pub struct PatternDocument {
     pub version: u32,
     pub created_at: Timestamp,
     pub last_updated: Timestamp,
-    /// When to use it.
+    /// Its use cases.
     pub description: String,
     pub detailed_explanation: String,
     pub trust: Trust,
@@ -38,7 +38,7 @@ pub struct PatternDocument {
     pub relationships: PatternRelationships,
 }
 
-/// What the applications of the last 90 days say.
+/// The evidence of the applications of the last 90 days.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PatternEvidenceView {
     /// The episodes in which it was applied with success, at most 100.
@@ -273,6 +273,6 @@ pub struct PatternChanged {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application_id: Option<SignalId>,
     pub stage_before: PatternStage,
-    /// What moved it, or what keeps it where it is.
+    /// The reason why it moved, or why it stays where it is.
     pub why: String,
 }

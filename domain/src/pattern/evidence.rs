@@ -54,9 +54,9 @@ pub fn window_start(now: Timestamp) -> Timestamp {
     now.checked_sub(SignedDuration::from_hours(24 * WINDOW_DAYS)).unwrap_or(Timestamp::MIN)
 }
 
-/// Returns the episodes that applications are compared with: originals of the same workspaces and types of task, in the same
-/// time, that did not follow the pattern and whose end is known. Episodes from before the pattern that did what it says are
-/// no applications, and are not compared either.
+/// Returns the episodes that applications are compared with: originals of the same workspaces and types of task, in the
+/// same time, that did not follow the pattern and whose end is known. Episodes from before the pattern that did what it
+/// says are no applications, and are not compared either.
 pub fn comparable<'a>(
     part: &PatternPart,
     applied: &[Applied<'_>],
@@ -158,8 +158,8 @@ impl PatternEvidence {
         (self.applications > 0).then(|| self.successes as f64 / self.applications as f64)
     }
 
-    /// Returns how far the pattern may be relied on, in 0..=1: half by its rate, then by the number of applications and by
-    /// their significance.
+    /// Returns how far the pattern may be relied on, in 0..=1: half by its rate, then by the number of applications and
+    /// by their significance.
     pub fn confidence(&self) -> f64 {
         let Some(rate) = self.rate() else { return 0.0 };
         let size = 1.0 - (-(self.applications as f64) / 20.0).exp();

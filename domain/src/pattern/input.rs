@@ -28,10 +28,10 @@ const FEATURE_MAX_CHARS: usize = 2_000;
 pub struct PatternInput {
     #[schemars(length(min = 1, max = TITLE_MAX_CHARS))]
     pub title: String,
-    /// When to use it.
+    /// Its use cases.
     #[schemars(length(min = 1, max = DESCRIPTION_MAX_CHARS))]
     pub description: String,
-    /// What it says, in words.
+    /// Its content, in words.
     #[schemars(length(min = 1, max = CONTENT_MAX_CHARS))]
     pub explanation: String,
     pub category: PatternCategory,
@@ -64,7 +64,7 @@ impl PatternInput {
     }
 }
 
-/// What a caller knows of a task.
+/// The features of a task that a caller knows.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FeaturesInput {

@@ -15,8 +15,8 @@ const CONTENT_WEIGHT: f64 = 0.6;
 /// Patterns are proposed for merging from this likeness on.
 pub const MERGE_LIKENESS: f64 = 0.8;
 
-/// Returns how alike two patterns are, in 0..=1: by the words of what they say and by when they apply. Patterns of different
-/// categories or types of content are not alike.
+/// Returns how alike two patterns are, in 0..=1: by the words of what they say and by when they apply. Patterns of
+/// different categories or types of content are not alike.
 pub fn pattern_likeness(a: &PatternPart, b: &PatternPart) -> f64 {
     ComparedPattern::of(a).likeness(&ComparedPattern::of(b), 0.0)
 }
@@ -69,8 +69,8 @@ fn kind(part: &PatternPart) -> (PatternCategory, &'static str) {
     (part.category, part.content.type_name())
 }
 
-/// Returns the pairs of patterns that may be merged, each with the one first that has more confidence. A pattern is in one
-/// pair at most, and the most alike come first.
+/// Returns the pairs of patterns that may be merged, each with the one first that has more confidence. A pattern is in
+/// one pair at most, and the most alike come first.
 pub fn similar_pairs<'a>(patterns: &[(MemoryId, &'a PatternPart)]) -> Vec<SimilarPair<'a>> {
     let compared: Vec<ComparedPattern> = patterns.iter().map(|(_, part)| ComparedPattern::of(part)).collect();
     let mut pairs: Vec<SimilarPair<'a>> = Vec::new();
@@ -131,8 +131,8 @@ fn demands(applicability: &Applicability) -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns the candidate that stands for two patterns: it says what the first one says, and applies where one of them does.
-/// None where they are of different categories or types of content, or where it would have too many conditions.
+/// Returns the candidate that stands for two patterns: it says what the first one says, and applies where one of them
+/// does. None where they are of different categories or types of content, or where it would have too many conditions.
 pub fn merged(better: &PatternPart, other: &PatternPart) -> Option<PatternPart> {
     if kind(better) != kind(other) {
         return None;

@@ -1,7 +1,7 @@
 //! Mining: candidates for patterns from what happened, by rules alone.
 //!
-//! `hypotheses` are sets of tools, orders of steps and plans that may make success likelier; `tested` decides which of them
-//! do. `counted` are failures and recoveries, which only have to come twice. `candidate` makes patterns of both.
+//! `hypotheses` are sets of tools, orders of steps and plans that may make success likelier; `tested` decides which of
+//! them do. `counted` are failures and recoveries, which only have to come twice. `candidate` makes patterns of both.
 
 mod candidate;
 mod counted;
@@ -18,14 +18,14 @@ pub use candidate::MinedPattern;
 use super::facts::EpisodeFacts;
 use crate::memory::ids::MemoryId;
 
-/// How far back mining looks.
+/// The number of days that mining looks back.
 pub const MINED_DAYS: i64 = 180;
 /// The most new candidates of a run.
 pub const CANDIDATES_MAX: usize = 20;
 
-/// Finds candidates in episodes. `known` are the ids of patterns that there are, rejected ones too: they do not come back.
-/// Those that success speaks for come first, by their p-values, then recoveries and failures by their counts. The order of
-/// the episodes changes nothing.
+/// Finds candidates in episodes. `known` are the ids of patterns that there are, rejected ones too: they do not come
+/// back. Those that success speaks for come first, by their p-values, then recoveries and failures by their counts. The
+/// order of the episodes changes nothing.
 pub fn mine(episodes: &[EpisodeFacts], known: &HashSet<MemoryId>, now: Timestamp) -> Vec<MinedPattern> {
     let since = now.checked_sub(SignedDuration::from_hours(24 * MINED_DAYS)).unwrap_or(Timestamp::MIN);
     let mut originals: Vec<&EpisodeFacts> =

@@ -35,8 +35,8 @@ pub fn reported(pattern: MemoryId, part: &PatternPart, episode: &EpisodeFacts) -
     application(pattern, part, episode, ApplicationKind::Reported, result)
 }
 
-/// Returns the applications that rules see in these episodes and that are not `known` yet. Episodes from before the current
-/// version are left out, because the pattern may have been made of them.
+/// Returns the applications that rules see in these episodes and that are not `known` yet. Episodes from before the
+/// current version are left out, because the pattern may have been made of them.
 pub fn newly_observed<'a>(
     pattern: MemoryId,
     part: &PatternPart,
@@ -101,8 +101,8 @@ fn planned_alike(part: &PatternPart, episode: &EpisodeFacts) -> bool {
     !wanted.is_empty() && jaccard(&wanted, &planned) >= PLAN_JACCARD
 }
 
-/// Returns how a recovery went: well where the signature does not come back after the action. None where the error or the
-/// action did not come.
+/// Returns how a recovery went: well where the signature does not come back after the action. None where the error or
+/// the action did not come.
 fn recovered(part: &PatternPart, episode: &EpisodeFacts) -> Option<ApplicationResult> {
     let about = part.applicability.signatures();
     let is_about = |failure: &&FailureFact| about.iter().any(|wanted| wanted.matches(&failure.signature));

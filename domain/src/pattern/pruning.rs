@@ -1,4 +1,5 @@
-//! Patterns that are worth little: which are proposed to be deprecated, and which are so obsolete that consolidation does it.
+//! Patterns that are worth little: which are proposed to be deprecated, and which are so obsolete that consolidation
+//! does it.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -10,7 +11,7 @@ use crate::memory::pattern::{PatternPart, PatternStage};
 /// A pattern that was tested enough and has less confidence than this is proposed.
 const CONFIDENCE_MIN: f64 = 0.5;
 
-/// Why a pattern is proposed.
+/// The reason why a pattern is proposed to be deprecated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum PruneReason {
@@ -24,8 +25,8 @@ pub enum PruneReason {
     Unused,
 }
 
-/// Returns why a pattern is proposed, or None. `made_at` is when its memory was made, `contradicting` are the patterns that
-/// contradict it.
+/// Returns why a pattern is proposed, or None. `made_at` is when its memory was made, `contradicting` are the patterns
+/// that contradict it.
 pub fn prune_reason(
     part: &PatternPart,
     made_at: Timestamp,
@@ -58,8 +59,8 @@ pub fn prune_reason(
     is_idle.then_some(PruneReason::Unused)
 }
 
-/// Returns why a pattern is obsolete, so that consolidation deprecates it: a better one contradicts it, or it is a candidate
-/// that came to nothing. A pattern that was validated once is only proposed.
+/// Returns why a pattern is obsolete, so that consolidation deprecates it: a better one contradicts it, or it is a
+/// candidate that came to nothing. A pattern that was validated once is only proposed.
 pub fn obsolete_because(
     part: &PatternPart,
     made_at: Timestamp,

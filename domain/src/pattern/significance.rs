@@ -1,5 +1,6 @@
-//! Tests of significance, all of them one-sided. A p-value lies in 0..=1. Samples without any observation give 1, because
-//! nothing speaks against the assumption. domain/tests/significance.rs compares all of them with SciPy and statsmodels.
+//! Tests of significance, all of them one-sided. A p-value lies in 0..=1. Samples without any observation give 1,
+//! because nothing speaks against the assumption. domain/tests/significance.rs compares all of them with SciPy and
+//! statsmodels.
 
 mod binomial;
 mod fisher;

@@ -1,7 +1,7 @@
 //! The stages of a pattern: candidate, validated, under review, deprecated, and what leads from one to the next.
 //!
-//! Applications are tested when there are 5, 10, 20, 40 and so on, because a test after each of them would sooner or later
-//! validate one in six patterns that do nothing.
+//! Applications are tested when there are 5, 10, 20, 40 and so on, because a test after each of them would sooner or
+//! later validate one in six patterns that do nothing.
 
 use jiff::Timestamp;
 
@@ -31,8 +31,8 @@ pub struct StageChange {
     pub reason: String,
 }
 
-/// Returns the number of applications at which they are tested, the largest one up to `count`: 5, 10, 20, 40 and so on. It
-/// is 0 before the first one.
+/// Returns the number of applications at which they are tested, the largest one up to `count`: 5, 10, 20, 40 and so on.
+/// It is 0 before the first one.
 pub fn look(count: u64) -> u64 {
     if count < APPLICATIONS_MIN { 0 } else { APPLICATIONS_MIN << (count / APPLICATIONS_MIN).ilog2() }
 }
@@ -52,8 +52,8 @@ pub fn may_be_due<'a>(part: &PatternPart, applications: impl IntoIterator<Item =
     look(count) > lifecycle.tested_at
 }
 
-/// Tells whether an application is one of the current version: it names it, and was made since it is there. A version that
-/// was taken back may have had the same number.
+/// Tells whether an application is one of the current version: it names it, and was made since it is there. A version
+/// that was taken back may have had the same number.
 pub(super) fn counts_for(part: &PatternPart, application: &PatternApplication) -> bool {
     let is_since = part.lifecycle.version_since.is_none_or(|since| application.at >= since);
     application.version == part.version && is_since
@@ -206,8 +206,8 @@ fn after<'a>(applied: &[Applied<'a>], since: Option<Timestamp>) -> Vec<Applied<'
     applied.iter().copied().filter(|one| since.is_none_or(|since| one.application.at > since)).collect()
 }
 
-/// Returns what speaks against a validated pattern: it succeeds less often than when it was validated, or than half of the
-/// time.
+/// Returns what speaks against a validated pattern: it succeeds less often than when it was validated, or than half of
+/// the time.
 fn contradiction(evidence: &PatternEvidence, validation: &PatternValidation) -> Option<String> {
     let rate = evidence.rate().filter(|_| evidence.applications >= APPLICATIONS_MIN)?;
     let expected = (validation.successes + 1) as f64 / (validation.applications + 2) as f64;

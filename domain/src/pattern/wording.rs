@@ -1,4 +1,4 @@
-//! How titles and texts of patterns are compared.
+//! The comparison of the titles and texts of patterns.
 
 use std::collections::BTreeSet;
 

@@ -13,8 +13,9 @@ use crate::memory::{MemoryOutcome, Scope, Status};
 use crate::prompt::Purpose;
 use crate::solve::task::add_cost;
 
-/// What stands before `cache`, and `store`, is what the whole bank holds. The rest belongs to this process and counts from
-/// `since`, `resident` from when the process opened the store.
+/// The statistics of a bank and of one process that serves it. The fields before `cache`, and `store`, count what the
+/// whole bank holds. The others belong to this process and count from `since`, `resident` from when the process opened
+/// the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Statistics {
     pub traces: TraceStatistics,

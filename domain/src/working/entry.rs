@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::tokens::estimate;
 
-/// How long a value lives, and who sees it.
+/// The lifetime and visibility of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ValueScope {
@@ -33,7 +33,7 @@ impl ValueScope {
     }
 }
 
-/// What a value is for.
+/// The use of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkingValueKind {

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the task is.
+/// The definition of a task: its goals, success criteria, constraints and plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TaskContext {
     /// The task as it was given.
     pub description: String,
     pub goals: Vec<String>,
-    /// How one tells that the task is done.
+    /// The signs that the task is done.
     pub success_criteria: Vec<String>,
     pub constraints: Vec<Constraint>,
     pub plan: Vec<PlannedSubtask>,
@@ -36,11 +36,11 @@ pub struct PlannedSubtask {
     pub depends_on: Vec<String>,
 }
 
-/// How far the task is.
+/// The progress of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExecutionState {
-    /// What is done at the moment, such as analysis, planning or execution.
+    /// The work at the moment, such as analysis, planning or execution.
     pub phase: String,
     /// The id of the subtask in work.
     pub current: Option<String>,

@@ -159,7 +159,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Some sequences of operations, or as many as the environment asks for.
+/// Returns the number of sequences of operations to try: 256, or as many as the environment asks for.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(256)
 }

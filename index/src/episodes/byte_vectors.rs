@@ -1,6 +1,6 @@
-//! Vectors in 8 bits a number, as episodes have them. Of many, the signs are compared first, one bit a number, after the
-//! mean of all directions has been subtracted (`quantized_vectors` does the same for memories). Those that differ least
-//! are then compared by their numbers.
+//! Vectors in 8 bits a number, as episodes have them. Of many, the signs are compared first, one bit a number, after
+//! the mean of all directions has been subtracted (`quantized_vectors` does the same for memories). Those that differ
+//! least are then compared by their numbers.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -89,8 +89,8 @@ impl ByteVectors {
         Prefilter { blocks: of_rows.map(of_block).collect(), mean }
     }
 
-    /// Returns the rows to compare with a query of which the `limit` nearest are wanted: all of them where they are few,
-    /// else those that are allowed and nearest by signs.
+    /// Returns the rows to compare with a query of which the `limit` nearest are wanted: all of them where they are
+    /// few, else those that are allowed and nearest by signs.
     pub(super) fn near(&self, query: &ByteQuery, limit: usize, allowed: impl Fn(usize) -> bool + Sync) -> Vec<u32> {
         let Some(prefilter) = self.prefilter.as_ref().filter(|_| self.is_compared(query)) else {
             return (0..).zip(&self.norms).map(|(row, _)| row).collect();

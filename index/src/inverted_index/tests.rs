@@ -6,7 +6,7 @@ use super::*;
 use crate::hits::Hit;
 use reasoning_bank_domain::text::terms::counted;
 
-/// BM25 by the book, over all passages; the best passage of each allowed memory.
+/// Returns the scores of BM25 by the book, over all passages: that of the best passage of each allowed memory.
 fn naive(passages: &[(u32, Vec<String>)], query: &[String], allowed: impl Fn(u32) -> bool) -> BTreeMap<u32, f64> {
     let count = passages.len() as f64;
     let average = passages.iter().map(|(_, terms)| terms.len()).sum::<usize>() as f64 / count.max(1.0);
@@ -53,7 +53,7 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-4 * (1.0 + a.abs())
 }
 
-/// Few terms of which some are in most passages, as stop words are.
+/// Makes one of few terms, of which some are in most passages, as stop words are.
 fn term() -> impl Strategy<Value = String> {
     prop_oneof![3 => 0..2u32, 2 => 2..6u32, 1 => 6..40u32].prop_map(|n| format!("t{n}"))
 }

@@ -9,13 +9,13 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
     unit(a).iter().zip(unit(b)).map(|(a, b)| a * b).sum()
 }
 
-/// Numbers that look random and are the same in every run, about normal in sum, in -1..1.
+/// Returns numbers that look random and are the same in every run, about normal in sum, in -1..1.
 fn noise(seed: u64) -> impl Iterator<Item = f32> {
     let mut numbers = SplitMix64::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     std::iter::repeat_with(move || ((numbers.next_u64() >> 40) as f32 / (1u64 << 23) as f32) - 1.0)
 }
 
-/// Around one of a few centres, all of them on one side, as embeddings of texts are.
+/// Returns a vector around one of a few centres, all of which lie on one side, as embeddings of texts do.
 fn clustered(n: u64, dims: usize) -> Vec<f32> {
     let (own, centre) = (noise(n + 1), noise(1_000_003 + n % 97));
     own.zip(centre).take(dims).map(|(own, centre)| 0.15 + 0.6 * own + 0.8 * centre).collect()

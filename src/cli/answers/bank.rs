@@ -17,7 +17,7 @@ pub(in crate::cli) struct ListedBankAnswer {
     pub(in crate::cli) files: usize,
     pub(in crate::cli) tokens: usize,
     pub(in crate::cli) last_updated: Option<Timestamp>,
-    /// Why the memory bank cannot be read.
+    /// The reason why the memory bank cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) problem: Option<String>,
 }

@@ -27,8 +27,8 @@ pub(in crate::cli) struct SetupArgs {
     /// Write five lines into CLAUDE.md, GEMINI.md or AGENTS.md too, which tell the agent when to use the memory
     #[arg(long)]
     pub(in crate::cli) instructions: bool,
-    /// Let the client run hooks too, which tell the agent what is known of its prompt and of an error (Claude Code, Codex,
-    /// Gemini CLI)
+    /// Let the client run hooks too, which tell the agent what is known of its prompt and of an error (Claude Code,
+    /// Codex, Gemini CLI)
     #[arg(long, conflicts_with = "http")]
     pub(in crate::cli) with_hooks: bool,
     /// Take back what was written

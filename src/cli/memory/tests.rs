@@ -147,7 +147,7 @@ async fn an_export_of_an_unknown_workspace_is_refused() {
     system.stop(Duration::from_secs(5)).await;
 }
 
-/// Has room for one line.
+/// An output that has room for one line.
 #[derive(Default)]
 struct Full(Vec<u8>);
 

@@ -23,7 +23,7 @@ fn without_white_space(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// Words of 1 to 130 letters from several scripts, and white space and punctuation between them.
+/// Makes a text of words of 1 to 130 letters from several scripts, and white space and punctuation between them.
 fn random_text(seed: u64, words: usize) -> String {
     const ALPHABETS: [&str; 6] = ["abcdefg", "éüñçàß", "файлошибка", "検索上限排他", "🚀✅👩‍💻é", "0123456789_-"];
     const GAPS: [&str; 8] = [" ", "  ", "\n", "\n\n    ", ". ", ", ", "::", "\t"];

@@ -26,7 +26,7 @@ enum End {
 }
 
 impl Encoder for Scripted {
-    /// One piece a text, too long to share a batch.
+    /// Makes one piece of a text, too long to share a batch.
     fn cut(&self, text: &str) -> Result<Vec<TextPiece>, String> {
         Ok(vec![TextPiece { range: 0..text.len(), tokens: 400 }])
     }
@@ -62,7 +62,7 @@ fn scripted() -> (LocalEmbedder, Script) {
     (embedder, Script { load, calls: seen, ends })
 }
 
-/// Ready, and at work on a document "busy" that ends when the script says so.
+/// Brings the embedder to work on a document "busy", which ends when the script says so.
 async fn busy(embedder: &LocalEmbedder, script: &mut Script) -> Answer {
     script.load.send(Ok(())).unwrap();
     let busy = documents(embedder, &["busy"]);
@@ -72,7 +72,7 @@ async fn busy(embedder: &LocalEmbedder, script: &mut Script) -> Answer {
 
 type Answer = oneshot::Receiver<Result<Vec<Vec<Chunk>>, EmbedError>>;
 
-/// Documents in the lane, without a future that has to be polled.
+/// Puts documents in the lane, without a future that has to be polled.
 fn documents(embedder: &LocalEmbedder, texts: &[&str]) -> Answer {
     let (reply, answer) = oneshot::channel();
     let texts = texts.iter().map(|text| (*text).to_owned()).collect();

@@ -32,7 +32,7 @@ fn the_library_of_a_package_is_found_from_its_binary() {
     }
 }
 
-/// With `ORT_DYLIB_PATH` in the environment of the tests; without, there is nothing to compare.
+/// The test needs `ORT_DYLIB_PATH` in its environment. Without it there is nothing to compare.
 #[test]
 fn both_runtimes_make_the_same_vectors() {
     let Runtime::OnnxRuntime { version } = runtime() else {

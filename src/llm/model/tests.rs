@@ -230,7 +230,7 @@ async fn openrouter_is_asked_for_any_provider_where_none_knows_every_parameter()
                 Some(_) => refusal(404, "No endpoints found that can handle the requested parameters.", None),
                 None => {
                     assert_eq!(body["text"]["format"]["type"], "json_schema");
-                    // Whoever answers may not know schemas.
+                    // The endpoint that answers may not know schemas.
                     assert!(body["instructions"].as_str().unwrap().contains("JSON schema"));
                     ResponseTemplate::new(200).set_body_json(answer(Api::Openrouter, "done"))
                 }

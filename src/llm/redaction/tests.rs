@@ -41,7 +41,7 @@ fn a_reason_has_no_piece_of_the_key(#[case] text: String, #[case] expected: &str
     assert_eq!(reason.replace("0[key]", "[key]").replace("0x[key]", "[key]"), expected);
 }
 
-/// Base64 without padding.
+/// Encodes a text in Base64 without padding.
 fn base64(text: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let bits: String = text.bytes().map(|byte| format!("{byte:08b}")).collect();

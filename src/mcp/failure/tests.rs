@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::*;
 
-/// One of each kind, as a client reads it. `llm_key_missing` alone is never met in a call: it ends the start.
+/// The list has one failure of each kind, as a client reads it. `llm_key_missing` alone is never met in a call: it ends
+/// the start.
 #[test]
 fn every_failure_says_what_happened_and_what_to_do() {
     let problem = |field: &'static str| FieldProblem { field, problem: "is missing or blank".into() };

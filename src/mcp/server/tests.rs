@@ -55,7 +55,7 @@ impl World {
     }
 }
 
-/// Solves everything at the first try.
+/// Returns a model that solves everything at the first try.
 fn model() -> Scripted {
     let judged = json!({"verdict": "success", "score": 0.9, "reasoning": "it works", "learnings": []});
     let model = Scripted::new();

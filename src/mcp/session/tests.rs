@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use super::*;
 use crate::mcp::test_client::TestClient;
 
-/// Its one tool answers when told to.
+/// A server whose one tool answers when it is told to.
 #[derive(Clone, Default)]
 struct Slow {
     called: Arc<Notify>,

@@ -1,6 +1,6 @@
 //! The server that the official conformance suite wants: a handler with the suite's own tools, prompts and resources,
-//! behind the daemon's HTTP edge. What it has to say is in two JSON documents. `dialogues` answers the calls that need
-//! something of the client first.
+//! behind the daemon's HTTP edge. Its definitions and its answers are in two JSON documents. `dialogues` answers the
+//! calls that need something of the client first.
 //!
 //! `scripts/clients/run` starts it from the binary of the unit tests. So no part of it is in the product, and nothing
 //! more has to be linked.
@@ -48,7 +48,7 @@ struct SuiteHandler(Arc<SuiteState>);
 struct SuiteState {
     answers: Answers,
     dialogues: Dialogues,
-    /// Whoever listens is told of these, if it asked for them.
+    /// The notifications for clients that listen and asked for them.
     changes: broadcast::Sender<ServerNotification>,
 }
 

@@ -23,7 +23,7 @@ use reasoning_bank_store::{LanceStore, Options};
 const A_YEAR: SignedDuration = SignedDuration::from_hours(365 * 24);
 const TASK: &str = "Parse the amounts in a CSV export of bank transactions; amounts may use a decimal comma.";
 const NEXT_TASK: &str = "Read the amounts column of a CSV file of invoices from several countries.";
-/// Ann's project. Her team has the ledger too, the blog is another team's.
+/// The project of Ann. Her team has the ledger too, the blog is another team's.
 const SHOP: &str = "/home/ann/shop";
 const LEDGER: &str = "/home/bob/ledger";
 const BLOG: &str = "/home/eve/blog";
@@ -177,7 +177,7 @@ async fn the_next_solve_is_told(bank: &Bank, client: &mut TestClient, warning: &
     assert!(used.iter().any(|memory| memory["id"] == *warning && memory["warning"] == true), "{used:?}");
 }
 
-/// Its confidence rises with each report, and its place with them. Returns what is found in the end.
+/// The confidence of the warning rises with each report, and so does its place. Returns what is found in the end.
 async fn three_tasks_that_it_helped_in_raise_it(client: &mut TestClient, warning: &Value) -> Vec<Value> {
     let before = found(client).await;
     for n in 1..=3 {
@@ -194,7 +194,7 @@ async fn three_tasks_that_it_helped_in_raise_it(client: &mut TestClient, warning
     after
 }
 
-/// Nobody used it for a year.
+/// The warning fades when nobody has used it for a year.
 async fn it_fades_behind_a_fresh_lesson(client: &mut TestClient, warning: &Value, proven: &[Value]) {
     let rival = json!({
         "title": "Decimal comma in amounts of a CSV file",

@@ -61,8 +61,8 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// global, general or chat: the user's own bank. project or planning: that of a project. code, coding or development:
-    /// that of a workspace.
+    /// global, general or chat: the user's own bank. project or planning: that of a project. code, coding or
+    /// development: that of a workspace.
     #[schemars(length(min = 1, max = 40))]
     conversation_type: String,
     /// The name of the project.
@@ -71,7 +71,7 @@ struct Arguments {
     /// The path of the workspace. Over the network its key.
     #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     current_path: Option<String>,
-    /// What the project is. It fills an empty projectbrief.
+    /// Its description. It fills an empty projectbrief.
     #[schemars(length(max = 20_000))]
     project_description: Option<String>,
     /// The files to read, as bank_info names them. All where there is none.

@@ -39,10 +39,10 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// How the session is called where it ran.
+    /// The name of the session where it ran.
     #[schemars(length(min = 1, max = SESSION_MAX_CHARS))]
     session_id: String,
-    /// What was said and done, as text, markdown or JSON Lines of messages.
+    /// The transcript, as text, markdown or JSON Lines of messages.
     #[schemars(length(min = 1, max = TRANSCRIPT_MAX_CHARS))]
     transcript: String,
     outcome: MemoryOutcome,

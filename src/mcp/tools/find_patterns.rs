@@ -60,7 +60,7 @@ fn suggested() -> usize {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// What is known of the task.
+    /// The features of the task.
     #[serde(default)]
     task: FeaturesInput,
     /// Default: validated alone.

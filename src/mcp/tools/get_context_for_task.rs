@@ -63,7 +63,7 @@ fn default_budget() -> usize {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// What is to be done.
+    /// The task to do.
     #[schemars(length(min = 1, max = TASK_MAX_CHARS))]
     task: String,
     #[schemars(length(max = LABEL_MAX_CHARS))]
@@ -71,7 +71,7 @@ struct Arguments {
     /// Such as debugging or testing. Default: read in the task.
     #[schemars(length(max = LABEL_MAX_CHARS))]
     task_type: Option<String>,
-    /// What else is known, such as language, framework, complexity, tools, error, or any name that patterns ask for.
+    /// Further features, such as language, framework, complexity, tools, error, or any name that patterns ask for.
     #[serde(default)]
     context: BTreeMap<String, FeatureValue>,
     /// The most tokens of rendered.

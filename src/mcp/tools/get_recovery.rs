@@ -55,7 +55,7 @@ struct Arguments {
     /// As it was printed, or its type.
     #[schemars(length(min = 1, max = TASK_MAX_CHARS))]
     error: String,
-    /// What you are doing: leaves out patterns for other types of tasks.
+    /// Your task. It leaves out patterns for other types of tasks.
     #[schemars(length(max = TASK_MAX_CHARS))]
     task: Option<String>,
     /// Path or id.

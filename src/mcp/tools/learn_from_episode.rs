@@ -55,10 +55,10 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 struct Arguments {
     /// The id that get_context_for_task gave.
     context_id: Option<Uuid>,
-    /// What happened. Default: the task of the context alone.
+    /// The report. Default: the task of the context alone.
     episode: Option<ToldEpisode>,
     status: Option<EpisodeStatus>,
-    /// What was learned: each becomes a lesson.
+    /// The insights: each becomes a lesson.
     #[serde(default)]
     #[schemars(length(max = INSIGHTS_MAX), inner(length(min = 1, max = CONTENT_MAX_CHARS)))]
     insights: Vec<String>,

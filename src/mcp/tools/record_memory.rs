@@ -54,10 +54,10 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 struct Arguments {
     #[schemars(required, length(min = 1, max = TITLE_MAX_CHARS))]
     title: Option<String>,
-    /// When to use it, when not.
+    /// Its use cases and limits.
     #[schemars(required, length(min = 1, max = DESCRIPTION_MAX_CHARS))]
     description: Option<String>,
-    /// What to do, free of names that only fit this task.
+    /// The advice, free of names that only fit this task.
     #[schemars(required, length(min = 1, max = CONTENT_MAX_CHARS))]
     content: Option<String>,
     /// Default: success, or failure with error_context.
@@ -71,12 +71,12 @@ struct Arguments {
     domain_category: Option<String>,
     #[schemars(length(max = LABEL_MAX_CHARS))]
     difficulty_level: Option<String>,
-    /// What it refines.
+    /// It refines this.
     parent_memory_id: Option<Uuid>,
     #[serde(default)]
     #[schemars(length(max = SOURCES_MAX))]
     derived_from: Vec<Uuid>,
-    /// Who reads it.
+    /// Its readers.
     #[serde(default)]
     scope: Scope,
     /// Learned from.
@@ -86,7 +86,7 @@ struct Arguments {
     #[serde(default)]
     #[schemars(length(max = REPLACED_MAX))]
     supersedes: Vec<Uuid>,
-    /// When it was said, if not now.
+    /// Its time, if not now.
     #[schemars(length(max = 40))]
     valid_from: Option<String>,
     /// Path or id.

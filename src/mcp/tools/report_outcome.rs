@@ -57,7 +57,7 @@ struct Arguments {
     memory_ids: Vec<Uuid>,
     /// Alone: the memories that solve used.
     trace_id: Option<Uuid>,
-    /// What you worked on.
+    /// The task you did.
     task: Option<String>,
     commit: Option<String>,
     helpful: Option<bool>,

@@ -65,7 +65,7 @@ async fn known(calling: &Calling<'_>, bank: &str) -> Result<BankLocation, Interr
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// What to keep, in full sentences. Headings, lists and paragraphs are filed one by one.
+    /// Text to keep, in full sentences. Headings, lists and paragraphs are filed one by one.
     #[schemars(length(min = 1, max = BANK_FILE_MAX_BYTES))]
     content: String,
     /// With update_count: the same update again adds nothing.

@@ -59,10 +59,10 @@ struct Arguments {
     /// PARTIAL where you do not know.
     #[serde(default = "partial")]
     status: EpisodeStatus,
-    /// What came of the task.
+    /// The task's result.
     #[schemars(length(max = VALUE_MAX_BYTES))]
     output: Option<String>,
-    /// What is worth knowing next time.
+    /// Lessons for the next time.
     #[serde(default)]
     #[schemars(length(max = MAX_INSIGHTS))]
     insights: Vec<String>,
@@ -75,7 +75,7 @@ fn partial() -> EpisodeStatus {
     EpisodeStatus::Partial
 }
 
-/// What is kept of a task that was closed.
+/// The summary of a task that was closed.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ClosedTask {
     task_id: Uuid,

@@ -136,7 +136,7 @@ struct Arguments {
     /// Adds what earlier tasks and lessons say about the task and its step in work.
     #[serde(default)]
     retrieve: bool,
-    /// What they are to say something about instead.
+    /// The topic to retrieve for instead.
     #[schemars(length(max = TASK_MAX_CHARS))]
     query: Option<String>,
     #[serde(default = "all_tokens")]

@@ -67,7 +67,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 struct Arguments {
     /// The task to begin.
     task: Option<TaskContext>,
-    /// What is always true of you: tools, safety bounds.
+    /// Constant facts about you: tools, safety bounds.
     #[schemars(length(max = VALUE_MAX_BYTES))]
     system: Option<String>,
     /// The task to go on with.

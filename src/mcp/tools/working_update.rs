@@ -55,7 +55,7 @@ struct Arguments {
     results: Vec<SubtaskResult>,
     /// Replaces how far the task is.
     state: Option<ExecutionState>,
-    /// What is worth knowing of this state.
+    /// A note on this state.
     #[schemars(length(max = VALUE_MAX_BYTES))]
     note: Option<String>,
     /// Keeps the state as it is after this call.

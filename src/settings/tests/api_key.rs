@@ -79,7 +79,7 @@ fn a_key_that_cannot_be_used_is_told_to_what_needs_it_and_with_all_other_problem
     assert_eq!(place.problem().0, "llm.provider");
 }
 
-/// Under this name the key would be found by nobody, and be handed on to the commands of checks.
+/// The key under such a name would be found by nobody, and be handed on to the commands of checks.
 #[rstest]
 #[case("REASONING_BANK__LLM__api_key", "llm.api_key", "is read from REASONING_BANK__LLM__API_KEY alone, in capitals")]
 #[case(

@@ -150,8 +150,8 @@ impl Records {
     }
 }
 
-/// Returns the versions that go, of versions of which the newest is the first. A day on which a bank is made shorter again
-/// and again must not take away the version of the day before.
+/// Returns the versions that go, of versions of which the newest is the first. A day on which a bank is made shorter
+/// again and again must not take away the version of the day before.
 fn surplus(mut versions: Vec<Timestamp>) -> Vec<Timestamp> {
     let day = |at: &Timestamp| day_of(*at);
     let mut gone = Vec::new();

@@ -1,5 +1,6 @@
-//! The files of a bank. Whatever else lies there is left alone: nothing is followed out of the directory, nothing is read
-//! beyond the bounds of a bank, and a file changes by changing places with a new one, so that no moment shows half of it.
+//! The files of a bank. Whatever else lies there is left alone: nothing is followed out of the directory, nothing is
+//! read beyond the bounds of a bank, and a file changes by changing places with a new one, so that no moment shows half
+//! of it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};

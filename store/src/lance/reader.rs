@@ -1,5 +1,5 @@
-//! A directory that a process only looks into, however it is: nothing is made, repaired, stored or erased, and no lock is
-//! waited for.
+//! A directory that a process only looks into, however it is: nothing is made, repaired, stored or erased, and no lock
+//! is waited for.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ impl LanceReader {
     /// Opens a data directory as it is.
     ///
     /// # Errors
-    /// There is no bank in it, it has another format than this version writes, an erasure is under way, or a process that
-    /// died has left something to be repaired.
+    /// There is no bank in it, it has another format than this version writes, an erasure is under way, or a process
+    /// that died has left something to be repaired.
     pub async fn open(dir: &Path) -> Result<(Self, Fingerprint), StoreError> {
         let refused = |what: &str| StoreError::Unusable(format!("{}: {what}", dir.display()));
         let Some(fingerprint) = LanceStore::embedder_of(dir).await? else { return Err(refused("there is no bank")) };

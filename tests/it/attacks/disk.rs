@@ -24,9 +24,9 @@ pub(super) fn inputs() -> usize {
         + OBSTACLES.len() * READING.len()
 }
 
-/// Nothing here takes longer, on a machine that is busy.
+/// The longest that anything here takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Memories that were acknowledged after the last checkpoint, each a frame of the journal.
+/// The number of memories that were acknowledged after the last checkpoint, each a frame of the journal.
 const FRAMES: usize = 6;
 const HEADER: usize = 8;
 
@@ -146,7 +146,7 @@ fn export(place: &Place) -> Command {
     place.command(&["memory", "export", "--all"])
 }
 
-/// All lessons but these.
+/// Returns the numbers of all lessons but these.
 fn all_but(missing: &[usize]) -> BTreeSet<usize> {
     (0..=FRAMES).filter(|number| !missing.contains(number)).collect()
 }
@@ -155,7 +155,7 @@ fn set_aside(place: &Place) -> usize {
     fs::read_dir(place.path("data/set-aside")).map_or(0, Iterator::count)
 }
 
-/// Does it for each input, two at a time.
+/// Runs the check for each input, two at a time.
 fn for_each<T: Sync>(inputs: &[T], check: impl Fn(&T) + Sync) {
     let next = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -310,7 +310,7 @@ fn garbage_where_the_store_says_what_it_is_is_named_and_nothing_is_changed() {
 enum Obstacle {
     /// The directory and all that is in it may not be written to by this user.
     Permission,
-    /// No file may grow: what a full disk does, without one.
+    /// No file may grow, as on a full disk.
     NoSpace,
     /// A process that has stopped while it writes.
     LockHeld,
@@ -353,7 +353,7 @@ fn through(command: &Command, wrapper: &[&str]) -> Command {
 }
 
 impl Obstacle {
-    /// Stands in the way until what it returns is dropped.
+    /// Puts the obstacle in the way until the returned value is dropped.
     fn put(self, data: &Path) -> InTheWay {
         let held = (self == Self::LockHeld).then(|| {
             let lock = fs::File::open(data.join("lance/.write.lock")).unwrap();
@@ -433,7 +433,7 @@ fn retrieve(server: &mut McpProcess) -> Value {
     server.call("retrieve_memories", json!({"query": "the content of lesson 3", "n_results": 20}))
 }
 
-/// Without a new start: what was refused is told why, and is taken as soon as the obstacle is gone.
+/// The server is not started anew. A refused write is told why, and it is taken as soon as the obstacle is gone.
 #[test]
 fn a_server_goes_on_reading_and_writes_again_by_itself() {
     let crashed = crashed();

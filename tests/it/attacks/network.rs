@@ -26,7 +26,7 @@ pub(super) fn inputs() -> usize {
 
 /// The form of a key of OpenRouter.
 const KEY: &str = "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";
-/// No input keeps the server from its next answer for longer.
+/// The longest that an input keeps the server from its next answer.
 const LONGEST: Duration = Duration::from_secs(20);
 /// The memory that all inputs of a session may take, besides what a good answer takes.
 const MEMORY_KIB: u64 = 256 * 1024;
@@ -65,7 +65,8 @@ impl Found {
         }
     }
 
-    /// No eight characters of the key in a row, in any case, and no sixteen bytes of a form that it was quoted in.
+    /// Asserts that nothing holds eight characters of the key in a row, in any case, or sixteen bytes of a form that it
+    /// was quoted in.
     #[track_caller]
     fn assert_without_key<'a>(&self, forms: impl Iterator<Item = &'a [u8]>) {
         let lower = |bytes: &[u8]| bytes.to_ascii_lowercase();
@@ -120,7 +121,7 @@ impl Session {
         Self { place, process, reply, said: Vec::new(), _provider: provider }
     }
 
-    /// Solves a task whose draft is answered so.
+    /// Solves a task whose draft gets this reply.
     fn solve(&mut self, name: &str, reply: Reply) -> Value {
         *self.reply.lock().unwrap() = reply;
         let begun = Instant::now();
@@ -293,7 +294,7 @@ fn the_key_follows_no_redirect() {
 }
 
 const PROXY_VARIABLES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
-/// Hosts to which a key may go by http; nobody is there.
+/// The hosts to which a key may go by http; nobody is there.
 const BASE_URLS: [&str; 6] = [
     "http://127.0.0.1:9/v1",
     "http://[::1]:9/v1",
@@ -302,7 +303,7 @@ const BASE_URLS: [&str; 6] = [
     "http://llm.of-nobody.internal:9/v1",
     "http://192.168.255.254:9/v1",
 ];
-/// Hosts that are reached through a proxy by https.
+/// The hosts that are reached through a proxy by https.
 const TUNNELS: [&str; 3] =
     ["https://llm.example/v1", "https://192.168.255.254/v1", "https://llm.of-nobody.internal:8443/v1"];
 

@@ -16,7 +16,7 @@ pub(super) fn inputs() -> usize {
     corpus().len() * (1 + DISGUISES.len()) + INVISIBLE.len() + ROOTS.len()
 }
 
-/// Ways to hide a secret from a rule: what stands before it, in it, and behind it.
+/// The ways to hide a secret from a rule, each with the texts that stand before it, in it and behind it.
 const DISGUISES: [[&str; 3]; 3] =
     [["", "\u{200b}", ""], ["\u{1b}[31m", "", "\u{1b}[0m"], ["\u{202e}", "\u{e0041}\u{fe0f}", "\u{202c}\u{ad}"]];
 
@@ -44,7 +44,7 @@ const INVISIBLE: [&str; 20] = [
     "no characters \u{fdd0}\u{ffff}\u{1fffe}",
 ];
 
-/// Directories with a secret in their path.
+/// The directories with a secret in their path.
 const ROOTS: [(&str, &str); 2] =
     [("token=9aB8cD7eF6gH5iJ4", "9aB8cD7eF6gH5iJ4"), ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "16C7e42F292c6912")];
 
@@ -67,7 +67,7 @@ fn assert_nothing_unseen(what: &str, text: &str) {
     assert!(at.is_none(), "{what} has an invisible character: {around:?}");
 }
 
-/// Characters may be written out in JSON; what the strings say is looked at as well.
+/// Asserts the same of the strings in a document, because JSON may write characters as escapes.
 #[track_caller]
 fn assert_no_string_unseen(what: &str, document: &Value) {
     match document {
@@ -93,7 +93,7 @@ fn lesson(n: usize, content: &str) -> Value {
     json!({"title": format!("Hostile text {n}"), "description": "What a transcript may hold.", "content": content})
 }
 
-/// Everything that shows memories, from the command line.
+/// Runs every command that shows memories.
 fn shown(place: &Place) -> Vec<(String, Ran)> {
     let commands: [&[&str]; 6] = [
         &["memory", "list", "--limit", "200"],

@@ -1,4 +1,4 @@
-//! Directories and texts that mean harm.
+//! Tests of directories and texts that mean harm.
 
 use std::os::unix::fs::symlink;
 

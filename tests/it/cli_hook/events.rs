@@ -1,5 +1,5 @@
-//! Events that are answered with nothing, and have consequences all the same: a command that succeeds after its warning,
-//! and a compaction.
+//! Tests of events that are answered with nothing, and have consequences all the same: a command that succeeds after
+//! its warning, and a compaction.
 
 use std::time::{Duration, Instant};
 

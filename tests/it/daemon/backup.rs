@@ -1,4 +1,4 @@
-//! Backups of a bank that a daemon has open: by hand under load, and by themselves from time to time.
+//! Tests of backups of a bank that a daemon has open: by hand under load, and by themselves from time to time.
 
 use std::collections::BTreeMap;
 use std::fs;

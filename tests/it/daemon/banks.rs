@@ -1,4 +1,4 @@
-//! Memory banks over the network: whose they are follows from the token, and no path of a client is looked at.
+//! Tests of memory banks over the network: their owner follows from the token, and no path of a client is looked at.
 
 use reqwest::{Method, StatusCode};
 use serde_json::json;

@@ -6,7 +6,7 @@ use super::{Daemon, token};
 use crate::mcp_process::McpProcess;
 use crate::support::{Place, git};
 
-/// `mcp --server` for this daemon, with a token.
+/// Starts `mcp --server` for this daemon, with a token.
 fn bridge(place: &Place, url: &str, token: &str, key: &str) -> McpProcess {
     let mut command = place.command(&["mcp", "--server", url, "--key", key]);
     command.env("REASONING_BANK_TOKEN", token);

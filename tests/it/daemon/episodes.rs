@@ -1,4 +1,4 @@
-//! Episodes over the network: the routes for scripts, and the permissions that they need.
+//! Tests of episodes over the network: the routes for scripts, and the permissions that they need.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};

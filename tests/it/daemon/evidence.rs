@@ -1,4 +1,4 @@
-//! Whose evidence counts over HTTP, for which memories, and what a conversation goes on from.
+//! Tests of evidence over HTTP: whose evidence counts, for which memories, and what a conversation goes on from.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Requests that are made to confuse, to smuggle, or to keep the daemon busy. They are written to the connection as
-//! they are, because no client library sends them.
+//! Tests of requests that are made to confuse, to smuggle, or to keep the daemon busy. They are written to the
+//! connection as they are, because no client library sends them.
 
 use std::time::Duration;
 

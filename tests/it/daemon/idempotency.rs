@@ -1,4 +1,4 @@
-//! Requests of scripts that have a key: sent again, they are not carried out again.
+//! Tests of requests of scripts that have a key: sent again, they are not carried out again.
 
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ async fn a_key_is_of_one_owner_workspace_and_request() {
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     let (status, whole) = red.keyed("two", Method::POST, "/memories", &lesson("Write tests before code")).await;
     assert_eq!((status, &whole["status"]), (StatusCode::OK, &json!("created")));
-    // With a memory goes what its requests were answered.
+    // The stored answers to requests for a memory go with it.
     let path = format!("/memories/{}", first.1["id"].as_str().unwrap());
     assert_eq!(red.send(Method::DELETE, &path, None).await.0, StatusCode::OK);
     let (status, again) = red.keyed("one", Method::POST, "/memories", &lesson("Take locks in one order")).await;

@@ -1,4 +1,5 @@
-//! Imports over HTTP: what a script sends goes to its own workspace, as copies, and tells nothing of any other.
+//! Tests of imports over HTTP: the memories that a script sends go to its own workspace, as copies, and tell nothing of
+//! any other.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! Two daemons and a process over stdio on one data directory: what one of them changes is so for all within a second,
-//! and one of them does the background work.
+//! Tests of two daemons and a process over stdio on one data directory: a change by one of them reaches all within a
+//! second, and one of them does the background work.
 
 use std::time::Duration;
 

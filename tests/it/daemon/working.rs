@@ -1,4 +1,4 @@
-//! Working memory over the network: the routes for scripts, whose tasks are of the owner of a token.
+//! Tests of working memory over the network: the routes for scripts, whose tasks belong to the owner of a token.
 
 use reqwest::{Method, StatusCode};
 use serde_json::json;

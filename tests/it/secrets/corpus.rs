@@ -30,7 +30,7 @@ pub(super) fn lookalikes() -> Vec<String> {
     lines().filter(|text| !text.contains('«') && !text.contains("[REDACTED:")).collect()
 }
 
-/// All of the corpus in one text.
+/// Returns all of the corpus in one text.
 pub(super) fn everything(corpus: &[Planted]) -> String {
     corpus.iter().map(|planted| planted.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }

@@ -106,7 +106,7 @@ fn the_export_holds(exported: &str, everything: &str) {
     assert!(!(given.collect::<String>() + &comments).contains("[REDACTED:"), "{comments}");
 }
 
-/// But for the lines that hold a redacted secret of the model.
+/// Asserts that a restored bank exports the same, but for the lines that hold a redacted secret of the model.
 fn a_restored_bank_exports_the_same(place: &Place, exported: &str) {
     let clean: String =
         exported.lines().filter(|line| !line.contains("[REDACTED:")).map(|line| format!("{line}\n")).collect();

@@ -89,7 +89,7 @@ fn search_and_solve(process: &mut McpProcess, memory: &Value, corpus: &[Planted]
     }
 }
 
-/// With as much of the corpus at a time as a comment takes.
+/// Reports and updates with as much of the corpus at a time as a comment takes.
 fn report_and_update(process: &mut McpProcess, memory: &Value, corpus: &[Planted], seen: &mut Seen) {
     for (n, part) in corpus.chunks(12).enumerate() {
         let text = everything(part);

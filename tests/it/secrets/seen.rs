@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::Ran;
 
-/// Bytes of a part of a secret that is too much to let out.
+/// The number of bytes of a secret that are too much to let out.
 const PIECE: usize = 12;
 
 /// Tells whether the piece is of what differs from key to key, not of what all keys of a kind begin with.
@@ -25,7 +25,7 @@ fn start_of(piece: &[u8]) -> usize {
 pub(super) struct Seen(Vec<(String, String)>);
 
 impl Seen {
-    /// Secrets are ASCII: they are found in what is no UTF-8 all the same.
+    /// Adds bytes, which need not be UTF-8: secrets are ASCII, so they are found all the same.
     pub(super) fn add(&mut self, name: impl Into<String>, bytes: impl AsRef<[u8]>) {
         self.0.push((name.into(), String::from_utf8_lossy(bytes.as_ref()).into_owned()));
     }

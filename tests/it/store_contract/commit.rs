@@ -1,4 +1,4 @@
-//! Commits: whole, once, and without exact duplicates.
+//! Tests of commits: they are whole, done once, and without exact duplicates.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Episodes: found by their labels, times and meanings, changed beside their bodies, and erased with all that is
-//! theirs.
+//! Tests of episodes: they are found by their labels, times and meanings, changed beside their bodies, and erased with
+//! all that is theirs.
 
 use std::slice::from_ref;
 

@@ -1,4 +1,4 @@
-//! Erasing: what goes, what stays, and that it does.
+//! Tests of erasing: what goes is gone, and the rest stays.
 
 use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_domain::memory::trace::Trace;

@@ -102,7 +102,7 @@ async fn patterns_are_given_as_they_are_to_those_who_may_read_them(
     assert_eq!(patterns_of(store, &here).await, named(&[&own, &shared]));
     assert_eq!(patterns_of(store, &there).await, named(&[&other, &shared]));
 
-    // What is no pattern changes nothing, though it is taken out of the same file.
+    // A memory that is no pattern changes nothing, though it is taken out of the same file.
     commit(store, vec![change(&next(&plain, |memory| memory.title = "Plainer".into()), None)]).await;
     assert_eq!(patterns_of(store, &here).await, named(&[&own, &shared]));
     let renamed = next(&own, |memory| memory.title = "Renamed".into());

@@ -1,4 +1,5 @@
-//! Jobs: queued once, changed one revision after another by whoever knows the last one, erased when they are over.
+//! Tests of jobs: they are queued once, changed one revision after another by whoever knows the last one, erased when
+//! they are over.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Reading by id, by conditions and in pages, evidence with it.
+//! Tests of reading by id, by conditions and in pages, evidence with it.
 
 use std::collections::BTreeMap;
 
@@ -135,7 +135,7 @@ async fn memories_are_found_by_conditions_alone_page_by_page(#[values(InMemory, 
     assert_eq!(memories(&opened.store, teams, everything()).await, []);
 }
 
-/// All ids, read in pages from new to old.
+/// Returns all ids, read in pages from new to old.
 async fn in_pages_of_4(read: impl AsyncFn(Page) -> Vec<Uuid>) -> Vec<Uuid> {
     let (mut seen, mut page): (Vec<Uuid>, _) = (Vec::new(), Page::newest(4));
     loop {

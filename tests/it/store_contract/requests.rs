@@ -1,4 +1,5 @@
-//! Requests with a key: stored with what they write, by one try alone, and erased with what their answers name.
+//! Tests of requests with a key: they are stored with what they write, by one try alone, and erased with what their
+//! answers name.
 
 use reasoning_bank_domain::access::{KeyScope, KeyedRequest};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;

@@ -1,4 +1,4 @@
-//! Changed memories, traces and workspaces, and memories that are stored as they are.
+//! Tests of changed memories, traces and workspaces, and of memories that are stored as they are.
 
 use std::collections::BTreeMap;
 

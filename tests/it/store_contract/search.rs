@@ -1,4 +1,4 @@
-//! Candidates: who finds what, and in which order.
+//! Tests of candidates: the memories that a workspace finds, and their order.
 
 use reasoning_bank_domain::memory::signature::{Signature, SignatureFrequency};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -239,7 +239,8 @@ async fn time_outcome_source_and_difficulty_hold_before_the_lists_are_cut(
     assert_eq!(found(Conditions { difficulty: Some("easy".into()), ..some() }).await, [mixed.id]);
 }
 
-/// Found only where they are asked for; what is out of search for other reasons never is.
+/// Superseded memories are found only where they are asked for. Memories that are out of search for other reasons are
+/// never found.
 #[rstest]
 #[tokio::test]
 async fn superseded_memories_are_found_where_they_are_asked_for(#[values(InMemory, Lance, Resident)] backend: Backend) {
@@ -268,7 +269,7 @@ async fn superseded_memories_are_found_where_they_are_asked_for(#[values(InMemor
     }
 }
 
-/// However few of very many meet the conditions, and however far from the query they are.
+/// The test holds however few of very many memories meet the conditions, and however far from the query they are.
 #[rstest]
 #[tokio::test]
 async fn conditions_never_leave_fewer_than_there_are(#[values(InMemory, Lance, Resident)] backend: Backend) {
@@ -324,7 +325,7 @@ async fn warnings_of_an_error_are_candidates_whatever_they_say(#[values(InMemory
     a_changed_error_is_found_by_its_new_name_alone(store, &warnings).await;
 }
 
-/// Warnings of several errors, here and elsewhere, and a strategy that only reads like one.
+/// The warnings of several errors, here and elsewhere, and a strategy that only reads like a warning.
 struct Warnings {
     here: WorkspaceId,
     bare: Memory,
@@ -334,7 +335,7 @@ struct Warnings {
     odd: Memory,
     /// A tagged one of a team elsewhere, whose memories are visible.
     red: Memory,
-    /// One of a team elsewhere, whose memories are not.
+    /// A warning of a team elsewhere, whose memories are not visible.
     blue: Memory,
     strategy: Memory,
 }

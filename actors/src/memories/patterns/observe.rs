@@ -15,8 +15,9 @@ use crate::ports::Record;
 use crate::runtime::Deadline;
 
 impl MemoriesHandle {
-    /// Notes which active patterns of the workspace these new episodes followed, and looks at the patterns whose applications are
-    /// tested now. A failure is only logged, because the episodes are stored, and consolidation looks again.
+    /// Notes which active patterns of the workspace these new episodes followed, and looks at the patterns whose
+    /// applications are tested now. A failure is only logged, because the episodes are stored, and consolidation looks
+    /// again.
     pub(crate) async fn observe(&self, episodes: &[Trace], workspace: &Workspace, deadline: Deadline) {
         if let Err(error) = self.try_to_observe(episodes, workspace, deadline).boxed().await {
             tracing::debug!(code = error.code().as_str(), "nobody looked which patterns an episode followed");

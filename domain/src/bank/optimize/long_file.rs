@@ -26,8 +26,8 @@ pub struct LongFile {
     must_stay: Vec<(String, String)>,
 }
 
-/// Returns the longest file of a bank with more than `above` tokens that was not `asked` about and has something that may
-/// become shorter. None where the bank is short enough.
+/// Returns the longest file of a bank with more than `above` tokens that was not `asked` about and has something that
+/// may become shorter. None where the bank is short enough.
 pub fn next_long_file(
     files: &BankFiles,
     asked: &BTreeSet<BankPath>,

@@ -19,7 +19,7 @@ fn ids(nodes: &[Node]) -> Vec<MemoryId> {
     nodes.iter().map(|node| node.id).collect()
 }
 
-/// 1 and 2 made 3 (1 its parent); 3 made 4 and 5; 6 came from 2 alone; 4 and 5 made 7.
+/// A family of seven memories: 1 and 2 made 3 (1 its parent); 3 made 4 and 5; 6 came from 2 alone; 4 and 5 made 7.
 fn family() -> Vec<Member> {
     let merged = Memory { source_type: SourceType::Consolidated, ..child(7, None, &[4, 5]) };
     let family = [
@@ -92,7 +92,7 @@ fn a_long_line_of_descent_is_drawn_in_little_space() {
     assert!(genealogy.tree.contains("[level 4999] Strategy 5000"));
 }
 
-/// Any relations whatever, cycles and memories that name themselves among them.
+/// Makes any relations whatever, cycles and memories that name themselves among them.
 fn relations() -> impl Strategy<Value = Vec<Member>> {
     prop::collection::vec((prop::option::of(0u128..12), prop::collection::vec(0u128..12, 0..4)), 1..12).prop_map(
         |relations| {

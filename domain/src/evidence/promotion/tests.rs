@@ -21,7 +21,7 @@ fn proposal(memory: &Memory, signals: Vec<Signal>) -> Option<Proposal> {
     Proposal::of(memory, &evidence, &sources, now())
 }
 
-/// Five helpful votes out of two traces.
+/// Returns five helpful votes out of two traces.
 fn proven() -> Vec<Signal> {
     (0..5).map(|n| signal(n, SignalKind::Helpful, Some(n % 2), None)).collect()
 }

@@ -5,7 +5,7 @@ use super::*;
 
 const DAY: i64 = 24 * 60 * 60;
 
-/// Midnight of a day of the month.
+/// Returns midnight of a day of the month.
 fn on(day: i64) -> Timestamp {
     "2026-03-01T00:00:00Z".parse::<Timestamp>().unwrap() + SignedDuration::from_secs((day - 1) * DAY)
 }
@@ -176,7 +176,7 @@ fn what_a_message_reverts_is_read_in_the_forms_that_git_and_people_write() {
     assert_eq!(reverts(&"This reverts commit 1f3870b. ".repeat(5_000)).len(), REVERTS_MAX);
 }
 
-/// Commits around the solve, each reverting some of those before it.
+/// Makes commits around the solve, each reverting some of those before it.
 fn history() -> impl Strategy<Value = Vec<Commit>> {
     let one = (-3..20_i64, 0..DAY, prop::collection::vec(any::<prop::sample::Index>(), 0..3));
     prop::collection::vec(one, 0..14).prop_map(|drawn| {

@@ -16,7 +16,7 @@ fn stranger() -> Source {
     Source::Stranger { now: now() }
 }
 
-/// Everything that a file can forge of a memory.
+/// Makes memories with everything that a file can forge.
 fn forged() -> impl Strategy<Value = Memory> {
     let name = || prop::option::of(prop::sample::select(vec!["platform", "web", "acme"]).prop_map(String::from));
     let scopes = prop::sample::select(vec![Scope::Project, Scope::Team, Scope::Org]);

@@ -7,7 +7,7 @@ use super::super::signature::Signature;
 use super::condition::PatternCondition;
 use crate::memory::kinds::Complexity;
 
-/// When a pattern applies. An empty list means any.
+/// The tasks of a pattern. An empty list means any.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Applicability {
     /// Types of tasks.
@@ -20,10 +20,10 @@ pub struct Applicability {
     /// Tools that have to be at hand.
     #[serde(default)]
     pub required_capabilities: Vec<String>,
-    /// What has to hold. A feature that is unknown leaves its condition open.
+    /// Conditions that must hold. An unknown feature leaves them open.
     #[serde(default)]
     pub context_conditions: Vec<PatternCondition>,
-    /// What must not hold. A feature that is unknown keeps nothing out.
+    /// Conditions that keep it out. An unknown feature does not.
     #[serde(default)]
     pub anti_conditions: Vec<PatternCondition>,
 }

@@ -27,7 +27,7 @@ pub struct PatternApplication {
     pub at: Timestamp,
 }
 
-/// What a signal says of an application beside pattern, episode, session and time.
+/// The part of an application that only its signal has, beside pattern, episode, session and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SignalledApplication {
     /// The version of the pattern.
@@ -37,7 +37,7 @@ pub struct SignalledApplication {
     pub result: ApplicationResult,
 }
 
-/// Who says that a pattern was applied.
+/// The one who says that a pattern was applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApplicationKind {
@@ -47,14 +47,14 @@ pub enum ApplicationKind {
     Observed,
 }
 
-/// What decides whether an application succeeded.
+/// The result of an application, or the place to read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApplicationResult {
     /// The outcome of the episode, as it is when it is asked for.
     #[default]
     Episode,
-    /// What the pattern is about was seen to go well, such as an error that did not come back.
+    /// The pattern was seen to reach its aim, such as an error that did not come back.
     Succeeded,
     Failed,
 }

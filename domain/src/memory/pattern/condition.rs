@@ -3,19 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A condition on one feature of a task: domain, task_type, complexity, tools, language, framework, error_signature, or a
-/// name of the caller's own context.
+/// A condition on one feature of a task: domain, task_type, complexity, tools, language, framework, error_signature, or
+/// a name of the caller's own context.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PatternCondition {
     pub feature: String,
     pub op: ConditionOp,
-    /// What the feature is compared with: a list for `in`, a number for `at_least` and `at_most` (of complexity: low, medium
+    /// The value for the comparison: a list for `in`, a number for `at_least` and `at_most` (of complexity: low, medium
     /// or high), nothing for `exists`, else a text, a number or a truth value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<FeatureValue>,
 }
 
-/// How a feature is compared. Texts are compared without regard to case. Of a feature with several values one is enough.
+/// The kind of comparison. Texts are compared without regard to case. Of a feature with several values one is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConditionOp {

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What kind of knowledge a pattern is.
+/// The kind of knowledge in a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PatternCategory {
     /// An approach to a class of problems.
     Strategy,
-    /// How a kind of task is cut into subtasks.
+    /// A way to cut a kind of task into subtasks.
     Decomposition,
     /// Steps that work well in this order.
     Sequence,
@@ -17,7 +17,7 @@ pub enum PatternCategory {
     ToolSelection,
     /// A way in which something fails.
     Failure,
-    /// What helps when something fails.
+    /// A way to recover when something fails.
     Recovery,
     /// A way to need less time or fewer resources.
     Optimization,
@@ -71,7 +71,7 @@ pub enum PatternContent {
         instantiation_rules: Vec<String>,
     },
     Heuristic {
-        /// When to act, in words. What rules check is in the applicability.
+        /// The cue to act, in words. Rules check the applicability instead.
         condition: String,
         action: PatternAction,
         #[serde(default)]
@@ -79,10 +79,10 @@ pub enum PatternContent {
     },
     Procedure {
         steps: Vec<PatternStep>,
-        /// What to do instead, and when.
+        /// Alternatives, by condition.
         #[serde(default)]
         branching: Vec<String>,
-        /// When to stop.
+        /// Cues to stop.
         #[serde(default)]
         termination: Vec<String>,
     },
@@ -102,7 +102,7 @@ pub struct PatternStep {
     pub depends_on: Vec<String>,
 }
 
-/// What a heuristic says to do.
+/// The action of a heuristic.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PatternAction {
     pub text: String,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::ids::MemoryId;
 
-/// How far a pattern is proven.
+/// The stage of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PatternStage {
@@ -34,7 +34,7 @@ impl PatternStage {
     }
 }
 
-/// What led to the stage.
+/// The events that led to the stage.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PatternLifecycle {
     /// The time when the current version was made. Left out: when the memory was made.
@@ -59,12 +59,12 @@ pub struct PatternValidation {
     pub at: Timestamp,
     pub successes: u64,
     pub applications: u64,
-    /// What a person said who accepted it without a test. None where it passed the tests.
+    /// The reason of the person who accepted it without a test. None where it passed the tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted_because: Option<String>,
 }
 
-/// What the applications of the last 90 days say, as it was last added up.
+/// The evidence of the applications of the last 90 days, as it was last added up.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PatternStatistics {
     /// The applications that succeeded or failed.

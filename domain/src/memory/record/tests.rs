@@ -189,7 +189,7 @@ fn trust_grows_from_models_to_users_and_scopes_from_projects_to_organisations() 
 }
 
 proptest! {
-    /// Keys that are stored were made so.
+    /// The keys in stored banks were made in this way.
     #[test]
     fn a_text_is_normalised_as_its_words_are(text in r"([\sa-zA-ZΣσİßǅ.'\u{301}]|\PC){0,40}") {
         let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();

@@ -1,8 +1,8 @@
 //! Agreement of a failure that was met with one that a warning tells of. Any program may end with a `KeyError` or with
 //! `no such file or directory`, for reasons that have nothing in common. Such failures are the same only where what is
-//! particular to one is told of the other as well: the key, the path, the module, or else the words of the message. People
-//! name an error as they like (`cargo`, `Cannot find module`, `exit code 1`), so that where the names differ, more of what
-//! was printed has to be told.
+//! particular to one is told of the other as well: the key, the path, the module, or else the words of the message.
+//! People name an error as they like (`cargo`, `Cannot find module`, `exit code 1`), so that where the names differ,
+//! more of what was printed has to be told.
 
 use std::collections::HashSet;
 

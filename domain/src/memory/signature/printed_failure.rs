@@ -1,5 +1,5 @@
-//! The lines that a program printed when it failed, as far as they tell its failure from others, with what they quote or
-//! name and their other words.
+//! The lines that a program printed when it failed, as far as they tell its failure from others, with what they quote
+//! or name and their other words.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -49,8 +49,8 @@ const GIST_BYTES: usize = 1_000;
 const LITERAL_CHARS: usize = 80;
 
 static LITERALS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    // A quotation, or else what no word of prose looks like: a path, a file, a name with an underscore or with capitals in
-    // it, a flag, a long number.
+    // A quotation, or else what no word of prose looks like: a path, a file, a name with an underscore or with capitals
+    // in it, a flag, a long number.
     Regex::new(concat!(
         r#"(?:^|\W)'([^']+)'|"([^"]+)"|`([^`']+)[`']|([\w.~@-]*[/\\][\w./\\~-]*\w|\w+[_.]\w[\w.]*)|\s(--?[a-z][\w-]+)"#,
         r"|\b([A-Za-z]?[a-z0-9]+(?:[A-Z][A-Za-z0-9]+)+|\w+(?:-\w+){2,}|0x[0-9a-fA-F]+|\d{4,})\b",
@@ -89,8 +89,8 @@ impl PrintedFailure {
         }
     }
 
-    /// Returns what the failure is searched by: the line that names the error and those that may say more, at most 1,000
-    /// bytes of them. It is empty where no line says anything.
+    /// Returns what the failure is searched by: the line that names the error and those that may say more, at most
+    /// 1,000 bytes of them. It is empty where no line says anything.
     pub fn gist(&self) -> String {
         let others = self.lines.iter().filter(|line| line.text != self.message.text);
         let all: Vec<&str> = std::iter::once(&self.message).chain(others).map(|line| line.text.trim()).collect();

@@ -62,7 +62,7 @@ pub struct Variation {
     pub further_tools: Vec<String>,
 }
 
-/// What is known of the task beside its words.
+/// The facts about the task beside its words.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskParts {
     #[serde(default)]
@@ -75,7 +75,7 @@ pub struct TaskParts {
     pub complexity: Option<Complexity>,
 }
 
-/// What was planned and done.
+/// The plan and the actions.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Execution {
     #[serde(default)]
@@ -143,7 +143,7 @@ pub struct ResourceUsage {
     pub tool_calls: Option<u64>,
 }
 
-/// What came of the task beside its status.
+/// The task's outcome beside its status.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct OutcomeParts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,7 +170,7 @@ pub struct Reflection {
 /// One failure on the way, and what ended it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FailureAnalysis {
-    /// What was printed or raised.
+    /// The text of the error.
     pub error: String,
     /// The signature of the error. It is made of the error where it is left out.
     #[serde(default)]

@@ -41,8 +41,8 @@ pub struct OlderMemory<'a> {
 }
 
 impl<'a> ComparableMemory<'a> {
-    /// Prepares a memory for comparison. None where its content is too long or is code, or where nobody knows when it was
-    /// said, as for a copy in another scope that does not tell.
+    /// Prepares a memory for comparison. None where its content is too long or is code, or where nobody knows when it
+    /// was said, as for a copy in another scope that does not tell.
     pub fn of(memory: &'a Memory) -> Option<Self> {
         let is_datable = memory.valid_from.is_some() || !memory.is_copy();
         let is_short = memory.content.chars().nth(STATEMENT_MAX_CHARS).is_none();

@@ -202,7 +202,7 @@ fn a_long_text_is_read_and_is_not_of_another_subject_than_itself() {
     }
 }
 
-/// Words that clauses are made of, so that texts often mean something.
+/// Makes texts of words that clauses are made of, so that they often mean something.
 fn texts() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
         "the", "port", "API", "is", "uses", "listens", "on", "in", "staging", "Postgres", "MySQL", "8080", "9090",

@@ -39,8 +39,8 @@ pub struct Match {
 }
 
 impl Match {
-    /// Returns the share of demands that are met, in 0..=1. A pattern that demands nothing has 0.5, because nothing says
-    /// that it is about this task.
+    /// Returns the share of demands that are met, in 0..=1. A pattern that demands nothing has 0.5, because nothing
+    /// says that it is about this task.
     pub fn quality(self) -> f64 {
         let all = self.met + self.open;
         if all == 0 { 0.5 } else { self.met as f64 / all as f64 }

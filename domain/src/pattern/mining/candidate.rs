@@ -30,8 +30,8 @@ pub struct MinedPattern {
     pub part: PatternPart,
     pub supporting: Vec<TraceId>,
     pub successes: usize,
-    /// The p-value of Fisher's exact test against the episodes without it, before the correction for all that was tested. It
-    /// is 1 where something was counted and not tested.
+    /// The p-value of Fisher's exact test against the episodes without it, before the correction for all that was
+    /// tested. It is 1 where something was counted and not tested.
     pub p_value: f64,
 }
 

@@ -20,8 +20,8 @@ struct Hypothesis<'a> {
     p_value: f64,
 }
 
-/// Returns the candidates of one workspace whose success rate is above that of the episodes of the same type of task without
-/// them.
+/// Returns the candidates of one workspace whose success rate is above that of the episodes of the same type of task
+/// without them.
 pub(super) fn significant(episodes: &[&EpisodeFacts]) -> Vec<MinedPattern> {
     let mut by_type: BTreeMap<&str, Vec<&EpisodeFacts>> = BTreeMap::new();
     for episode in episodes.iter().filter(|episode| episode.succeeded.is_some()) {
@@ -44,9 +44,9 @@ pub(super) fn significant(episodes: &[&EpisodeFacts]) -> Vec<MinedPattern> {
     kept.into_iter().map(|one| MinedPattern::tested(one.task_type, &one.claim, &one.episodes, one.p_value)).collect()
 }
 
-/// Returns the hypotheses of one type of task. Claims with the same episodes are one, which the claim stands for that says
-/// most for what it claims: a plan, then the largest set of tools, then an order. An order counts where the same tools came
-/// in another order, too. Those that could not hold whatever the outcomes are left out.
+/// Returns the hypotheses of one type of task. Claims with the same episodes are one, which the claim stands for that
+/// says most for what it claims: a plan, then the largest set of tools, then an order. An order counts where the same
+/// tools came in another order, too. Those that could not hold whatever the outcomes are left out.
 fn hypotheses<'a>(task_type: &'a str, episodes: &[&'a EpisodeFacts]) -> Vec<Hypothesis<'a>> {
     let group = Group::new(episodes);
     let all = group.successes.len();

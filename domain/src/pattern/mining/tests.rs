@@ -39,7 +39,7 @@ const PLAN: [&str; 4] = ["Reproduce the bug", "Find the cause", "Fix it", "Write
 const OTHER_TITLES: [&str; 8] =
     ["Read the code", "Ask", "Patch", "Refactor", "Run the tests", "Commit", "Update the docs", "Clean up"];
 
-/// What is planted in a history.
+/// The kind of pattern that is planted in a history.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Planted {
     Tools,

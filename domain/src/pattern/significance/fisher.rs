@@ -1,6 +1,6 @@
-//! Fisher's exact test of two groups that succeed or fail. The tail is added up from its largest term, each from the one
-//! before it, because a distribution function that takes logarithms for each term is a hundred times slower, and mining
-//! tests thousands of tables.
+//! Fisher's exact test of two groups that succeed or fail. The tail is added up from its largest term, each from the
+//! one before it, because a distribution function that takes logarithms for each term is a hundred times slower, and
+//! mining tests thousands of tables.
 
 use statrs::function::factorial::ln_binomial;
 
@@ -40,8 +40,8 @@ impl ContingencyTable {
     }
 }
 
-/// Returns the probability that the first group has as many successes as it has, or more, where both succeed at the same
-/// rate.
+/// Returns the probability that the first group has as many successes as it has, or more, where both succeed at the
+/// same rate.
 pub fn fisher_greater(table: ContingencyTable) -> f64 {
     let ContingencyTable { successes, failures, other_successes, other_failures } = table;
     let (size, all) = (successes + failures, successes + other_successes);

@@ -1,6 +1,6 @@
-//! The Mann-Whitney test of two samples of numbers, by the method that SciPy chooses: exact where one sample has at most
-//! eight numbers and no number comes twice, else the normal approximation with corrections for ties and for continuity.
-//! The test of statrs enumerates every choice of ranks, which never ends for 8 of 100.
+//! The Mann-Whitney test of two samples of numbers, by the method that SciPy chooses: exact where one sample has at
+//! most eight numbers and no number comes twice, else the normal approximation with corrections for ties and for
+//! continuity. The test of statrs enumerates every choice of ranks, which never ends for 8 of 100.
 
 use statrs::function::erf::erfc;
 
@@ -9,8 +9,8 @@ pub const SAMPLE_MAX: usize = 10_000;
 /// The largest of the smaller samples that is tested exactly.
 const EXACT_MAX: usize = 8;
 
-/// Returns the probability that the first sample lies as far below the other one as it does, or farther, where both come
-/// from the same distribution. Numbers that are not finite are left out, and so is what is beyond [`SAMPLE_MAX`].
+/// Returns the probability that the first sample lies as far below the other one as it does, or farther, where both
+/// come from the same distribution. Numbers that are not finite are left out, and so is what is beyond [`SAMPLE_MAX`].
 pub fn mann_whitney_less(first: &[f64], other: &[f64]) -> f64 {
     let finite = |sample: &[f64]| -> Vec<f64> {
         sample.iter().copied().filter(|number| number.is_finite()).take(SAMPLE_MAX).collect()
@@ -32,7 +32,7 @@ pub fn mann_whitney_less(first: &[f64], other: &[f64]) -> f64 {
         ties += (size as f64).powi(3) - size as f64;
         begin += size;
     }
-    // How often a number of the other sample is below one of the first, doubled.
+    // The number of times that a number of the other sample is below one of the first, doubled.
     let doubled_u = doubled_ranks - (n1 * (n1 + 1)) as u64;
     if n1.min(n2) <= EXACT_MAX && ties == 0.0 {
         return exact(doubled_u / 2, n1.min(n2), n1.max(n2));
@@ -47,8 +47,9 @@ pub fn mann_whitney_less(first: &[f64], other: &[f64]) -> f64 {
     (erfc(z / std::f64::consts::SQRT_2) / 2.0).min(1.0)
 }
 
-/// Returns the share of all choices of ranks whose statistic is at most `u`. The counts are the coefficients of a Gaussian
-/// binomial, which is a product of (1 - q^(larger + i)) / (1 - q^i). They are whole numbers of at most 91 bits.
+/// Returns the share of all choices of ranks whose statistic is at most `u`. The counts are the coefficients of a
+/// Gaussian binomial, which is a product of (1 - q^(larger + i)) / (1 - q^i). They are whole numbers of at most 91
+/// bits.
 fn exact(u: u64, smaller: usize, larger: usize) -> f64 {
     let top = smaller * larger;
     let mut counts = vec![0_i128; top + 1];

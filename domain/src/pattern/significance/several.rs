@@ -1,7 +1,7 @@
 //! Corrections for several tests at once.
 
-/// Returns the p-values that Holm's method makes of these, in their order. One below a level keeps the chance of any false
-/// finding below it.
+/// Returns the p-values that Holm's method makes of these, in their order. One below a level keeps the chance of any
+/// false finding below it.
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let order = ascending(p_values);
     let mut adjusted = vec![0.0; p_values.len()];
@@ -13,8 +13,8 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Returns the p-values that the method of Benjamini and Hochberg makes of these, in their order. Among those below a level
-/// the expected share of false findings is below it.
+/// Returns the p-values that the method of Benjamini and Hochberg makes of these, in their order. Among those below a
+/// level the expected share of false findings is below it.
 pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let order = ascending(p_values);
     let mut adjusted = vec![0.0; p_values.len()];

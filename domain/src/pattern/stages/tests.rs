@@ -37,7 +37,7 @@ impl Random {
     }
 }
 
-/// Applications of a pattern with their episodes, and comparable ones.
+/// The applications of a pattern with their episodes, and comparable ones.
 struct Bench {
     part: PatternPart,
     episodes: Vec<EpisodeFacts>,

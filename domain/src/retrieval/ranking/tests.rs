@@ -23,7 +23,7 @@ fn asked() -> QueryContext {
     }
 }
 
-/// Memories with a cosine each; no text was searched.
+/// Returns memories with a cosine each, as a search by vector alone finds them.
 fn by_vector(memories: &[(Memory, f64)]) -> Candidates {
     Candidates {
         vector: Some(RankedList {
@@ -231,7 +231,7 @@ fn any_memory() -> impl Strategy<Value = (u128, Scope, f64, bool, Option<&'stati
     )
 }
 
-/// Up to a dozen candidates, some with the same words, some in one list only, with votes.
+/// Makes up to a dozen candidates, some with the same words, some in one list only, with votes.
 fn any_candidates() -> impl Strategy<Value = Candidates> {
     let one = (any_memory(), prop::option::of(-0.2..1.0f64), prop::option::of(0.0..20.0f64), 0usize..4, 0usize..4);
     (prop::collection::vec(one, 1..12), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
@@ -423,7 +423,7 @@ proptest! {
 
 type Raise<'a> = &'a dyn Fn(&mut Facts, &mut Evidence);
 
-/// One of the answer, whichever, and its place.
+/// Returns any one of the answer, and its place.
 fn picked(ranked: &[Ranked], pick: &prop::sample::Index) -> (usize, MemoryId) {
     let n = pick.index(ranked.len());
     (n, ranked[n].facts.id)

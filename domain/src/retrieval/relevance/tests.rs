@@ -7,7 +7,8 @@ use crate::retrieval::fusion::{RankedList, fuse};
 
 const ALL: [Coefficients; 3] = [Coefficients::HYBRID, Coefficients::KEYWORD, Coefficients::VECTOR];
 
-/// Memories 1, 2, … with a cosine and a BM25 score each, of a query with three terms of which the n-th has the first n.
+/// Returns the memories 1, 2, … with a cosine and a BM25 score each, of a query with three terms of which the n-th has
+/// the first n.
 fn candidates(scores: &[(f64, f64)]) -> Candidates {
     let hits = |of: fn(&(f64, f64)) -> f64| (1..).zip(scores).map(|(n, scores)| (id(n), of(scores))).collect();
     let list = |of| Some(RankedList { hits: hits(of), truncated: false });

@@ -120,7 +120,7 @@ fn a_json_document_stays_the_same_document() {
     assert_eq!(drop_invisible(&escaped).dropped, 0, "{escaped}");
 }
 
-/// Generous: unoptimised, on a busy machine. What is quadratic takes an hour.
+/// The time is generous, for unoptimised code on a busy machine. Quadratic code would take an hour.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[test]

@@ -8,7 +8,7 @@ use crate::memory::ErrorContext;
 
 const CORPUS: &str = include_str!("corpus.txt");
 
-/// Number, kind (none for what is no secret) and text of each line, with the secret between « and ».
+/// Returns the number, kind (none for what is no secret) and text of each line, with the secret between « and ».
 fn corpus() -> impl Iterator<Item = (usize, Option<&'static str>, String)> {
     CORPUS.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).map(|(index, line)| {
         let (kind, text) = line.split_once(" | ").expect("kind | text");
@@ -168,7 +168,8 @@ fn json_is_scrubbed_string_by_string_and_stays_json() {
     assert_eq!(document, serde_json::json!({"score": 1, "learnings": [{"content": expected}]}));
 }
 
-/// Generous: unoptimised, perhaps instrumented, on a busy machine. What is quadratic takes an hour.
+/// The time is generous, for unoptimised and perhaps instrumented code on a busy machine. Quadratic code would take an
+/// hour.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 #[test]

@@ -56,7 +56,7 @@ struct Player<F> {
     asked: Vec<(Purpose, Option<u32>)>,
     answer: F,
     tokens_per_call: u64,
-    /// Purposes whose answers are cut off, and where.
+    /// The purposes whose answers are cut off, and the reason that each answer ends with.
     cut_off: Vec<(Purpose, FinishReason)>,
 }
 

@@ -14,7 +14,7 @@ fn call(circuit: &mut Circuit, ending: CallEnding, now: Duration) {
     circuit.ended(ticket, ending, now);
 }
 
-/// Opened at 0.
+/// Returns a circuit that opened at 0.
 fn open() -> Circuit {
     let mut circuit = Circuit::new(BreakerLimits::default());
     for _ in 0..29 {

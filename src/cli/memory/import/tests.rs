@@ -24,7 +24,7 @@ use crate::import::testing::{file, id, lesson, parsed, with};
 
 const QUIET: Output = Output { json: true, quiet: true };
 
-/// All that a bank exports, jobs included.
+/// Returns all that a bank exports, jobs included.
 async fn exported(system: &SystemHandle, vectors: bool) -> Vec<u8> {
     let mut out = Vec::new();
     let options = ExportOptions { vectors, jobs: true };
@@ -140,7 +140,7 @@ fn unusual(n: u64) -> Vec<Restorable> {
     [memory, trace, signal].map(parsed).into()
 }
 
-/// One that waits, and one that runs.
+/// Returns two jobs, one that waits and one that runs.
 fn jobs() -> [Restorable; 2] {
     let now = "2026-03-01T12:00:00.123456Z".parse().unwrap();
     let workspace: WorkspaceId = "00000000000000aa".parse().unwrap();

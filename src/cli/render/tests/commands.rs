@@ -264,7 +264,7 @@ fn maintain_says_what_became_of_the_work_that_used_memories() {
     insta::assert_snapshot!(plain(&maintained(&done)));
 }
 
-/// Work of every standing, and some that was judged before.
+/// Returns work of every standing, and some that was judged before.
 fn judged_work() -> Vec<JudgedWork> {
     let commit = |id: &str, subject: &str| CommitName { id: id.repeat(20), subject: subject.into() };
     let judged = |n: u8, standing: WorkStanding, known: bool| JudgedWork {

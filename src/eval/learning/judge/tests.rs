@@ -9,7 +9,7 @@ fn id(n: u128) -> MemoryId {
     Uuid::from_u128(n).into()
 }
 
-/// Expectations as a scenario writes them.
+/// Reads expectations as a scenario writes them.
 fn expect(toml: &str) -> Expectations {
     toml::from_str(toml).unwrap()
 }
@@ -22,7 +22,7 @@ fn lesson(warning: bool, text: &str) -> LessonText {
     LessonText { title: text.split(' ').next().unwrap_or_default().into(), warning, text: text.into() }
 }
 
-/// `a` is lesson 1, `b` lesson 2.
+/// Returns an observation in which `a` is lesson 1 and `b` is lesson 2.
 fn seen() -> StepObservation {
     StepObservation {
         ids: BTreeMap::from([("a".to_owned(), id(1)), ("b".to_owned(), id(2))]),
@@ -30,7 +30,7 @@ fn seen() -> StepObservation {
     }
 }
 
-/// Right, missed, wrong.
+/// Returns the numbers of right, missed and wrong results.
 fn count(judged: &[ExpectationResult]) -> (usize, usize, usize) {
     let of = |expects, holds| judged.iter().filter(|one| one.expects == expects && one.holds == holds).count();
     (of(ExpectationKind::Presence, true), of(ExpectationKind::Presence, false), of(ExpectationKind::Absence, false))

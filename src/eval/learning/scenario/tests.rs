@@ -1,6 +1,6 @@
 use super::*;
 
-/// One scenario with these steps.
+/// Parses a scenario with these steps.
 fn parsed(steps: &str) -> Result<Scenario, String> {
     let file: ScenarioFile =
         toml::from_str(&format!("[[scenario]]\nname = 'x'\n{steps}")).map_err(|error| error.to_string())?;

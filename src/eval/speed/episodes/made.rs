@@ -1,7 +1,7 @@
-//! Episodes and patterns that are made up. Like the memories of the bank, each follows from its number and the seed alone.
-//! Episodes are told in the words of the bank and lie around its centres. Their ages go up to half a year, so that all of
-//! them are found and consolidated. Of each hundred the first three tell nearly the same, as work that is done again
-//! does.
+//! Episodes and patterns that are made up. Like the memories of the bank, each follows from its number and the seed
+//! alone. Episodes are told in the words of the bank and lie around its centres. Their ages go up to half a year, so
+//! that all of them are found and consolidated. Of each hundred the first three tell nearly the same, as work that is
+//! done again does.
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::memories::Restorable;
@@ -76,8 +76,8 @@ impl Synthetic {
         Uuid::from_u128(FIRST_EPISODE + u128::from(number)).into()
     }
 
-    /// Makes an episode of the workspace that is asked, one of as many as the bank has rows. `now` is when the newest one
-    /// was made.
+    /// Makes an episode of the workspace that is asked, one of as many as the bank has rows. `now` is when the newest
+    /// one was made.
     pub(crate) fn episode(&self, number: u32, now: Timestamp, embedder: &str) -> SyntheticEpisode {
         let workspace =
             if Self::is_queried(number) { Self::workspace_id() } else { WorkspaceId::of_root("/eval/other") };

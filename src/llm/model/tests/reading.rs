@@ -133,7 +133,7 @@ fn usage_is_read_under_either_naming_and_estimated_where_it_is_not_said(#[case] 
     assert_eq!(chat::read(&body, question(&completion, false)).unwrap().usage, expected);
 }
 
-/// JSON made of the names and words that answers are made of, in places where they do not belong.
+/// Makes JSON of the names and words that answers are made of, in places where they do not belong.
 fn any_json() -> impl Strategy<Value = Value> {
     const WORDS: &[&str] =
         &["message", "output_text", "failed", "incomplete", "<think>", "</think>", "stop", "length", "429", "text", ""];

@@ -21,7 +21,7 @@ pub(super) struct Answers {
     tools: HashMap<String, Value>,
     prompts: HashMap<String, Value>,
     resources: HashMap<String, Value>,
-    /// Tools that ask the client while their call runs, as the revisions with a handshake have it.
+    /// The questions of tools that ask the client while their call runs, as the revisions with a handshake have it.
     questions: HashMap<String, Value>,
 }
 

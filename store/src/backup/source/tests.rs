@@ -1,4 +1,4 @@
-//! Streams that nobody would write who means well, and streams that others wrote.
+//! Tests of streams that an attacker or another program wrote.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! The patterns that questions are answered from. They are read from the fragments of the table of memories. A fragment
-//! never changes but for the rows that are deleted from it, so each is read once. Where more of it was deleted, only ids
-//! are read again. Of what was read, each of the last readers has an index.
+//! never changes but for the rows that are deleted from it, so each is read once. Where more of it was deleted, only
+//! ids are read again. Of what was read, each of the last readers has an index.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Clients that erase without the user's consent, or make one up.
+//! Attacks by clients that erase without the user's consent, or make one up.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Clients that reach for another project, and servers that start outside of any.
+//! Attacks by clients that reach for another project, and tests of servers that start outside of any.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Clients that write to what a team shares.
+//! Attacks by clients that write to the memories of a team.
 
 use serde_json::json;
 

@@ -70,7 +70,7 @@ impl Peer {
         self.address.port()
     }
 
-    /// `http://` at this machine.
+    /// Returns its `http://` address on this machine.
     pub(super) fn url(&self) -> String {
         format!("http://{}", self.address)
     }

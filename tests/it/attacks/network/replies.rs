@@ -111,7 +111,7 @@ fn bodies(quote: &str) -> [(&'static str, Vec<u8>); 11] {
     ]
 }
 
-/// Refusals that quote the key.
+/// Returns refusals that quote the key.
 pub(super) fn quotes() -> Vec<Input> {
     let mut inputs = Vec::new();
     let mut add = |name, form: &[u8], headers: &str, body: &[u8]| {
@@ -177,7 +177,7 @@ fn with_usage(usage: &str) -> Vec<u8> {
     http(200, "", body.as_bytes())
 }
 
-/// HTTP that is none, JSON that is none, and more of either than anybody needs.
+/// Returns replies with broken HTTP, with broken JSON, and with more of either than anybody needs.
 pub(super) fn faults() -> Vec<Input> {
     let bytes = |name, bytes: Vec<u8>| (name, Reply::Bytes(bytes));
     let raw = |name, text: &str| (name, Reply::Bytes(text.as_bytes().to_vec()));
@@ -255,7 +255,7 @@ pub(super) fn faults() -> Vec<Input> {
     all.into_iter().map(|(name, reply)| Input { name, reply, form: Vec::new() }).collect()
 }
 
-/// Refusals that go on after their status has said enough.
+/// Returns refusals that go on after their status has said enough.
 pub(super) fn refusals_without_end() -> Vec<Input> {
     let all = [
         ("401 and a body without end", Reply::Endless("HTTP/1.1 401 X\r\n\r\n".into(), KEY.as_bytes().to_vec())),

@@ -1,6 +1,6 @@
-//! Requests that no client would send, by the thousand: each begins as a call that fits a schema, and is then changed
-//! in places that a seeded generator picks. Whatever comes, the daemon answers, without a fault of its own, and nothing
-//! of the other team is shown or changed.
+//! Tests with requests that no client would send, by the thousand: each begins as a call that fits a schema, and is
+//! then changed in places that a seeded generator picks. Whatever comes, the daemon answers, without a fault of its
+//! own, and nothing of the other team is shown or changed.
 
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};

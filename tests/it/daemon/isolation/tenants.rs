@@ -108,7 +108,7 @@ impl Tenants {
                 let found = self.read_as_the_other_team(&page).await;
                 paths.push(page);
                 let of_items = found[items].as_array().unwrap_or_else(|| panic!("{found}"));
-                // Who reads an episode changes how often it was read.
+                // A reader of an episode changes how often it was read.
                 if list != "/episodes" {
                     paths.extend(of_items.iter().map(|item| format!("{list}/{}", item[id].as_str().unwrap())));
                 }
@@ -226,7 +226,7 @@ impl Tenants {
         assert!(matches!(answer.status.as_u16(), 200 | 404 | 422), "{}", answer.text);
     }
 
-    /// Everything that the daemon wrote into its log.
+    /// Returns everything that the daemon wrote into its log.
     pub(super) fn log(&self) -> String {
         std::fs::read_to_string(self.place.path("log")).unwrap()
     }
@@ -237,7 +237,8 @@ async fn get(daemon: &Daemon, token: &str, key: &str, path: &str) -> Value {
     answer.send().await.unwrap().json().await.unwrap()
 }
 
-/// Has the other team work, and ends: what it did is stored when this returns. The first id is one of this team.
+/// Has the other team work, and ends its daemon, so that the work is stored when this returns. The first id is one of
+/// this team.
 async fn plant(place: &Place, other: &str, own: &str) -> Vec<String> {
     let mut daemon = Daemon::start(place, &["--llm", "simulated"]);
     let client = |token: &str, key: &'static str| {

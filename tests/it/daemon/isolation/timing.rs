@@ -54,7 +54,7 @@ async fn compared(tenants: &Tenants, foreign: &str, request: &dyn Fn(&str) -> Re
     let mut times = [Vec::with_capacity(REQUESTS), Vec::with_capacity(REQUESTS)];
     for n in 0..2 * REQUESTS {
         let unknown = tenants.unknown_like(foreign);
-        // Which of the two comes first changes, so that neither profits from the other.
+        // The two take turns at coming first, so that neither profits from the other.
         let which = (n + n / 2) % 2;
         let request = request(if which == 0 { foreign } else { &unknown });
         let began = Instant::now();

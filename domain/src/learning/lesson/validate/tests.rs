@@ -41,7 +41,7 @@ fn saying(content: impl Into<String>) -> Lesson {
     Lesson { content: content.into(), ..lesson() }
 }
 
-/// Those that are built in.
+/// The prompts that are built in.
 static PROMPTS: LazyLock<Prompts> = LazyLock::new(Prompts::default);
 
 fn shown() -> LessonContext<'static> {

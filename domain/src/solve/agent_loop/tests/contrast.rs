@@ -23,7 +23,7 @@ fn contrasted(
     (prompt.unwrap(), conclusion.end.unwrap().warnings)
 }
 
-/// Heading and text of every solution that is shown.
+/// Returns the heading and the text of every solution that is shown.
 fn exhibits(input: &str) -> Vec<(&str, &str)> {
     let exhibit = |part| -> (&str, &str) {
         let part: &str = part;

@@ -1,4 +1,4 @@
-//! Workspaces that callers on other machines know by a key.
+//! Tests of workspaces that callers on other machines know by a key.
 
 use reasoning_bank_actors::memories::ListRequest;
 use reasoning_bank_domain::memory::workspace::SharedWorkspace;
