@@ -54,7 +54,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 struct Arguments {
     #[schemars(required, length(min = 1, max = TITLE_MAX_CHARS))]
     title: Option<String>,
-    /// Its use cases and limits.
+    /// When to use it, when not.
     #[schemars(required, length(min = 1, max = DESCRIPTION_MAX_CHARS))]
     description: Option<String>,
     /// The advice, free of names that only fit this task.
