@@ -14,6 +14,7 @@ mod command_line;
 mod contacts;
 mod cookie;
 mod folded_text;
+mod lazy_pattern;
 mod pem;
 mod rules;
 mod scrub;

@@ -4,8 +4,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
+use super::lazy_pattern::LazyPattern;
 use super::value::{AssignedValue, ValueContext};
 
 /// A pattern of the names that secrets have.
@@ -22,6 +21,28 @@ macro_rules! name {
         )
     };
 }
+
+/// Every name has one of these in it.
+const NAMES: [&str; 18] = [
+    "pass",
+    "pw",
+    "psk",
+    "pswd",
+    "secret",
+    "token",
+    "auth",
+    "kennwort",
+    "contrase",
+    "senha",
+    "пароль",
+    "Пароль",
+    "密",
+    "パスワード",
+    "비밀번호",
+    "key",
+    "_pat",
+    "cred",
+];
 
 /// A pattern of the signs that may stand behind a name: quotes, closing brackets, emphasis.
 macro_rules! around {
@@ -43,6 +64,8 @@ struct Form {
     before: ValueContext,
     /// The length of the shortest value that is a secret, in bytes.
     at_least: usize,
+    /// Every text in this form has one of these in it, in capitals or not. Where there are none, it has a name alone.
+    letters: &'static [&'static str],
     pattern: &'static str,
 }
 
@@ -53,6 +76,7 @@ const FORMS: [Form; 10] = [
     Form {
         before: ANY,
         at_least: 0,
+        letters: &[],
         pattern: concat!(
             "(?i-u)(?:",
             name!(),
@@ -70,12 +94,14 @@ const FORMS: [Form; 10] = [
     Form {
         before: ANY,
         at_least: 0,
+        letters: &["set", "config"],
         pattern: concat!(r"(?i-u)\b(?:set|config)[ \t]{1,4}[a-z0-9_.:/@-]{0,60}?", name!(), r"[ \t]{1,4}"),
     },
     // A type stands between the name and the value: `const TOKEN: &str = "…"`.
     Form {
         before: ANY,
         at_least: 0,
+        letters: &[":"],
         pattern: concat!(
             "(?i-u)",
             name!(),
@@ -86,6 +112,7 @@ const FORMS: [Form; 10] = [
     Form {
         before: ValueContext { own_line: true, ..ANY },
         at_least: 0,
+        letters: &["\n", "\r"],
         pattern: concat!(
             "(?i-u)",
             name!(),
@@ -99,6 +126,7 @@ const FORMS: [Form; 10] = [
     Form {
         before: ValueContext { own_line: true, ..ANY },
         at_least: 0,
+        letters: &[">"],
         pattern: concat!(r"(?i-u)<[a-z0-9_.:-]{0,40}?", name!(), r">\\{0,3}[ \t]{0,8}", line_end!(), r"[ \t]{0,40}"),
     },
     // A pair of fields. The second one is called a value: `name: DB_PASSWORD`, `value: …`;
@@ -106,6 +134,7 @@ const FORMS: [Form; 10] = [
     Form {
         before: ValueContext { bare: true, ..ANY },
         at_least: 0,
+        letters: &["val"],
         pattern: concat!(
             "(?i-u)(?:name|key|type|id|field)",
             r#"[\\"']{0,8}[ \t]{0,4}[:=][ \t]{0,4}[\\"']{0,8}[a-z0-9_.:-]{0,40}?"#,
@@ -119,6 +148,7 @@ const FORMS: [Form; 10] = [
     Form {
         before: ValueContext { in_quotes: true, ..ANY },
         at_least: 0,
+        letters: &["("],
         pattern: concat!(
             r#"(?i-u)\b(?:define|set|put|add|append|header|env|with|insert|store|export)[a-z_]{0,24}[ \t]{0,2}\("#,
             r#"[ \t]{0,4}[\\"']{1,8}[a-z0-9_.:-]{0,40}?"#,
@@ -130,6 +160,7 @@ const FORMS: [Form; 10] = [
     Form {
         before: ValueContext { in_cell: true, ..ANY },
         at_least: 0,
+        letters: &["|"],
         pattern: concat!(
             r#"(?i-u)\|[ \t]{0,40}[*_`]{0,3}[a-z0-9_. /-]{0,40}?"#,
             name!(),
@@ -140,6 +171,7 @@ const FORMS: [Form; 10] = [
     Form {
         before: ValueContext { own_line: true, ..ANY },
         at_least: 0,
+        letters: &[],
         pattern: concat!(
             r#"(?im-u)(?:(?:^[\\"]{0,2}|:[ \t"]{1,3})[ \t]{0,16}|=[\\"]{0,2})(?:set[ \t]{1,4})?(?:wpa-|enable[ \t])?(?:requirepass|masterauth|bindpw|rootpw|"#,
             name!(),
@@ -150,18 +182,33 @@ const FORMS: [Form; 10] = [
     Form {
         before: ValueContext { in_quotes: true, ..ANY },
         at_least: 40,
+        letters: &["\""],
         pattern: r#"(?-u)\\{0,3}"(?:d|p|q|dp|dq|qi|k)\\{0,3}"[ \t]{0,4}:[ \t]{0,4}"#,
     },
 ];
 
-#[allow(clippy::expect_used, reason = "constant patterns that every test of this module compiles")]
-static COMPILED: LazyLock<Vec<Regex>> =
-    LazyLock::new(|| FORMS.iter().map(|form| Regex::new(form.pattern).expect("a valid pattern")).collect());
+/// A part that a text in any form has: a name, or the letter of a parameter of a JSON Web Key.
+static NAMED: LazyLock<LazyPattern> = LazyLock::new(|| {
+    let pattern = concat!("(?i-u)masterauth|bindpw|rootpw|", name!(), r#"|requirepass|"(?:d|p|q|dp|dq|qi|k)\\{0,3}""#);
+    LazyPattern::new(pattern, [&NAMES[..], &["\""]].concat())
+});
+
+static PATTERNS: LazyLock<Vec<LazyPattern>> =
+    LazyLock::new(|| FORMS.iter().map(|form| LazyPattern::new(form.pattern, form.letters)).collect());
+
+#[cfg(test)]
+pub(super) fn patterns() -> impl Iterator<Item = &'static LazyPattern> {
+    PATTERNS.iter().chain([&*NAMED])
+}
 
 /// Finds the spans of values that look like secrets, in order and without overlaps.
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
-    for (form, pattern) in FORMS.iter().zip(COMPILED.iter()) {
+    if !NAMED.for_text(text).is_some_and(|named| named.is_match(text)) {
+        return found;
+    }
+    for (form, pattern) in FORMS.iter().zip(PATTERNS.iter()) {
+        let Some(pattern) = pattern.for_text(text) else { continue };
         let mut from = 0;
         while let Some(prefix) = pattern.find_at(text, from) {
             from = prefix.end();

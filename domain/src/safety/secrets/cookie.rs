@@ -4,19 +4,22 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
+use super::lazy_pattern::LazyPattern;
 use super::shape::Shape;
 use super::value::{is_written_out, up_to};
 
-#[allow(clippy::expect_used, reason = "a constant pattern that every test of this module compiles")]
-static HEADER: LazyLock<Regex> = LazyLock::new(|| {
+static HEADER: LazyLock<LazyPattern> = LazyLock::new(|| {
     let pattern = concat!(
         r#"(?i-u)(?:\b(?:set-)?cookies?[\\"']{0,4}[ \t]{0,4}[:=][ \t]{0,4}|--cookie[ =]|document\.cookie[ \t]{0,4}=[ \t]{0,4}"#,
         r#"|\bcurl(?u:[^\n|;]){0,80}?[ \t]-b[ \t]{0,2})[\\"']{0,4}"#,
     );
-    Regex::new(pattern).expect("a valid pattern")
+    LazyPattern::new(pattern, ["cookie", "curl"])
 });
+
+#[cfg(test)]
+pub(super) fn pattern() -> &'static LazyPattern {
+    &HEADER
+}
 
 /// Parts of the names of cookies that hold a session.
 const SESSIONS: [&str; 12] =
@@ -24,8 +27,9 @@ const SESSIONS: [&str; 12] =
 
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    let Some(pattern) = HEADER.for_text(text) else { return found };
     let mut from = 0;
-    while let Some(header) = HEADER.find_at(text, from) {
+    while let Some(header) = pattern.find_at(text, from) {
         from = header.end();
         while let Some(pair) = Pair::at(text, from) {
             if pair.is_secret(text) {
