@@ -44,7 +44,7 @@ pub struct VectorColumns {
 }
 
 /// The episodes, each with what the other tables say of it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct EpisodeTable {
     rows: Vec<EpisodeEntry>,
     /// The row of each episode.
@@ -55,7 +55,7 @@ pub struct EpisodeTable {
     owners: Vec<Vec<Option<u32>>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct EpisodeEntry {
     id: u128,
     created: i64,
@@ -69,40 +69,60 @@ struct EpisodeEntry {
 }
 
 impl EpisodeTable {
-    /// Joins the parts of the three tables. What belongs to no episode is left out.
-    pub fn join(
-        episodes: &[Arc<EpisodeColumns>],
-        states: &[Arc<StateColumns>],
-        vectors: &[Arc<VectorColumns>],
-    ) -> Self {
-        let mut table = Self { vectors: vectors.to_vec(), ..Self::default() };
-        let mut known: HashMap<Arc<str>, u32> = HashMap::new();
-        let mut places: HashMap<u128, u32> = HashMap::new();
+    /// Adds parts of the table of episodes, and then of that of their vectors. Vectors of no episode are left out.
+    pub fn add(&mut self, episodes: &[Arc<EpisodeColumns>], vectors: &[Arc<VectorColumns>]) {
+        let known = self.workspaces.iter().enumerate();
+        let mut known: HashMap<Arc<str>, u32> =
+            known.map(|(at, workspace)| (Arc::clone(workspace), place(at))).collect();
         for part in episodes {
             let rows = part.ids.iter().zip(&part.created).zip(&part.workspaces).zip(&part.row_ids);
             for (((id, created), workspace), row_id) in rows {
                 let Ok(created_at) = Timestamp::from_microsecond(*created) else { continue };
                 let workspace = *known.entry(Arc::clone(workspace)).or_insert_with(|| {
-                    table.workspaces.push(Arc::clone(workspace));
-                    place(table.workspaces.len() - 1)
+                    self.workspaces.push(Arc::clone(workspace));
+                    place(self.workspaces.len() - 1)
                 });
-                places.insert(*id, place(table.rows.len()));
-                let times = EpisodeTimes::untouched(created_at);
-                table.rows.push(EpisodeEntry {
+                self.places.insert(*id, place(self.rows.len()));
+                self.rows.push(EpisodeEntry {
                     id: *id,
                     created: *created,
                     row_id: *row_id,
                     workspace,
                     has_state: false,
-                    times,
+                    times: EpisodeTimes::untouched(created_at),
                     embedded: None,
                 });
             }
         }
+        for columns in vectors {
+            let part = place(self.vectors.len());
+            let owners: Vec<Option<u32>> = columns.ids.iter().map(|id| self.places.get(id).copied()).collect();
+            for (row, owner) in owners.iter().enumerate() {
+                if let Some(owner) = owner {
+                    self.rows[*owner as usize].embedded = Some((part, place(row)));
+                }
+            }
+            self.vectors.push(Arc::clone(columns));
+            self.owners.push(owners);
+        }
+    }
+
+    /// Tells whether all vectors are of episodes. Where some are not, their episodes may still come, and the table has to
+    /// be made anew then.
+    pub fn is_whole(&self) -> bool {
+        self.owners.iter().flatten().all(Option::is_some)
+    }
+
+    /// Sets what happened to the episodes to what all parts of the table of states say.
+    pub fn set_states(&mut self, states: &[Arc<StateColumns>]) {
+        for row in self.rows.iter_mut().filter(|row| row.has_state) {
+            row.has_state = false;
+            row.times = EpisodeTimes::untouched(row.times.created_at);
+        }
         for part in states {
             for (row, id) in part.ids.iter().enumerate() {
-                let Some(place) = places.get(id) else { continue };
-                let entry = &mut table.rows[*place as usize];
+                let Some(place) = self.places.get(id) else { continue };
+                let entry = &mut self.rows[*place as usize];
                 entry.has_state = true;
                 let times = &mut entry.times;
                 times.last_accessed = part.accessed[row];
@@ -110,17 +130,6 @@ impl EpisodeTable {
                 times.deleted_at = part.deleted[row];
             }
         }
-        for (part, columns) in vectors.iter().enumerate() {
-            let owners: Vec<Option<u32>> = columns.ids.iter().map(|id| places.get(id).copied()).collect();
-            for (row, owner) in owners.iter().enumerate() {
-                if let Some(owner) = owner {
-                    table.rows[*owner as usize].embedded = Some((place(part), place(row)));
-                }
-            }
-            table.owners.push(owners);
-        }
-        table.places = places;
-        table
     }
 
     /// Returns where an episode is in its table, and whether anything happened to it. None where it is unknown.
@@ -270,14 +279,31 @@ mod tests {
         [WorkspaceId::of_root("/shop"), WorkspaceId::of_root("/bank")]
     }
 
-    /// Makes the table of these episodes, whose vectors are in two parts.
-    fn table_of(episodes: &[Drawn]) -> EpisodeTable {
-        let (mut columns, mut states) = (EpisodeColumns::default(), StateColumns::default());
+    /// Makes the table of these episodes, of which the first `before` were there before the others. The vectors of each
+    /// are in two parts.
+    fn table_of(episodes: &[Drawn], before: usize) -> EpisodeTable {
+        let mut table = EpisodeTable::default();
+        let mut states = StateColumns::default();
+        for part in [0..before, before..episodes.len()] {
+            let vectors = add_part(&mut table, &mut states, episodes, part);
+            assert!(table.is_whole(), "{vectors}");
+        }
+        table.set_states(&[Arc::new(states)]);
+        table
+    }
+
+    fn add_part(
+        table: &mut EpisodeTable,
+        states: &mut StateColumns,
+        episodes: &[Drawn],
+        part: std::ops::Range<usize>,
+    ) -> usize {
+        let mut columns = EpisodeColumns::default();
         let new = || ByteVectors::new(DIMS);
         let mut parts: Vec<VectorColumns> = (0..2)
             .map(|_| VectorColumns { task: new(), outcome: new(), whole: new(), ..VectorColumns::default() })
             .collect();
-        for (n, one) in episodes.iter().enumerate() {
+        for (n, one) in episodes.iter().enumerate().take(part.end).skip(part.start) {
             columns.ids.push(n as u128);
             columns.created.push((now() - jiff::SignedDuration::from_hours(24 * one.days)).as_microsecond());
             columns.workspaces.push(shops()[usize::from(one.workspace)].as_str().into());
@@ -300,7 +326,8 @@ mod tests {
             }
         }
         let parts: Vec<Arc<VectorColumns>> = parts.into_iter().map(Arc::new).collect();
-        EpisodeTable::join(&[Arc::new(columns)], &[Arc::new(states)], &parts)
+        table.add(&[Arc::new(columns)], &parts);
+        parts.iter().map(|part| part.ids.len()).sum()
     }
 
     proptest! {
@@ -310,8 +337,9 @@ mod tests {
             query in prop::collection::vec(-127_i8..=127, DIMS),
             of_outcome in any::<bool>(),
             limit in 0_usize..12,
+            before in 0_usize..40,
         ) {
-            let table = table_of(&episodes);
+            let table = table_of(&episodes, before.min(episodes.len()));
             let filter = EpisodeFilter::of(shops()[0].clone(), LifecycleRules::default(), now());
             let is_shown = |one: &Drawn| !one.workspace && !one.deleted && one.days < 365;
             let mut shown: Vec<u128> = table.shown(&filter).map(|(_, _, id)| id).collect();

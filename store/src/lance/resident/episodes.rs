@@ -66,6 +66,46 @@ struct HeldEpisodes {
     states: Fragments<StateColumns>,
     vectors: Fragments<VectorColumns>,
     table: Arc<EpisodeTable>,
+    /// The fragments that the table was made of. A caller whose time is up may leave newer ones behind that were read.
+    joined: JoinedFragments,
+}
+
+/// The fragments of each table.
+#[derive(Clone, Default, PartialEq)]
+struct JoinedFragments {
+    episodes: Vec<FragmentKey>,
+    states: Vec<FragmentKey>,
+    vectors: Vec<FragmentKey>,
+}
+
+impl HeldEpisodes {
+    /// Brings the table up to date with the fragments that were read.
+    async fn join(&mut self) -> Result<(), StoreError> {
+        let now = JoinedFragments {
+            episodes: self.episodes.keys(),
+            states: self.states.keys(),
+            vectors: self.vectors.keys(),
+        };
+        if self.joined == now {
+            return Ok(());
+        }
+        let (table, joined) = (std::mem::take(&mut self.table), std::mem::take(&mut self.joined));
+        let added = self.episodes.since(&joined.episodes).zip(self.vectors.since(&joined.vectors));
+        let (table, (episodes, vectors)) = match added.filter(|_| table.is_whole()) {
+            Some(added) => (table, added),
+            None => (Arc::default(), (self.episodes.parts(), self.vectors.parts())),
+        };
+        let states = self.states.parts();
+        let join = move || {
+            let mut table = Arc::unwrap_or_clone(table);
+            table.add(&episodes, &vectors);
+            table.set_states(&states);
+            Arc::new(table)
+        };
+        self.table = blocking(join).await?;
+        self.joined = now;
+        Ok(())
+    }
 }
 
 impl EpisodeCache {
@@ -94,20 +134,12 @@ impl EpisodeCache {
             self.bytes.store(0, Ordering::Relaxed);
             return Ok(None);
         }
-        let changed = [
-            held.episodes.follow(&episodes, &["id", "created", "workspace", rows::ROW_ID], episode_columns).await?,
-            held.states.follow(&states, &["id", "accessed", "archived", "deleted"], state_columns).await?,
-            held.vectors
-                .follow(&vectors, &["id", "embedder", "task", "outcome", "whole"], move |rows| {
-                    vector_columns(rows, dims)
-                })
-                .await?,
-        ];
-        if changed.contains(&true) {
-            let (episodes, states, vectors) = (held.episodes.parts(), held.states.parts(), held.vectors.parts());
-            held.table = Arc::new(blocking(move || EpisodeTable::join(&episodes, &states, &vectors)).await?);
-            self.bytes.store(bytes, Ordering::Relaxed);
-        }
+        held.episodes.follow(&episodes, &["id", "created", "workspace", rows::ROW_ID], episode_columns).await?;
+        held.states.follow(&states, &["id", "accessed", "archived", "deleted"], state_columns).await?;
+        let of_vectors = ["id", "embedder", "task", "outcome", "whole"];
+        held.vectors.follow(&vectors, &of_vectors, move |rows| vector_columns(rows, dims)).await?;
+        held.join().await?;
+        self.bytes.store(bytes, Ordering::Relaxed);
         Ok(Some(CurrentEpisodes { table: Arc::clone(&held.table), traces: episodes }))
     }
 
@@ -128,16 +160,16 @@ impl<T> Default for Fragments<T> {
 }
 
 impl<T: Send + 'static> Fragments<T> {
-    /// Reads the fragments that are new or changed, and drops those that are gone. Tells whether there were any.
+    /// Reads the fragments that are new or changed, and drops those that are gone.
     async fn follow(
         &mut self,
         now: &Dataset,
         columns: &[&str],
         parse: impl Fn(&[RecordBatch]) -> Result<T, StoreError> + Copy + Send + 'static,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<(), StoreError> {
         let keys: Vec<FragmentKey> = now.fragments().iter().map(key).collect();
-        if self.0.iter().map(|(key, _)| *key).eq(keys.iter().copied()) {
-            return Ok(false);
+        if self.keys() == keys {
+            return Ok(());
         }
         let mut known: HashMap<FragmentKey, Arc<T>> = self.0.iter().cloned().collect();
         let mut parts = Vec::new();
@@ -152,7 +184,18 @@ impl<T: Send + 'static> Fragments<T> {
             parts.push((key, part));
         }
         self.0 = parts;
-        Ok(true)
+        Ok(())
+    }
+
+    fn keys(&self) -> Vec<FragmentKey> {
+        self.0.iter().map(|(key, _)| *key).collect()
+    }
+
+    /// Returns the parts behind those of these fragments. None where other ones are before them.
+    fn since(&self, before: &[FragmentKey]) -> Option<Vec<Arc<T>>> {
+        let added = self.0.get(before.len()..)?;
+        let are_first = self.0.iter().map(|(key, _)| key).zip(before).all(|(own, key)| own == key);
+        are_first.then(|| added.iter().map(|(_, part)| Arc::clone(part)).collect())
     }
 
     fn parts(&self) -> Vec<Arc<T>> {
