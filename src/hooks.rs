@@ -54,7 +54,10 @@ pub(crate) async fn answer_hooks(server: HookServer) -> Infallible {
         timeout: ANSWER_TIMEOUT,
         serves: true,
     };
-    tokio::task::spawn_blocking(warm_up);
+    tokio::task::spawn_blocking(|| {
+        warm_up();
+        answers::warm_up_for_secrets();
+    });
     let listening = socket::listen(Arc::new(answers), &data_dir);
     let learning = spool::learn(&system, &data_dir, identity, captures);
     match tokio::join!(listening, learning) {}

@@ -44,6 +44,14 @@ const PART_CHARS: usize = 1_000;
 /// An error as tools print it, of no bank.
 const SAMPLE: &str = "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'a'";
 
+/// A text that may have a secret in nearly any form, so that most patterns for secrets are compiled for it.
+const SAMPLE_WITH_NAMES: &str = "set the token: 'a' (val) | auth > cookie code= password\n";
+
+/// Compiles what a process that goes on to answer needs for warnings that tell of tokens and passwords.
+pub(super) fn warm_up_for_secrets() {
+    let _ = redact(SAMPLE_WITH_NAMES);
+}
+
 /// Compiles the patterns that an answer needs, on two threads, so that the first failure of a session is answered as
 /// fast as later ones.
 pub(crate) fn warm_up() {
