@@ -151,7 +151,7 @@ static TABLE: &[Rule] = &[
     ),
     group(
         "password-hash",
-        &["{s", "{crypt", "{pbkdf2"],
+        &["{s", "{md5", "{crypt", "{pbkdf2"],
         r"(\{(?:S?SHA(?:256|512)?|S?MD5|CRYPT|PBKDF2[A-Z0-9-]*)\}[A-Za-z0-9+/=.$]{16,}\w*)",
         None,
     ),
