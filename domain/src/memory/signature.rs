@@ -7,6 +7,7 @@ mod informative_error;
 mod mentioned_error;
 mod message;
 mod printed_failure;
+mod word_class;
 
 use std::fmt;
 

@@ -305,6 +305,12 @@ mod tests {
     #[case("/bin/bash: line 1: clang-tidy: command not found", "clang-tidy is in tools/bin", true)]
     #[case("/bin/bash: line 1: jq: command not found", "rg is in tools/bin", false)]
     #[case("/bin/bash: line 1: jq: command not found", "jq is in tools/bin", true)]
+    #[case("cat: données/été.csv: No such file or directory", "données/été.csv is generated", true)]
+    #[case(
+        "cat: données/été.csv: No such file or directory",
+        "cat: données/août.csv: No such file or directory",
+        false
+    )]
     #[case("cat: .env.local: No such file or directory", ".env.local is generated", true)]
     #[case("cat: keys/pub.asc: No such file or directory", "keys/pub.asc is generated", true)]
     #[case(

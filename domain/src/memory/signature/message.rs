@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::error_name::first_error;
+use super::word_class::compiled;
 
 /// Returns the name in lowercase, on one line, without `": "`. The name of a name is that name.
 pub(super) fn name(raw: &str) -> String {
@@ -113,37 +114,32 @@ pub(super) const SYSTEM: [&str; 14] = [
 impl Patterns {
     fn new() -> Result<Self, regex::Error> {
         let endings = "Error|Exception|Warning|Interrupt|Exit|Timeout|Iteration|Failure|Fault|Panic";
-        // The classes of Unicode take long to compile, and the names of errors have ASCII letters.
         let code = "[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+";
         let named = [
-            r"(?-u)^(?:error|warning)\[([A-Za-z]+\d+)\]".to_owned(),
-            r"(?-u)^(?:fatal )?(?:error|warning) ([A-Z]{1,6}\d{2,6})\b".to_owned(),
-            r"(?-u)^[A-Za-z_$][\w$.]* ?\[([A-Z][A-Z0-9_]{3,})\](?::|$)".to_owned(),
+            r"^(?:error|warning)\[([A-Za-z]+\d+)\]".to_owned(),
+            r"^(?:fatal )?(?:error|warning) ([A-Z]{1,6}\d{2,6})\b".to_owned(),
+            r"^[A-Za-z_$][\w$.]* ?\[([A-Z][A-Z0-9_]{3,})\](?::|$)".to_owned(),
             r"^Error: (E[A-Z0-9]{3,15})(?:: |$)".to_owned(),
             r"^code: '([A-Z][A-Z0-9_]{3,})'".to_owned(),
-            format!(r"(?-u)^({code})(?:: |:?\s*$)"),
+            format!(r"^({code})(?:: |:?\s*$)"),
             format!(
-                r"(?-u)^(?:[A-Za-z_$][\w$]*(?:\.|::|/|\\))*([A-Za-z_$][\w$]*(?:{endings})|Error|Exception)(?:: |:?\s*$)"
+                r"^(?:[A-Za-z_$][\w$]*(?:\.|::|/|\\))*([A-Za-z_$][\w$]*(?:{endings})|Error|Exception)(?:: |:?\s*$)"
             ),
-            r"(?-u)\((?:[A-Z]\w*::)*([A-Z]\w*Error)\)$".to_owned(),
+            r"\((?:[A-Z]\w*::)*([A-Z]\w*Error)\)$".to_owned(),
         ];
         Ok(Self {
-            before: Regex::new(concat!(
-                r#"^(?:E(?-u:\s)+|Exception in thread "[^"]*"(?-u:\s)+|Caused by:(?-u:\s)+|Uncaught(?-u:\s)+(?:\(in promise\)(?-u:\s)+)?|"#,
-                r"Unhandled (?:exception|rejection)[.:](?-u:\s)+)"
+            before: compiled(concat!(
+                r#"^(?:E\s+|Exception in thread "[^"]*"\s+|Caused by:\s+|Uncaught\s+(?:\(in promise\)\s+)?|"#,
+                r"Unhandled (?:exception|rejection)[.:]\s+)"
             ))?,
-            shell: Regex::new(r"^(?:-|\S*/)?(?:ba|z|da|k|fi)?sh: (?:(?:line )?[0-9]+: )?")?,
-            panicked: Regex::new(r"^thread '[^']*'(?: \([0-9]+\))? panicked at(?-u:\s)*")?,
-            failure: Regex::new(
-                r"^(?:(?:PHP )?(?:[Ff]atal|FATAL)(?: error)?|error|ERROR|panic|runtime error):(?-u:\s)+",
-            )?,
-            position: Regex::new(
-                r"^\S*?[^\s:0-9]\S*?(?::[0-9]+(?::[0-9]+)?|\([0-9]+(?:,[0-9]+)?\))(?:: | - |:?(?-u:\s)*$)",
-            )?,
-            named: named.iter().map(|pattern| Regex::new(pattern)).collect::<Result<_, _>>()?,
-            type_name: Regex::new(&format!(r"(?-u)^(?:\w+(?:\.|::))*(\w*(?:{endings}))\b"))?,
-            literals: Regex::new(
-                r#"(?x) ' [^']* ' | " [^"]* " | ` [^`']* [`'] | \[ [^\]]* \] | \( [^)]* \) | \{ .* | (?-u:\b) (?: 0x [0-9a-fA-F]+ | [0-9] [0-9.,]* ) (?-u:\b) "#,
+            shell: compiled(r"^(?:-|\S*/)?(?:ba|z|da|k|fi)?sh: (?:(?:line )?\d+: )?")?,
+            panicked: compiled(r"^thread '[^']*'(?: \(\d+\))? panicked at\s*")?,
+            failure: compiled(r"^(?:(?:PHP )?(?:[Ff]atal|FATAL)(?: error)?|error|ERROR|panic|runtime error):\s+")?,
+            position: compiled(r"^\S*?[^\s:\d]\S*?(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))(?:: | - |:?\s*$)")?,
+            named: named.iter().map(|pattern| compiled(pattern)).collect::<Result<_, _>>()?,
+            type_name: compiled(&format!(r"^(?:\w+(?:\.|::))*(\w*(?:{endings}))\b"))?,
+            literals: compiled(
+                r#"(?x) ' [^']* ' | " [^"]* " | ` [^`']* [`'] | \[ [^\]]* \] | \( [^)]* \) | \{ .* | \b (?: 0x [0-9a-fA-F]+ | \d [\d.,]* ) \b "#,
             )?,
         })
     }

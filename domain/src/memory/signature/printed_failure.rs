@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::word_class::compiled;
 use super::{Signature, error_message};
 
 /// Names of types that stand in messages whatever failed.
@@ -50,11 +51,10 @@ const LITERAL_CHARS: usize = 80;
 
 static LITERALS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // A quotation, or else what no word of prose looks like: a path, a file, a name with an underscore or with capitals
-    // in it, a flag, a long number. Names have ASCII letters, as the classes of Unicode take long to compile.
-    Regex::new(concat!(
-        r#"(?:^|[^0-9A-Za-z_])'([^']+)'|"([^"]+)"|`([^`']+)[`']"#,
-        r"|(?-u:([\w.~@-]*[/\\][\w./\\~-]*\w|\w+[_.]\w[\w.]*)|\s(--?[a-z][\w-]+))",
-        r"|(?-u:\b([A-Za-z]?[a-z0-9]+(?:[A-Z][A-Za-z0-9]+)+|\w+(?:-\w+){2,}|0x[0-9a-fA-F]+|\d{4,})\b)",
+    // in it, a flag, a long number.
+    compiled(concat!(
+        r#"(?:^|\W)'([^']+)'|"([^"]+)"|`([^`']+)[`']|([\w.~@-]*[/\\][\w./\\~-]*\w|\w+[_.]\w[\w.]*)|\s(--?[a-z][\w-]+)"#,
+        r"|\b([A-Za-z]?[a-z0-9]+(?:[A-Z][A-Za-z0-9]+)+|\w+(?:-\w+){2,}|0x[0-9a-fA-F]+|\d{4,})\b",
     ))
     .ok()
 });
