@@ -12,7 +12,7 @@ use reasoning_bank_domain::memory::update_detection::{links, possibly_outdated};
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::passages::with_more;
+use super::passages::{added, are_passages_of, passages_for, with_more};
 use crate::conflict::TRIES;
 use crate::error::Error;
 use crate::ports::{Conditions, Passage, PassageKind, Recall, Record, Visible};
@@ -192,13 +192,10 @@ impl BatchMember {
     }
 }
 
-/// Picks those passages of a lesson that the memory that it confirms needs for the wording and the task that came.
+/// Picks those passages of a lesson that the memory that it confirms needs for the wording and the task that came. There
+/// are none where the memory has lost a text, because all of its passages are made anew then.
 pub(super) fn passages_added(before: &Memory, after: &Memory, passages: &[Passage]) -> Vec<Passage> {
-    let added = |kind| match kind {
-        PassageKind::Task => after.further_tasks != before.further_tasks,
-        PassageKind::Content => after.wordings != before.wordings,
-    };
-    passages.iter().filter(|passage| added(passage.kind)).cloned().collect()
+    added(&before.search_texts(), &after.search_texts()).map_or_else(Vec::new, |added| passages_for(&added, passages))
 }
 
 /// Returns the vector that stands for what a memory says.
@@ -209,15 +206,18 @@ pub(crate) fn content_vector(passages: &[Passage]) -> Option<&[f32]> {
 
 impl PreparedLesson {
     /// Gives the wording of the lesson to this memory, if it is the new memory `of`. Returns false where it is another
-    /// one, or has no room for the wording.
+    /// one, or has no room for the wording or no passages for it.
     fn takes_in(&mut self, of: MemoryId, lesson: &Memory, more: &[Passage]) -> bool {
         let Self::New { memory, passages, .. } = self else { return false };
         if memory.id != of {
             return false;
         }
         let Some(after) = memory.confirmed_by(lesson) else { return false };
-        let more = passages_added(memory, &after, more);
-        *passages = with_more(std::mem::take(passages), more);
+        let grown = with_more(passages.clone(), passages_added(memory, &after, more));
+        if !are_passages_of(&after, &grown) {
+            return false;
+        }
+        *passages = grown;
         **memory = after;
         true
     }

@@ -166,11 +166,28 @@ fn whole(text: String) -> Vec<Chunk> {
 }
 
 /// Returns the texts that are searched beyond those before. None where a text was changed in another way.
-fn added(before: &SearchTexts, after: &SearchTexts) -> Option<SearchTexts> {
+pub(super) fn added(before: &SearchTexts, after: &SearchTexts) -> Option<SearchTexts> {
     Some(SearchTexts {
         tasks: after.tasks.strip_prefix(before.tasks.as_slice())?.to_vec(),
         contents: after.contents.strip_prefix(before.contents.as_slice())?.to_vec(),
     })
+}
+
+/// Picks the passages of these texts among those of a memory that has them. A text that it does not have is left out.
+pub(super) fn passages_for(texts: &SearchTexts, passages: &[Passage]) -> Vec<Passage> {
+    let of_kind = |(kind, texts): (PassageKind, &[String])| {
+        let mut own: Vec<&Passage> = passages.iter().filter(|passage| passage.kind == kind).collect();
+        own.sort_by_key(|passage| passage.n);
+        texts.iter().flat_map(|text| pieces_of(text, &own).iter().copied().cloned()).collect::<Vec<_>>()
+    };
+    by_kind(texts).into_iter().flat_map(of_kind).collect()
+}
+
+/// Finds the passages, one behind the other, that are this text.
+fn pieces_of<'p, 'a>(text: &str, passages: &'p [&'a Passage]) -> &'p [&'a Passage] {
+    let starts = (0..passages.len()).map(|start| &passages[start..]);
+    let ends = |rest: &&'p [&'a Passage]| (1..=rest.len()).find(|end| are_signs_of(&rest[..*end], [text]));
+    starts.filter_map(|rest| Some(&rest[..ends(&rest)?])).next().unwrap_or_default()
 }
 
 /// Adds more passages to the stored ones of a memory that has grown, and numbers them on.
@@ -195,6 +212,11 @@ fn are_pieces_of(texts: &[String], kind: PassageKind, passages: &[Passage]) -> b
     let mut pieces: Vec<&Passage> = passages.iter().filter(|passage| passage.kind == kind).collect();
     pieces.sort_by_key(|passage| passage.n);
     let numbered = pieces.iter().enumerate().all(|(n, passage)| passage.n as usize == n);
+    numbered && are_signs_of(&pieces, texts.iter().map(String::as_str))
+}
+
+/// Tells whether passages and texts have the same characters but for white space.
+fn are_signs_of<'t>(pieces: &[&Passage], texts: impl IntoIterator<Item = &'t str>) -> bool {
     let signs = pieces.iter().flat_map(|passage| passage.text.chars()).filter(|c| !c.is_whitespace());
-    numbered && signs.eq(texts.iter().flat_map(|text| text.chars()).filter(|c| !c.is_whitespace()))
+    signs.eq(texts.into_iter().flat_map(str::chars).filter(|c| !c.is_whitespace()))
 }

@@ -53,13 +53,19 @@ impl Memory {
     }
 
     /// Returns the failure that the memory warns of, as far as its own text does not tell it: the name of the error, what
-    /// was done, and what was printed. It is empty where the memory is no warning.
+    /// was done, and what was printed. It is empty where the memory is no warning, and where only the name is left: one
+    /// word would be the best match of any short query that has it.
     fn failure_text(&self) -> String {
         let Some(error) = &self.error_context else { return String::new() };
         let own = spaced(&self.content_text());
-        let told = [Some(&error.error_type), Some(&error.failure_pattern), error.error_message.as_ref()];
-        let untold = told.into_iter().flatten().filter(|text| !own.contains(&spaced(text)));
-        gist(&untold.map(String::as_str).collect::<Vec<_>>().join("\n"))
+        let is_untold = |text: &&String| !own.contains(&spaced(text));
+        let told = [Some(&error.failure_pattern), error.error_message.as_ref()];
+        let untold: Vec<&String> = told.into_iter().flatten().filter(is_untold).collect();
+        if untold.is_empty() {
+            return String::new();
+        }
+        let name = Some(&error.error_type).filter(is_untold);
+        gist(&name.into_iter().chain(untold).map(String::as_str).collect::<Vec<_>>().join("\n"))
     }
 
     /// Returns this memory after it was confirmed by `lesson`, which says the same. It takes over the wordings and the
@@ -166,7 +172,7 @@ mod tests {
         error.error_message = Some("list index out of range".into());
         let failure = "The last row is read after the loop.\nlist index out of range";
         assert_eq!(memory.search_texts().contents, [memory.content_text(), failure.to_owned()]);
-        memory.content = format!("IndexError: {failure}");
+        memory.content = failure.to_owned();
         assert_eq!(memory.search_texts().contents, [memory.content_text()]);
     }
 

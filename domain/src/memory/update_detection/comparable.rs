@@ -141,7 +141,9 @@ impl<'a> ComparableMemory<'a> {
 fn is_code(content: &str) -> bool {
     let lines = || content.lines().map(str::trim_end).filter(|line| !line.is_empty());
     let of_code = lines().filter(|line| line.ends_with(['{', '}', '(', ')', ';', ','])).count();
-    lines().count() >= CODE_LEAST_LINES && 2 * of_code > lines().count()
+    // A list may have brackets and commas at the ends of its lines, and data in braces has values.
+    let has_statements = !content.starts_with(['{', '[']) && lines().any(|line| line.ends_with(['{', '}', ';']));
+    has_statements && lines().count() >= CODE_LEAST_LINES && 2 * of_code > lines().count()
 }
 
 /// Tells whether a content is only a value, such as `30 s`. The title then tells what it is the value of.
@@ -241,6 +243,8 @@ mod tests {
     fn a_function_does_not_update_another_one_and_a_constant_does() {
         let flag = |name: &str| format!("fn {name}(self, yes: bool) -> Self {{\n    self.set(Flag::{name}, yes)\n}}");
         assert_eq!(links(&said(3, 1.0, &flag("last")), &[said(1, 9.0, &flag("first"))]), UpdateLinks::default());
+        let list = |n: u16| format!("Staging listens on {n} (HTTP)\nThe wiki on 443 (TLS)\nMetrics on 9100 (internal)");
+        assert_eq!(ids(&links(&said(3, 1.0, &list(90)), &[said(1, 9.0, &list(80))]).updates), [id(1)]);
         let port = |n: u16| format!("The file has `const PORT: u16 = {n};`.");
         assert_eq!(ids(&links(&said(3, 1.0, &port(90)), &[said(1, 9.0, &port(80))]).updates), [id(1)]);
     }
