@@ -18,6 +18,9 @@ use super::layout::Layout;
 use super::repair::read_only;
 use super::shared::Options;
 
+/// A small bank is read into memory whole, which is faster than to search its tables.
+const RESIDENT_BYTES: usize = 64 << 20;
+
 /// A data directory that is open to be looked into. What would have to be repaired first is not opened: a memory that
 /// somebody quarantined or erased could still be in its tables.
 pub struct LanceReader(LanceStore);
@@ -32,7 +35,7 @@ impl LanceReader {
         let refused = |what: &str| StoreError::Unusable(format!("{}: {what}", dir.display()));
         let Some(fingerprint) = LanceStore::embedder_of(dir).await? else { return Err(refused("there is no bank")) };
         let layout = Layout::of(dir);
-        let options = Options { resident_bytes: 0, ..Options::default() };
+        let options = Options { resident_bytes: RESIDENT_BYTES, ..Options::default() };
         let shared = read_only::open(layout.clone(), &fingerprint, options.clone(), ReadOnlyCause::LockHeld).await?;
         if shared.limitation(ReadOnlyCause::LockHeld).waiting > 0 {
             return Err(refused("what a process left behind that died has to be written first"));
