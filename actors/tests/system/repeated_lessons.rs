@@ -188,3 +188,23 @@ async fn a_stack_trace_is_kept_without_addresses_and_lines_however_long_it_is() 
     assert!(kept.contains("File \"/app/a.py\", in f0\n") && !kept.contains("0x") && !kept.contains("line "));
     world.stop().await;
 }
+
+/// The passage of the failure stays the only one of it, whatever wording comes.
+#[tokio::test(start_paused = true)]
+async fn a_warning_that_is_confirmed_in_other_words_gets_the_passage_of_these_words_alone() {
+    let world = world(good_model()).await;
+    let record = async |content| {
+        let request = warning("LockError", None, lesson(TITLE, content));
+        world.handle.memories.record(request, soon()).await.unwrap()
+    };
+    let first = record(CONTENT).await.id;
+    let again = record("The attempts that listed edge cases before code scored higher.").await;
+    assert_eq!((again.id, again.status), (first, RecordStatus::Reinforced));
+    let memory = world.handle.memories.show(first, &project(), soon()).await.unwrap();
+    assert_eq!(memory.wordings.len(), 1);
+    let texts: Vec<String> = world.passages(first).await.into_iter().map(|passage| passage.text).collect();
+    assert_eq!(texts.len(), 3, "{texts:?}");
+    assert_eq!(texts[1], "LockError it went wrong");
+    assert!(texts[0].contains(CONTENT) && texts[2].contains("The attempts"), "{texts:?}");
+    world.stop().await;
+}
