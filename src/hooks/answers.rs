@@ -44,8 +44,8 @@ const PART_CHARS: usize = 1_000;
 /// An error as tools print it, of no bank.
 const SAMPLE: &str = "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'a'";
 
-/// A text that may have a secret in nearly any form, so that most patterns for secrets are compiled for it.
-const SAMPLE_WITH_NAMES: &str = "set the token: 'a' (val) | auth > cookie code= password\n";
+/// A text that may have an assigned secret in any form, so that the patterns of all forms are compiled for it.
+const SAMPLE_WITH_NAMES: &str = "set the token: \"a\" (val) | auth > cookie code= password\n";
 
 /// Compiles what a process that goes on to answer needs for warnings that tell of tokens and passwords.
 pub(super) fn warm_up_for_secrets() {

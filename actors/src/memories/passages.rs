@@ -185,9 +185,9 @@ pub(super) fn passages_for(texts: &SearchTexts, passages: &[Passage]) -> Vec<Pas
 
 /// Finds the passages, one behind the other, that are this text.
 fn pieces_of<'p, 'a>(text: &str, passages: &'p [&'a Passage]) -> &'p [&'a Passage] {
-    let starts = (0..passages.len()).map(|start| &passages[start..]);
+    let mut starts = (0..passages.len()).map(|start| &passages[start..]);
     let ends = |rest: &&'p [&'a Passage]| (1..=rest.len()).find(|end| are_signs_of(&rest[..*end], [text]));
-    starts.filter_map(|rest| Some(&rest[..ends(&rest)?])).next().unwrap_or_default()
+    starts.find_map(|rest| Some(&rest[..ends(&rest)?])).unwrap_or_default()
 }
 
 /// Adds more passages to the stored ones of a memory that has grown, and numbers them on.

@@ -75,20 +75,18 @@ impl MemoriesHandle {
             Some(MemoryCommit::Reinforced(id)) => Some(*id),
             _ => None,
         });
-        let Some(id) = existing else {
-            let confidence = confidence(&facts, &Evidence::default(), now);
-            return Ok(Recorded {
-                id: facts.id,
-                status: RecordStatus::Created,
-                duplicate_of: None,
-                redactions: removed.redactions,
-                dropped_characters: removed.dropped_characters,
-                confidence,
-                superseded,
-                updates,
-                similar,
-            });
+        let created = Recorded {
+            id: facts.id,
+            status: RecordStatus::Created,
+            duplicate_of: None,
+            redactions: removed.redactions,
+            dropped_characters: removed.dropped_characters,
+            confidence: confidence(&facts, &Evidence::default(), now),
+            superseded,
+            updates,
+            similar,
         };
+        let Some(id) = existing else { return Ok(created) };
         self.merge_sources(sources, vec![id], deadline).await;
         // It is stored, whatever becomes of this question.
         let row = self.store.get(vec![id], deadline).await.ok().and_then(|mut rows| rows.pop());
@@ -97,12 +95,10 @@ impl MemoriesHandle {
             id,
             status: RecordStatus::Reinforced,
             duplicate_of: Some(id),
-            redactions: removed.redactions,
-            dropped_characters: removed.dropped_characters,
             confidence,
-            superseded,
             updates: Vec::new(),
             similar: Vec::new(),
+            ..created
         })
     }
 

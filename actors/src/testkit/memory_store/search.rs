@@ -46,9 +46,8 @@ impl Data {
                 readable.filter(|memory| recall.statuses().contains(&memory.status) && recall.visible.contains(memory));
             readable.filter_map(|memory| memory.error_context.as_ref()).fold(
                 SignatureFrequency::default(),
-                |signature_frequency, own| {
-                    signature_frequency
-                        .and(SignatureFrequency { warnings: 1, of_this: u64::from(error.matches(&own.signature())) })
+                |sum, own| {
+                    sum.and(SignatureFrequency { warnings: 1, of_this: u64::from(error.matches(&own.signature())) })
                 },
             )
         });

@@ -44,6 +44,20 @@ const NAMES: [&str; 18] = [
     "cred",
 ];
 
+/// A pattern of the names of settings that hold a password and stand alone on their lines.
+macro_rules! setting {
+    () => {
+        "requirepass|masterauth|bindpw|rootpw"
+    };
+}
+
+/// A pattern of the private parameters of a JSON Web Key.
+macro_rules! parameter {
+    () => {
+        r#""(?:d|p|q|dp|dq|qi|k)\\{0,3}""#
+    };
+}
+
 /// A pattern of the signs that may stand behind a name: quotes, closing brackets, emphasis.
 macro_rules! around {
     () => {
@@ -173,7 +187,9 @@ const FORMS: [Form; 10] = [
         at_least: 0,
         letters: &[],
         pattern: concat!(
-            r#"(?im-u)(?:(?:^[\\"]{0,2}|:[ \t"]{1,3})[ \t]{0,16}|=[\\"]{0,2})(?:set[ \t]{1,4})?(?:wpa-|enable[ \t])?(?:requirepass|masterauth|bindpw|rootpw|"#,
+            r#"(?im-u)(?:(?:^[\\"]{0,2}|:[ \t"]{1,3})[ \t]{0,16}|=[\\"]{0,2})(?:set[ \t]{1,4})?(?:wpa-|enable[ \t])?(?:"#,
+            setting!(),
+            "|",
             name!(),
             r")[ \t]{1,8}",
         ),
@@ -183,13 +199,13 @@ const FORMS: [Form; 10] = [
         before: ValueContext { in_quotes: true, ..ANY },
         at_least: 40,
         letters: &["\""],
-        pattern: r#"(?-u)\\{0,3}"(?:d|p|q|dp|dq|qi|k)\\{0,3}"[ \t]{0,4}:[ \t]{0,4}"#,
+        pattern: concat!(r"(?-u)\\{0,3}", parameter!(), r"[ \t]{0,4}:[ \t]{0,4}"),
     },
 ];
 
 /// A part that a text in any form has: a name, or the letter of a parameter of a JSON Web Key.
 static NAMED: LazyLock<LazyPattern> = LazyLock::new(|| {
-    let pattern = concat!("(?i-u)masterauth|bindpw|rootpw|", name!(), r#"|requirepass|"(?:d|p|q|dp|dq|qi|k)\\{0,3}""#);
+    let pattern = concat!("(?i-u)", setting!(), "|", name!(), "|", parameter!());
     LazyPattern::new(pattern, [&NAMES[..], &["\""]].concat())
 });
 

@@ -31,7 +31,7 @@ const fn word(kind: &'static str, pattern: &'static str) -> Rule {
 
 /// A word that does not begin with letters of its own, or with one of several.
 const fn word_with(kind: &'static str, letters: &'static [&'static str], pattern: &'static str) -> Rule {
-    Rule { kind, pattern: Pattern::Word(pattern), letters, check: None }
+    Rule { letters, ..word(kind, pattern) }
 }
 
 const fn group(
@@ -163,9 +163,9 @@ static TABLE: &[Rule] = &[
     ),
     group("password-hash", &["*"], r"(?:^|[\s:'])(\*[0-9A-F]{40})\b", None),
     group("password-hash", &[":::"], r":([a-fA-F0-9]{32}:[a-fA-F0-9]{32}):::", None),
-    Rule { kind: "openai", pattern: Pattern::Word(r"sk-[A-Za-z0-9_-]{20,}"), letters: &[], check: Some(looks_random) },
-    Rule { kind: "mailgun", pattern: Pattern::Word(r"key-[0-9a-z]{32}"), letters: &[], check: Some(looks_random) },
-    Rule { kind: "pypi", pattern: Pattern::Word(r"pypi-[A-Za-z0-9_-]{16,}"), letters: &[], check: Some(looks_random) },
+    Rule { check: Some(looks_random), ..word("openai", r"sk-[A-Za-z0-9_-]{20,}") },
+    Rule { check: Some(looks_random), ..word("mailgun", r"key-[0-9a-z]{32}") },
+    Rule { check: Some(looks_random), ..word("pypi", r"pypi-[A-Za-z0-9_-]{16,}") },
     group("url-login", &["://"], r"[A-Za-z][A-Za-z0-9+.-]*://([A-Za-z0-9_-]{16,})@", Some(looks_random)),
     group(
         "basic",
