@@ -25,7 +25,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     title: "Record a lesson",
     description: "Keeps a lesson for later tasks. Call it when something was learned that will matter again: a \
                   strategy that worked or, with error_context, a mistake and how to avoid it. The same again \
-                  confirms it. If one of the `similar` it answers with is outdated, repeat it with supersedes.",
+                  confirms it. If a `similar` one is outdated, repeat with supersedes.",
     toolsets: |_| &[Toolset::Core],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &JUDGED_BY_THE_MEMORY,
@@ -86,7 +86,7 @@ struct Arguments {
     #[serde(default)]
     #[schemars(length(max = REPLACED_MAX))]
     supersedes: Vec<Uuid>,
-    /// Its time, if not now.
+    /// When it was said, if not now.
     #[schemars(length(max = 40))]
     valid_from: Option<String>,
     /// Path or id.
