@@ -45,6 +45,11 @@ impl BankSection {
         self.path.join(SECTION_SEPARATOR)
     }
 
+    /// Returns where the section is, its heading included.
+    pub(super) fn range(&self) -> Range<usize> {
+        self.heading.start..self.body.end
+    }
+
     pub(super) fn body_range(&self) -> Range<usize> {
         self.body.clone()
     }
@@ -103,7 +108,7 @@ impl BankDocument {
 
     /// Returns a section as it is written.
     pub fn section_text(&self, section: &BankSection) -> &str {
-        &self.text[section.heading.start..section.body.end]
+        &self.text[section.range()]
     }
 
     /// Returns the line end that most lines have.

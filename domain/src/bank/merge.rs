@@ -3,9 +3,10 @@
 //! what the bank added is put after it under a heading of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::apply::item;
-use super::known::{PieceForm, blocks};
+use super::known::{BlockSpan, PieceForm, block_spans, blocks};
 use super::{BankDocument, BankInvalid, BankSection};
 
 const DEEPEST_LEVEL: usize = 6;
@@ -84,7 +85,8 @@ pub fn merge(base: &str, theirs: &str, ours: &str, heading: &str) -> Result<Bank
         conflicts: Vec::new(),
     };
     merge.run();
-    let MergeInWork { text, conflicts, .. } = merge;
+    let MergeInWork { theirs: sections, text, conflicts, .. } = merge;
+    let text = without_repeats(text, &sections, heading)?;
     // A file that differs in nothing but its line ends is not rewritten.
     let text = if unix(theirs.text()) == unix(&text) { theirs.text().to_owned() } else { text };
     Ok(BankMerge { text, conflicts })
@@ -211,10 +213,16 @@ impl MergeInWork<'_> {
         (key.0.iter().cloned().chain([self.heading.to_owned()]).collect(), 1)
     }
 
+    /// Says whether the person has a section that the bank did not remove.
+    fn stays(&self, key: &SectionKey) -> bool {
+        let is_removed = || !self.ours.at.contains_key(key) && self.base.text(key) == self.theirs.text(key);
+        self.theirs.at.contains_key(key) && !is_removed()
+    }
+
     /// Says whether a section will be written after the one that it is under.
     fn will_be_written(&self, key: &SectionKey) -> bool {
         let is_new = self.ours.at.contains_key(key) && !self.base.at.contains_key(key);
-        self.theirs.at.contains_key(key) || is_new
+        self.stays(key) || is_new
     }
 
     /// Writes a section, with what joins it.
@@ -230,31 +238,32 @@ impl MergeInWork<'_> {
 
     /// Writes a section that the person does not have.
     fn only_ours(&mut self, key: &SectionKey) {
-        let Some(ours) = self.ours.text(key) else { return };
-        match self.base.text(key) {
-            // The person removed what the bank did not change.
-            Some(was) if was == ours => {}
-            Some(_) => {
-                let added = self.added(key);
-                let section = self.ours.section(key);
-                let heading = section.map(|section| unix(self.ours.document.heading(section))).unwrap_or_default();
-                if !added.is_empty() {
-                    self.conflicts.push(section.map(BankSection::name).unwrap_or_default());
-                    self.spaced();
-                    self.text.push_str(&self.ended(&format!("{}\n\n{added}\n\n", heading.trim_end())));
-                }
-            }
-            None => {
-                self.spaced();
-                self.write_joined(key, &self.ended(&format!("{}\n\n", ours.trim_end_matches('\n'))));
-            }
+        let (Some(section), Some(ours)) = (self.ours.section(key), self.ours.text(key)) else { return };
+        let was = self.base.text(key);
+        // The person removed what the bank did not change.
+        if was.as_ref() == Some(&ours) {
+            return;
         }
+        let text = if was.is_some() {
+            let added = self.added(key);
+            if added.is_empty() {
+                return;
+            }
+            self.conflicts.push(section.name());
+            format!("{}\n\n{added}", unix(self.ours.document.heading(section)).trim_end())
+        } else {
+            ours
+        };
+        self.spaced();
+        self.write_joined(key, &self.ended(&format!("{}\n\n", text.trim_end_matches('\n'))));
     }
 
     /// Returns the pieces that the bank wrote in a section and that neither the base nor the person has.
     fn added(&self, key: &SectionKey) -> String {
         let mut known: BTreeSet<String> = BTreeSet::new();
-        for body in [self.base.body(key), self.theirs.body(key), self.theirs.body(&self.below(key))] {
+        let below = Some(self.below(key)).filter(|below| self.stays(below));
+        let below = below.map(|below| self.theirs.body(&below)).unwrap_or_default();
+        for body in [self.base.body(key), self.theirs.body(key), below] {
             known.extend(blocks(&body).into_iter().map(|(form, text)| item(form, &text)));
         }
         let (mut added, mut was_item) = (String::new(), false);
@@ -293,6 +302,38 @@ impl MergeInWork<'_> {
     }
 }
 
+/// Takes what the bank put under its heading out again where the same stands right above by now. What the person has at
+/// both places stays.
+fn without_repeats(text: String, theirs: &BankSections<'_>, heading: &str) -> Result<String, BankInvalid> {
+    let document = BankDocument::parse(&text)?;
+    let merged = BankSections::of(&document);
+    let mut cut: Vec<Range<usize>> = Vec::new();
+    for key in merged.keys.iter().filter(|(path, _)| path.last().is_some_and(|title| title == heading)) {
+        let above = (key.0[..key.0.len() - 1].to_vec(), 1);
+        let (Some(section), Some(above_it)) = (merged.section(key), merged.section(&above)) else { continue };
+        let there = blocks(document.body(above_it));
+        let of_person = [blocks(&theirs.body(&above)), blocks(&theirs.body(key))];
+        let spans = block_spans(document.body(section));
+        let is_repeat = |span: &&BlockSpan| {
+            let piece = (span.form, span.text.clone());
+            there.contains(&piece) && !of_person.iter().all(|pieces| pieces.contains(&piece))
+        };
+        let repeats: Vec<_> = spans.iter().filter(is_repeat).map(|span| span.range.clone()).collect();
+        if repeats.len() == spans.len() && !spans.is_empty() {
+            cut.push(section.range());
+        } else {
+            let start = section.body_range().start;
+            cut.extend(repeats.into_iter().map(|range| start + range.start..start + range.end));
+        }
+    }
+    drop(document);
+    let mut text = text;
+    for range in cut.into_iter().rev() {
+        text.replace_range(range, "");
+    }
+    Ok(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -324,6 +365,48 @@ mod tests {
         let third = merge(&theirs, &third, &second, "2026-11-25").unwrap().text;
         assert!(third.contains("### 2026-11-25\n\n- zebra\n- mine too\n- yak\n\n## B"), "{third}");
         assert_eq!((third.matches("zebra").count(), third.matches("2026-11-25").count()), (1, 1));
+    }
+
+    #[test]
+    fn an_addition_that_the_person_wrote_as_well_is_not_doubled() {
+        // The bank put two lines of the person under its own heading, because they came late.
+        let ours = BASE.replace("- two\n", "- two\n\n### 2026-11-25\n\n- three\n- four\n");
+        let theirs = BASE.replace("- two\n", "- two\n- three\n");
+        let both = merged(&theirs, &ours).0;
+        assert!(both.contains("- two\n- three\n\n### 2026-11-25\n\n- four\n\n## B"), "{both}");
+        let theirs = BASE.replace("- two\n", "- two\n- four\n- three\n");
+        assert_eq!(merged(&theirs, &ours).0, theirs, "the heading goes with its last line");
+    }
+
+    proptest! {
+        /// A person adds lines to the file that is on the disk, or to the one that lost its place, while the bank
+        /// writes again and again. Each line is in the file once at the end.
+        #[test]
+        fn lines_that_come_while_the_bank_writes_are_there_once(steps in proptest::collection::vec(0..5_u8, 1..40)) {
+            let (mut base, mut disk, mut ours) = (BASE.to_owned(), BASE.to_owned(), BASE.to_owned());
+            let mut lines = Vec::new();
+            for step in steps {
+                let line = format!("line {}\n", lines.len());
+                let with_line = format!("{}\n- {line}", disk.trim_end());
+                match step {
+                    0 => (disk, _) = (with_line, lines.push(line)),
+                    1 => ours = ours.replacen("- one\n", &format!("- entry {}\n- one\n", ours.len()), 1),
+                    2 => {
+                        ours = merge(&base, &disk, &ours, "2026-11-25").unwrap().text;
+                        base.clone_from(&disk);
+                    }
+                    _ => {
+                        let displaced = if step == 3 { (with_line, lines.push(line)).0 } else { disk };
+                        let merge = merge(&base, &displaced, &ours, "2026-11-25").unwrap();
+                        (base, disk, ours) = (ours.clone(), ours, merge.text);
+                    }
+                }
+            }
+            let end = merge(&base, &disk, &ours, "2026-11-25").unwrap().text;
+            for line in lines {
+                prop_assert_eq!(end.matches(&line).count(), 1, "{}: {}", line, end);
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A person's day with a bank in a repository.
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -92,14 +93,17 @@ fn an_editor_that_empties_a_file_before_it_writes_it_loses_no_line() {
     let file = place.path("project/memory-bank/activeContext.md");
     let written = std::thread::spawn(move || {
         let lines = (0..40).map(|n| format!("- My line number {n} of the day."));
+        let mut longest = Duration::ZERO;
         for line in lines.clone() {
             let text = format!("{}\n{line}\n", std::fs::read_to_string(&file).unwrap().trim_end());
+            let read = Instant::now();
             let mut opened = std::fs::File::create(&file).unwrap();
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(20));
             std::io::Write::write_all(&mut opened, text.as_bytes()).unwrap();
-            std::thread::sleep(std::time::Duration::from_millis(80));
+            longest = longest.max(read.elapsed());
+            std::thread::sleep(Duration::from_millis(80));
         }
-        lines.collect::<Vec<_>>()
+        (lines.collect::<Vec<_>>(), longest)
     });
     let mut n = 0;
     while !written.is_finished() {
@@ -107,12 +111,13 @@ fn an_editor_that_empties_a_file_before_it_writes_it_loses_no_line() {
         assert_eq!(updated["status"], "success", "{updated}");
         n += 1;
     }
-    let lines = written.join().unwrap();
+    let (lines, longest) = written.join().unwrap();
     process.call("update", json!({"content": "- [ ] Next: write the last test."}));
     process.end();
     let all = read_all(&place.path("project/memory-bank"));
     for line in &lines {
-        assert_eq!(all.matches(line.as_str()).count(), 1, "{line} among {n} updates\n{all}");
+        let count = all.matches(line.as_str()).count();
+        assert_eq!(count, 1, "{line} among {n} updates; the longest save took {longest:?}\n{all}");
     }
     assert!(n > 5, "{n} updates met the editor");
 }
