@@ -79,12 +79,12 @@ pub(crate) struct RecallLog {
 }
 
 /// The entries of a process that ends soon, to be written before it ends.
-pub(crate) struct HeldRecalls {
+pub(crate) struct UnwrittenRecalls {
     entries: Receiver<RecallEntry>,
     dir: PathBuf,
 }
 
-impl HeldRecalls {
+impl UnwrittenRecalls {
     /// Writes what was noted so far. The first entry of a day removes what was kept long enough.
     pub(crate) fn write(&self) {
         for entry in self.entries.try_iter() {
@@ -101,16 +101,16 @@ impl RecallLog {
     /// Opens the log of a data directory. `floor` is the relevance that an answer needs where the caller names none.
     /// The writer ends when the last handle is dropped.
     pub(crate) fn open(data_dir: &Path, floor: f64) -> Self {
-        let (log, HeldRecalls { entries, dir }) = Self::held(data_dir, floor);
+        let (log, UnwrittenRecalls { entries, dir }) = Self::unwritten(data_dir, floor);
         thread::spawn(move || write_entries(&dir, &entries));
         log
     }
 
     /// Opens the log for a process that ends soon, which writes by itself what it has noted.
-    pub(crate) fn held(data_dir: &Path, floor: f64) -> (Self, HeldRecalls) {
+    pub(crate) fn unwritten(data_dir: &Path, floor: f64) -> (Self, UnwrittenRecalls) {
         let (entries, received) = sync_channel(QUEUE);
         let dir = data_dir.join(RECALLS);
-        (Self { entries, dir: dir.clone(), floor }, HeldRecalls { entries: received, dir })
+        (Self { entries, dir: dir.clone(), floor }, UnwrittenRecalls { entries: received, dir })
     }
 
     /// Lists the memories that a session was shown in this workspace today and yesterday.

@@ -2,12 +2,12 @@
 //! Every operation is in the log of its task before it is answered, so a task outlives its process, and a memory that
 //! is not used for long can be dropped: its log makes it again. A log belongs to one process at a time.
 //!
-//! `held_task` is a task with its log, `actor` has the tasks at hand and sees to it that their logs get to the disk,
+//! `loaded_task` is a task with its log, `actor` has the tasks at hand and sees to it that their logs get to the disk,
 //! and `closing` makes an episode of a task and removes its log.
 
 mod actor;
 mod closing;
-mod held_task;
+mod loaded_task;
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use self::actor::{SharedTask, TaskKey, WorkingActor, WorkingArgs, WorkingMsg};
-use self::held_task::HeldTask;
+use self::loaded_task::LoadedTask;
 use crate::episodes::EpisodesHandle;
 use crate::error::Error;
 use crate::file_io::{blocking, unusable};
@@ -90,7 +90,7 @@ impl WorkingHandle {
         let (logs, at, begun) = (Arc::clone(&self.logs), self.clock.now(), task.clone());
         let held = blocking(deadline, move || {
             let log = logs.create(&begun.workspace, begun.id).map_err(unusable)?;
-            HeldTask::begin(log, begun.owner, system, at)
+            LoadedTask::begin(log, begun.owner, system, at)
         });
         let held = Arc::new(Mutex::new(held.await?));
         self.ask(&task.key(), |key, reply| WorkingMsg::Begun { key, held, reply }, deadline).await?;

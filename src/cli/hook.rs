@@ -13,7 +13,7 @@ use super::args::{Cli, HookArgs};
 use super::output;
 use super::session::one_thread;
 use crate::hooks::{ColdAnswer, HookQuestion, HookReply, SpoolEntry, answer_cold, ask, leave, warm_up};
-use crate::recall_log::HeldRecalls;
+use crate::recall_log::UnwrittenRecalls;
 use crate::settings::{self, Flags, SettingSources};
 
 const SESSION_END: &str = "SessionEnd";
@@ -43,14 +43,14 @@ pub(super) fn run(args: &HookArgs, flags: Flags) {
         answers.recv_timeout(until.saturating_duration_since(Instant::now()))
         && output::line(&document).is_ok()
     {
-        noted.iter().for_each(HeldRecalls::write);
+        noted.iter().for_each(UnwrittenRecalls::write);
     }
 }
 
 /// The document that a hook prints, and what it notes once it has.
 struct HookOutput {
     document: String,
-    noted: Option<HeldRecalls>,
+    noted: Option<UnwrittenRecalls>,
 }
 
 fn answer(client: &str, name: &str, flags: Flags) -> Option<HookOutput> {

@@ -8,14 +8,14 @@ use reasoning_bank_clients::HookEvent;
 use super::answers::{HookAnswer, HookAnswers};
 use super::question::HookQuestion;
 use crate::bootstrap::reading_system;
-use crate::recall_log::{HeldRecalls, RecallLog};
+use crate::recall_log::{RecallLog, UnwrittenRecalls};
 use crate::settings::Loaded;
 
 /// The answer of a hook that nobody serves.
 pub(crate) struct ColdAnswer {
     pub(crate) text: String,
     /// The entries to be written once the agent was told: a hook whose time is up shows nothing.
-    pub(crate) noted: Option<HeldRecalls>,
+    pub(crate) noted: Option<UnwrittenRecalls>,
 }
 
 /// Says what the agent is told of an event; none where nothing is known, or the bank cannot be looked into as it is.
@@ -24,7 +24,7 @@ pub(crate) async fn answer_cold(question: HookQuestion, loaded: &Loaded, timeout
     let (recalls, noted) = settings
         .recall_log
         .enabled
-        .then(|| RecallLog::held(&settings.data_dir, settings.retrieval.min_relevance))
+        .then(|| RecallLog::unwritten(&settings.data_dir, settings.retrieval.min_relevance))
         .unzip();
     // Nothing else says what the session was shown already.
     if recalls.is_none() && matches!(question.call.event, HookEvent::PromptSubmitted { .. }) {
@@ -47,7 +47,7 @@ pub(crate) async fn answer_cold(question: HookQuestion, loaded: &Loaded, timeout
     match text {
         Some(text) => Some(ColdAnswer { text, noted }),
         None => {
-            noted.iter().for_each(HeldRecalls::write);
+            noted.iter().for_each(UnwrittenRecalls::write);
             None
         }
     }

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::WorkingHandle;
-use super::held_task::HeldTask;
+use super::loaded_task::LoadedTask;
 use crate::error::Error;
 use crate::file_io::{Openings, unusable};
 use crate::ports::{OpenedLog, WorkingLogs};
@@ -28,7 +28,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 const FINISH_LIMIT: Duration = Duration::from_secs(3);
 
 pub(super) type TaskKey = (WorkspaceId, WorkingId);
-pub(super) type SharedTask = Arc<Mutex<HeldTask>>;
+pub(super) type SharedTask = Arc<Mutex<LoadedTask>>;
 
 type TaskReply = RpcReplyPort<Result<Option<(SharedTask, bool)>, Error>>;
 
@@ -207,7 +207,7 @@ impl WorkingState {
         }
         let logs = Arc::clone(&self.args.logs);
         let open = move |(workspace, id): TaskKey| match logs.open(&workspace, id).map_err(unusable)? {
-            OpenedLog::Opened(log, lines) => Ok(HeldTask::read(log, &lines)?.map(|task| Arc::new(Mutex::new(task)))),
+            OpenedLog::Opened(log, lines) => Ok(LoadedTask::read(log, &lines)?.map(|task| Arc::new(Mutex::new(task)))),
             OpenedLog::InUse => Err(Error::Conflict(format!("task {id}"))),
             OpenedLog::Missing => Ok(None),
         };

@@ -70,7 +70,7 @@ impl Quiet {
             event,
         };
         let answer = answer_cold(HookQuestion { directory: self.project(), call }, &self.loaded, TIMEOUT).await?;
-        answer.noted.iter().for_each(HeldRecalls::write);
+        answer.noted.iter().for_each(UnwrittenRecalls::write);
         Some(answer.text)
     }
 }

@@ -27,7 +27,7 @@ pub(in crate::lance) struct EpisodeCache {
     /// The most bytes that the table may take. Where it would take more, there is none.
     budget: usize,
     bytes: AtomicUsize,
-    held: tokio::sync::Mutex<HeldEpisodes>,
+    held: tokio::sync::Mutex<EpisodeFragments>,
 }
 
 /// The episodes in memory, and the table of traces that they were read from.
@@ -61,7 +61,7 @@ async fn read(traces: Arc<Dataset>, row_ids: Vec<u64>) -> Result<Vec<Trace>, Sto
 }
 
 #[derive(Default)]
-struct HeldEpisodes {
+struct EpisodeFragments {
     episodes: Fragments<EpisodeColumns>,
     states: Fragments<StateColumns>,
     vectors: Fragments<VectorColumns>,
@@ -78,7 +78,7 @@ struct JoinedFragments {
     vectors: Vec<FragmentKey>,
 }
 
-impl HeldEpisodes {
+impl EpisodeFragments {
     /// Brings the table up to date with the fragments that were read.
     async fn join(&mut self) -> Result<(), StoreError> {
         let now = JoinedFragments {
@@ -130,7 +130,7 @@ impl EpisodeCache {
         let vectors = dataset::newest(&tables.episode_vectors).await?;
         let bytes = EpisodeTable::bytes(rows_of(&episodes), rows_of(&vectors), dims);
         if bytes > self.budget {
-            *held = HeldEpisodes::default();
+            *held = EpisodeFragments::default();
             self.bytes.store(0, Ordering::Relaxed);
             return Ok(None);
         }
@@ -145,7 +145,7 @@ impl EpisodeCache {
 
     /// Forgets everything, before anybody hears that rows are erased.
     pub(in crate::lance) async fn forget(&self) {
-        *self.held.lock().await = HeldEpisodes::default();
+        *self.held.lock().await = EpisodeFragments::default();
         self.bytes.store(0, Ordering::Relaxed);
     }
 }

@@ -29,11 +29,11 @@ pub(in crate::lance) struct PatternCache {
     /// The most bytes that all may take. What takes more is read for each question.
     budget: usize,
     bytes: AtomicUsize,
-    held: tokio::sync::Mutex<HeldPatterns>,
+    held: tokio::sync::Mutex<PatternFragments>,
 }
 
 #[derive(Default)]
-struct HeldPatterns {
+struct PatternFragments {
     fragments: Vec<(FragmentKey, PatternRows)>,
     /// The one that was made last comes first.
     indexes: VecDeque<(Visible, Arc<PatternIndex>)>,
@@ -85,7 +85,7 @@ impl PatternCache {
             held.indexes.pop_back();
         }
         if held.bytes() > self.budget {
-            *held = HeldPatterns::default();
+            *held = PatternFragments::default();
         }
         self.bytes.store(held.bytes(), Ordering::Relaxed);
         Ok(index)
@@ -93,12 +93,12 @@ impl PatternCache {
 
     /// Forgets everything, before anybody hears that rows are erased.
     pub(in crate::lance) async fn forget(&self) {
-        *self.held.lock().await = HeldPatterns::default();
+        *self.held.lock().await = PatternFragments::default();
         self.bytes.store(0, Ordering::Relaxed);
     }
 }
 
-impl HeldPatterns {
+impl PatternFragments {
     fn patterns(&self) -> impl Iterator<Item = &Arc<Memory>> {
         self.fragments.iter().flat_map(|(_, rows)| &rows.patterns)
     }

@@ -24,15 +24,15 @@ struct LogLine {
     operation: Operation,
 }
 
-/// A task that this process has at hand.
-pub(crate) struct HeldTask {
+/// A task in the memory of this process, with its log.
+pub(crate) struct LoadedTask {
     owner: String,
     memory: WorkingMemory,
     log: Box<dyn WorkingLog>,
     is_synced: bool,
 }
 
-impl HeldTask {
+impl LoadedTask {
     pub(super) fn begin(log: Box<dyn WorkingLog>, owner: String, system: String, at: Timestamp) -> Result<Self, Error> {
         let memory = WorkingMemory::new(&system, at);
         let head = TaskLogHead { owner: owner.clone(), system, at };
@@ -116,7 +116,7 @@ impl HeldTask {
     }
 }
 
-impl Drop for HeldTask {
+impl Drop for LoadedTask {
     /// A task is dropped when it was not used for long, and when its process ends.
     fn drop(&mut self) {
         if !self.is_synced
