@@ -118,8 +118,16 @@ impl BankDocument {
         // The text before the new one may end its line already.
         let between = if before.ends_with('\n') { between.strip_prefix('\n').unwrap_or_default() } else { between };
         let after = self.line_ends_after(at, body.end);
-        let inserted = format!("{between}{content}{after}");
-        self.spliced(section, at..at, &self.with_line_ends(&inserted))
+        let inserted = self.with_line_ends(&format!("{between}{content}{after}"));
+        // The line before keeps the end that it has, which may be another than most lines have.
+        let own_end = ["\r\n", "\n"].into_iter().find(|end| self.text()[at..].starts_with(end));
+        match (own_end, inserted.strip_prefix(self.line_end())) {
+            (Some(own), Some(rest)) => {
+                let at = at + own.len();
+                self.spliced(section, at..at, &format!("{rest}{}", self.line_end()))
+            }
+            _ => self.spliced(section, at..at, &inserted),
+        }
     }
 
     /// Adds an entry before the other entries of a section, but after what introduces them.

@@ -82,6 +82,7 @@ pub(in crate::cli) enum BankCommand {
     #[command(after_help = "Example:\n  reasoning-bank bank restore 2026-11-20T10:00:00.123Z")]
     Restore {
         /// The version, as `bank history` lists it
+        #[arg(value_parser = bank_version)]
         version: Timestamp,
         #[command(flatten)]
         of: BankArgs,
@@ -111,4 +112,8 @@ pub(in crate::cli) enum BankCommand {
         #[command(flatten)]
         of: BankArgs,
     },
+}
+
+fn bank_version(text: &str) -> Result<Timestamp, &'static str> {
+    text.parse().map_err(|_| "it is no version; `bank history` lists them")
 }

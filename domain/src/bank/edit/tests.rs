@@ -19,6 +19,7 @@ fn an_entry_is_put_where_a_careful_writer_would_put_it() {
         ("# A\n\n- one\t\t", "# A\n\n- one\t\t\n- new"),
         ("# A\n\ntext\n\n\n", "# A\n\ntext\n\n- new\n\n\n"),
         ("# A\r\n\r\n- one", "# A\r\n\r\n- one\r\n- new"),
+        ("# A\n\n- one\r\n\n## B\n", "# A\n\n- one\r\n- new\n\n## B\n"),
     ];
     for (before, after) in cases {
         assert_eq!(edited(before, |document| document.append(1, "- new")), after, "{before:?}");
