@@ -1,14 +1,15 @@
 //! BackupsActor looks from time to time whether a backup is due, and has it made. Several processes of a bank may do
 //! so; one of them makes it. It remembers why the last try failed, until one succeeds.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::system::restart::Restart;
 use tokio_util::sync::CancellationToken;
 
-use crate::ports::{Backups, Clock};
+use crate::ports::{BackupLook, Backups, Clock};
 use crate::runtime::{ChildSpec, Deadline, MessageTimer, Panicked, Slot, Tasks};
 
 /// A backup is cancelled after this time.
@@ -21,36 +22,52 @@ const FINISH_LIMIT: Duration = Duration::from_secs(3);
 #[derive(Clone)]
 pub struct BackupsHandle {
     slot: Slot<BackupsMsg>,
-    failure: Arc<Mutex<Option<String>>>,
+    known: Arc<Mutex<BackupsKnown>>,
+}
+
+/// What the last look has found.
+#[derive(Default)]
+struct BackupsKnown {
+    failure: Option<String>,
+    newest: Option<Timestamp>,
 }
 
 impl BackupsHandle {
     pub(crate) fn new() -> Self {
-        Self { slot: Slot::new(), failure: Arc::default() }
+        Self { slot: Slot::new(), known: Arc::default() }
     }
 
     pub(crate) fn child(&self, backups: Arc<dyn Backups>, clock: Clock) -> ChildSpec {
-        let failure = Arc::clone(&self.failure);
+        let known = Arc::clone(&self.known);
         let args =
-            move || BackupsArgs { backups: Arc::clone(&backups), clock: clock.clone(), failure: Arc::clone(&failure) };
+            move || BackupsArgs { backups: Arc::clone(&backups), clock: clock.clone(), known: Arc::clone(&known) };
         ChildSpec::actor("backups", Restart::Transient, &self.slot, move || (BackupsActor, args()))
     }
 
     /// Returns why the last try to make a backup failed; none where it did not.
     pub fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.known).failure.clone()
     }
+
+    /// Returns the time of the newest backup of the schedule; none where no look has found one.
+    pub fn newest(&self) -> Option<Timestamp> {
+        locked(&self.known).newest
+    }
+}
+
+fn locked(known: &Mutex<BackupsKnown>) -> MutexGuard<'_, BackupsKnown> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(crate) enum BackupsMsg {
     Look,
-    Looked(Result<Result<Option<String>, String>, Panicked>),
+    Looked(Result<Result<BackupLook, String>, Panicked>),
 }
 
 pub(crate) struct BackupsArgs {
     backups: Arc<dyn Backups>,
     clock: Clock,
-    failure: Arc<Mutex<Option<String>>>,
+    known: Arc<Mutex<BackupsKnown>>,
 }
 
 pub(crate) struct BackupsState {
@@ -120,12 +137,19 @@ impl Actor for BackupsActor {
 }
 
 impl BackupsArgs {
-    fn note(&self, looked: Result<Option<String>, String>) {
-        match &looked {
-            Ok(Some(made)) => tracing::info!(backup = made, "a backup was made"),
-            Ok(None) => {}
-            Err(why) => tracing::error!(why, "a backup that is due was not made"),
+    fn note(&self, looked: Result<BackupLook, String>) {
+        let mut known = locked(&self.known);
+        match looked {
+            Ok(BackupLook { made, newest }) => {
+                if let Some(made) = made {
+                    tracing::info!(backup = made, "a backup was made");
+                }
+                *known = BackupsKnown { failure: None, newest };
+            }
+            Err(why) => {
+                tracing::error!(why, "a backup that is due was not made");
+                known.failure = Some(why);
+            }
         }
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = looked.err();
     }
 }

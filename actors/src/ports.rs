@@ -17,7 +17,7 @@ mod working;
 
 pub use account::TokenAccount;
 pub use artefacts::Artefacts;
-pub use backups::Backups;
+pub use backups::{BackupLook, Backups};
 pub use banks::{
     BankDirectories, BankDirectory, BankFileStamp, BankLocation, BankOnDisk, BankRecord, BankStamp, LeftAlone,
     StagedFile,

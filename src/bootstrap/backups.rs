@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use reasoning_bank_actors::ports::Backups;
+use reasoning_bank_actors::ports::{BackupLook, Backups};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_store::backup::{MOMENT_LIMIT, Schedule, make_if_due};
 use tokio_util::sync::CancellationToken;
@@ -31,11 +31,11 @@ impl Backups for ScheduledBackups {
     }
 
     /// While the store is not open, none is due.
-    fn make_if_due(&self, now: Timestamp, cancel: CancellationToken) -> BoxFuture<'_, Result<Option<String>, String>> {
+    fn make_if_due(&self, now: Timestamp, cancel: CancellationToken) -> BoxFuture<'_, Result<BackupLook, String>> {
         async move {
-            let Some(store) = self.store.lock().await.clone() else { return Ok(None) };
-            let made = make_if_due(&store, &self.schedule, now, Deadline::after(MOMENT_LIMIT), &cancel).await;
-            made.map(|made| Some(made?.0.display().to_string())).map_err(|error| error.to_string())
+            let Some(store) = self.store.lock().await.clone() else { return Ok(BackupLook::default()) };
+            let looked = make_if_due(&store, &self.schedule, now, Deadline::after(MOMENT_LIMIT), &cancel).await;
+            looked.map_err(|error| error.to_string())
         }
         .boxed()
     }

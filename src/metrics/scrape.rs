@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use reasoning_bank_actors::backups::BackupsHandle;
 use reasoning_bank_actors::runtime::{ChildPhase, ChildStatus, Deadline};
 use reasoning_bank_actors::system::{BankCounts, ProcessStatistics, SystemHandle, WorkTimes};
 use reasoning_bank_domain::prompt::Purpose;
@@ -54,6 +55,8 @@ impl Scraper {
         out.value(&names::SCRAPE_COMPLETE, held.is_some() && actors.is_some());
         let process = self.system.process_statistics(&BOUNDS).await;
         write_process(&mut out, self.metrics.since, process.since);
+        let backup = self.system.backups.as_ref().and_then(BackupsHandle::newest);
+        out.values(&names::BACKUP_NEWEST, backup.map(|at| ([], seconds(at))));
         if let Some(held) = held {
             write_bank(&mut out, &held);
         }

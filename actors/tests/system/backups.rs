@@ -7,7 +7,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reasoning_bank_actors::model::NoModel;
-use reasoning_bank_actors::ports::Backups;
+use reasoning_bank_actors::ports::{BackupLook, Backups};
 use reasoning_bank_actors::system::{System, SystemParts};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{parts, soon};
@@ -15,7 +15,7 @@ use reasoning_bank_domain::system::health::{CheckStatus, HealthCheck};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-type Answer = Result<Option<String>, String>;
+type Answer = Result<BackupLook, String>;
 
 /// Answers what the test sends, and tells of each look.
 struct HeldBackups {
@@ -34,7 +34,7 @@ impl Backups for HeldBackups {
             let _ = self.looks.send(now).await;
             let mut answers = self.answers.lock().await;
             tokio::select! {
-                answer = answers.recv() => answer.unwrap_or(Ok(None)),
+                answer = answers.recv() => answer.unwrap_or(Ok(BackupLook::default())),
                 () = cancel.cancelled() => {
                     *self.cancelled.lock().unwrap() = true;
                     Err("cancelled".into())
@@ -65,9 +65,15 @@ async fn a_failure_is_told_until_a_backup_is_made_and_a_stop_cancels_the_one_und
     let failed = check(&system).await;
     assert_eq!(failed.status, CheckStatus::Warn);
     assert!(failed.detail.contains("the disk is full"), "{failed:?}");
-    answer.send(Ok(Some("/backups/1".into()))).await.unwrap();
+    let newest = Some(Timestamp::from_second(1_800_000_000).unwrap());
+    answer.send(Ok(BackupLook { made: Some("/backups/1".into()), newest })).await.unwrap();
     looked.recv().await.unwrap();
     assert_eq!(check(&system).await.status, CheckStatus::Ok);
+    let known = || system.handle().backups.unwrap().newest();
+    assert_eq!(known(), newest);
+    answer.send(Err("the disk is full".into())).await.unwrap();
+    looked.recv().await.unwrap();
+    assert_eq!(known(), newest, "a failure removes no backup");
     system.stop(Duration::from_secs(5)).await;
     assert!(*cancelled.lock().unwrap());
 }

@@ -69,7 +69,11 @@ pub(super) async fn create_at(
     let made = async {
         let (place, facts) = store.snapshot(place, deadline).await?;
         let from = data_dir.clone();
-        blocking(move || write(id, &from, &place, facts, to, &cancelled)).await
+        blocking(move || {
+            registry::date(&from, id, facts.at).map_err(BackupError::io(&from))?;
+            write(id, &from, &place, facts, to, &cancelled)
+        })
+        .await
     };
     let made = made.await;
     if made.is_err() {

@@ -62,6 +62,13 @@ pub(super) fn add(data_dir: &Path, id: Uuid, directory: Option<PathBuf>, at: Tim
     write(data_dir, &made[surplus..])
 }
 
+/// Notes the moment of a backup, which is known once nobody writes.
+pub(super) fn date(data_dir: &Path, id: Uuid, at: Timestamp) -> io::Result<()> {
+    let mut made = read(data_dir)?;
+    made.iter_mut().filter(|backup| backup.id == id).for_each(|backup| backup.at = at);
+    write(data_dir, &made)
+}
+
 /// Forgets a backup.
 pub(super) fn forget(data_dir: &Path, id: Uuid) -> io::Result<()> {
     let mut made = read(data_dir)?;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_actors::ports::BackupLook;
 use reasoning_bank_actors::runtime::Deadline;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -31,7 +32,7 @@ pub struct Schedule {
 }
 
 /// Makes a backup where it is time to, and removes those that are not kept any more. `deadline` is for the moment of
-/// the backup alone. Returns where the backup is. `None` where it is not time yet, or another backup is being made.
+/// the backup alone. None is made where it is not time yet, or where another backup is being made.
 ///
 /// # Errors
 /// The errors are those of [`super::create`].
@@ -41,32 +42,38 @@ pub async fn make_if_due(
     now: Timestamp,
     deadline: Deadline,
     cancel: &CancellationToken,
-) -> Result<Option<(PathBuf, BackupManifest)>, BackupError> {
+) -> Result<BackupLook, BackupError> {
     let (data_dir, plan) = (store.dir().to_owned(), schedule.clone());
     let taken = blocking(move || {
         create_dir(&plan.dir).map_err(BackupError::io(&plan.dir))?;
         let log = ErasureLog::read(&data_dir).map_err(BackupError::io(&data_dir))?;
         let series = BackupSeries { dir: plan.dir, bank: log.ok_or(BackupError::NoBank(data_dir.clone()))?.bank };
-        if !is_due(&series.made()?, plan.every, now) {
-            return Ok(None);
+        let newest = newest(&series.made()?, now);
+        if !is_due(newest, plan.every, now) {
+            return Ok((newest, None));
         }
         let place = SnapshotPlace::take(&data_dir).map_err(BackupError::io(&data_dir))?;
-        let Some(place) = place else { return Ok(None) };
+        let Some(place) = place else { return Ok((newest, None)) };
         // another process may have made one while this one looked
-        Ok(is_due(&series.made()?, plan.every, now).then_some((place, series)))
+        let newest = self::newest(&series.made()?, now);
+        Ok((newest, is_due(newest, plan.every, now).then_some((place, series))))
     });
-    let Some((place, series)) = taken.await? else { return Ok(None) };
+    let (newest, taken) = taken.await?;
+    let Some((place, series)) = taken else { return Ok(BackupLook { made: None, newest }) };
     let to = series.path(now);
-    let manifest = create_at(store, place, Destination::Directory(to.clone()), deadline, cancel).await?;
+    create_at(store, place, Destination::Directory(to.clone()), deadline, cancel).await?;
     let (data_dir, keep) = (store.dir().to_owned(), schedule.keep.max(1));
     blocking(move || series.keep(keep, &data_dir)).await?;
-    Ok(Some((to, manifest)))
+    Ok(BackupLook { made: Some(to.display().to_string()), newest: Some(now) })
 }
 
-/// Tells whether the newest backup is at least as old as `every`. One from the future, which a wrong clock made, keeps
-/// nobody from making another.
-fn is_due(made: &[(Timestamp, PathBuf)], every: SignedDuration, now: Timestamp) -> bool {
-    let newest = made.iter().map(|(at, _)| *at).filter(|at| *at <= now).max();
+/// Returns the time of the newest backup. One from the future, which a wrong clock made, does not count.
+fn newest(made: &[(Timestamp, PathBuf)], now: Timestamp) -> Option<Timestamp> {
+    made.iter().map(|(at, _)| *at).filter(|at| *at <= now).max()
+}
+
+/// Tells whether the newest backup is at least as old as `every`.
+fn is_due(newest: Option<Timestamp>, every: SignedDuration, now: Timestamp) -> bool {
     newest.is_none_or(|newest| now.duration_since(newest) >= every)
 }
 
@@ -145,10 +152,10 @@ mod tests {
         let at = |seconds| Timestamp::from_second(seconds).unwrap();
         let made = |times: &[i64]| times.iter().map(|time| (at(*time), PathBuf::new())).collect::<Vec<_>>();
         let every = SignedDuration::from_secs(60);
-        assert!(is_due(&[], every, at(0)));
-        assert!(!is_due(&made(&[0, 41]), every, at(100)));
-        assert!(is_due(&made(&[0, 40]), every, at(100)));
-        assert!(is_due(&made(&[40, 9_000]), every, at(100)), "one from the future");
+        assert!(is_due(None, every, at(0)));
+        assert!(!is_due(newest(&made(&[0, 41]), at(100)), every, at(100)));
+        assert!(is_due(newest(&made(&[0, 40]), at(100)), every, at(100)));
+        assert!(is_due(newest(&made(&[40, 9_000]), at(100)), every, at(100)), "one from the future");
     }
 
     #[test]

@@ -150,6 +150,8 @@ async fn scheduled_backups_are_made_and_the_newest_are_kept_and_nothing_else_is_
         let health = session.call("health_check", json!({})).await;
         let check = health["checks"].as_array().unwrap().iter().find(|check| check["name"] == "backups").unwrap();
         assert_eq!(check["status"], "ok", "{health}");
+        let metrics = daemon.get("/metrics").send().await.unwrap().text().await.unwrap();
+        assert!(metrics.contains("\nreasoning_bank_backup_newest_time_seconds 1"), "{metrics}");
     }
     assert_eq!(daemon.terminate(), Some(0));
     let mut names: Vec<String> =
