@@ -61,6 +61,8 @@ pub(crate) struct ImportTarget {
     pub(crate) known: HashMap<WorkspaceId, Workspace>,
 }
 
+const BANK_FILE: &str = "bank_file";
+
 impl ImportTarget {
     /// A workspace as this bank knows it.
     pub(crate) fn workspace(&self, id: &WorkspaceId) -> Option<&Workspace> {
@@ -72,8 +74,11 @@ impl ImportTarget {
         self.here.clone().registered()
     }
 
-    /// Makes what a line says of its workspace say the one in use.
+    /// Makes what a line says of its workspace say the one in use. A file of a memory bank names no workspace.
     fn bring_here(&self, fields: &mut Fields) {
+        if fields.get("kind").and_then(Value::as_str) == Some(BANK_FILE) {
+            return;
+        }
         let here = json!(self.here.id);
         if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.insert("workspace_id".into(), here.clone());
@@ -176,7 +181,7 @@ pub(super) fn parse(raw: Raw, bank: &ImportTarget) -> Result<ImportLine, Vec<Ite
         Some("trace") => trace(fields, bank),
         Some("signal") => signal(fields, bank),
         Some("job") => job(fields, bank),
-        Some("bank_file") => bank_file(fields, bank),
+        Some(BANK_FILE) => bank_file(fields, bank),
         _ => {
             let problem = if kind.is_some() { "is not" } else { "is missing; it is" };
             Err(vec![ItemProblem::new("kind", format!("{problem} memory, trace, signal, job or bank_file"))])

@@ -45,6 +45,23 @@ async fn an_import_goes_to_the_own_workspace_and_the_same_import_again_is_skippe
 }
 
 #[tokio::test]
+async fn the_files_of_a_bank_in_an_export_keep_no_memory_from_being_imported() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let red = script(&daemon, &place, "read,write");
+    red.record("Take locks in one order").await;
+    let (status, begun) = red.send(Method::POST, "/banks/activate", Some(json!({"conversation_type": "coding"}))).await;
+    assert_eq!(status, StatusCode::OK, "{begun}");
+    let exported = export(&red).await;
+    assert!(exported.contains(r#""kind":"bank_file""#), "{exported}");
+    let arguments = ["blue", "--permissions", "read,write", "--key", "shop", "--team", "blue"];
+    let blue = Script { daemon: &daemon, token: token(&place, &arguments) };
+    let (status, imported) = import(&blue, exported).await;
+    assert_eq!((status, &imported["imported"]["memories"]), (StatusCode::OK, &json!(1)), "{imported}");
+    assert!(imported["notes"].to_string().contains("memory banks were not taken"), "{imported}");
+}
+
+#[tokio::test]
 async fn an_import_tells_nothing_of_ids_that_others_have() {
     let place = place_with_all_tools();
     let daemon = Daemon::start(&place, &[]);
