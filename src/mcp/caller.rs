@@ -237,14 +237,14 @@ fn conversation_of(headers: &HeaderMap) -> Option<String> {
 
 /// Reads the key of the workspace from the headers of a request.
 fn key_of(headers: &HeaderMap) -> Result<Option<WorkspaceKey>, Error> {
-    let invalid = |_| Error::invalid("X-Workspace", InvalidWorkspaceKey.to_string());
+    let invalid = |error: InvalidWorkspaceKey| Error::invalid("X-Workspace", error.to_string());
     let mut named = headers.get_all(WORKSPACE_HEADER).iter();
     let Some(header) = named.next() else { return Ok(None) };
     if named.next().is_some() {
         return Err(Error::invalid("X-Workspace", "must be there once at most"));
     }
-    let text = std::str::from_utf8(header.as_bytes()).map_err(|_| invalid(InvalidWorkspaceKey))?;
-    text.trim().parse().map(Some).map_err(invalid)
+    let text = std::str::from_utf8(header.as_bytes()).map_err(|_| invalid(InvalidWorkspaceKey::Form))?;
+    WorkspaceKey::chosen(text).map(Some).map_err(invalid)
 }
 
 #[cfg(test)]

@@ -8,9 +8,7 @@ use std::time::Duration;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::workspaces::{Resolved, WorkspaceRef};
 use reasoning_bank_domain::access::Principal;
-use reasoning_bank_domain::memory::workspace::{
-    InvalidWorkspaceKey, SharedWorkspace, Workspace, WorkspaceId, WorkspaceKey,
-};
+use reasoning_bank_domain::memory::workspace::{SharedWorkspace, Workspace, WorkspaceId, WorkspaceKey};
 use reqwest::Url;
 use rmcp::model::{InputRequest, InputRequests};
 use serde_json::Value;
@@ -216,8 +214,7 @@ fn asked_for(
             "is a path, which means nothing to this server; name the project by its key",
         ));
     }
-    let key: WorkspaceKey =
-        text.trim().parse().map_err(|error: InvalidWorkspaceKey| Error::invalid(argument, error.to_string()))?;
+    let key = WorkspaceKey::chosen(text).map_err(|error| Error::invalid(argument, error.to_string()))?;
     match header {
         Some(header) if *header != key => Err(Error::OtherWorkspace(text.to_owned())),
         _ => Ok(Some(key)),

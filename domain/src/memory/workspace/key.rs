@@ -7,6 +7,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::safety::secrets::redact;
+
 /// The longest key, in characters.
 pub const KEY_MAX_CHARS: usize = 200;
 
@@ -16,8 +18,13 @@ pub const KEY_MAX_CHARS: usize = 200;
 pub struct WorkspaceKey(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a workspace key has 1 to {KEY_MAX_CHARS} characters, none of them a line break or a control character")]
-pub struct InvalidWorkspaceKey;
+pub enum InvalidWorkspaceKey {
+    #[error("a workspace key has 1 to {KEY_MAX_CHARS} characters, none of them a line break or a control character")]
+    Form,
+    /// Keys stand in logs, lists and backups.
+    #[error("a workspace key must hold no secret; name the project by something that everybody may read")]
+    Secret,
+}
 
 impl WorkspaceKey {
     /// Makes the key `git:HOST/PATH` from the URL of a git remote. The user, the password, the port and a `.git` at the
@@ -40,6 +47,15 @@ impl WorkspaceKey {
         format!("git:{host}/{path}").parse().ok()
     }
 
+    /// Reads a key that a client chose.
+    ///
+    /// # Errors
+    /// It is no key, or has a secret in it.
+    pub fn chosen(text: &str) -> Result<Self, InvalidWorkspaceKey> {
+        let key: Self = text.trim().parse()?;
+        if redact(&key.0).text == key.0 { Ok(key) } else { Err(InvalidWorkspaceKey::Secret) }
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -57,7 +73,7 @@ impl FromStr for WorkspaceKey {
         let is_key = (1..=KEY_MAX_CHARS).contains(&text.chars().count())
             && text.trim() == text
             && !text.contains(char::is_control);
-        if is_key { Ok(Self(text.to_owned())) } else { Err(InvalidWorkspaceKey) }
+        if is_key { Ok(Self(text.to_owned())) } else { Err(InvalidWorkspaceKey::Form) }
     }
 }
 
@@ -120,6 +136,11 @@ mod tests {
         assert_eq!("git:github.com/acme/shop".parse::<WorkspaceKey>().unwrap().name(), "shop");
         assert_eq!("größe".parse::<WorkspaceKey>().unwrap().name(), "größe");
         assert!("x".repeat(200).parse::<WorkspaceKey>().is_ok());
+        let secret = "git:github.com/acme/sk-ant-api03-Zq7Xk2LmPv9RtYw3BnHs6JdFgQcE1aUoI8KlMxNz";
+        assert_eq!(WorkspaceKey::chosen(secret), Err(InvalidWorkspaceKey::Secret));
+        for key in ["git:github.com/acme/shop", "größe", "git:git.example.org:8443/a/4f2c9d81e7", "payments-api-v2"] {
+            assert_eq!(WorkspaceKey::chosen(&format!(" {key} ")).unwrap().as_str(), key);
+        }
     }
 
     proptest! {
