@@ -226,7 +226,7 @@ impl WorkingTask {
 }
 
 fn missing(id: WorkingId) -> Error {
-    Error::NotFound(format!("task {id}"))
+    Error::NotFound(format!("open task {id}; one that was closed is the episode with the same id"))
 }
 
 impl From<WorkingInvalid> for Error {

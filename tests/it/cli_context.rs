@@ -81,6 +81,7 @@ fn an_agent_asks_once_before_a_task_and_tells_once_what_came_of_it() {
     let again = process.call("learn_from_episode", tell);
     assert_eq!((&again["episode_id"], &again["created"]), (&learned["episode_id"], &json!(false)), "{again}");
     assert_eq!(again["lessons"], json!([]));
+    assert!(again["notes"].to_string().contains("record_memory keeps a lesson that is new"), "{again}");
 
     let shown = place.document(&["pattern", "get", &pattern]);
     assert_eq!(shown["evidence"]["supporting_episodes"], json!([learned["episode_id"]]), "{shown}");

@@ -99,16 +99,21 @@ impl ContextHandle {
             **of_context = Some(episode);
         }
         if !recorded.created {
-            notes.push(Note::plain("the episode was told before; what follows from it counts once"));
+            notes.push(told_again(recorded.status, status));
         }
-        if has_lessons {
+        if has_lessons && !lessons.is_empty() {
             lessons.clear();
+            notes.push(Note::plain(
+                "the episode has its lessons since it was told first, so no insight became one now; record_memory keeps a \
+                 lesson that is new",
+            ));
         }
         let shown = context.shown.take();
         let (patterns, memories) = shown.map(|shown| (shown.patterns, shown.memories)).unwrap_or_default();
         let applications = self.applied(patterns, episode, &workspace, &session, &mut notes, deadline).await?;
         let resolved = self.workspaces.resolve(&workspace, deadline).await?.workspace;
         let rows = self.memories.readable(memories, &resolved, deadline).await?;
+        let told_in = workspace.clone();
         let request = FeedbackRequest {
             workspace,
             memory_ids: rows.iter().map(|row| row.memory.id).collect(),
@@ -122,6 +127,10 @@ impl ContextHandle {
             is_work: true,
         };
         let Reported { updated, learned, .. } = self.reported(request, deadline).await?;
+        let recorded = match recorded.created {
+            true => recorded,
+            false => self.told_before(episode, &told_in, deadline).await?.recorded,
+        };
         Ok(LearnedEpisode { episode: recorded, lessons: learned, updated, applications, notes })
     }
 
@@ -245,6 +254,18 @@ impl ContextHandle {
         }
         self.memories.feedback(request, deadline).await
     }
+}
+
+/// Says what becomes of an episode that is told again, maybe with another status.
+fn told_again(before: EpisodeStatus, now: EpisodeStatus) -> Note {
+    if before == now {
+        return Note::plain("the episode was told before; what follows from it counts once");
+    }
+    let (before, now) = (before.as_str(), now.as_str());
+    Note::plain(format!(
+        "the episode was told before with the status {before}; {now} takes its place where it is evidence about memories \
+         that were shown"
+    ))
 }
 
 fn unknown(id: ContextId) -> Error {

@@ -198,7 +198,8 @@ impl EpisodesHandle {
     }
 
     /// Finds the failures that are like the one that was met: those with an equal signature first, then the same error
-    /// in another domain, then what means something alike. Among equals those that were resolved come first.
+    /// in another domain, then what means something alike. Among equals those that were resolved come first. Episodes in
+    /// which nothing failed are left out.
     async fn by_failure(
         &self,
         filter: EpisodeFilter,
@@ -224,14 +225,15 @@ impl EpisodesHandle {
         let rows = same.into_iter().chain(alike.into_iter().map(|(row, _)| row));
         let mut found: Vec<(bool, EpisodeFound)> = rows
             .filter(|row| seen.insert(row.trace.trace_id))
-            .map(|row| {
-                let matched = matched_failure(&row.trace, &met);
+            .map(|row| (matched_failure(&row.trace, &met), row))
+            .filter(|(matched, row)| matched.failure.is_some() || row.trace.outcome != Outcome::Success)
+            .map(|(matched, row)| {
                 let is_resolved = matched.failure.as_ref().is_some_and(FailureAnalysis::is_resolved);
                 let summary = EpisodeSummary::new(&row.trace, &row.state, self.rules, filter.now);
                 let similarity = similarities.get(&row.trace.trace_id).copied().unwrap_or_default();
                 (is_resolved, EpisodeFound::by_failure(summary, matched, similarity))
             })
-            .filter(|(_, found)| found.score.is_none_or(|score| score >= request.min_relevance))
+            .filter(|(_, found)| found.score.is_none_or(|score| score > 0.0 && score >= request.min_relevance))
             .collect();
         found.sort_by(|(a_resolved, a), (b_resolved, b)| {
             let score = |of: &EpisodeFound| of.score.unwrap_or_default();
