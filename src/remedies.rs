@@ -14,7 +14,7 @@ pub(crate) fn of(error: &Error) -> Cow<'static, str> {
         Error::WorkspaceUnknown(_) => "give the path of the project instead of an id, or record something there first".into(),
         Error::ScopeDenied(_) => "keep it in scope project, or give the workspace a team or organisation: `workspace trust`".into(),
         Error::OtherWorkspace(_) => {
-            "leave `workspace` out; sessions name other projects where the user's own configuration lists the toolset \"workspace\" in mcp.toolsets".into()
+            "leave `workspace` out, or name the same as the header X-Workspace; sessions on this machine name other projects where the user's own configuration lists the toolset \"workspace\" in mcp.toolsets".into()
         }
         Error::SharingDenied(_) => {
             "keep it in scope project: `reasoning-bank memory promote` shares what has proved itself; workspace.share = true in the user's own configuration lets clients write there; over the network, a token with admin (a team) or admin:all (an organisation) may".into()
@@ -25,7 +25,7 @@ pub(crate) fn of(error: &Error) -> Cow<'static, str> {
         Error::PermissionDenied(_) => "ask whoever runs the server for a token that has it".into(),
         Error::ConsentRequired { command, .. } => format!("the user can run: {command}").into(),
         Error::Declined { .. } => "leave it as it is, unless the user asks for it again".into(),
-        Error::MemoryInvalid(_) => "give a title, a description (when to use it) and content, each within its bound".into(),
+        Error::MemoryInvalid(_) => "correct what the message names and call again; nothing was stored".into(),
         Error::Store(StoreError::Unusable(_)) => {
             "check that the data directory exists, is writable and has space; --data-dir or REASONING_BANK_DATA names another".into()
         }

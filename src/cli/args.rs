@@ -117,10 +117,19 @@ impl Global {
 }
 
 /// The server of a team that `mcp` leads to. Without one, the bank of this machine is served.
+/// Reads the URL of a server of a team.
+pub(super) fn server_url(text: &str) -> Result<reqwest::Url, String> {
+    let url: reqwest::Url = text.parse().map_err(|error| format!("{error}; it looks like https://HOST/mcp"))?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        other => Err(format!("{other} is neither http nor https")),
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct McpArgs {
     /// Pass everything on to the server of a team at this URL, which ends with /mcp
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = server_url)]
     pub(super) server: Option<reqwest::Url>,
     /// Environment variable that holds the token
     #[arg(long, value_name = "NAME", default_value = "REASONING_BANK_TOKEN", requires = "server")]

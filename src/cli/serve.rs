@@ -133,6 +133,10 @@ pub(super) fn health(url: Option<Url>, loaded: &Loaded, output: Output) -> Resul
     });
     let answer = match asked {
         Ok((status, detail)) => ProbeAnswer { url, ready: status == StatusCode::OK, detail },
+        Err(error) if error.is_connect() => {
+            let detail = "nothing answers there; `reasoning-bank serve` starts a server".to_owned();
+            ProbeAnswer { url, ready: false, detail }
+        }
         Err(error) => ProbeAnswer { url, ready: false, detail: error.to_string() },
     };
     output.answer(&answer, |answer| {

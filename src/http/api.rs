@@ -236,14 +236,18 @@ fn invalid(problem: impl Into<String>) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "invalid_argument", problem.into())
 }
 
+/// Reads the body. One that is not there says as much as an empty object.
 async fn body_of(parts: &Parts, body: Body) -> Result<Map<String, Value>, Problem> {
+    let bytes = to_bytes(body, MAX_BODY_BYTES).await.map_err(|_| invalid("the body cannot be read"))?;
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
     let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = content_type.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
         let problem = "the body must be JSON, and the header Content-Type must say application/json";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_argument", problem));
     }
-    let bytes = to_bytes(body, MAX_BODY_BYTES).await.map_err(|_| invalid("the body cannot be read"))?;
     match serde_json::from_slice(&bytes) {
         Ok(Value::Object(arguments)) => Ok(arguments),
         Ok(_) => Err(invalid("the body must be a JSON object")),

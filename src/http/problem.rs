@@ -88,6 +88,9 @@ impl IntoResponse for Problem {
 /// The message of the protocol where a session ended while a request was on its way to it.
 const SESSION_ENDED: &str = "Session service terminated";
 
+/// The beginning of the message of the protocol where the body is no message.
+const UNREADABLE_BODY: &str = "fail to deserialize request body";
+
 /// Turns a refusal of the protocol, which is plain text, into the document that every other refusal has. Its status and
 /// its headers stay: clients go by them. A session that ended meanwhile is not found, as it is a moment later.
 pub(super) async fn documented(response: Response) -> Response {
@@ -100,6 +103,8 @@ pub(super) async fn documented(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let said = to_bytes(body, LONGEST).await.unwrap_or_default();
     let said = String::from_utf8_lossy(&said).trim().to_owned();
+    // The protocol answers a body that it cannot read as if its media type were wrong.
+    let status = if said.starts_with(UNREADABLE_BODY) { StatusCode::BAD_REQUEST } else { status };
     let has_ended = status.is_server_error() && said.contains(SESSION_ENDED);
     let (status, said) =
         if has_ended { (StatusCode::NOT_FOUND, "there is no such session".to_owned()) } else { (status, said) };

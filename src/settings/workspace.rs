@@ -40,7 +40,7 @@ pub(super) struct Meant {
     /// The settings of its file, and the proposals in it.
     pub(super) file: Option<Layer>,
     pub(super) proposal: Option<CheckoutProposal>,
-    /// The wishes of its file that are not granted.
+    /// The wishes of its file that are not granted, and what is strange about its name.
     pub(super) warnings: Vec<String>,
 }
 
@@ -74,6 +74,14 @@ pub(super) fn meant(
         let agreed = data_dir.map(|dir| checkout::agreed(&dir, root)).unwrap_or_default();
         meant.warnings = checkout::narrow(&mut layer, &Path::new(root).join(WORKSPACE_FILE), below, &agreed);
         (meant.file, meant.proposal) = (Some(layer), proposal);
+    }
+    if let (Some(named), WorkspaceRef::Root(_)) = (&sources.flags.workspace, &meant.workspace)
+        && !sources.directory.join(named).exists()
+    {
+        meant.warnings.push(format!(
+            "there is no directory {named}, so the workspace is a new one; `workspace list` has those that are here, with \
+             their ids"
+        ));
     }
     Some(meant)
 }

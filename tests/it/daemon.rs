@@ -428,7 +428,8 @@ async fn a_daemon_that_is_asked_to_end_stores_everything_and_ends() {
     let began = Instant::now();
     assert_eq!(daemon.terminate(), Some(0));
     assert!(began.elapsed() < Duration::from_secs(4), "nobody waits for a stream that is idle: {:?}", began.elapsed());
-    place.run(&["health", "--url", &url]).exits(1);
+    let gone = place.run(&["health", "--url", &url]).exits(1);
+    assert!(gone.stdout.contains("nothing answers there; `reasoning-bank serve` starts a server"), "{}", gone.stdout);
     let again = Daemon::start(&place, &[]);
     let session = again.session(None).await.on("shop");
     assert_eq!(session.recalled("stored last").await, ["what was stored last"]);
@@ -460,6 +461,12 @@ fn tokens_are_made_listed_rotated_and_ended() {
     assert!(listed.get("token").is_none() && listed.get("sha256").is_none(), "{listed}");
     place.run(&["token", "create", "ci", "--all-workspaces"]).exits(2);
     place.run(&["token", "create", "nothing"]).exits(2);
+    let secret = "sk-ant-api03-Zq7Xk2LmPv9RtYw3BnHs6JdFgQcE1aUoI8KlMxNz";
+    for arguments in [["create", secret, "--all-workspaces", "--json"], ["create", "keyed", "--key", secret]] {
+        let refused = place.run(&[&["token"], &arguments[..]].concat()).exits(2);
+        assert!(refused.stderr.contains("must hold no secret") || refused.stdout.contains("must hold no secret"));
+        assert!(!(refused.stderr + &refused.stdout).contains(secret));
+    }
     let rotated = place.document(&["token", "rotate", "ci"]);
     assert_ne!(rotated["token"], made["token"]);
     assert_eq!(rotated["owner"], "build");

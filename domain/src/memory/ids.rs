@@ -32,6 +32,11 @@ pub fn copied(id: Uuid, workspace: &WorkspaceId) -> Uuid {
     derived(&[b"copy", workspace.as_str().as_bytes(), id.as_bytes()])
 }
 
+/// The refusal of a text that is no id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it is no id; one looks like 0193c0de-0000-7000-8000-0123456789ab")]
+pub struct InvalidId;
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -52,10 +57,10 @@ macro_rules! id {
         }
 
         impl FromStr for $name {
-            type Err = uuid::Error;
+            type Err = InvalidId;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                Uuid::parse_str(text.trim()).map(Self)
+                Uuid::parse_str(text.trim()).map(Self).map_err(|_| InvalidId)
             }
         }
 

@@ -19,7 +19,7 @@ pub(in crate::cli) struct SetupArgs {
     #[arg(long, value_name = "SCOPE", default_value = "user")]
     pub(in crate::cli) scope: ScopeArg,
     /// Use the server of a team at this URL, which ends with /mcp, over a bridge that the client starts
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = super::server_url)]
     pub(in crate::cli) http: Option<reqwest::Url>,
     /// Environment variable in which the client has the token for --http
     #[arg(long, value_name = "NAME", default_value = "REASONING_BANK_TOKEN", requires = "http")]

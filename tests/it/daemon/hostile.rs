@@ -252,6 +252,9 @@ async fn refusals_of_the_protocol_are_documents_with_a_hint() {
     let target = Target::new();
     let cases =
         [("application/json", "application/json", 406), ("application/json, text/event-stream", "text/plain", 415)];
+    let torn = target.daemon.http.post(&target.daemon.url).bearer_auth(&target.token);
+    let torn = torn.header("accept", "application/json, text/event-stream").header("content-type", "application/json");
+    assert_eq!(torn.body("{").send().await.unwrap().status(), 400);
     for (accept, kind, wanted) in cases {
         let request = target.daemon.http.post(&target.daemon.url).bearer_auth(&target.token);
         let answer = request.header("accept", accept).header("content-type", kind).body("{}").send().await.unwrap();
