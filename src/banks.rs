@@ -158,4 +158,9 @@ impl BankUpdate {
     pub(crate) fn applied(&self) -> &[AppliedText] {
         &self.applied
     }
+
+    /// Returns what there is to know about the bank, each with its severity.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.previous_errors.iter().map(|notice| (notice.severity, notice.description.as_str()))
+    }
 }

@@ -51,6 +51,9 @@ pub(in crate::cli) fn bank_updated(updated: &BankUpdate) -> String {
     if out.is_empty() {
         out.push_str("nothing was added: the bank says it already, or had this update\n");
     }
+    for (severity, description) in updated.notices() {
+        let _ = writeln!(out, "{severity}: {}", clean_line(description));
+    }
     out
 }
 

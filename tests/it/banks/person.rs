@@ -123,6 +123,22 @@ fn an_editor_that_empties_a_file_before_it_writes_it_loses_no_line() {
 }
 
 #[test]
+fn an_update_of_a_file_that_cannot_be_written_says_so_and_is_kept() {
+    let place = place_with_banks("");
+    git(&place, &["init", "-q"]);
+    place.document(&["bank", "init", "--in-repo"]);
+    let file = place.path("project/memory-bank/progress.md");
+    let text = std::fs::read(&file).unwrap();
+    std::fs::write(&file, b"\xff\xfe no text").unwrap();
+    let told = place.run(&["bank", "update", "Finished the search page."]).ok().stdout;
+    assert!(told.contains("progress.md, Progress > Done\n") && told.contains("error: progress.md: "), "{told}");
+    assert!(told.contains("what was acknowledged is kept, and writing is tried again"), "{told}");
+    std::fs::write(&file, text).unwrap();
+    place.document(&["bank", "sync"]);
+    assert!(std::fs::read_to_string(&file).unwrap().contains("Finished the search page."));
+}
+
+#[test]
 fn a_bank_is_moved_into_the_repository_while_a_server_works_with_it() {
     let place = place_with_banks("");
     git(&place, &["init", "-q"]);
