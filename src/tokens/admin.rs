@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_domain::access::{
     AccessToken, AllowedWorkspaces, BearerToken, Expiry, Permission, Permissions, TokenId,
 };
-use reasoning_bank_domain::memory::workspace::{WorkspaceKey, check_name};
-use reasoning_bank_domain::safety::secrets::redact;
+use reasoning_bank_domain::memory::workspace::check_name;
+use reasoning_bank_domain::safety::secrets::has_secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -141,15 +141,14 @@ impl Tokens {
             if let Some(name) = name {
                 check_name(field, name)
                     .map_err(|problem| TokensError::Invalid(format!("{}: {}", problem.field, problem.problem)))?;
-                if redact(name).text != name.as_str() {
+                if has_secret(name) {
                     return Err(TokensError::Invalid(format!("{field}: must hold no secret")).into());
                 }
             }
         }
         if let AllowedWorkspaces::Only(keys) = &new.workspaces {
             for key in keys {
-                WorkspaceKey::chosen(key.as_str())
-                    .map_err(|error| TokensError::Invalid(format!("workspaces: {error}")))?;
+                key.check().map_err(|error| TokensError::Invalid(format!("workspaces: {error}")))?;
             }
         }
         if new.permissions.is_empty() {

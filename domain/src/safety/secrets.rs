@@ -74,6 +74,11 @@ pub fn redact(text: &str) -> ScrubbedText<'_> {
     redacted(Cow::Borrowed(text), CONTACTS.get().is_some())
 }
 
+/// Says whether a name or a key has a secret in it. An e-mail address is none: people go by it.
+pub fn has_secret(name: &str) -> bool {
+    redacted(Cow::Borrowed(name), false).redactions > 0
+}
+
 fn redacted(text: Cow<'_, str>, contacts_too: bool) -> ScrubbedText<'_> {
     let mut reading = Redactor::of(text);
     for _ in 0..TIMES {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::safety::secrets::redact;
+use crate::safety::secrets::has_secret;
 
 /// The longest key, in characters.
 pub const KEY_MAX_CHARS: usize = 200;
@@ -53,7 +53,13 @@ impl WorkspaceKey {
     /// It is no key, or has a secret in it.
     pub fn chosen(text: &str) -> Result<Self, InvalidWorkspaceKey> {
         let key: Self = text.trim().parse()?;
-        if redact(&key.0).text == key.0 { Ok(key) } else { Err(InvalidWorkspaceKey::Secret) }
+        key.check()?;
+        Ok(key)
+    }
+
+    /// Refuses a key with a secret in it.
+    pub fn check(&self) -> Result<(), InvalidWorkspaceKey> {
+        if has_secret(&self.0) { Err(InvalidWorkspaceKey::Secret) } else { Ok(()) }
     }
 
     pub fn as_str(&self) -> &str {
