@@ -25,7 +25,7 @@ pub struct BackupsHandle {
     known: Arc<Mutex<BackupsKnown>>,
 }
 
-/// What the last look has found.
+/// The newest backup and the last failure, as far as a look has found them.
 #[derive(Default)]
 struct BackupsKnown {
     failure: Option<String>,

@@ -116,7 +116,6 @@ impl Global {
     }
 }
 
-/// The server of a team that `mcp` leads to. Without one, the bank of this machine is served.
 /// Reads the URL of a server of a team.
 pub(super) fn server_url(text: &str) -> Result<reqwest::Url, String> {
     let url: reqwest::Url = text.parse().map_err(|error| format!("{error}; it looks like https://HOST/mcp"))?;
@@ -126,6 +125,7 @@ pub(super) fn server_url(text: &str) -> Result<reqwest::Url, String> {
     }
 }
 
+/// The server of a team that `mcp` leads to. Without one, the bank of this machine is served.
 #[derive(Debug, Args)]
 pub(super) struct McpArgs {
     /// Pass everything on to the server of a team at this URL, which ends with /mcp

@@ -133,11 +133,13 @@ pub(super) fn health(url: Option<Url>, loaded: &Loaded, output: Output) -> Resul
     });
     let answer = match asked {
         Ok((status, detail)) => ProbeAnswer { url, ready: status == StatusCode::OK, detail },
-        Err(error) if error.is_connect() => {
-            let detail = "nothing answers there; `reasoning-bank serve` starts a server".to_owned();
+        Err(error) => {
+            let detail = match error.is_connect() {
+                true => "nothing answers there; `reasoning-bank serve` starts a server".to_owned(),
+                false => error.to_string(),
+            };
             ProbeAnswer { url, ready: false, detail }
         }
-        Err(error) => ProbeAnswer { url, ready: false, detail: error.to_string() },
     };
     output.answer(&answer, |answer| {
         let said = if answer.ready { "is ready" } else { "is not ready" };

@@ -113,9 +113,8 @@ impl ContextHandle {
         let applications = self.applied(patterns, episode, &workspace, &session, &mut notes, deadline).await?;
         let resolved = self.workspaces.resolve(&workspace, deadline).await?.workspace;
         let rows = self.memories.readable(memories, &resolved, deadline).await?;
-        let told_in = workspace.clone();
         let request = FeedbackRequest {
-            workspace,
+            workspace: workspace.clone(),
             memory_ids: rows.iter().map(|row| row.memory.id).collect(),
             trace_id: Some(episode),
             task: None,
@@ -127,9 +126,9 @@ impl ContextHandle {
             is_work: true,
         };
         let Reported { updated, learned, .. } = self.reported(request, deadline).await?;
-        let recorded = match recorded.created {
+        let recorded = match recorded.created || recorded.status == status {
             true => recorded,
-            false => self.told_before(episode, &told_in, deadline).await?.recorded,
+            false => self.told_before(episode, &workspace, deadline).await?.recorded,
         };
         Ok(LearnedEpisode { episode: recorded, lessons: learned, updated, applications, notes })
     }

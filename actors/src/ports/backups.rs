@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-/// What a look whether a backup is due has found.
+/// The outcome of a look whether a backup is due.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BackupLook {
     /// The place of the backup that was made now. None where none was due, or where somebody else makes one.

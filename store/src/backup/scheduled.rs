@@ -48,14 +48,14 @@ pub async fn make_if_due(
         create_dir(&plan.dir).map_err(BackupError::io(&plan.dir))?;
         let log = ErasureLog::read(&data_dir).map_err(BackupError::io(&data_dir))?;
         let series = BackupSeries { dir: plan.dir, bank: log.ok_or(BackupError::NoBank(data_dir.clone()))?.bank };
-        let newest = newest(&series.made()?, now);
+        let newest = newest_of(&series.made()?, now);
         if !is_due(newest, plan.every, now) {
             return Ok((newest, None));
         }
         let place = SnapshotPlace::take(&data_dir).map_err(BackupError::io(&data_dir))?;
         let Some(place) = place else { return Ok((newest, None)) };
         // another process may have made one while this one looked
-        let newest = self::newest(&series.made()?, now);
+        let newest = newest_of(&series.made()?, now);
         Ok((newest, is_due(newest, plan.every, now).then_some((place, series))))
     });
     let (newest, taken) = taken.await?;
@@ -68,7 +68,7 @@ pub async fn make_if_due(
 }
 
 /// Returns the time of the newest backup. One from the future, which a wrong clock made, does not count.
-fn newest(made: &[(Timestamp, PathBuf)], now: Timestamp) -> Option<Timestamp> {
+fn newest_of(made: &[(Timestamp, PathBuf)], now: Timestamp) -> Option<Timestamp> {
     made.iter().map(|(at, _)| *at).filter(|at| *at <= now).max()
 }
 
@@ -153,9 +153,9 @@ mod tests {
         let made = |times: &[i64]| times.iter().map(|time| (at(*time), PathBuf::new())).collect::<Vec<_>>();
         let every = SignedDuration::from_secs(60);
         assert!(is_due(None, every, at(0)));
-        assert!(!is_due(newest(&made(&[0, 41]), at(100)), every, at(100)));
-        assert!(is_due(newest(&made(&[0, 40]), at(100)), every, at(100)));
-        assert!(is_due(newest(&made(&[40, 9_000]), at(100)), every, at(100)), "one from the future");
+        assert!(!is_due(newest_of(&made(&[0, 41]), at(100)), every, at(100)));
+        assert!(is_due(newest_of(&made(&[0, 40]), at(100)), every, at(100)));
+        assert!(is_due(newest_of(&made(&[40, 9_000]), at(100)), every, at(100)), "one from the future");
     }
 
     #[test]
