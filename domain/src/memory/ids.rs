@@ -34,7 +34,7 @@ pub fn copied(id: Uuid, workspace: &WorkspaceId) -> Uuid {
 
 /// The refusal of a text that is no id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it is no id; one looks like 0193c0de-0000-7000-8000-0123456789ab")]
+#[error("it is no id; one looks like 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11")]
 pub struct InvalidId;
 
 macro_rules! id {
