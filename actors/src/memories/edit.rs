@@ -170,7 +170,9 @@ impl MemoriesHandle {
         let mut left = self.left_behind(&moved, deadline).await?;
         // A memory of the same lineage stays behind the one that superseded it, and comes back with that one.
         left.changed.retain(|memory| !all.contains(&memory.id));
-        left.reinstated.retain(|(memory, _)| !all.contains(&memory.id));
+        for moved in [&mut left.reinstated, &mut left.superseded] {
+            moved.retain(|(memory, _)| !all.contains(&memory.id));
+        }
         let part = Quarantined {
             changed,
             truncated: false,

@@ -38,6 +38,8 @@ pub(super) struct LeftBehind {
     pub changed: Vec<Memory>,
     /// The memories that are back in search, each as it was before, with the memory that superseded it.
     pub reinstated: Vec<(Memory, MemoryId)>,
+    /// The memories that are superseded again, each as it was before, with the memory that came back.
+    pub superseded: Vec<(Memory, MemoryId)>,
 }
 
 impl LeftBehind {
@@ -73,6 +75,9 @@ impl MemoriesHandle {
     ) -> Result<Replaced, Error> {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let try_to_supersede = async |_| {
+            if older == newer {
+                return Err(Error::invalid("by", "names the memory itself; name the newer one"));
+            }
             let replaced_by = self.readable_one(older, &workspace, deadline).await?.memory.superseded_by();
             if let Some(other) = replaced_by.filter(|other| *other != newer) {
                 let undo = format!("`reasoning-bank memory supersede {older} --undo` takes that back first");
@@ -113,7 +118,9 @@ impl MemoriesHandle {
                 return Ok(MemoryDetail::new(row.memory, &row.evidence, now));
             };
             let signal = self.said(&row.memory, SignalKind::Reinstated, said_by, "back in its place".into());
+            let left = self.left_behind(&[(&row.memory, Some(&after))], deadline).await?;
             let mut batch = self.revisions(vec![after.clone()], deadline).await?;
+            batch.extend(self.leaving(left, deadline).await?);
             batch.extend((after.status != row.memory.status).then_some(signal));
             self.commit_changes(batch, deadline).await?;
             Ok(MemoryDetail::new(after.revised(now), &row.evidence, now))
@@ -278,15 +285,17 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<LeftBehind, Error> {
         let named = changes.iter().flat_map(|(before, _)| before.succession.replaces.iter().copied());
-        let newest = changes.iter().filter_map(|(before, _)| before.succession.outdated_by.map(|newer| newer.id));
+        let newest = changes.iter().filter_map(|(before, _)| before.succession.newer());
         let ids: BTreeSet<MemoryId> = named.chain(newest).collect();
         let mut others = self.memories_of(&ids.into_iter().collect::<Vec<_>>(), deadline).await?;
         let mut left = LeftBehind::default();
         for (before, after) in changes {
             for changed in left_behind(before, *after, &others) {
                 let Some(other) = others.iter_mut().find(|other| other.id == changed.id) else { continue };
-                if other.status == Status::Superseded && changed.status == Status::Active {
-                    left.reinstated.push((other.clone(), before.id));
+                match (other.status, changed.status) {
+                    (Status::Superseded, Status::Active) => left.reinstated.push((other.clone(), before.id)),
+                    (Status::Active, Status::Superseded) => left.superseded.push((other.clone(), before.id)),
+                    _ => {}
                 }
                 left.changed.retain(|earlier| earlier.id != changed.id);
                 left.changed.push(changed.clone());
@@ -299,10 +308,13 @@ impl MemoriesHandle {
     /// Makes the records of what was left behind.
     pub(super) async fn leaving(&self, left: LeftBehind, deadline: Deadline) -> Result<Batch, Error> {
         let nobody = SaidBy::Session(None);
-        let said = |(memory, newer): &(Memory, MemoryId)| {
+        let reinstated = left.reinstated.iter().map(|(memory, newer)| {
             self.said(memory, SignalKind::Reinstated, &nobody, format!("back in search, as {newer} left it"))
-        };
-        let mut batch: Batch = left.reinstated.iter().map(said).collect();
+        });
+        let superseded = left.superseded.iter().map(|(memory, newer)| {
+            self.said(memory, SignalKind::Superseded, &nobody, format!("superseded by {newer}, which is back"))
+        });
+        let mut batch: Batch = reinstated.chain(superseded).collect();
         batch.extend(self.revisions(left.changed, deadline).await?);
         Ok(batch)
     }

@@ -63,6 +63,8 @@ async fn what_is_superseded_leaves_search_and_comes_back() {
     let back = world.handle.memories.reinstate(old, None, &project(), &SaidBy::Person, soon()).await.unwrap();
     assert_eq!((back.memory.status, back.memory.superseded_by), (Status::Active, None));
     assert_eq!(world.signals().await.last().unwrap().kind, SignalKind::Reinstated);
+    let replaces = world.memories().await.into_iter().find(|memory| memory.id == new.id).unwrap().succession.replaces;
+    assert_eq!(replaces, [], "the newer one names it no more");
     let shown = found(&world, false).await;
     assert_eq!(shown.memories.len(), 2);
     assert!(shown.memories.iter().all(|entry| entry.outdated_by.is_none()), "an undone pair is never found again");
@@ -102,7 +104,7 @@ async fn said_again_it_changes_nothing_and_a_bad_pair_is_refused_whole() {
     let error = world.handle.memories.record(refused, soon()).await.unwrap_err();
     assert!(matches!(error, Error::NotFound(_)), "{error}");
     let itself = world.handle.memories.supersede(new, new, &project(), &SaidBy::Person, soon()).await.unwrap_err();
-    assert!(itself.to_string().contains("the memory itself"), "{itself}");
+    assert!(itself.to_string().contains("by: names the memory itself"), "{itself}");
     let by_old = world.handle.memories.supersede(new, old, &project(), &SaidBy::Person, soon()).await.unwrap_err();
     assert!(by_old.to_string().contains("superseded"), "{by_old}");
     assert_eq!((world.memories().await.len(), status(&world, new).await), (count, (Status::Active, None)));
@@ -276,15 +278,14 @@ async fn what_was_superseded_is_back_when_what_superseded_it_goes() {
     assert!(kinds.contains(&SignalKind::Reinstated), "{kinds:?}");
 
     memories.update(set(new, Status::Active), soon()).await.unwrap();
-    let (links, _) = memories.open_links(&project(), 10, soon()).await.unwrap();
-    assert_eq!((links[0].older, links[0].newer), (old, new));
-    memories.supersede(old, new, &project(), &SaidBy::Person, soon()).await.unwrap();
+    assert_eq!(status(&world, old).await, (Status::Superseded, Some(new)));
+    assert_eq!(world.signals().await.last().unwrap().kind, SignalKind::Superseded);
     let quarantined = memories.quarantine(new, &project(), true, false, soon()).await.unwrap();
     assert_eq!((quarantined.changed, quarantined.reinstated), (vec![new], vec![old]));
     assert_eq!(status(&world, old).await, (Status::Active, None));
 
     memories.quarantine(new, &project(), true, true, soon()).await.unwrap();
-    memories.supersede(old, new, &project(), &SaidBy::Person, soon()).await.unwrap();
+    assert_eq!(status(&world, old).await, (Status::Superseded, Some(new)));
     let erased = memories.delete(new, &project(), soon()).await.unwrap();
     assert_eq!((erased.removed.memories, erased.reinstated), (1, vec![old]));
     assert_eq!(ids(&found(&world, false).await), [old]);

@@ -56,6 +56,7 @@ impl Changes {
             if is_silent(&memory) {
                 memory.succession.replaces.clear();
             }
+            memory.succession.reinstated_without = None;
             memory.succession.outdated_by = memory.succession.outdated_by.filter(|newer| newer.confidence.is_none());
         }
         if let Some(status) = self.status.filter(|status| *status != memory.status) {

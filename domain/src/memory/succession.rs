@@ -26,6 +26,9 @@ pub struct Succession {
     /// The memories that do not outdate it, as a person or a report said. No rule links them again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stands_beside: Vec<MemoryId>,
+    /// The memory that superseded it until that one went out of search. It supersedes it again when it comes back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reinstated_without: Option<MemoryId>,
 }
 
 /// The newer memory of a pair.
@@ -40,6 +43,11 @@ pub struct Successor {
 impl Succession {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Returns the newer memory of the pair, which may be out of search.
+    pub fn newer(&self) -> Option<MemoryId> {
+        self.outdated_by.map(|newer| newer.id).or(self.reinstated_without)
     }
 }
 
@@ -112,8 +120,17 @@ impl Memory {
         (self.newer() == Some(newer)).then(|| self.clone().back_in_search())
     }
 
+    /// Returns the older memory of a pair whose newer one came back into search: superseded or linked, as it was before.
+    fn outdated_again(&self, newer: &Self) -> Option<Self> {
+        if self.succession.reinstated_without == Some(newer.id) {
+            return self.superseded(newer.id);
+        }
+        (self.said_at() <= newer.said_at()).then(|| self.linked(newer.id, 1.0)).flatten()
+    }
+
     /// Returns the memory as it is when nothing outdates it.
     fn back_in_search(mut self) -> Self {
+        self.succession.reinstated_without = None;
         self.succession.outdated_by = None;
         if self.status == Status::Superseded {
             self.status = Status::Active;
@@ -127,6 +144,7 @@ impl Memory {
         older.succession.stands_beside.retain(|id| *id != newer);
         // A replaced memory outdates nothing.
         older.succession.replaces.retain(|id| *id != newer);
+        older.succession.reinstated_without = None;
         older.succession.outdated_by = Some(Successor { id: newer, confidence });
         older
     }
@@ -136,7 +154,7 @@ impl Memory {
     /// two. None where nothing changes.
     #[must_use]
     pub fn reinstated(&self, newer: Option<MemoryId>) -> Option<Self> {
-        let own = self.newer().filter(|own| newer.is_none_or(|newer| newer == *own));
+        let own = self.succession.newer().filter(|own| newer.is_none_or(|newer| newer == *own));
         let mut older = self.clone();
         if own.is_some() || (newer.is_none() && self.status == Status::Superseded) {
             older = older.back_in_search();
@@ -151,6 +169,13 @@ impl Memory {
         beside.push(newer);
         // The oldest pairs are forgotten.
         beside.drain(..beside.len().saturating_sub(REPLACED_MAX));
+    }
+
+    /// Removes an older memory from those that this newer one replaces. None where it does not replace it.
+    fn without_replacing(&self, older: MemoryId) -> Option<Self> {
+        let mut newer = self.clone();
+        newer.succession.replaces.retain(|id| *id != older);
+        (newer != *self).then_some(newer)
     }
 
     /// Removes the older memories whose links ended from those that this newer memory replaces. The links ended because
@@ -217,22 +242,25 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
 /// erased. `others` are the memories that are, or were, paired with it as older or newer. A memory that is erased,
 /// archived or quarantined says nothing any more: what it superseded is back in search and its links end. Where it was
 /// superseded itself, what superseded it takes its place. A memory whose words change loses its links, which rules
-/// found between the old words. A memory that comes back into search is linked again to what was said before it.
+/// found between the old words. A memory that comes back into search supersedes again what it superseded, and is linked
+/// again to what was said before it. A memory that somebody reinstates is no longer named by the newer one.
 pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -> Vec<Memory> {
     match after {
         None => handed_on(before, true, others),
         Some(after) if !is_silent(before) && is_silent(after) => handed_on(before, false, others),
         Some(after) if is_silent(before) && after.status == Status::Active => {
-            let is_older = |memory: &&Memory| {
-                after.succession.replaces.contains(&memory.id) && memory.said_at() <= after.said_at()
-            };
-            others.iter().filter(is_older).filter_map(|memory| memory.linked(after.id, 1.0)).collect()
+            let older = others.iter().filter(|memory| after.succession.replaces.contains(&memory.id));
+            older.filter_map(|memory| memory.outdated_again(after)).collect()
         }
         Some(after) if after.content != before.content => {
             let linked = others.iter().filter(|memory| memory.linked_to().is_some());
             linked.filter_map(|memory| memory.released(before.id)).collect()
         }
-        Some(_) => Vec::new(),
+        Some(after) => {
+            let ended = before.succession.newer().filter(|_| after.succession.newer().is_none());
+            let newer = others.iter().filter(|memory| ended == Some(memory.id));
+            newer.filter_map(|memory| memory.without_replacing(before.id)).collect()
+        }
     }
 }
 
@@ -248,7 +276,8 @@ fn handed_on(before: &Memory, is_erased: bool, others: &[Memory]) -> Vec<Memory>
     }
     let mut changed = Vec::new();
     for older in others {
-        let Some(released) = older.released(before.id) else { continue };
+        let Some(mut released) = older.released(before.id) else { continue };
+        released.succession.reinstated_without = older.superseded_by().filter(|_| !is_erased);
         let may_replace = |newest: &&mut Memory| {
             Some(newest.id) == before.superseded_by()
                 && newest.status == Status::Active

@@ -119,22 +119,40 @@ fn with_status(memory: &Memory, status: Status) -> Memory {
 }
 
 #[test]
-fn what_is_out_of_search_outdates_nothing_and_is_linked_again_when_it_is_back() {
+fn what_is_out_of_search_outdates_nothing_and_outdates_it_again_when_it_is_back() {
     let said = strategy(1).superseded(id(9)).unwrap();
     let found = strategy(2).linked(id(9), 0.8).unwrap();
     let by_another = strategy(3).superseded(id(8)).unwrap();
-    let others = [said, found, by_another];
+    let others = [said.clone(), found, by_another];
+    let mut without = strategy(1);
+    without.succession.reinstated_without = Some(id(9));
     let newer = strategy(9).replacing(id(1)).replacing(id(2)).replacing(id(3));
     for status in [Status::Archived, Status::Quarantined] {
         let out = with_status(&newer, status);
-        assert_eq!(left_behind(&newer, Some(&out), &others), [strategy(1), strategy(2)]);
+        assert_eq!(left_behind(&newer, Some(&out), &others), [without.clone(), strategy(2)]);
         assert_eq!(left_behind(&out, Some(&with_status(&newer, Status::Superseded)), &others), []);
+        assert_eq!(left_behind(&out, Some(&newer), std::slice::from_ref(&without)), [said.clone()], "as it was");
         let back = left_behind(&out, Some(&newer), &[strategy(1), with_status(&strategy(2), Status::Archived)]);
         assert_eq!(back.len(), 1);
         assert!(back[0].is_updated_by(&newer) && back[0].status == Status::Active);
     }
     assert_eq!(left_behind(&newer, None, &others), [strategy(1), strategy(2)]);
     assert_eq!(left_behind(&newer, Some(&newer), &others), []);
+}
+
+#[test]
+fn what_was_decided_while_the_newer_one_was_out_of_search_stands() {
+    let newer = strategy(9).replacing(id(1));
+    let out = with_status(&newer, Status::Quarantined);
+    let said = strategy(1).superseded(id(9)).unwrap();
+    let without = left_behind(&newer, Some(&out), &[said]).remove(0);
+    let undone = without.reinstated(None).unwrap();
+    assert_eq!((undone.succession.reinstated_without, &*undone.succession.stands_beside), (None, &[id(9)][..]));
+    let by_another = without.superseded(id(8)).unwrap();
+    let reworded = crate::memory::Changes { content: Some("Something else.".into()), ..Default::default() };
+    for memory in [undone, by_another, reworded.apply(&without, crate::memory::samples::now())] {
+        assert_eq!(memory.succession.reinstated_without, None);
+    }
 }
 
 #[test]
@@ -211,6 +229,16 @@ proptest! {
         prop_assert_eq!(&after.succession.stands_beside, &vec![id(newer)]);
         let forgotten = Memory { succession: Succession::default(), ..after };
         prop_assert_eq!(forgotten, before);
+    }
+
+    #[test]
+    fn the_newer_one_out_of_search_and_back_leaves_the_pair_as_it_was(said: bool, archived: bool) {
+        let newer = strategy(9).replacing(id(1));
+        let pair = if said { strategy(1).superseded(id(9)) } else { strategy(1).linked(id(9), 1.0) }.unwrap();
+        let out = with_status(&newer, if archived { Status::Archived } else { Status::Quarantined });
+        let meanwhile = left_behind(&newer, Some(&out), std::slice::from_ref(&pair));
+        prop_assert_eq!(meanwhile[0].status, Status::Active);
+        prop_assert_eq!(left_behind(&out, Some(&newer), &meanwhile), vec![pair]);
     }
 
     #[test]
