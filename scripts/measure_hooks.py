@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures how often a hook gives the right warning for a failing command, and its time, with a server and without one.
+"""Measures how often a hook gives the right warning for a failing command, and its time: with the server of a session,
+without one, and with the one that hooks start.
 
     measure_hooks.py BINARY [--memories N] [--times N] [--failures FILE]
 
@@ -26,6 +27,8 @@ signal timer cursor page query""".split()
 TYPES = """ValueError KeyError TypeError TimeoutError ConnectionError PermissionError ImportError IndexError
 AssertionError OSError RuntimeError""".split()
 
+IDLE_S = 5
+
 arguments = argparse.ArgumentParser()
 arguments.add_argument("binary", type=Path)
 arguments.add_argument("--memories", type=int, default=10_000)
@@ -43,14 +46,15 @@ def serve(place):
     return McpServer(command, place / "project", environment(place), subprocess.DEVNULL)
 
 
-def environment(place):
+def environment(place, idle=0):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("REASONING_BANK", "XDG_"))}
-    return {**kept, "HOME": str(place), "XDG_RUNTIME_DIR": str(place / "run"), "REASONING_BANK__LLM__PROVIDER": "none"}
+    return {**kept, "HOME": str(place), "XDG_RUNTIME_DIR": str(place / "run"), "REASONING_BANK__LLM__PROVIDER": "none",
+            "REASONING_BANK__HOOKS__SERVER_IDLE_S": str(idle)}
 
 
-def run(place, *command, **more):
+def run(place, *command, idle=0, **more):
     return subprocess.run([binary, "--data-dir", place / "data", *command], cwd=place / "project",
-                          env=environment(place), text=True, capture_output=True, **more)
+                          env=environment(place, idle), text=True, capture_output=True, **more)
 
 
 def made_up(template, number):
@@ -86,29 +90,30 @@ def fill(place):
     assert done.returncode == 0, done.stderr
 
 
-def hook(place, printed):
-    """The text that the agent is told of a failure, and the time that this took, in milliseconds."""
+def hook(place, printed, idle):
+    """The text that the agent is told of a failure, and the time that this took, in milliseconds. A server that the hook
+    starts ends when nobody has asked for `idle` seconds."""
     event = {"session_id": "session", "cwd": str(place / "project"), "hook_event_name": "PostToolUseFailure",
              "tool_name": "Bash", "tool_input": {"command": "make"}, "error": printed}
     begun = time.perf_counter()
-    ran = run(place, "hook", "claude-code", "PostToolUseFailure", input=json.dumps(event))
+    ran = run(place, "hook", "claude-code", "PostToolUseFailure", idle=idle, input=json.dumps(event))
     return ran.stdout, (time.perf_counter() - begun) * 1000
 
 
-def measure(place, mode):
+def measure(place, mode, idle=0):
     right, wrong, silent = 0, 0, []
     for failure in failures:
-        told, _ = hook(place, failure["met"])
+        told, _ = hook(place, failure["met"], idle)
         is_right = failure["warning"]["corrective_guidance"] in told
         right += is_right
         if not is_right:
             silent.append(failure["warning"]["error_type"])
     for failure in failures:
-        told, _ = hook(place, failure["other"])
+        told, _ = hook(place, failure["other"], idle)
         wrong += bool(told)
         if told:
             print(f"  {mode}: an unrelated failure is warned of: {failure['other'].splitlines()[-1][:100]}")
-    times = sorted(hook(place, failures[number % len(failures)]["met"])[1] for number in range(asked.times))
+    times = sorted(hook(place, failures[number % len(failures)]["met"], idle)[1] for number in range(asked.times))
     print(f"{mode}: the right warning for {right} of {len(failures)}, a warning for {wrong} of {len(failures)} "
           f"unrelated failures; {asked.times} hooks: p50 {times[len(times) // 2]:.0f}, "
           f"p95 {times[int(len(times) * .95)]:.0f} ms", flush=True)
@@ -125,6 +130,9 @@ with tempfile.TemporaryDirectory() as directory:
     fill(place)
     print(f"{asked.memories + len(failures):,} memories, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     measure(place, "without a server")
+    measure(place, "with a server that a hook starts", IDLE_S)
+    while any((place / "run").rglob("*.sock")):
+        time.sleep(1)
     server = serve(place)
     measure(place, "with a server")
     server.stop()

@@ -84,7 +84,9 @@ pub fn run() -> i32 {
         Err(error) if error.use_stderr() && hook::is_asked() => return CommandExit::Ok.code(),
         Err(error) => return output::usage(&error).code(),
     };
-    if let Command::Hook(args) = &cli.command {
+    if let Command::Hook(args) = &cli.command
+        && !args.serve
+    {
         hook::run(args, cli.global.flags());
         return CommandExit::Ok.code();
     }
@@ -159,9 +161,10 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
         Command::Health { url } => serve::health(url, &loaded, output),
         Command::Token(command) => token::command(command, &loaded, output),
         Command::Backup(command) => backup::command(command, &loaded, output),
+        Command::Hook(_) => hook::serve(&loaded),
         Command::Demo => demo(&loaded, sources.flags.data_dir.is_some(), output),
-        // Done above: they work without settings, or fail without a word.
-        Command::Completions { .. } | Command::Man { .. } | Command::Doctor | Command::Hook(_) => Ok(CommandExit::Ok),
+        // Done above, because they work without settings.
+        Command::Completions { .. } | Command::Man { .. } | Command::Doctor => Ok(CommandExit::Ok),
     }
 }
 

@@ -19,12 +19,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reasoning_bank_actors::system::SystemHandle;
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use self::answers::HookAnswers;
 pub(crate) use self::answers::warm_up;
 pub(crate) use self::cold::{ColdAnswer, answer_cold};
 pub(crate) use self::question::{HookQuestion, SpoolEntry};
-pub(crate) use self::socket::{HookReply, ask};
+pub(crate) use self::socket::{HookReply, ask, is_served, may_start_server};
 pub(crate) use self::spool::leave;
 use crate::project::Identity;
 use crate::recall_log::RecallLog;
@@ -44,6 +46,21 @@ pub(crate) struct HookServer {
 
 /// Answers hooks for as long as it is polled, and learns from what they left.
 pub(crate) async fn answer_hooks(server: HookServer) -> Infallible {
+    answer(server, Arc::default()).await
+}
+
+/// Answers hooks until none has asked for this long, and learns from what they left.
+pub(crate) async fn answer_hooks_while_asked(server: HookServer, idle: Duration) {
+    let asked = Arc::new(Notify::new());
+    let idle = async { while timeout(idle, asked.notified()).await.is_ok() {} };
+    tokio::select! {
+        () = idle => {}
+        never = answer(server, Arc::clone(&asked)) => match never {},
+    }
+}
+
+/// Answers hooks, and notifies of each.
+async fn answer(server: HookServer, asked: Arc<Notify>) -> Infallible {
     let HookServer { system, data_dir, identity, captures, recalls } = server;
     let answers = HookAnswers {
         system: system.clone(),
@@ -58,7 +75,7 @@ pub(crate) async fn answer_hooks(server: HookServer) -> Infallible {
         warm_up();
         answers::warm_up_for_secrets();
     });
-    let listening = socket::listen(Arc::new(answers), &data_dir);
+    let listening = socket::listen(Arc::new(answers), &asked, &data_dir);
     let learning = spool::learn(&system, &data_dir, identity, captures);
     match tokio::join!(listening, learning) {}
 }

@@ -21,6 +21,7 @@ mod banks;
 mod checkout;
 mod consolidation;
 mod episodes;
+mod hooks;
 mod keys;
 mod layers;
 mod links;
@@ -39,7 +40,8 @@ pub use banks::BanksSection;
 pub use checkout::{CheckoutRanking, agree, agreed};
 pub use consolidation::ConsolidationSection;
 pub use episodes::{EpisodeSection, TraceSection};
-pub use layers::{Flags, SettingSources};
+pub use hooks::HooksSection;
+pub use layers::{DATA_DIR_VARIABLE, Flags, SettingSources};
 pub use links::{link, linked};
 pub use patterns::PatternsSection;
 pub use problem::{SettingProblem, SettingsError};
@@ -77,6 +79,7 @@ pub struct Settings {
     pub redaction: RedactionSection,
     pub traces: TraceSection,
     pub recall_log: RecallLogSection,
+    pub hooks: HooksSection,
     pub episodes: EpisodeSection,
     pub consolidation: ConsolidationSection,
     pub patterns: PatternsSection,

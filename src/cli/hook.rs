@@ -1,20 +1,31 @@
 //! The command `hook`: it answers an event of a client within a tenth of a second, or says nothing. It never fails,
-//! never writes to the bank, and never keeps an agent from its work.
+//! never writes to the bank, and never keeps an agent from its work. Where nobody serves the bank it starts a process
+//! that does, for the hooks that follow.
 
 use std::io::{self, Read};
-use std::sync::mpsc;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::CommandFactory;
 use reasoning_bank_clients::{AgentClient, HookCall, HookEvent};
+use reasoning_bank_store::LanceStore;
+use tokio_util::sync::CancellationToken;
 
 use super::args::{Cli, HookArgs};
+use super::failure::{CommandExit, CommandFailure};
+use super::hook_server;
 use super::output;
-use super::session::one_thread;
-use crate::hooks::{ColdAnswer, HookQuestion, HookReply, SpoolEntry, answer_cold, ask, leave, warm_up};
-use crate::recall_log::UnwrittenRecalls;
-use crate::settings::{self, Flags, SettingSources};
+use super::session::{end_of_process, one_thread, with_bank};
+use crate::hooks::{
+    ColdAnswer, HookQuestion, HookReply, SpoolEntry, answer_cold, answer_hooks_while_asked, ask, is_served, leave,
+    may_start_server, warm_up,
+};
+use crate::recall_log::{RecallLog, UnwrittenRecalls};
+use crate::settings::{self, DATA_DIR_VARIABLE, Flags, Loaded, SettingSources};
 
 const SESSION_END: &str = "SessionEnd";
 /// The longest time that an agent waits for a hook.
@@ -36,8 +47,10 @@ pub(super) fn run(args: &HookArgs, flags: Flags) {
     let until = Instant::now() + limit;
     let (sender, answers) = mpsc::channel();
     let (client, event) = (args.client.clone(), args.event.clone());
+    let unserved = Arc::new(Unserved::default());
+    let found = Arc::clone(&unserved);
     thread::spawn(move || {
-        let _ = sender.send(answer(&client, &event, flags));
+        let _ = sender.send(answer(&client, &event, flags, &found));
     });
     if let Ok(Some(HookOutput { document, noted })) =
         answers.recv_timeout(until.saturating_duration_since(Instant::now()))
@@ -45,6 +58,57 @@ pub(super) fn run(args: &HookArgs, flags: Flags) {
     {
         noted.iter().for_each(UnwrittenRecalls::write);
     }
+    if let Some(data_dir) = unserved.0.get() {
+        start_server(data_dir);
+    }
+}
+
+/// The directory of a bank that nobody serves and a process is to be started for, once that is known.
+#[derive(Default)]
+struct Unserved(OnceLock<PathBuf>);
+
+impl Unserved {
+    fn found(&self, loaded: &Loaded) {
+        if loaded.settings.hooks.server_idle_s > 0 {
+            let _ = self.0.set(loaded.settings.data_dir.clone());
+        }
+    }
+}
+
+/// Starts a process that answers the hooks that follow. It is in a group of its own, so that it stays when the client
+/// ends the hook's.
+fn start_server(data_dir: &Path) {
+    let Ok(runtime) = one_thread() else { return };
+    if !data_dir.is_dir() || !runtime.block_on(async { may_start_server(data_dir) }) {
+        return;
+    }
+    let Ok(binary) = std::env::current_exe() else { return };
+    let mut server = Command::new(binary);
+    server.args(std::env::args_os().skip(1)).arg("--serve").env(DATA_DIR_VARIABLE, data_dir);
+    server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    let _ = server.spawn();
+}
+
+/// Answers hooks until none has asked for a while. It makes no bank where there is none.
+pub(super) fn serve(loaded: &Loaded) -> Result<CommandExit, CommandFailure> {
+    let settings = &loaded.settings;
+    let idle = Duration::from_secs(settings.hooks.server_idle_s);
+    let is_bank = one_thread()?.block_on(LanceStore::embedder_of(&settings.data_dir)).is_ok_and(|of| of.is_some());
+    if idle.is_zero() || !is_bank {
+        return Ok(CommandExit::Ok);
+    }
+    with_bank(loaded, async |system| {
+        let end = CancellationToken::new();
+        end_of_process(end.clone())?;
+        let recalls = settings.recall_log.enabled;
+        let recalls = recalls.then(|| RecallLog::open(&settings.data_dir, settings.retrieval.min_relevance));
+        tokio::select! {
+            () = answer_hooks_while_asked(hook_server(system.clone(), loaded, recalls), idle) => Ok(()),
+            () = end.cancelled() => Ok(()),
+            ended = system.ended() => Err(CommandFailure::gave_up(&ended)),
+        }
+    })
+    .map(|()| CommandExit::Ok)
 }
 
 /// The document that a hook prints, and what it notes once it has.
@@ -53,7 +117,7 @@ struct HookOutput {
     noted: Option<UnwrittenRecalls>,
 }
 
-fn answer(client: &str, name: &str, flags: Flags) -> Option<HookOutput> {
+fn answer(client: &str, name: &str, flags: Flags, unserved: &Unserved) -> Option<HookOutput> {
     let client: AgentClient = client.parse().ok()?;
     let mut document = String::new();
     io::stdin().lock().take(EVENT_BYTES).read_to_string(&mut document).ok()?;
@@ -74,11 +138,15 @@ fn answer(client: &str, name: &str, flags: Flags) -> Option<HookOutput> {
         }
     };
     let question = HookQuestion { directory: directory.clone(), call };
+    let runtime = one_thread().ok()?;
     if matches!(question.call.event, HookEvent::SessionEnded { .. } | HookEvent::Compacting) {
         let _ = leave(&data_dir, &SpoolEntry::Event(question));
+        if !runtime.block_on(is_served(&data_dir)) {
+            let loaded = loaded.or_else(|| load(Flags { data_dir: Some(data_dir), ..flags }))?;
+            unserved.found(&loaded);
+        }
         return None;
     }
-    let runtime = one_thread().ok()?;
     let (text, noted) = match runtime.block_on(ask(&data_dir, &question)) {
         Some(HookReply { text }) => (text?, None),
         // Only a server knows which warnings a session was shown.
@@ -89,6 +157,7 @@ fn answer(client: &str, name: &str, flags: Flags) -> Option<HookOutput> {
                 Some(loaded) => loaded,
                 None => load(Flags { data_dir: Some(data_dir), ..flags })?,
             };
+            unserved.found(&loaded);
             let ColdAnswer { text, noted } = runtime.block_on(answer_cold(question.clone(), &loaded, LIMIT))?;
             (text, noted)
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use super::answers::{HookAnswer, HookAnswers};
@@ -25,6 +25,8 @@ const LINE_BYTES: u64 = 256 << 10;
 /// A hook that has not asked and heard after this time does not listen any more.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(1);
 const AT_ONCE: usize = 32;
+/// A server for hooks is not started again before this time is over.
+const START_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// After a connection that could not be taken, as where too many files are open, the next one is waited for so long.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -46,9 +48,9 @@ impl Drop for SocketFile {
 
 /// Answers hooks for as long as it is polled. Where there can be no socket, hooks are told nothing, and the log says
 /// why.
-pub(super) async fn listen(answers: Arc<HookAnswers>, data_dir: &Path) -> Infallible {
+pub(super) async fn listen(answers: Arc<HookAnswers>, asked: &Notify, data_dir: &Path) -> Infallible {
     match bind(data_dir).await {
-        Ok((listener, _file, own)) => accept(&listener, own, answers).await,
+        Ok((listener, _file, own)) => accept(&listener, own, answers, asked).await,
         Err(error) => {
             tracing::warn!("hooks are not answered: {error}");
             std::future::pending().await
@@ -74,7 +76,7 @@ async fn bind(data_dir: &Path) -> io::Result<(UnixListener, SocketFile, u32)> {
     Ok((listener, file, own))
 }
 
-async fn accept(listener: &UnixListener, own: u32, answers: Arc<HookAnswers>) -> Infallible {
+async fn accept(listener: &UnixListener, own: u32, answers: Arc<HookAnswers>, asked: &Notify) -> Infallible {
     let places = Arc::new(Semaphore::new(AT_ONCE));
     loop {
         let stream = match listener.accept().await {
@@ -88,6 +90,7 @@ async fn accept(listener: &UnixListener, own: u32, answers: Arc<HookAnswers>) ->
         // More than that at once are told nothing.
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
         if stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
+            asked.notify_one();
             let answers = Arc::clone(&answers);
             tokio::spawn(async move {
                 let _place = place;
@@ -126,6 +129,31 @@ pub(crate) async fn ask(data_dir: &Path, question: &HookQuestion) -> Option<Hook
         }
     }
     None
+}
+
+/// Tells whether a process of this user serves the bank.
+pub(crate) async fn is_served(data_dir: &Path) -> bool {
+    let Ok(directory) = own_uid().and_then(directory) else { return false };
+    for socket in sockets(&directory, &prefix(data_dir)) {
+        if UnixStream::connect(&socket).await.is_ok() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Tells whether a server for hooks may be started: nobody tried a short time ago. One that cannot open the bank ends,
+/// and is not started again by each hook. From the call on, somebody has tried.
+pub(crate) fn may_start_server(data_dir: &Path) -> bool {
+    let Ok(directory) = own_uid().and_then(directory) else { return false };
+    let tried = directory.join(format!("{}.tried", prefix(data_dir)));
+    let age = fs::metadata(&tried).and_then(|found| found.modified()).map(|at| at.elapsed().unwrap_or_default());
+    match age {
+        Ok(age) if age < START_AGAIN_AFTER => false,
+        Ok(_) if fs::remove_file(&tried).is_err() => false,
+        // Of several hooks one makes the file.
+        _ => fs::File::create_new(&tried).is_ok(),
+    }
 }
 
 async fn ask_one(mut stream: UnixStream, question: &HookQuestion) -> io::Result<HookReply> {

@@ -139,6 +139,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     key("traces.dir", Text),
     key("traces.retention_days", Whole(0, 36_500)),
     key("recall_log.enabled", Flag),
+    key("hooks.server_idle_s", Whole(0, 86_400)),
     key("episodes.archive_after_days", Whole(0, 36_500)),
     key("episodes.retention_days", Whole(0, 36_500)),
     key("consolidation.schedule", OneOf(&["off", "daily", "weekly"])),

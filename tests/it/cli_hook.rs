@@ -3,6 +3,7 @@
 
 mod events;
 mod harmless;
+mod started;
 
 use serde_json::{Value, json};
 

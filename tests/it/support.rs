@@ -57,6 +57,9 @@ impl Place {
             .env("TMPDIR", self.top.path())
             .current_dir(self.path("project"))
             .stdin(Stdio::null());
+        if arguments.contains(&"hook") {
+            command.env("REASONING_BANK__HOOKS__SERVER_IDLE_S", "0");
+        }
         if let Some(profile) = std::env::var_os("LLVM_PROFILE_FILE") {
             command.env("LLVM_PROFILE_FILE", profile);
         }

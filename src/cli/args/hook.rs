@@ -10,4 +10,7 @@ pub(in crate::cli) struct HookArgs {
     pub(in crate::cli) client: String,
     /// The event of the client, such as PostToolUseFailure
     pub(in crate::cli) event: String,
+    /// Answer the hooks that follow, until none has asked for a while
+    #[arg(long, hide = true)]
+    pub(in crate::cli) serve: bool,
 }
