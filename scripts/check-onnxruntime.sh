@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Both runtimes of the embedding model make the same vectors: with the library of ONNX Runtime that its package on PyPI
-# carries. Where that cannot be had there is nothing to compare, and this says so.
+# carries. Where that cannot be had there is nothing to compare, and this says so. And a process with the library ends in
+# order, whenever it ends.
 # The package is installed once, into REASONING_BANK_ONNXRUNTIME, by default in ~/.cache/reasoning-bank.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,3 +29,14 @@ if grep -q '^skipped' <<<"$said" || ! grep -q "$test ... ok" <<<"$said"; then
     exit 1
 fi
 echo "onnx runtime: $version makes the vectors that tract makes"
+
+# A process that ends while the model still loads ends in order.
+binary=${CARGO_TARGET_DIR:-target}/debug/reasoning-bank
+data=$(mktemp -d)
+trap 'rm -rf "$data"' EXIT
+cargo build --quiet --locked --workspace --bin reasoning-bank --test it
+for _ in $(seq 20); do
+    "$binary" --data-dir "$data/bank" --llm none --quiet mcp </dev/null 2>"$data/said" || { echo "it ended with $?"; exit 1; }
+    if [ -s "$data/said" ]; then cat "$data/said"; exit 1; fi
+done
+echo "onnx runtime: a process that ends while it loads the model ends in order"

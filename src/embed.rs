@@ -25,3 +25,4 @@ pub(crate) use hub::PREFIX as HUB_PREFIX;
 pub use local::{EmbedderOptions, LocalEmbedder, Workload};
 pub use model::EmbeddingModelError;
 pub(crate) use runtime::beside as library_beside;
+pub use runtime::end_process;

@@ -4,14 +4,19 @@
 
 use std::error::Error;
 use std::ffi::{CStr, OsStr};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use libloading::{Library, Symbol};
 use ort::sys::{ORT_API_VERSION, OrtApiBase};
 
 /// The variable holds the path of `libonnxruntime`.
 const VARIABLE: &str = "ORT_DYLIB_PATH";
+
+/// True from the moment at which the library is loaded.
+static LOADED: AtomicBool = AtomicBool::new(false);
 
 /// A package puts the library into one of these directories, as the directory of the binary sees them.
 const BESIDE: [&str; 2] = ["", "../lib/reasoning-bank"];
@@ -40,6 +45,7 @@ pub(crate) fn runtime() -> &'static Runtime {
                 None => return Runtime::Tract { problem: None },
             },
         };
+        LOADED.store(true, Ordering::Release);
         match load(&path) {
             Ok(version) => Runtime::OnnxRuntime { version },
             Err(reason) => {
@@ -49,6 +55,17 @@ pub(crate) fn runtime() -> &'static Runtime {
             }
         }
     })
+}
+
+/// Ends the process with this exit code. The library ends with destructors, which take away what a thread that still loads
+/// the model works with, and the process would crash. So they are not run where the library was loaded.
+pub fn end_process(code: i32) -> ! {
+    if !LOADED.load(Ordering::Acquire) {
+        std::process::exit(code)
+    }
+    let _ = io::stdout().flush();
+    // SAFETY: what the process had to say is written, and it needs nothing else of its end.
+    unsafe { libc::_exit(code) }
 }
 
 /// Returns the library that lies beside a binary.

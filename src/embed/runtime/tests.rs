@@ -1,4 +1,3 @@
-use std::io::Write;
 use std::sync::Arc;
 
 use super::super::encoder::Encoder;
@@ -36,7 +35,7 @@ fn the_library_of_a_package_is_found_from_its_binary() {
 #[test]
 fn both_runtimes_make_the_same_vectors() {
     let Runtime::OnnxRuntime { version } = runtime() else {
-        writeln!(std::io::stderr(), "skipped: {VARIABLE} names no ONNX Runtime").unwrap();
+        writeln!(io::stderr(), "skipped: {VARIABLE} names no ONNX Runtime").unwrap();
         return;
     };
     assert!(version.starts_with("1."), "{version}");
