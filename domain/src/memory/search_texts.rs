@@ -53,19 +53,18 @@ impl Memory {
     }
 
     /// Returns the failure that the memory warns of, as far as its own text does not tell it: the name of the error, what
-    /// was done, and what was printed. It is empty where the memory is no warning, and where only the name is left: one
-    /// word would be the best match of any short query that has it.
+    /// was done, and what was printed. It is empty where the memory is no warning. A name never stands alone, because one
+    /// word would be the best match of any short query that has it: what was done stands beside it, told or not.
     fn failure_text(&self) -> String {
         let Some(error) = &self.error_context else { return String::new() };
         let own = spaced(&self.content_text());
-        let is_untold = |text: &&String| !own.contains(&spaced(text));
-        let told = [Some(&error.failure_pattern), error.error_message.as_ref()];
-        let untold: Vec<&String> = told.into_iter().flatten().filter(is_untold).collect();
-        if untold.is_empty() {
-            return String::new();
+        let told = [Some(&error.error_type), Some(&error.failure_pattern), error.error_message.as_ref()];
+        let mut untold: Vec<&str> =
+            told.into_iter().flatten().map(String::as_str).filter(|text| !own.contains(&spaced(text))).collect();
+        if untold == [error.error_type.as_str()] {
+            untold.push(&error.failure_pattern);
         }
-        let name = Some(&error.error_type).filter(is_untold);
-        gist(&name.into_iter().chain(untold).map(String::as_str).collect::<Vec<_>>().join("\n"))
+        gist(&untold.join("\n"))
     }
 
     /// Returns this memory after it was confirmed by `lesson`, which says the same. It takes over the wordings and the
@@ -173,6 +172,9 @@ mod tests {
         let failure = "The last row is read after the loop.\nlist index out of range";
         assert_eq!(memory.search_texts().contents, [memory.content_text(), failure.to_owned()]);
         memory.content = failure.to_owned();
+        let named = "IndexError\nThe last row is read after the loop.";
+        assert_eq!(memory.search_texts().contents, [memory.content_text(), named.to_owned()]);
+        memory.content = format!("IndexError: {failure}");
         assert_eq!(memory.search_texts().contents, [memory.content_text()]);
     }
 
