@@ -131,7 +131,11 @@ fn what_is_out_of_search_outdates_nothing_and_outdates_it_again_when_it_is_back(
         let out = with_status(&newer, status);
         assert_eq!(left_behind(&newer, Some(&out), &others), [without.clone(), strategy(2)]);
         assert_eq!(left_behind(&out, Some(&with_status(&newer, Status::Superseded)), &others), []);
-        assert_eq!(left_behind(&out, Some(&newer), std::slice::from_ref(&without)), [said.clone()], "as it was");
+        assert_eq!(
+            left_behind(&out, Some(&newer), std::slice::from_ref(&without)),
+            std::slice::from_ref(&said),
+            "as it was"
+        );
         let back = left_behind(&out, Some(&newer), &[strategy(1), with_status(&strategy(2), Status::Archived)]);
         assert_eq!(back.len(), 1);
         assert!(back[0].is_updated_by(&newer) && back[0].status == Status::Active);
