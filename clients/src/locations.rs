@@ -19,6 +19,15 @@ pub enum SetupScope {
 #[error("{} has no configuration file of a project that names MCP servers", .0.title())]
 pub struct NoSuchScope(pub AgentClient);
 
+/// The reason why `setup` writes no hooks for a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoHooks {
+    #[error("{} has no hooks that are supported", .0.title())]
+    OfClient(AgentClient),
+    #[error("{} gets hooks in the files of the user alone, not in those of a project", .0.title())]
+    OfProject(AgentClient),
+}
+
 /// The directories that the files of clients lie in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientPlaces {
@@ -117,9 +126,12 @@ impl ClientPlaces {
         Ok(ConfigFile { path, format })
     }
 
-    /// Returns the file with the hooks of a client, where they are supported. The file of a project is the one that is
-    /// not shared with others: it has a path of this machine.
-    pub fn hooks_file(&self, client: AgentClient, scope: SetupScope) -> Option<ConfigFile> {
+    /// Returns the file with the hooks of a client. The file of a project is the one that is not shared with others: it
+    /// has a path of this machine.
+    ///
+    /// # Errors
+    /// The hooks of the client are not supported, or not in a project.
+    pub fn hooks_file(&self, client: AgentClient, scope: SetupScope) -> Result<ConfigFile, NoHooks> {
         let path = match (client, scope) {
             (AgentClient::ClaudeCode, SetupScope::User) => {
                 let own = self.claude_config_dir.clone();
@@ -129,9 +141,10 @@ impl ClientPlaces {
             (AgentClient::Codex, SetupScope::User) => self.codex_home().join("hooks.json"),
             (AgentClient::GeminiCli, SetupScope::User) => self.home.join(".gemini/settings.json"),
             (AgentClient::Cursor, SetupScope::User) => self.home.join(".cursor/hooks.json"),
-            _ => return None,
+            _ if client.hook_events().is_empty() => return Err(NoHooks::OfClient(client)),
+            _ => return Err(NoHooks::OfProject(client)),
         };
-        Some(ConfigFile { path, format: ConfigFormat::Json })
+        Ok(ConfigFile { path, format: ConfigFormat::Json })
     }
 
     /// Returns the file with what an agent of the client is told at every start: CLAUDE.md, or AGENTS.md, which the
@@ -157,3 +170,6 @@ impl ClientPlaces {
         self.codex_home.clone().unwrap_or_else(|| self.home.join(".codex"))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ mod binary;
 mod check;
 mod files;
 mod ledger;
+mod left_out;
 mod report;
 
 use std::path::Path;
@@ -16,6 +17,7 @@ use reasoning_bank_clients::{
 use reasoning_bank_domain::access::BearerToken;
 
 use self::ledger::Ledger;
+use self::left_out::PartsLeftOut;
 use self::report::{diffs, report, show, text};
 use super::args::{ScopeArg, SetupArgs};
 use super::client_places::client_places;
@@ -61,6 +63,7 @@ fn install(
     let binary = binary::stable_place(&places.home, &ledger.directory)?;
     let server = server_command(args, loaded, sources, &binary.path)?;
     let mut plans: Vec<FilePlan> = Vec::new();
+    let mut left_out = PartsLeftOut::default();
     for &client in &clients {
         let scope = SetupScope::from(args.scope);
         let file = places
@@ -70,8 +73,11 @@ fn install(
         if args.instructions {
             wanted.push((places.instructions_file(client, scope), vec![guidance()]));
         }
-        if let Some(file) = places.hooks_file(client, scope).filter(|_| args.with_hooks) {
-            wanted.push((file, server.hook_changes(client, &utf8(&loaded.settings.data_dir)?)));
+        if args.with_hooks {
+            match places.hooks_file(client, scope) {
+                Ok(file) => wanted.push((file, server.hook_changes(client, &utf8(&loaded.settings.data_dir)?))),
+                Err(reason) => left_out.hooks.push(reason),
+            }
         }
         let mut by_file: Vec<(ConfigFile, Vec<ConfigChange>)> = Vec::new();
         for (file, changes) in wanted {
@@ -87,7 +93,9 @@ fn install(
             }
         }
     }
+    left_out.check(&clients, !args.clients.is_empty())?;
     let mut report = report(&plans, &clients, args.dry_run);
+    report.left_out = left_out.sentences();
     report.server = Some([&[server.program.clone()][..], &server.arguments].concat());
     if report.is_pending() && !args.dry_run {
         show(&report, output)?;
@@ -143,7 +151,7 @@ fn uninstall(
     for client in AgentClient::ALL.into_iter().filter(|client| args.clients.contains(client)) {
         let scope = args.scope.into();
         let files = places.server_file(client, scope, Path::exists).ok().into_iter();
-        for file in files.chain(places.hooks_file(client, scope)) {
+        for file in files.chain(places.hooks_file(client, scope).ok()) {
             if plans.iter().all(|plan| plan.file.path != file.path) {
                 plans.extend(unrecorded(file, client)?);
             }

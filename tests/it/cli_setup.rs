@@ -235,6 +235,30 @@ fn cursor_gets_its_hooks_in_a_file_with_a_version_and_keeps_those_of_others() {
 }
 
 #[test]
+fn hooks_that_a_client_cannot_have_are_told() {
+    let place = Place::with_instant_model();
+    place.write("home/.claude.json", "{}\n");
+    let before = tree(&place);
+    for arguments in [&["setup", "zed"][..], &["setup", "codex", "--scope", "project"], &["setup", "zed", "goose"]] {
+        let ran = place.run(&[arguments, &["--with-hooks", "--yes"]].concat()).exits(2);
+        assert!(
+            ran.stderr.contains("error: --with-hooks: ") && ran.stderr.contains("hint: leave out"),
+            "{}",
+            ran.stderr
+        );
+        assert_eq!(tree(&place), before);
+    }
+    let report = place.document(&["setup", "claude-code", "zed", "--with-hooks", "--yes"]);
+    assert_eq!(report["left_out"], json!(["no hooks are written: Zed has no hooks that are supported"]));
+    assert!(place.path("config/zed/settings.json").exists() && place.path("home/.claude/settings.json").exists());
+    // Clients that were found are set up, also where none of them has hooks.
+    let place = Place::with_instant_model();
+    place.write("config/goose/config.yaml", "");
+    let shown = place.run(&["setup", "--with-hooks", "--yes"]).ok();
+    assert!(shown.stdout.contains("no hooks are written: Goose has no hooks"), "{}", shown.stdout);
+}
+
+#[test]
 fn a_key_is_named_and_never_written() {
     let place = Place::with_instant_model();
     let mut command = place.command(&["--json", "setup", "codex", "--dry-run"]);

@@ -15,6 +15,9 @@ use crate::cli::render::style::{bad, bold, dim, good};
 pub(super) struct SetupReport {
     pub(super) clients: Vec<ClientReport>,
     pub(super) files: Vec<FileReport>,
+    /// What was asked for and is not written, with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) left_out: Vec<String>,
     /// The command that the clients start; none where everything is taken back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) server: Option<Vec<String>>,
@@ -76,7 +79,7 @@ pub(super) fn report(plans: &[FilePlan], clients: &[AgentClient], is_dry_run: bo
         next: client.next_step(),
     });
     let (clients, files) = (clients.collect(), files.collect());
-    SetupReport { clients, files, server: None, is_dry_run, tools: None, not_checked: None }
+    SetupReport { clients, files, left_out: Vec::new(), server: None, is_dry_run, tools: None, not_checked: None }
 }
 
 /// Shows what is asked about, where nobody reads a document.
@@ -110,6 +113,7 @@ pub(super) fn text(report: &SetupReport) -> String {
     if report.files.is_empty() {
         lines.push("there is nothing to take back".to_owned());
     }
+    lines.extend(report.left_out.iter().map(|sentence| clean(sentence)));
     match (&report.tools, &report.not_checked) {
         (Some(tools), _) => lines.push(format!("the server starts and has {tools} tools")),
         (None, Some(why)) => lines.push(format!("the server was not started: {why}")),

@@ -1,0 +1,38 @@
+//! What was asked for and is not written, because a client has no file for it.
+
+use reasoning_bank_clients::{AgentClient, NoHooks};
+
+use crate::cli::failure::CommandFailure;
+
+#[derive(Debug, Default)]
+pub(super) struct PartsLeftOut {
+    pub(super) hooks: Vec<NoHooks>,
+}
+
+impl PartsLeftOut {
+    /// Refuses what none of these clients can have, where the user named them. Otherwise the report tells of each
+    /// client that goes without.
+    pub(super) fn check(&self, clients: &[AgentClient], are_named: bool) -> Result<(), CommandFailure> {
+        if are_named && self.hooks.len() == clients.len() {
+            return Err(CommandFailure::usage(format!("--with-hooks: {}", joined(&self.hooks))).hint(hooks_hint()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn sentences(&self) -> Vec<String> {
+        self.hooks.iter().map(|reason| format!("no hooks are written: {reason}")).collect()
+    }
+}
+
+fn hooks_hint() -> String {
+    let with_hooks = AgentClient::ALL.into_iter().filter(|client| !client.hook_events().is_empty());
+    let names = with_hooks.map(AgentClient::as_str).collect::<Vec<_>>().join(", ");
+    format!(
+        "leave out --with-hooks; hooks are written for {names}, and with --scope project for {} alone",
+        AgentClient::ClaudeCode
+    )
+}
+
+fn joined<T: ToString>(reasons: &[T]) -> String {
+    reasons.iter().map(T::to_string).collect::<Vec<_>>().join("; ")
+}
