@@ -21,6 +21,6 @@ pub use document::{ConfigChange, ConfigFormat, ConfigValue, SERVER_NAME};
 pub use edit::{ConfigEditError, apply, hook_programs, remove};
 pub use guidance::guidance;
 pub use hook::{HookCall, HookEvent};
-pub use locations::{ClientPlaces, ConfigFile, NoHooks, NoSuchScope, SetupScope};
+pub use locations::{ClientPlaces, ConfigFile, NoHooks, NoSuchScope, NoUserInstructions, SetupScope};
 pub use receipt::{FileRecord, Receipt, fingerprint, unified_diff};
 pub use server_entry::ServerCommand;

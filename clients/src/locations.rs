@@ -45,6 +45,11 @@ pub struct ClientPlaces {
     pub project: PathBuf,
 }
 
+/// The client documents no file of instructions that holds for all projects of the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{} documents no file of instructions for all projects of the user", .0.title())]
+pub struct NoUserInstructions(pub AgentClient);
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigFile {
     pub path: PathBuf,
@@ -147,23 +152,30 @@ impl ClientPlaces {
         Ok(ConfigFile { path, format: ConfigFormat::Json })
     }
 
-    /// Returns the file with what an agent of the client is told at every start: CLAUDE.md, or AGENTS.md, which the
-    /// others read.
-    pub fn instructions_file(&self, client: AgentClient, scope: SetupScope) -> ConfigFile {
+    /// Returns the file with what an agent of the client is told at every start. In a project that is CLAUDE.md or
+    /// GEMINI.md, or AGENTS.md, which the others read.
+    ///
+    /// # Errors
+    /// The client documents no such file of the user.
+    pub fn instructions_file(&self, client: AgentClient, scope: SetupScope) -> Result<ConfigFile, NoUserInstructions> {
         let path = match (client, scope) {
             (AgentClient::ClaudeCode, SetupScope::Project) => self.project.join("CLAUDE.md"),
+            (AgentClient::GeminiCli, SetupScope::Project) => self.project.join("GEMINI.md"),
+            (_, SetupScope::Project) => self.project.join("AGENTS.md"),
             (AgentClient::ClaudeCode, SetupScope::User) => match &self.claude_config_dir {
                 Some(directory) => directory.join("CLAUDE.md"),
                 None => self.home.join(".claude/CLAUDE.md"),
             },
-            (AgentClient::GeminiCli, SetupScope::Project) => self.project.join("GEMINI.md"),
             (AgentClient::GeminiCli, SetupScope::User) => self.home.join(".gemini/GEMINI.md"),
             (AgentClient::Codex, SetupScope::User) => self.codex_home().join("AGENTS.md"),
             (AgentClient::Opencode, SetupScope::User) => self.config_home.join("opencode/AGENTS.md"),
-            // The other clients document no file of the user's: they read what their project says.
-            _ => self.project.join("AGENTS.md"),
+            (AgentClient::Zed, SetupScope::User) => self.config_home.join("zed/AGENTS.md"),
+            (AgentClient::Goose, SetupScope::User) => self.config_home.join("goose/.goosehints"),
+            (AgentClient::Cursor | AgentClient::Vscode | AgentClient::Windsurf | AgentClient::Cline, _) => {
+                return Err(NoUserInstructions(client));
+            }
         };
-        ConfigFile { path, format: ConfigFormat::Markdown }
+        Ok(ConfigFile { path, format: ConfigFormat::Markdown })
     }
 
     fn codex_home(&self) -> PathBuf {

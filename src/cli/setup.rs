@@ -71,7 +71,10 @@ fn install(
             .map_err(|error| CommandFailure::usage(error.to_string()).hint("leave out --scope project"))?;
         let mut wanted = vec![(file, vec![server.change(client)])];
         if args.instructions {
-            wanted.push((places.instructions_file(client, scope), vec![guidance()]));
+            match places.instructions_file(client, scope) {
+                Ok(file) => wanted.push((file, vec![guidance()])),
+                Err(reason) => left_out.instructions.push(reason),
+            }
         }
         if args.with_hooks {
             match places.hooks_file(client, scope) {
@@ -93,7 +96,7 @@ fn install(
             }
         }
     }
-    left_out.check(&clients, !args.clients.is_empty())?;
+    left_out.check(&clients, !args.clients.is_empty(), places)?;
     let mut report = report(&plans, &clients, args.dry_run);
     report.left_out = left_out.sentences();
     report.server = Some([&[server.program.clone()][..], &server.arguments].concat());

@@ -68,6 +68,10 @@ fn ten_clients_are_found_and_set_up_and_taken_back_to_the_byte() {
     let report = place.document(&["setup", "--yes", "--instructions"]);
     assert_eq!(report["clients"].as_array().unwrap().len(), 10);
     assert_eq!(report["tools"], 6);
+    // Cursor, VS Code, Windsurf and Cline have no instructions of the user, and no project is written into.
+    assert_eq!(report["left_out"].as_array().unwrap().len(), 4, "{report}");
+    let is_of_project = |file: &Value| Path::new(file["path"].as_str().unwrap()).starts_with(place.path("project"));
+    assert!(!report["files"].as_array().unwrap().iter().any(is_of_project), "{report}");
     assert_eq!(fs::metadata(place.path(CLAUDE)).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(fs::symlink_metadata(place.path("home/.gemini/settings.json")).unwrap().is_symlink());
     let claude: Value = serde_json::from_str(&fs::read_to_string(place.path(CLAUDE)).unwrap()).unwrap();
@@ -256,6 +260,19 @@ fn hooks_that_a_client_cannot_have_are_told() {
     place.write("config/goose/config.yaml", "");
     let shown = place.run(&["setup", "--with-hooks", "--yes"]).ok();
     assert!(shown.stdout.contains("no hooks are written: Goose has no hooks"), "{}", shown.stdout);
+}
+
+#[test]
+fn instructions_are_written_into_a_project_only_where_that_is_asked_for() {
+    let place = Place::with_instant_model();
+    let ran = place.run(&["setup", "cursor", "--instructions", "--yes"]).exits(2);
+    assert!(ran.stderr.contains("error: --instructions: Cursor documents no file"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--scope project"), "{}", ran.stderr);
+    assert!(!place.path("project/AGENTS.md").exists() && !place.path("home/.cursor").exists());
+    place.run(&["setup", "zed", "--instructions", "--yes"]).ok();
+    assert!(fs::read_to_string(place.path("config/zed/AGENTS.md")).unwrap().contains("retrieve_memories"));
+    place.run(&["setup", "cursor", "--instructions", "--scope", "project", "--yes"]).ok();
+    assert!(fs::read_to_string(place.path("project/AGENTS.md")).unwrap().contains("retrieve_memories"));
 }
 
 #[test]

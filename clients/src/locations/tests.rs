@@ -25,3 +25,15 @@ fn a_client_has_a_file_for_its_hooks_or_the_reason_why_not() {
         "Codex gets hooks in the files of the user alone, not in those of a project"
     );
 }
+
+#[test]
+fn instructions_of_the_user_lie_in_no_project() {
+    for client in AgentClient::ALL {
+        match places().instructions_file(client, SetupScope::User) {
+            Ok(file) => assert!(file.path.starts_with("/home/ana"), "{client}: {}", file.path.display()),
+            Err(reason) => assert!(reason.to_string().contains(client.title()), "{client}: {reason}"),
+        }
+        let of_project = places().instructions_file(client, SetupScope::Project).unwrap();
+        assert!(of_project.path.starts_with("/work/shop"), "{client}");
+    }
+}

@@ -24,7 +24,8 @@ pub(in crate::cli) struct SetupArgs {
     /// Environment variable in which the client has the token for --http
     #[arg(long, value_name = "NAME", default_value = "REASONING_BANK_TOKEN", requires = "http")]
     pub(in crate::cli) token_env: String,
-    /// Write five lines into CLAUDE.md, GEMINI.md or AGENTS.md too, which tell the agent when to use the memory
+    /// Write five lines into the instructions of the user or, with `--scope project`, of the project (CLAUDE.md, GEMINI.md
+    /// or AGENTS.md) too, which tell the agent when to use the memory
     #[arg(long)]
     pub(in crate::cli) instructions: bool,
     /// Let the client run hooks too, which tell the agent what is known of its prompt and of an error (Claude Code,

@@ -1,18 +1,36 @@
 //! What was asked for and is not written, because a client has no file for it.
 
-use reasoning_bank_clients::{AgentClient, NoHooks};
+use std::path::Path;
+
+use reasoning_bank_clients::{AgentClient, ClientPlaces, NoHooks, NoUserInstructions, SetupScope};
 
 use crate::cli::failure::CommandFailure;
 
 #[derive(Debug, Default)]
 pub(super) struct PartsLeftOut {
     pub(super) hooks: Vec<NoHooks>,
+    pub(super) instructions: Vec<NoUserInstructions>,
 }
 
 impl PartsLeftOut {
     /// Refuses what none of these clients can have, where the user named them. Otherwise the report tells of each
     /// client that goes without.
-    pub(super) fn check(&self, clients: &[AgentClient], are_named: bool) -> Result<(), CommandFailure> {
+    pub(super) fn check(
+        &self,
+        clients: &[AgentClient],
+        are_named: bool,
+        places: &ClientPlaces,
+    ) -> Result<(), CommandFailure> {
+        if are_named && self.instructions.len() == clients.len() {
+            let has_project =
+                |&client: &AgentClient| places.server_file(client, SetupScope::Project, Path::exists).is_ok();
+            let hint = if clients.iter().all(has_project) {
+                "leave out --instructions, or write them into the AGENTS.md of this project with --scope project"
+            } else {
+                "leave out --instructions; what a client shall know of a project is written into its AGENTS.md"
+            };
+            return Err(CommandFailure::usage(format!("--instructions: {}", joined(&self.instructions))).hint(hint));
+        }
         if are_named && self.hooks.len() == clients.len() {
             return Err(CommandFailure::usage(format!("--with-hooks: {}", joined(&self.hooks))).hint(hooks_hint()));
         }
@@ -20,7 +38,9 @@ impl PartsLeftOut {
     }
 
     pub(super) fn sentences(&self) -> Vec<String> {
-        self.hooks.iter().map(|reason| format!("no hooks are written: {reason}")).collect()
+        let hooks = self.hooks.iter().map(|reason| format!("no hooks are written: {reason}"));
+        let instructions = self.instructions.iter().map(|reason| format!("no instructions are written: {reason}"));
+        hooks.chain(instructions).collect()
     }
 }
 
