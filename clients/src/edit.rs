@@ -1,6 +1,6 @@
 //! Changes of configuration files that leave everything else in them as it is: comments, order, spaces, line ends.
 
-use crate::document::{ConfigChange, ConfigFormat};
+use crate::document::{ConfigChange, ConfigFormat, ConfigValue};
 
 mod json;
 mod markdown;
@@ -60,6 +60,26 @@ pub fn remove(
 /// The text is no JSON.
 pub fn hook_programs(text: &str) -> Result<Vec<String>, ConfigEditError> {
     json::hook_programs(&unix_lines(text))
+}
+
+/// Returns the entry of this name in a section. Of YAML it has the lists alone. None where there is no such entry, or
+/// it has something that we never write.
+///
+/// # Errors
+/// The text is not of its format.
+pub(crate) fn entry(
+    format: ConfigFormat,
+    text: &str,
+    section: &[String],
+    name: &str,
+) -> Result<Option<ConfigValue>, ConfigEditError> {
+    let text = unix_lines(text);
+    match format {
+        ConfigFormat::Json => json::entry(&text, section, name),
+        ConfigFormat::Toml => toml::entry(&text, section, name),
+        ConfigFormat::Yaml => yaml::entry_lists(&text, section, name),
+        ConfigFormat::Markdown => Ok(None),
+    }
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';

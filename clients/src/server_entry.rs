@@ -1,7 +1,8 @@
 //! The entry of the server in the configuration of each client.
 
 use crate::agent_client::AgentClient;
-use crate::document::{ConfigChange, ConfigValue, SERVER_NAME};
+use crate::document::{ConfigChange, ConfigFormat, ConfigValue, SERVER_NAME};
+use crate::edit::{self, ConfigEditError};
 
 /// Seconds that Goose waits for a tool.
 const GOOSE_TIMEOUT_S: u32 = 300;
@@ -76,4 +77,30 @@ impl ServerCommand {
             self.variables.iter().map(|name| Some((name.clone(), ConfigValue::Text(reference(name)?)))).collect();
         references.filter(|references| !references.is_empty()).map(ConfigValue::Map)
     }
+}
+
+/// Returns the arguments that a file of the client starts the server with; none where the file does not name it.
+///
+/// # Errors
+/// The text is not of its format.
+pub fn server_arguments(
+    client: AgentClient,
+    format: ConfigFormat,
+    text: &str,
+) -> Result<Option<Vec<String>>, ConfigEditError> {
+    let any = ServerCommand { program: String::new(), arguments: Vec::new(), variables: Vec::new() };
+    let ConfigChange::Entry { section, name, .. } = any.change(client) else { return Ok(None) };
+    let Some(ConfigValue::Map(entries)) = edit::entry(format, text, &section, &name)? else { return Ok(None) };
+    // OpenCode has the program and its arguments in one list.
+    let list = ["args", "command"].iter().find_map(|key| {
+        entries.iter().find_map(|(name, value)| match value {
+            ConfigValue::List(values) if name == key => Some(values),
+            _ => None,
+        })
+    });
+    let texts = list.into_iter().flatten().filter_map(|value| match value {
+        ConfigValue::Text(text) => Some(text.clone()),
+        _ => None,
+    });
+    Ok(Some(texts.collect()))
 }

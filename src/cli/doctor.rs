@@ -74,10 +74,10 @@ pub(super) fn diagnose(
             Ok(loaded) => {
                 let dir = &loaded.settings.data_dir;
                 let (store, embeds, key) = match session::embedder(loaded, embed::Workload::Serving) {
-                    Ok(embedder) => tokio::join!(store(dir, &embedder), embeds(&embedder), key::check(loaded)),
+                    Ok(embedder) => tokio::join!(store(dir, &embedder), embeds(&embedder), key::check(loaded, sources)),
                     Err(error) => {
                         let unknown = |name| unknown(name, "the embedding model");
-                        ((unknown("store"), unknown("jobs")), no_model(&error), key::check(loaded).await)
+                        ((unknown("store"), unknown("jobs")), no_model(&error), key::check(loaded, sources).await)
                     }
                 };
                 let (store, jobs) = store;

@@ -276,6 +276,16 @@ fn instructions_are_written_into_a_project_only_where_that_is_asked_for() {
 }
 
 #[test]
+fn doctor_misses_no_key_once_the_clients_are_set_up_without_one() {
+    let place = Place::with_instant_model();
+    assert!(place.run(&["doctor"]).exits(1).stdout.contains("fail  key"));
+    place.run(&["setup", "claude-code", "opencode", "--yes"]).ok();
+    let key = place.document(&["doctor"])["checks"][1].clone();
+    assert_eq!((&key["name"], &key["status"]), (&json!("key"), &json!("ok")));
+    assert!(key["detail"].as_str().unwrap().contains("Claude Code, OpenCode"), "{key}");
+}
+
+#[test]
 fn a_key_is_named_and_never_written() {
     let place = Place::with_instant_model();
     let mut command = place.command(&["--json", "setup", "codex", "--dry-run"]);

@@ -116,6 +116,16 @@ pub(super) fn hook_programs(text: &str) -> Result<Vec<String>, ConfigEditError> 
     Ok(programs)
 }
 
+pub(super) fn entry(text: &str, section: &[String], name: &str) -> Result<Option<ConfigValue>, ConfigEditError> {
+    let root = parse(text)?;
+    Ok(find(&root, section).and_then(|map| map.get(name)?.value()).and_then(|value| read(&value)))
+}
+
+/// Reads a value that stands alone.
+pub(super) fn value(text: &str) -> Option<ConfigValue> {
+    read(&parse(text).ok()?.value()?)
+}
+
 /// Finds our hook in an element of a list: the element itself, or one of the hooks of a group.
 fn own_hook(element: &CstNode) -> Option<CstNode> {
     let is_ours = |hook: &CstNode| read(hook).is_some_and(|is| is.is_our_hook());

@@ -1,6 +1,6 @@
 use super::*;
 use crate::agent_client::AgentClient;
-use crate::server_entry::ServerCommand;
+use crate::server_entry::{ServerCommand, server_arguments};
 
 fn change(client: AgentClient) -> [ConfigChange; 1] {
     let arguments = ["--llm", "none", "mcp"].map(str::to_owned).to_vec();
@@ -149,4 +149,23 @@ fn a_hook_that_is_one_line_for_a_shell_is_found_again() {
         let rest = remove(ConfigFormat::Json, &written, Some("{}"), &hooks(client)).unwrap();
         assert!(!rest.contains("hook"), "{rest}");
     }
+}
+
+#[test]
+fn the_arguments_of_the_server_are_read_back_from_every_form() {
+    for (client, format) in [
+        (AgentClient::ClaudeCode, ConfigFormat::Json),
+        (AgentClient::Opencode, ConfigFormat::Json),
+        (AgentClient::Codex, ConfigFormat::Toml),
+        (AgentClient::Goose, ConfigFormat::Yaml),
+    ] {
+        let written = apply(format, "", &change(client)).unwrap();
+        let read = server_arguments(client, format, &written).unwrap().unwrap();
+        assert!(read.ends_with(&["--llm", "none", "mcp"].map(str::to_owned)), "{client}: {read:?}");
+        assert_eq!(server_arguments(client, format, ""), Ok(None), "{client}");
+    }
+    let by_goose =
+        "extensions:\n  reasoning-bank:\n    args:\n    - --llm\n    - 'none'\n    - mcp\n    env_keys: []\n";
+    let read = server_arguments(AgentClient::Goose, ConfigFormat::Yaml, by_goose).unwrap().unwrap();
+    assert_eq!(read, ["--llm", "none", "mcp"]);
 }

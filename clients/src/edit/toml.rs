@@ -76,6 +76,11 @@ pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange
     Ok(document.to_string())
 }
 
+pub(super) fn entry(text: &str, section: &[String], name: &str) -> Result<Option<ConfigValue>, ConfigEditError> {
+    let document = parse(text)?;
+    Ok(find(&document, section).and_then(|map| map.get(name)).and_then(read))
+}
+
 fn parse(text: &str) -> Result<DocumentMut, ConfigEditError> {
     text.parse().map_err(|error: toml_edit::TomlError| ConfigEditError::Syntax {
         format: "TOML",

@@ -80,6 +80,32 @@ pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange
     Ok(lines.concat())
 }
 
+/// Reads the lists of texts in an entry, of which each text may stand on a line of its own. What else the entry has is
+/// an empty list.
+pub(super) fn entry_lists(text: &str, section: &[String], name: &str) -> Result<Option<ConfigValue>, ConfigEditError> {
+    let lines = lines_of(text);
+    let section = section.join(".");
+    let Some(at) = section_line(&lines, &section)? else { return Ok(None) };
+    let Some(own) = child_indent(&lines, at).and_then(|indent| entry(&lines, at, name, &indent)) else {
+        return Ok(None);
+    };
+    let mut lists: Vec<(String, ConfigValue)> = Vec::new();
+    for line in lines[own.start + 1..own.end].iter().map(|line| line.trim()) {
+        match (line.strip_prefix("- "), lists.last_mut(), line.split_once(':')) {
+            (Some(text), Some((_, ConfigValue::List(texts))), _) => {
+                texts.push(text.trim().trim_matches(['"', '\'']).into());
+            }
+            (None, _, Some((key, value))) => {
+                let on_this_line = super::json::value(value.trim());
+                let list = on_this_line.filter(|value| matches!(value, ConfigValue::List(_)));
+                lists.push((key.to_owned(), list.unwrap_or_else(|| ConfigValue::List(Vec::new()))));
+            }
+            _ => {}
+        }
+    }
+    Ok(Some(ConfigValue::Map(lists)))
+}
+
 fn lines_of(text: &str) -> Vec<String> {
     text.split_inclusive('\n').map(str::to_owned).collect()
 }

@@ -44,6 +44,35 @@ fn a_missing_key_and_a_directory_that_is_none_fail_with_a_hint() {
 }
 
 #[test]
+fn a_missing_key_is_no_fault_where_the_clients_need_none() {
+    let temp = tempfile::tempdir().unwrap();
+    let entry = |arguments: &str| {
+        let text = format!("[mcp_servers.reasoning-bank]\ncommand = '/bin/reasoning-bank'\nargs = {arguments}\n");
+        std::fs::write(temp.path().join("config.toml"), text).unwrap();
+    };
+    let flags = Flags { data_dir: Some(temp.path().join("data")), ..Flags::default() };
+    let unchosen = SettingSources {
+        environment: vec![("CODEX_HOME".into(), temp.path().into())],
+        directory: temp.path().to_owned(),
+        home: Some(temp.path().to_owned()),
+        config_home: Some(temp.path().to_owned()),
+        flags,
+        ..SettingSources::default()
+    };
+    let key = |sources: &SettingSources| of(sources).1.checks[1].clone();
+    entry("['--llm', 'none', 'mcp']");
+    let found = key(&unchosen);
+    assert_eq!(found.status, Grade::Ok, "{found:?}");
+    assert!(found.detail.contains("Codex"), "{found:?}");
+    // Whoever chose the provider wants its key.
+    let mut chosen = unchosen.clone();
+    chosen.flags.llm = Some("openrouter".into());
+    assert_eq!(key(&chosen).status, Grade::Fail);
+    entry("['mcp']");
+    assert_eq!(key(&unchosen).status, Grade::Fail);
+}
+
+#[test]
 fn little_space_is_a_warning_and_almost_none_a_failure() {
     let status = |mib: u64| disk::graded(mib << 20, Path::new("/d")).status;
     assert_eq!(
