@@ -4,18 +4,22 @@ use std::path::Path;
 
 use crate::failure::{EntrySink, SourceError};
 use crate::files;
-use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
+use crate::item::{ItemKind, SourceEntry, SourceItem};
 use crate::markdown::{MarkdownNote, items, time};
 
 pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
+    files::check_folder(place)?;
     let paths = files::markdown_below(place)?;
     if paths.is_empty() {
         return Err(SourceError::NotOfSource("no file in it ends with .md".to_owned()));
     }
     for path in paths {
-        let Ok(text) = files::text(&path) else {
-            take(SourceEntry::Skipped(SkipReason::Unreadable))?;
-            continue;
+        let text = match files::text(&path) {
+            Ok(text) => text,
+            Err(error) => {
+                take(files::unreadable(&path, &error))?;
+                continue;
+            }
         };
         let below = path.strip_prefix(place).unwrap_or(&path).with_extension("").display().to_string();
         for item in of_note(&below, &text) {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::failure::{EntrySink, SourceError};
 use crate::files;
-use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
+use crate::item::{ItemKind, SourceEntry, SourceItem};
 use crate::markdown::{MarkdownNote, time};
 use crate::warning_cues::forbids;
 
@@ -19,28 +19,37 @@ const SESSION_BYTES: u64 = 256 << 10;
 const SESSIONS_READ: usize = 20;
 
 pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
+    files::check_folder(place)?;
     let folders = folders(place)?;
     if folders.is_empty() {
-        return Err(SourceError::NotOfSource("no project in it has a folder `memory`".to_owned()));
+        return Err(SourceError::NotOfSource(
+            "there is no folder `memory` in it, nor in any of the folders in it".to_owned(),
+        ));
     }
-    for folder in folders {
-        let of = folder.parent().unwrap_or(&folder);
+    let mut looked_at = 0;
+    for folder in &folders {
+        let of = folder.parent().unwrap_or(folder);
         let project = directory_of(of);
         let name = of.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        for path in files::markdown_below(&folder)? {
+        for path in files::markdown_below(folder)? {
+            looked_at += 1;
             if path.file_name().is_some_and(|name| name == INDEX) {
                 continue;
             }
-            let below = path.strip_prefix(&folder).unwrap_or(&path).display().to_string();
+            let below = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
             let entry = match files::text(&path) {
                 Ok(text) => {
                     let item = item(format!("{name}/{below}"), &text, &path);
                     SourceEntry::Item(SourceItem { project: project.clone(), ..item })
                 }
-                Err(_) => SourceEntry::Skipped(SkipReason::Unreadable),
+                Err(error) => files::unreadable(&path, &error),
             };
             take(entry)?;
         }
+    }
+    if looked_at == 0 {
+        let folders = folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", nor in ");
+        return Err(SourceError::NotOfSource(format!("no file that ends with .md is in {folders}")));
     }
     Ok(())
 }

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use crate::failure::{EntrySink, SourceError};
 use crate::files;
-use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
+use crate::item::{ItemKind, SourceEntry, SourceItem};
 use crate::markdown::{MarkdownNote, items, sections, time};
+use crate::source::ImportSource;
 
 const GROUP: &str = "Task Group:";
 
 pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
-    let handbook = if place.is_dir() { place.join("MEMORY.md") } else { place.to_owned() };
+    let handbook = files::file_of(ImportSource::Codex, place)?;
     let text = files::text(&handbook)?;
     let changed_at = files::changed_at(&handbook);
     let mut groups = 0;
@@ -23,16 +24,18 @@ pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceE
         }
     }
     if groups == 0 && !text.trim().is_empty() {
-        return Err(SourceError::NotOfSource(format!("its MEMORY.md has no `# {GROUP}`")));
+        return Err(SourceError::NotOfSource(format!("{} has no heading `# {GROUP}`", handbook.display())));
     }
     let skills = place.join("skills");
     for path in if skills.is_dir() { files::markdown_below(&skills)? } else { Vec::new() } {
         if path.file_name().is_some_and(|name| name == "SKILL.md") {
-            let entry = files::text(&path).map_or(SourceEntry::Skipped(SkipReason::Unreadable), |text| {
-                let below = path.strip_prefix(place).unwrap_or(&path).display().to_string();
-                SourceEntry::Item(SourceItem { created_at: files::changed_at(&path), ..skill(below, &text) })
-            });
-            take(entry)?;
+            take(match files::text(&path) {
+                Ok(text) => {
+                    let below = path.strip_prefix(place).unwrap_or(&path).display().to_string();
+                    SourceEntry::Item(SourceItem { created_at: files::changed_at(&path), ..skill(below, &text) })
+                }
+                Err(error) => files::unreadable(&path, &error),
+            })?;
         }
     }
     Ok(())

@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use crate::failure::SourceError;
+use crate::item::{SourceEntry, UnreadablePart};
+use crate::source::ImportSource;
+
 /// The most bytes of a file that is read whole.
 const FILE_MAX_BYTES: u64 = 64 << 20;
 /// The depth to which folders are looked into.
@@ -13,12 +17,43 @@ const MAX_DEPTH: usize = 8;
 
 /// Reads a file whole.
 pub(crate) fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(FILE_MAX_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > FILE_MAX_BYTES {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(FILE_MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_MAX_BYTES {
         return Err(io::Error::other(format!("it has more than {} MiB", FILE_MAX_BYTES >> 20)));
     }
-    Ok(text)
+    String::from_utf8(bytes).map_err(|error| {
+        let right = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = right.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        io::Error::other(format!("line {line} is not UTF-8"))
+    })
+}
+
+/// Returns the file of a source that a path names: the path itself, or in a folder the first there is of the files that
+/// the program keeps its memories in.
+pub(crate) fn file_of(source: ImportSource, place: &Path) -> Result<PathBuf, SourceError> {
+    if !place.is_dir() {
+        return Ok(place.to_owned());
+    }
+    let files: Vec<PathBuf> = source.file_names().iter().map(|name| place.join(name)).collect();
+    if let Some(found) = files.iter().find(|file| file.is_file()) {
+        return Ok(found.clone());
+    }
+    let looked_for = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", nor at ");
+    Err(SourceError::NotOfSource(format!("it is a folder, and there is no file at {looked_for}")))
+}
+
+/// Refuses a path that is no folder.
+pub(crate) fn check_folder(place: &Path) -> Result<(), SourceError> {
+    if place.is_file() {
+        return Err(SourceError::NotOfSource("it is a file, and not a folder".to_owned()));
+    }
+    Ok(())
+}
+
+/// Makes the entry of a file that cannot be read while others of the source can.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> SourceEntry {
+    SourceEntry::Unreadable(UnreadablePart { file: path.to_owned(), line: None, problem: error.to_string() })
 }
 
 /// Returns the time of the last change of a file, where the system tells it.
@@ -35,7 +70,8 @@ pub(crate) fn markdown_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn visit(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
+    for entry in fs::read_dir(folder).map_err(named)? {
         let entry = entry?;
         let (path, kind) = (entry.path(), entry.file_type()?);
         if entry.file_name().to_string_lossy().starts_with('.') {

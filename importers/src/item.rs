@@ -1,5 +1,8 @@
 //! One thing that another program remembered, before it is a memory here.
 
+use std::fmt;
+use std::path::PathBuf;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -87,4 +90,24 @@ impl SourceItem {
 pub enum SourceEntry {
     Item(SourceItem),
     Skipped(SkipReason),
+    Unreadable(UnreadablePart),
+}
+
+/// A file of a source, or a line of one, that cannot be read while others can.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnreadablePart {
+    pub file: PathBuf,
+    /// The number of the line, where the format has one thing a line.
+    pub line: Option<u64>,
+    pub problem: String,
+}
+
+impl fmt::Display for UnreadablePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        write!(f, ": {}", self.problem)
+    }
 }

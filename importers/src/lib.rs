@@ -27,7 +27,7 @@ mod testing;
 mod warning_cues;
 
 pub use failure::SourceError;
-pub use item::{ItemKind, SkipReason, SourceEntry, SourceItem};
+pub use item::{ItemKind, SkipReason, SourceEntry, SourceItem, UnreadablePart};
 pub use memory::{origin_id, origin_mark, to_fact, to_memory};
 pub use readers::read;
 pub use source::{ImportSource, SourcePlaces, UnknownSource};

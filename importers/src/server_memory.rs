@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::failure::{EntrySink, SourceError};
 use crate::files;
-use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
+use crate::item::{ItemKind, SourceEntry, SourceItem, UnreadablePart};
 use crate::warning_cues::tells_failure;
 
 #[derive(Deserialize)]
@@ -32,26 +32,40 @@ enum GraphLine {
 pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
     // The format has no times.
     let changed_at = files::changed_at(place);
-    let (mut right, mut wrong) = (0_u64, 0_u64);
-    for line in BufReader::new(File::open(place)?).split(b'\n') {
+    let (mut is_any_right, mut first_wrong) = (false, None);
+    for (number, line) in (1..).zip(BufReader::new(File::open(place)?).split(b'\n')) {
         let line = line?;
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let Ok(read) = serde_json::from_slice::<GraphLine>(&line) else {
-            wrong += 1;
-            take(SourceEntry::Skipped(SkipReason::Unreadable))?;
-            continue;
+        let read: GraphLine = match serde_json::from_slice(&line) {
+            Ok(read) => read,
+            Err(error) => {
+                let problem = problem(&error);
+                let part = UnreadablePart { file: place.to_owned(), line: Some(number), problem };
+                first_wrong.get_or_insert_with(|| part.clone());
+                take(SourceEntry::Unreadable(part))?;
+                continue;
+            }
         };
-        right += 1;
+        is_any_right = true;
         for item in items_of(read) {
             take(SourceEntry::Item(SourceItem { created_at: changed_at, ..item }))?;
         }
     }
-    if right == 0 && wrong > 0 {
-        return Err(SourceError::NotOfSource("none of its lines is an entity or a relation".to_owned()));
+    match first_wrong {
+        Some(UnreadablePart { line: Some(line), problem, .. }) if !is_any_right => Err(SourceError::NotOfSource(
+            format!("none of its lines is an entity or a relation; line {line}: {problem}"),
+        )),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// Says what is wrong with a line. The error counts it as the first one.
+fn problem(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let problem = text.split(" at line ").next().unwrap_or(&text);
+    if error.column() == 0 { problem.to_owned() } else { format!("{problem} (column {})", error.column()) }
 }
 
 /// Returns one fact for an entity, and a warning for each of its observations that tells what fails.
@@ -84,7 +98,7 @@ fn items_of(line: GraphLine) -> Vec<SourceItem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{counts, file, fixture, items};
+    use crate::testing::{counts, entries, file, fixture, items};
 
     #[test]
     fn an_entity_is_a_fact_and_what_fails_is_a_warning() {
@@ -102,5 +116,20 @@ mod tests {
         assert_eq!(items(read, mixed.path()).len(), 1);
         let wrong = file("memory.jsonl", "hello\n");
         assert!(read(wrong.path(), &mut |_| Ok(())).unwrap_err().to_string().contains("none of its lines"));
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_is_named_with_its_problem() {
+        let mixed =
+            file("memory.jsonl", "{\"type\":\"relation\",\"from\":\"a\"}\n\n{\"type\":\"entity\",\"name\":\"a\"}\n");
+        let [SourceEntry::Unreadable(part), SourceEntry::Item(_)] = &entries(read, mixed.path())[..] else {
+            panic!("one line of two is read");
+        };
+        assert_eq!(part.line, Some(1));
+        let named = format!("{}, line 1: missing field `to`", mixed.path().display());
+        assert!(part.to_string().starts_with(&named), "{part}");
+        let wrong = file("memory.jsonl", "\nhello\n");
+        let refused = read(wrong.path(), &mut |_| Ok(())).unwrap_err().to_string();
+        assert!(refused.contains("line 2: expected value (column 1)"), "{refused}");
     }
 }

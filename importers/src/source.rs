@@ -78,6 +78,19 @@ impl ImportSource {
         }
     }
 
+    /// Returns the names of the files that hold the memories in a folder of the program, the most likely first; none where
+    /// the memories are a folder of notes.
+    pub fn file_names(self) -> &'static [&'static str] {
+        match self {
+            Self::ClaudeMem => &["claude-mem.db"],
+            Self::Codex => &["MEMORY.md"],
+            Self::McpMemoryService => &["sqlite_vec.db"],
+            Self::ServerMemory => &["memory.jsonl", "memory.json"],
+            Self::Mem0 => &["history.db"],
+            Self::ClaudeCode | Self::BasicMemory | Self::Jsonl => &[],
+        }
+    }
+
     /// Says what of the program a path has to name.
     pub fn path_hint(self) -> &'static str {
         match self {

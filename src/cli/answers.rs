@@ -46,6 +46,9 @@ pub(super) struct SourceImportReport {
     pub(super) kinds: KindPreviews,
     pub(super) workspaces: Vec<WorkspaceShare>,
     pub(super) skipped: BTreeMap<&'static str, u64>,
+    /// The first of the files and lines that cannot be read, each with its problem.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) unreadable: Vec<String>,
     /// The secrets that are taken out of what was read.
     pub(super) redactions: u64,
     pub(super) notes: Vec<String>,

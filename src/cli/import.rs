@@ -48,6 +48,9 @@ fn place_of(args: &SourceArgs, sources: &SettingSources) -> Result<PathBuf, Comm
     if let Some(path) = &args.path {
         let path = sources.directory.join(path);
         return match path.try_exists() {
+            Ok(true) if source == ImportSource::Jsonl && path.is_dir() => {
+                Err(CommandFailure::usage(format!("{}: it is a folder, and not a file", path.display())).hint(hint()))
+            }
             Ok(true) => Ok(path),
             _ => Err(CommandFailure::usage(format!("{}: there is nothing", path.display())).hint(hint())),
         };
@@ -81,7 +84,7 @@ async fn source(
     let reading =
         tokio::task::spawn_blocking(move || collect(of, &path, aside, &context, |things| progress.done(things)));
     let collected = reading.await.map_err(Error::internal)?.map_err(|error| unreadable(error, args.source, &place))?;
-    let CollectedSource { mut checked, facts, workspaces, skipped, unplaced, removed } = collected;
+    let CollectedSource { mut checked, facts, workspaces, skipped, unreadable, unplaced, removed } = collected;
     let mut kinds = KindPreviews::default();
     let name = place.display().to_string();
     kinds.add_checked(&mut checked, system).await.map_err(|failure| failed(failure, &name))?;
@@ -91,6 +94,7 @@ async fn source(
     let mut report = report(args, place, kinds, &workspaces);
     report.redactions = u64::from(removed.redactions);
     report.skipped = skipped.into_iter().map(|(reason, count)| (reason.as_str(), count)).collect();
+    report.unreadable = unreadable.iter().map(ToString::to_string).collect();
     if report.kinds.without_room > 0 {
         *report.skipped.entry(SkipReason::NoRoom.as_str()).or_default() += report.kinds.without_room;
     }
@@ -169,6 +173,7 @@ fn report(
         kinds,
         workspaces,
         skipped: BTreeMap::new(),
+        unreadable: Vec::new(),
         redactions: 0,
         notes: Vec::new(),
         is_dry_run: args.dry_run,

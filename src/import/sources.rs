@@ -17,7 +17,8 @@ use reasoning_bank_domain::bank::ImportedFact;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::safety::secrets::{Removed, scrub};
 use reasoning_bank_importers::{
-    ImportSource, ItemKind, SkipReason, SourceEntry, SourceError, SourceItem, origin_id, read, to_fact, to_memory,
+    ImportSource, ItemKind, SkipReason, SourceEntry, SourceError, SourceItem, UnreadablePart, origin_id, read, to_fact,
+    to_memory,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -34,6 +35,9 @@ const EMBEDDED_AT_ONCE: u64 = 2_000;
 const FACTS_MAX_BYTES: usize = 16 << 20;
 /// The number of projects that are told apart.
 const PROJECTS_MAX: usize = 10_000;
+
+/// The number of files and lines that are named because they cannot be read.
+const UNREADABLE_NAMED: usize = 10;
 
 /// The place and the time of an import.
 pub(crate) struct SourceContext {
@@ -62,6 +66,8 @@ pub(crate) struct CollectedSource {
     pub(crate) facts: Vec<WorkspaceFacts>,
     pub(crate) workspaces: HashMap<WorkspaceId, Workspace>,
     pub(crate) skipped: BTreeMap<SkipReason, u64>,
+    /// The first of the files and lines that cannot be read.
+    pub(crate) unreadable: Vec<UnreadablePart>,
     /// The projects that no directory here is known for, with the number of their things.
     pub(crate) unplaced: BTreeMap<String, u64>,
     pub(crate) removed: Removed,
@@ -104,7 +110,7 @@ pub(crate) fn collect(
         SourceError::NotTaken(error) => CollectError::Aside(error),
         error => CollectError::Source(error),
     })?;
-    let Collector { out, facts, workspaces, skipped, unplaced, removed, memories, things, .. } = collector;
+    let Collector { out, facts, workspaces, skipped, unreadable, unplaced, removed, memories, things, .. } = collector;
     let mut file = out.into_inner().map_err(|error| CollectError::Aside(error.into_error()))?;
     file.rewind().map_err(CollectError::Aside)?;
     let vectors = if memories > EMBEDDED_AT_ONCE { MissingVectors::LeftToUpkeep } else { MissingVectors::MadeNow };
@@ -119,7 +125,7 @@ pub(crate) fn collect(
         banks: ImportedBanks::default(),
     };
     let facts = facts.into_values().map(DatedFacts::newest_first).collect();
-    Ok(CollectedSource { checked, facts, workspaces, skipped, unplaced, removed })
+    Ok(CollectedSource { checked, facts, workspaces, skipped, unreadable, unplaced, removed })
 }
 
 /// Facts of one workspace with their times.
@@ -150,6 +156,7 @@ struct Collector<'a> {
     facts: BTreeMap<WorkspaceId, DatedFacts>,
     fact_bytes: usize,
     skipped: BTreeMap<SkipReason, u64>,
+    unreadable: Vec<UnreadablePart>,
     unplaced: BTreeMap<String, u64>,
     removed: Removed,
     memories: u64,
@@ -170,6 +177,7 @@ impl<'a> Collector<'a> {
             facts: BTreeMap::new(),
             fact_bytes: 0,
             skipped: BTreeMap::new(),
+            unreadable: Vec::new(),
             unplaced: BTreeMap::new(),
             removed: Removed::default(),
             memories: 0,
@@ -182,6 +190,12 @@ impl<'a> Collector<'a> {
         let item = match entry {
             SourceEntry::Item(item) => item,
             SourceEntry::Skipped(reason) => return self.skip(reason),
+            SourceEntry::Unreadable(part) => {
+                if self.unreadable.len() < UNREADABLE_NAMED {
+                    self.unreadable.push(part);
+                }
+                return self.skip(SkipReason::Unreadable);
+            }
         };
         if item.created_at.zip(self.context.since).is_some_and(|(at, since)| at < since) {
             return self.skip(SkipReason::TooOld);

@@ -258,6 +258,15 @@ fn what_is_missing_or_damaged_is_told_with_what_to_do() {
     place.write("project/wrong.jsonl", "{\"hello\": 1}\n");
     assert!(refused(&["import", "server-memory", "wrong.jsonl"]).contains("none of its lines"));
     assert!(refused(&["import", "jsonl", "wrong.jsonl"]).contains("line 1"));
+    let folder = place.path("project/empty");
+    fs::create_dir(&folder).unwrap();
+    let empty = refused(&["import", "claude-mem", "empty"]);
+    assert!(empty.contains(&format!("there is no file at {}", folder.join("claude-mem.db").display())), "{empty}");
+    assert!(refused(&["import", "jsonl", "empty"]).contains("it is a folder, and not a file"));
+    place.write("project/mixed.jsonl", "{\"type\":\"entity\",\"name\":\"a\"}\n{\"hello\": 1}\n");
+    let mixed = place.run(&["import", "server-memory", "mixed.jsonl", "--dry-run"]).ok().stdout;
+    let named = format!("not readable: {}, line 2: missing field `type`", place.path("project/mixed.jsonl").display());
+    assert!(mixed.contains("1 skipped: not readable") && mixed.contains(&named), "{mixed}");
     let unknown = place.run(&["import", "notepad"]).exits(2).stderr;
     assert!(unknown.contains("claude-mem, claude-code"), "{unknown}");
     database(&place, "home/.mem0/history.db", "mem0.sql", "");

@@ -35,6 +35,9 @@ pub(in crate::cli) fn source_preview(report: &SourceImportReport) -> String {
     for (reason, count) in &report.skipped {
         let _ = writeln!(out, "  {count} skipped: {reason}");
     }
+    for part in &report.unreadable {
+        let _ = writeln!(out, "    not readable: {}", clean_line(part));
+    }
     if report.redactions > 0 {
         let _ = writeln!(out, "  {} taken out", counted(report.redactions, "secret is", "secrets are"));
     }
