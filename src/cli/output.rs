@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use clap::error::ErrorKind;
 use reasoning_bank_domain::safety::invisible::escaped_in_json;
 use reasoning_bank_domain::safety::secrets::{Scrub, redact, scrub};
 use serde::Serialize;
@@ -134,11 +135,18 @@ pub(super) fn usage(error: &clap::Error) -> CommandExit {
     let scrubbed = scrub(&plain);
     // Colours would hide where a secret begins.
     let said = if scrubbed.redactions > 0 { scrubbed.text.into_owned() } else { styled.ansi().to_string() };
-    let said = said.replace("For more information, try ", "hint: for more information, try ");
+    // Clap writes flags of which one is needed as `<--one|--other>`, and does not say so.
+    let one_of = if error.kind() == ErrorKind::MissingRequiredArgument && plain.contains("|--") {
+        "one of the flags between < and > is needed; "
+    } else {
+        ""
+    };
+    let said = said.replace("For more information, try ", &format!("hint: {one_of}for more information, try "));
     let _ = write!(anstream::stderr(), "{said}");
     if asks_for_json {
         let message = plain.split("\n\n").next().unwrap_or(&plain).trim_start_matches("error: ").trim();
-        let failure = CommandFailure::usage(message).hint("`--help` after a command shows what it takes");
+        let failure =
+            CommandFailure::usage(message).hint(format!("{one_of}`--help` after a command shows what it takes"));
         let _ = line(&document(&failure).to_string());
     }
     CommandExit::Usage

@@ -54,6 +54,8 @@ fn a_memory_is_changed_pinned_and_rated() {
     assert!(up["updated"][0]["confidence_after"].as_f64() > up["updated"][0]["confidence_before"].as_f64(), "{up}");
     let down = place.run(&["memory", "feedback", &id, "--not-helpful", "--comment", "it changed"]).ok().stdout;
     assert!(down.contains("->"), "{down}");
+    let silent = place.run(&["memory", "feedback", &id]).exits(2).stderr;
+    assert!(silent.contains("<--helpful|--not-helpful>") && silent.contains("hint: one of the flags"), "{silent}");
     assert_eq!(code(&place, &["memory", "feedback", &id], 2), "invalid_argument");
     assert_eq!(code(&place, &["memory", "feedback", &id, "--helpful", "--not-helpful"], 2), "invalid_argument");
     assert_eq!(code(&place, &["memory", "pin", UNKNOWN], 1), "not_found");

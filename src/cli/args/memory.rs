@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use reasoning_bank_domain::memory::ids::MemoryId;
 
 use super::shared::{PageArgs, Sure};
@@ -375,14 +375,15 @@ pub(in crate::cli) struct UpdateArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("verdict").required(true).multiple(false))]
 pub(in crate::cli) struct FeedbackArgs {
     /// The memory's id
     pub(in crate::cli) id: MemoryId,
     /// It helped
-    #[arg(long, required_unless_present = "not_helpful", conflicts_with = "not_helpful")]
+    #[arg(long, group = "verdict")]
     pub(in crate::cli) helpful: bool,
     /// It did not help, or did harm
-    #[arg(long)]
+    #[arg(long, group = "verdict")]
     pub(in crate::cli) not_helpful: bool,
     /// The reason
     #[arg(long, value_name = "TEXT")]
