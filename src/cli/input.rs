@@ -1,11 +1,15 @@
 //! The input of commands besides their arguments: a file or stdin, within bounds.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::marker::PhantomData;
 use std::path::Path;
 
 use reasoning_bank_domain::text::json;
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::failure::CommandFailure;
 
@@ -13,6 +17,30 @@ use super::failure::CommandFailure;
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// The JSON values of a document: hundreds of times what a lesson has, and more than an episode may have.
 const VALUES_MAX: usize = 20_000;
+
+/// A value that is read from a JSON object alone. A struct takes an array as well, for its fields in their order.
+#[derive(Debug)]
+pub(super) struct FromObject<T>(pub(super) T);
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for FromObject<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData)).map(Self)
+    }
+}
 
 /// Reads the text of a file. The file `-` is stdin.
 pub(super) fn read(path: &Path) -> Result<String, CommandFailure> {
@@ -26,16 +54,21 @@ pub(super) fn read(path: &Path) -> Result<String, CommandFailure> {
     }
 }
 
-/// Reads a JSON document. A problem names the field that it is about.
+/// Reads a JSON document, which is one object. A problem names the field that it is about.
 pub(super) fn document<T: DeserializeOwned>(text: &str) -> Result<T, CommandFailure> {
     if !json::has_at_most(text.as_bytes(), VALUES_MAX) {
         return Err(CommandFailure::usage(format!("the file: has more than {VALUES_MAX} JSON values")));
     }
     let mut json = serde_json::Deserializer::from_str(text);
-    let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+    let FromObject(parsed) = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
         let field = if matches!(path.as_str(), "." | "?") { "the file".to_owned() } else { path };
-        CommandFailure::usage(format!("{field}: {}", error.inner()))
+        let failure = CommandFailure::usage(format!("{field}: {}", error.inner()));
+        if text.trim_start().starts_with('[') {
+            return failure
+                .hint("write one JSON object into the file; each object of an array needs a call of its own");
+        }
+        failure
     })?;
     json.end().map_err(|error| CommandFailure::usage(format!("the file: {error}")))?;
     Ok(parsed)
@@ -72,6 +105,24 @@ fn bounded(source: impl Read, name: &str) -> Result<String, CommandFailure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_document_is_one_object() {
+        #[derive(Debug, Deserialize)]
+        struct TwoFields {
+            first: String,
+            second: Option<String>,
+        }
+        let read: TwoFields = document(r#"{"first": "a"}"#).unwrap();
+        assert_eq!((read.first.as_str(), read.second), ("a", None));
+        for array in [r#"["a", "b"]"#, r#" [{"first": "a"}]"#, "[]"] {
+            let refused = document::<TwoFields>(array).unwrap_err();
+            assert!(refused.message.starts_with("the file: invalid type: sequence, expected one JSON object"));
+            assert!(refused.hint.unwrap().contains("one JSON object"));
+        }
+        let text = document::<TwoFields>("7").unwrap_err();
+        assert!(text.message.contains("expected one JSON object") && text.hint.is_none(), "{}", text.message);
+    }
 
     #[test]
     fn what_is_too_long_or_no_text_is_refused() {

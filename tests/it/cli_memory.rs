@@ -160,6 +160,9 @@ fn bad_input_is_told_clearly_and_stores_nothing() {
     assert_eq!(code(&no_workspace), "workspace_unknown");
     let no_json = place.run_with_stdin(&["--json", "memory", "record", "--file", "-"], "{").exits(2);
     assert_eq!(code(&no_json), "invalid_argument");
+    let array = place.run_with_stdin(&["--json", "memory", "record", "--file", "-"], r#"["t", "d", "c"]"#).exits(2);
+    let told = array.json()["error"].to_string();
+    assert!(told.contains("one JSON object") && told.contains("hint"), "{told}");
     let no_workspace = place.run(&["--json", "memory", "export", "--workspace", "0123456789abcdef"]).exits(2);
     assert_eq!(code(&no_workspace), "workspace_unknown");
     assert_eq!(place.run(&["memory", "export", "--all"]).ok().stdout, "");

@@ -21,7 +21,7 @@ pub(in crate::cli) enum MemoryCommand {
         reasoning-bank memory record --title \"Bound retries\" --description \"Calling a flaky service\" \\\n    \
             --content \"Retry at most three times with backoff and jitter.\"\n  \
         reasoning-bank memory record --file lesson.json\n\n\
-        The file holds the arguments of the MCP tool record_memory, for example:\n  \
+        The file holds one object with the arguments of the MCP tool record_memory, for example:\n  \
         {\"title\": \"…\", \"description\": \"…\", \"content\": \"…\", \"error_context\":\n   \
         {\"error_type\": \"…\", \"failure_pattern\": \"…\", \"corrective_guidance\": \"…\"}}")]
     Record(Box<RecordArgs>),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::cli::args::{ErrorArgs, LessonArgs};
 use crate::cli::failure::CommandFailure;
-use crate::cli::input;
+use crate::cli::input::{self, FromObject};
 
 /// The arguments of the MCP tool `record_memory`.
 #[derive(Debug, Default, Deserialize)]
@@ -19,7 +19,7 @@ pub(super) struct LessonFile {
     description: String,
     content: String,
     outcome: Option<MemoryOutcome>,
-    error_context: Option<ErrorFile>,
+    error_context: Option<FromObject<ErrorFile>>,
     pattern_tags: Vec<String>,
     domain_category: Option<String>,
     difficulty_level: Option<String>,
@@ -52,11 +52,13 @@ impl LessonFile {
     pub(super) fn of_flags(lesson: LessonArgs, error: ErrorArgs) -> Self {
         let ErrorArgs { error_type, failure_pattern, corrective_guidance } = error;
         let any = [&error_type, &failure_pattern, &corrective_guidance].into_iter().any(Option::is_some);
-        let error_context = any.then(|| ErrorFile {
-            error_type: error_type.unwrap_or_default(),
-            failure_pattern: failure_pattern.unwrap_or_default(),
-            corrective_guidance: corrective_guidance.unwrap_or_default(),
-            ..ErrorFile::default()
+        let error_context = any.then(|| {
+            FromObject(ErrorFile {
+                error_type: error_type.unwrap_or_default(),
+                failure_pattern: failure_pattern.unwrap_or_default(),
+                corrective_guidance: corrective_guidance.unwrap_or_default(),
+                ..ErrorFile::default()
+            })
         });
         Self {
             title: lesson.title.unwrap_or_default(),
@@ -84,7 +86,7 @@ impl LessonFile {
             description: self.description,
             content: self.content,
             outcome: self.outcome,
-            error_context: self.error_context.map(|error| ErrorContext {
+            error_context: self.error_context.map(|FromObject(error)| ErrorContext {
                 error_type: error.error_type,
                 failure_pattern: error.failure_pattern,
                 corrective_guidance: error.corrective_guidance,
@@ -178,6 +180,8 @@ mod tests {
         let message = |text: &str| LessonFile::parse(text).unwrap_err().message;
         assert!(message(r#"{"error_context":{"error_type":7}}"#).starts_with("error_context.error_type: invalid type"));
         assert!(message(r#"{"titel":"t"}"#).contains("unknown field `titel`"));
+        let array = message(r#"{"error_context":["E","f","g"]}"#);
+        assert!(array.starts_with("error_context: invalid type: sequence, expected one JSON object"), "{array}");
         assert!(message("{").starts_with("the file: EOF"));
         assert!(message("{} {}").starts_with("the file: trailing characters"));
     }
