@@ -14,7 +14,11 @@ pub(crate) fn of(error: &Error) -> Cow<'static, str> {
         Error::WorkspaceUnknown(_) => "give the path of the project instead of an id, or record something there first".into(),
         Error::ScopeDenied(_) => "keep it in scope project, or give the workspace a team or organisation: `workspace trust`".into(),
         Error::OtherWorkspace(_) => {
-            "leave `workspace` out, or name the same as the header X-Workspace; sessions on this machine name other projects where the user's own configuration lists the toolset \"workspace\" in mcp.toolsets".into()
+            "leave `workspace` out; sessions on this machine name other projects where the user's own configuration lists the toolset \"workspace\" in mcp.toolsets".into()
+        }
+        Error::TwoWorkspaces { argument, .. } => {
+            let in_query = if *argument == "workspace" { " (in a query: ?workspace=)" } else { "" };
+            format!("name the same in `{argument}`{in_query} and in the header X-Workspace, or leave one of them out").into()
         }
         Error::SharingDenied(_) => {
             "keep it in scope project: `reasoning-bank memory promote` shares what has proved itself; workspace.share = true in the user's own configuration lets clients write there; over the network, a token with admin (a team) or admin:all (an organisation) may".into()

@@ -29,6 +29,9 @@ pub enum Error {
     /// The session works in one workspace and has named another.
     #[error("{0} is not the workspace of this session")]
     OtherWorkspace(String),
+    /// A request over the network names two workspaces.
+    #[error("{argument}: names {named}, and the request is for the workspace {bound}")]
+    TwoWorkspaces { argument: &'static str, named: String, bound: String },
     /// Clients may not write to what others read as well.
     #[error("clients may not write to the memories of the {}", .0.as_str())]
     SharingDenied(Scope),
@@ -113,7 +116,9 @@ impl Error {
             Self::InvalidArgument { .. } => Code::InvalidArgument,
             Self::NotFound(_) => Code::NotFound,
             Self::WorkspaceUnknown(_) | Self::KeyUnknown(_) => Code::WorkspaceUnknown,
-            Self::ScopeDenied(_) | Self::OtherWorkspace(_) | Self::SharingDenied(_) => Code::ScopeDenied,
+            Self::ScopeDenied(_) | Self::OtherWorkspace(_) | Self::TwoWorkspaces { .. } | Self::SharingDenied(_) => {
+                Code::ScopeDenied
+            }
             Self::WorkspaceRequired(_) | Self::KeyRequired => Code::WorkspaceRequired,
             Self::PermissionDenied(_) => Code::PermissionDenied,
             Self::ConsentRequired { .. } => Code::ConsentRequired,

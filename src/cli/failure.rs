@@ -243,6 +243,7 @@ fn exit_of(error: &Error) -> CommandExit {
         | Error::WorkspaceUnknown(_)
         | Error::ScopeDenied(_)
         | Error::OtherWorkspace(_)
+        | Error::TwoWorkspaces { .. }
         | Error::SharingDenied(_)
         | Error::WorkspaceRequired(_)
         | Error::KeyRequired

@@ -216,7 +216,9 @@ fn asked_for(
     }
     let key = WorkspaceKey::chosen(text).map_err(|error| Error::invalid(argument, error.to_string()))?;
     match header {
-        Some(header) if *header != key => Err(Error::OtherWorkspace(text.to_owned())),
+        Some(header) if *header != key => {
+            Err(Error::TwoWorkspaces { argument, named: key.to_string(), bound: header.to_string() })
+        }
         _ => Ok(Some(key)),
     }
 }

@@ -19,6 +19,7 @@ fn every_failure_says_what_happened_and_what_to_do() {
         Error::WorkspaceUnknown("0123456789abcdef".into()),
         Error::ScopeDenied(Scope::Team),
         Error::OtherWorkspace("../other".into()),
+        Error::TwoWorkspaces { argument: "workspace", named: "bank".into(), bound: "shop".into() },
         Error::SharingDenied(Scope::Org),
         Error::WorkspaceRequired(String::new()),
         Error::ConsentRequired { what: "Delete x for good".into(), command: "reasoning-bank memory delete 7".into() },

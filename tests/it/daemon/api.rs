@@ -130,6 +130,10 @@ async fn what_is_wrong_with_a_request_is_said_in_its_status_and_its_document() {
         let (got, document) = script.send(method, &path, body).await;
         assert_eq!((got.as_u16(), document["error"]["code"].as_str().unwrap()), (status, code), "{path}: {document}");
     }
+    let (_, two) = script.send(Method::GET, "/memories?workspace=bank", None).await;
+    assert_eq!(two["error"]["message"], "workspace: names bank, and the request is for the workspace shop");
+    let hint = two["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("?workspace=") && hint.contains("X-Workspace") && !hint.contains("session"), "{hint}");
     let form = script.request(Method::POST, "/memories/search").body("query=locks").send().await.unwrap();
     assert_eq!(form.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
     let torn = script.request(Method::POST, "/memories/search").header("content-type", "application/json");
