@@ -29,6 +29,7 @@ mod tests;
 mod tools;
 mod transport;
 
+pub(crate) use arguments::read_arguments;
 pub use bridge::{BridgeError, BridgeOptions};
 pub(crate) use caller::{CallEnd, SESSION_HEADER, WORKSPACE_HEADER};
 pub(crate) use client::RequestKey;

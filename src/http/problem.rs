@@ -16,7 +16,7 @@ pub(super) struct Problem {
     status: StatusCode,
     code: &'static str,
     message: Cow<'static, str>,
-    hint: Option<&'static str>,
+    hint: Option<Cow<'static, str>>,
     header: Option<Box<(HeaderName, HeaderValue)>>,
 }
 
@@ -50,8 +50,8 @@ impl Problem {
     }
 
     /// Says what can be done about it.
-    pub(super) fn hint(self, hint: &'static str) -> Self {
-        Self { hint: Some(hint), ..self }
+    pub(super) fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
     }
 
     pub(super) fn retry_after(self, wait: Duration) -> Self {
@@ -74,7 +74,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut document = json!({"error": {"code": self.code, "message": self.message}});
         if let Some(hint) = self.hint {
-            document["error"]["hint"] = hint.into();
+            document["error"]["hint"] = json!(hint);
         }
         let mut response = (self.status, Json(document)).into_response();
         response.extensions_mut().insert(ProblemCode(self.code));

@@ -5,8 +5,11 @@
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::safety::secrets::scrub;
 use rmcp::model::JsonObject;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use super::schema::of_arguments;
 
 /// Nobody looks at more of an argument than this, whoever judges it: to look through a million tags takes seconds. No
 /// schema allows as much.
@@ -27,6 +30,14 @@ pub(super) fn extract<T: DeserializeOwned>(
     ArgumentCheck { judged_elsewhere }.fields(schema, "", &arguments)?;
     serde_path_to_error::deserialize(Value::Object(arguments))
         .map_err(|error| Error::invalid(error.path().to_string(), shown(&error.inner().to_string())))
+}
+
+/// Reads arguments that no tool has, by the schema of their type.
+///
+/// # Errors
+/// The error names the argument and what it may be.
+pub(crate) fn read_arguments<T: DeserializeOwned + JsonSchema>(arguments: JsonObject) -> Result<T, Error> {
+    extract(&of_arguments::<T>(), Some(arguments), &[])
 }
 
 /// Drops nulls, which clients send for what they leave out.
@@ -77,15 +88,8 @@ impl ArgumentCheck<'_> {
         let within = |number: f64, min: &str, max: &str| {
             bound(min).is_none_or(|min| number >= min) && bound(max).is_none_or(|max| number <= max)
         };
-        let is_of_type = match schema.get("type").and_then(Value::as_str) {
-            Some("integer") => value.is_u64() || value.is_i64(),
-            Some("number") => value.is_number(),
-            Some("boolean") => value.is_boolean(),
-            Some("string") => value.is_string(),
-            Some("array") => value.is_array(),
-            Some("object") => value.is_object(),
-            _ => true,
-        };
+        let is_of_type = admits(schema, value)
+            && branches(schema).is_none_or(|branches| branches.iter().any(|one| admits(one, value)));
         let words = schema.get("enum").and_then(Value::as_array);
         if !is_of_type || words.is_some_and(|words| !words.contains(value)) {
             return refuse(format!("is {}", found(value)));
@@ -130,8 +134,32 @@ impl ArgumentCheck<'_> {
     }
 }
 
+/// Says whether a value has the type that a schema names. The bounds of the schema are not looked at.
+fn admits(schema: &Value, value: &Value) -> bool {
+    match schema.get("type").and_then(Value::as_str) {
+        Some("integer") => value.is_u64() || value.is_i64(),
+        Some("number") => value.is_number(),
+        Some("boolean") => value.is_boolean(),
+        Some("string") => value.is_string(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        _ => true,
+    }
+}
+
+/// Returns the schemas of which a value has to fit one.
+fn branches(schema: &Value) -> Option<&Vec<Value>> {
+    ["oneOf", "anyOf"].into_iter().find_map(|keyword| schema.get(keyword)?.as_array())
+}
+
 /// Says in words what a value may be.
 fn expected(schema: &Value) -> String {
+    if let Some(branches) = branches(schema) {
+        return branches.iter().map(expected).collect::<Vec<_>>().join(", or ");
+    }
+    if let Some(word) = schema.get("const") {
+        return word.to_string();
+    }
     let bounds = |min: &str, max: &str| match (schema.get(min), schema.get(max)) {
         (Some(min), Some(max)) => format!(" from {min} to {max}"),
         (Some(min), None) => format!(" of at least {min}"),
@@ -183,3 +211,6 @@ fn shown(text: &str) -> String {
         None => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

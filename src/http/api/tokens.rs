@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::{Extension, Path, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use reasoning_bank_actors::error::Error;
@@ -14,9 +14,11 @@ use reasoning_bank_domain::note::Code;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::{BASE, Problem, body_of, idempotency, invalid, status::failure_reference};
+use super::status::{self, failure_reference};
+use super::{BASE, Problem, body_of, idempotency, invalid};
 use crate::audit::{AuditEntry, AuditLog};
-use crate::mcp::answer_schema;
+use crate::mcp::{answer_schema, read_arguments};
+use crate::remedies;
 use crate::tokens::{ListedToken, ListedTokens, MadeToken, NewToken, Tokens, TokensError};
 
 /// The state that the routes for tokens work with.
@@ -45,20 +47,26 @@ enum TokenFailure {
 
 impl From<TokenFailure> for Problem {
     fn from(failure: TokenFailure) -> Self {
-        let (status, code) = match &failure {
-            TokenFailure::Grant(_) => (StatusCode::FORBIDDEN, Code::PermissionDenied),
-            TokenFailure::Tokens(TokensError::Unknown(_)) => (StatusCode::NOT_FOUND, Code::NotFound),
-            TokenFailure::Tokens(TokensError::Invalid(_)) => (StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidArgument),
-            TokenFailure::Tokens(TokensError::NameTaken(_) | TokensError::Ambiguous(_) | TokensError::TooMany) => {
-                (StatusCode::CONFLICT, Code::Conflict)
+        let (code, hint) = match &failure {
+            TokenFailure::Grant(_) => (Code::PermissionDenied, "ask for no more than your own token has"),
+            TokenFailure::Tokens(TokensError::Unknown(_)) => {
+                (Code::NotFound, "GET /api/v1/tokens lists the tokens of your team, with their ids and names")
             }
+            TokenFailure::Tokens(TokensError::Invalid(_)) => {
+                (Code::InvalidArgument, "correct the field that the message names and send it again")
+            }
+            TokenFailure::Tokens(TokensError::NameTaken(_)) => {
+                (Code::Conflict, "choose another name, or rotate that one")
+            }
+            TokenFailure::Tokens(TokensError::Ambiguous(_)) => (Code::Conflict, "name it by its id"),
+            TokenFailure::Tokens(TokensError::TooMany) => (Code::Conflict, "revoke tokens that nobody uses"),
             // The place where the server keeps its files is nobody's matter here.
             TokenFailure::Tokens(error) => {
                 tracing::error!(%error, "a request about tokens failed");
                 return Self::tokens_unusable();
             }
         };
-        Self::new(status, code.as_str(), failure.to_string())
+        Self::new(status::of(code, false), code.as_str(), failure.to_string()).hint(hint)
     }
 }
 
@@ -92,11 +100,7 @@ async fn create(
     own.allow(&caller, "token create").await?;
     let (parts, body) = request.into_parts();
     without_key(&parts.headers)?;
-    let new = Value::Object(body_of(&parts, body).await?);
-    let unfit = |error: serde_json::Error| {
-        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidArgument.as_str(), error.to_string())
-    };
-    let mut new: NewToken = serde_json::from_value(new).map_err(unfit)?;
+    let mut new: NewToken = read_arguments(body_of(&parts, body).await?).map_err(|error| refused(&error))?;
     new.team = new.team.or_else(|| caller.team.clone());
     new.org = new.org.or_else(|| caller.org.clone());
     let ids = |made: &MadeToken| vec![made.listed.id.to_string()];
@@ -134,6 +138,12 @@ async fn rotate(
     rotated.await.map(|(_, made)| Json(made))
 }
 
+/// Returns an error in the words that the tools have for it.
+fn refused(error: &Error) -> Problem {
+    let code = error.code();
+    Problem::new(status::of(code, false), code.as_str(), error.to_string()).hint(remedies::of(error))
+}
+
 /// Refuses a request with a key: what is answered with a secret is not kept.
 fn without_key(headers: &HeaderMap) -> Result<(), Problem> {
     match headers.contains_key(idempotency::HEADER) {
@@ -151,7 +161,7 @@ impl TokenRoutes {
         let error = Error::PermissionDenied(Permission::Admin);
         let (owner, outcome) = (caller.owner.clone(), error.code().as_str());
         self.audit.append(AuditEntry { owner, outcome, ..AuditEntry::about(action) }).await;
-        Err(Problem::new(StatusCode::FORBIDDEN, outcome, error.to_string()))
+        Err(refused(&error))
     }
 
     /// Does `work` with the tokens where the caller may look after some. The file is used on a thread of its own.

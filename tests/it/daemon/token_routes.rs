@@ -45,6 +45,34 @@ async fn an_administrator_makes_lists_replaces_and_ends_tokens_of_his_team() {
 }
 
 #[tokio::test]
+async fn what_is_wrong_with_a_new_token_is_told_by_its_field() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let admin = script(&daemon, &place, "read,admin");
+    for (new, message) in [
+        (json!({"name": 7, "workspaces": "all"}), "name: must be a string; it is 7"),
+        (
+            json!({"name": "a", "workspaces": ["shop"]}),
+            "workspaces: must be \"all\", or an object of only; it is an array",
+        ),
+        (json!({"name": "a", "workspaces": {"only": "shop"}}), "workspaces.only: "),
+        (
+            json!({"name": "a", "workspaces": "all", "expires_days": "ten"}),
+            "expires_days: must be an integer from 1 to",
+        ),
+        (json!({"name": "a", "workspaces": "all", "permissions": ["fly"]}), "permissions[0]: must be one of \""),
+        (json!({"name": "a", "workspaces": "all", "colour": "red"}), "colour: unknown"),
+        (json!({"name": "a"}), "workspaces: is required"),
+        (new_token("", &["read"], &["shop"]), "name: "),
+    ] {
+        let (status, refused) = admin.send(Method::POST, "/tokens", Some(new)).await;
+        assert_eq!((status.as_u16(), &refused["error"]["code"]), (422, &json!("invalid_argument")), "{refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().starts_with(message), "{refused}");
+        assert!(refused["error"]["hint"].is_string(), "{refused}");
+    }
+}
+
+#[tokio::test]
 async fn nobody_hands_out_more_than_he_has_or_learns_of_tokens_of_others() {
     let place = place_with_all_tools();
     let daemon = Daemon::start(&place, &[]);

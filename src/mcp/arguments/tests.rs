@@ -1,0 +1,35 @@
+use serde_json::json;
+
+use super::*;
+use crate::tokens::NewToken;
+
+fn problem(arguments: Value) -> String {
+    let Value::Object(arguments) = arguments else { panic!("no object: {arguments}") };
+    read_arguments::<NewToken>(arguments).unwrap_err().to_string()
+}
+
+#[test]
+fn a_value_of_another_type_is_named_with_what_it_may_be() {
+    let with = |field: &str, value: Value| {
+        let mut new = json!({"name": "ci", "workspaces": "all"});
+        new[field] = value;
+        problem(new)
+    };
+    assert!(with("name", json!(7)).starts_with("name: must be a string; it is 7"));
+    assert!(with("expires_days", json!("ten")).starts_with("expires_days: must be an integer from 1 to "));
+    assert!(with("permissions", json!("read")).starts_with("permissions: must be an array, each one of"));
+    assert!(with("permissions", json!(["read", "fly"])).starts_with("permissions[1]: must be one of"));
+    let workspaces = with("workspaces", json!(["shop"]));
+    assert_eq!(workspaces, "workspaces: must be \"all\", or an object of only; it is an array");
+    let only = with("workspaces", json!({"only": "shop"}));
+    assert!(only.starts_with("workspaces.only: invalid type: string"), "{only}");
+    assert!(with("colour", json!("red")).starts_with("colour: unknown; known are "));
+    assert!(problem(json!({"name": "ci"})).starts_with("workspaces: is required: \"all\", or an object of only"));
+}
+
+#[test]
+fn null_says_as_much_as_nothing() {
+    let new = json!({"name": "ci", "workspaces": "all", "team": null});
+    let Value::Object(new) = new else { panic!() };
+    assert_eq!(read_arguments::<NewToken>(new).unwrap().team, None);
+}
