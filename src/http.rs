@@ -224,7 +224,7 @@ impl Daemon {
             .route("/readyz", get(probes::ready).with_state(readiness))
             .route("/metrics", watched)
             .merge(protected)
-            .fallback(async || Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this path"))
+            .fallback(nothing_here)
             .layer(from_fn(problem::headers))
             .layer(CatchPanicLayer::custom(|_panic| Problem::internal().into_response()))
             .layer(from_fn_with_state(refusals.clone(), refusals::note))
@@ -241,6 +241,11 @@ impl Daemon {
         refusals.end_minute().await;
         self.audit.sync().await;
     }
+}
+
+async fn nothing_here() -> Problem {
+    let hint = "agents go to /mcp; /api/v1/openapi.json describes the routes for scripts";
+    Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this path", hint)
 }
 
 /// Takes an id away that is too long to be one: it would fill the log.

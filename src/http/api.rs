@@ -40,6 +40,8 @@ use crate::mcp::{MAX_BODY_BYTES, ScriptCall, Server};
 
 /// The path that all routes are below.
 const BASE: &str = "/api/v1";
+/// The hint for a request that no route understands.
+const DESCRIBED: &str = "correct the request; /api/v1/openapi.json describes every route";
 
 /// A method at a path, and the tool that answers it.
 struct Route {
@@ -163,7 +165,7 @@ impl ApiRoutes {
 }
 
 async fn not_allowed() -> Problem {
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here")
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here", DESCRIBED)
 }
 
 async fn respond(server: Server, route: &'static Route, request: Request) -> Response {
@@ -229,11 +231,11 @@ async fn read(server: &Server, route: &Route, parts: &mut Parts, body: Body) -> 
 /// Refuses a query that a route does not understand.
 fn bad_query(error: QueryRejection) -> Problem {
     let problem = format!("the query: {}", error.body_text());
-    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidArgument.as_str(), problem)
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidArgument.as_str(), problem, DESCRIBED)
 }
 
 fn invalid(problem: impl Into<String>) -> Problem {
-    Problem::new(StatusCode::BAD_REQUEST, "invalid_argument", problem.into())
+    Problem::new(StatusCode::BAD_REQUEST, "invalid_argument", problem.into(), DESCRIBED)
 }
 
 /// Reads the body. One that is not there says as much as an empty object.
@@ -246,7 +248,7 @@ async fn body_of(parts: &Parts, body: Body) -> Result<Map<String, Value>, Proble
     let kind = content_type.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
         let problem = "the body must be JSON, and the header Content-Type must say application/json";
-        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_argument", problem));
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_argument", problem, DESCRIBED));
     }
     match serde_json::from_slice(&bytes) {
         Ok(Value::Object(arguments)) => Ok(arguments),

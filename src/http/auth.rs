@@ -49,8 +49,10 @@ impl Authenticator {
     /// Finds out who sends a request, or why it is refused.
     pub(super) fn principal(&self, request: &Request) -> Result<(UsedToken, Principal), Problem> {
         if request.uri().query().is_some_and(|query| query.contains("rb_")) {
-            let problem = "a token does not belong into a URL, which logs keep; send it in the header Authorization";
-            return Err(Problem::new(StatusCode::BAD_REQUEST, "invalid_argument", problem));
+            let problem = "a token does not belong into a URL, which logs keep";
+            let hint =
+                "send it in the header Authorization: Bearer rb_…, and replace the one that was sent: `token rotate`";
+            return Err(Problem::new(StatusCode::BAD_REQUEST, "invalid_argument", problem, hint));
         }
         if !self.needs_token() {
             if is_forwarded(request.headers()) {

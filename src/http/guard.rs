@@ -37,7 +37,7 @@ impl AllowedHosts {
 
     /// Says why a request with these headers is refused.
     fn problem(&self, uri: &Uri, headers: &HeaderMap) -> Option<Problem> {
-        let forbidden = |what: &'static str| Problem::new(StatusCode::FORBIDDEN, "host_denied", what);
+        let forbidden = |what, hint| Problem::new(StatusCode::FORBIDDEN, "host_denied", what, hint);
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = match (hosts.next(), hosts.next()) {
             (Some(host), None) => host.to_str().unwrap_or_default(),
@@ -45,7 +45,8 @@ impl AllowedHosts {
             (Some(_), Some(_)) => "",
         };
         if !self.allows(host) {
-            return Some(forbidden("this server is not reached under this name; http.allowed_hosts lists others"));
+            let hint = "have whoever runs the server list the name in http.allowed_hosts";
+            return Some(forbidden("this server is not reached under the name in the header Host", hint));
         }
         let origin = headers.get(header::ORIGIN)?;
         let origin = origin.to_str().ok().and_then(|origin| origin.parse::<Uri>().ok());
@@ -53,7 +54,8 @@ impl AllowedHosts {
             matches!(origin.scheme_str(), Some("http" | "https"))
                 && origin.authority().is_some_and(|authority| self.allows(authority.as_str()))
         });
-        (!allowed).then(|| forbidden("pages of other origins may not use this server"))
+        let hint = "send it from a program, without the header Origin, or list its host in http.allowed_hosts";
+        (!allowed).then(|| forbidden("pages of other origins may not use this server", hint))
     }
 }
 

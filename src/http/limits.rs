@@ -34,7 +34,8 @@ impl LimitedRequests {
         let Some(wait) = limits.wait() else { return Ok(limits) };
         self.metrics.refused(AdmissionRefusal::Rate);
         let problem = "the token asks too often; http.requests_per_second is its limit";
-        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, Code::Overloaded.as_str(), problem).retry_after(wait))
+        let hint = "wait for the seconds that Retry-After names, and ask less often";
+        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, Code::Overloaded.as_str(), problem, hint).retry_after(wait))
     }
 }
 
@@ -57,7 +58,8 @@ pub(super) async fn limit(
         Ok(open) => open,
         Err(error) => {
             let problem = "the token has too many requests open";
-            let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, error.code().as_str(), problem);
+            let hint = "read the answers that are open to their end, or close them";
+            let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, error.code().as_str(), problem, hint);
             return problem.retry_after(error.retry_after().unwrap_or_default()).into_response();
         }
     };

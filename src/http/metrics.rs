@@ -48,7 +48,8 @@ impl MetricsRoute {
             Ok((used, principal)) if principal.may(Permission::AdminAll) => self.limited.admit(&used).err(),
             Ok(_) => {
                 let problem = "the metrics need a token with the permission admin:all";
-                Some(Problem::new(StatusCode::FORBIDDEN, "permission_denied", problem))
+                let hint = "ask whoever runs the server for such a token";
+                Some(Problem::new(StatusCode::FORBIDDEN, "permission_denied", problem, hint))
             }
             Err(problem) => Some(problem),
         }

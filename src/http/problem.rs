@@ -1,4 +1,4 @@
-//! The form of every refusal: `{"error": {"code", "message", "hint"?}}`, with the codes that all answers of the program
+//! The form of every refusal: `{"error": {"code", "message", "hint"}}`, with the codes that all answers of the program
 //! use.
 
 use std::borrow::Cow;
@@ -12,46 +12,59 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
+const NO_SESSION: &str = "there is no such session";
+const NEW_SESSION: &str = "begin a new session with initialize";
+const LOG_SAYS: &str = "try again, and look into the log of the server";
+
 pub(super) struct Problem {
     status: StatusCode,
     code: &'static str,
     message: Cow<'static, str>,
-    hint: Option<Cow<'static, str>>,
+    hint: Cow<'static, str>,
     header: Option<Box<(HeaderName, HeaderValue)>>,
 }
 
 impl Problem {
-    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code, message: message.into(), hint: None, header: None }
+    /// Makes a refusal, with what can be done about it as the hint.
+    pub(super) fn new(
+        status: StatusCode,
+        code: &'static str,
+        message: impl Into<Cow<'static, str>>,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self { status, code, message: message.into(), hint: hint.into(), header: None }
     }
 
     /// Says that the request came without a valid token. It names no metadata: clients forget a configured token when
     /// they find some.
     pub(super) fn unauthenticated() -> Self {
         let message = "a valid token is needed, in the header Authorization: Bearer rb_…";
+        let hint = "ask whoever runs the server for a token, which `reasoning-bank token create` makes there; one that was \
+                    revoked or has expired is good no more";
         let challenge = (header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        Self { header: Some(Box::new(challenge)), ..Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", message) }
+        let refusal = Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", message, hint);
+        Self { header: Some(Box::new(challenge)), ..refusal }
+    }
+
+    /// Says that a session of the protocol is not there, or is somebody else's.
+    pub(super) fn no_session() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", NO_SESSION, NEW_SESSION)
     }
 
     /// Says that something panicked.
     pub(super) fn internal() -> Self {
         let problem = "something went wrong inside; the log says what";
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", problem)
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", problem, LOG_SAYS)
     }
 
     /// Says that the file of tokens cannot be used. The log says why.
     pub(super) fn tokens_unusable() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", "the tokens cannot be read or stored now")
-            .retry_after(Duration::from_secs(5))
+        let (code, problem) = ("store_unavailable", "the tokens cannot be read or stored now");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, problem, LOG_SAYS).retry_after(Duration::from_secs(5))
     }
 
     pub(super) fn code(&self) -> &'static str {
         self.code
-    }
-
-    /// Says what can be done about it.
-    pub(super) fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
     }
 
     pub(super) fn retry_after(self, wait: Duration) -> Self {
@@ -72,10 +85,7 @@ pub(super) fn whole_seconds(wait: Duration) -> HeaderValue {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut document = json!({"error": {"code": self.code, "message": self.message}});
-        if let Some(hint) = self.hint {
-            document["error"]["hint"] = json!(hint);
-        }
+        let document = json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}});
         let mut response = (self.status, Json(document)).into_response();
         response.extensions_mut().insert(ProblemCode(self.code));
         if let Some((name, value)) = self.header.map(|header| *header) {
@@ -106,11 +116,10 @@ pub(super) async fn documented(response: Response) -> Response {
     // The protocol answers a body that it cannot read as if its media type were wrong.
     let status = if said.starts_with(UNREADABLE_BODY) { StatusCode::BAD_REQUEST } else { status };
     let has_ended = status.is_server_error() && said.contains(SESSION_ENDED);
-    let (status, said) =
-        if has_ended { (StatusCode::NOT_FOUND, "there is no such session".to_owned()) } else { (status, said) };
+    let (status, said) = if has_ended { (StatusCode::NOT_FOUND, NO_SESSION.to_owned()) } else { (status, said) };
     let message = if said.is_empty() { status.canonical_reason().unwrap_or_default().to_owned() } else { said };
     let (code, hint) = match status {
-        StatusCode::NOT_FOUND => ("not_found", "begin a new session with initialize"),
+        StatusCode::NOT_FOUND => ("not_found", NEW_SESSION),
         StatusCode::METHOD_NOT_ALLOWED => ("invalid_argument", "send messages with POST"),
         StatusCode::NOT_ACCEPTABLE => {
             ("invalid_argument", "send the header Accept: application/json, text/event-stream")
@@ -121,9 +130,9 @@ pub(super) async fn documented(response: Response) -> Response {
                 "send one JSON-RPC message as the body, and in its headers what the revision of the protocol wants";
             ("invalid_argument", hint)
         }
-        _ => ("internal", "try again, and look into the log of the server"),
+        _ => ("internal", LOG_SAYS),
     };
-    let mut document = Problem::new(status, code, message).hint(hint).into_response();
+    let mut document = Problem::new(status, code, message, hint).into_response();
     parts.headers.remove(header::CONTENT_TYPE);
     parts.headers.remove(header::CONTENT_LENGTH);
     document.headers_mut().extend(parts.headers);

@@ -58,7 +58,8 @@ impl BodyPlaces {
         };
         timeout_at(until, both).await.ok().flatten().ok_or_else(|| {
             let problem = "too many large bodies arrive at once";
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, Code::Overloaded.as_str(), problem).retry_after(RETRY)
+            let hint = "send it again in a moment";
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, Code::Overloaded.as_str(), problem, hint).retry_after(RETRY)
         })
     }
 
@@ -106,16 +107,18 @@ pub(super) async fn put_aside(body: Body, file: File, max_bytes: u64) -> Result<
 
 fn no_room(error: io::Error) -> Problem {
     let problem = format!("the body cannot be put aside: {error}");
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, Code::StoreUnavailable.as_str(), problem)
+    let hint = "have whoever runs the server look at the space in its data directory, and send it again";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, Code::StoreUnavailable.as_str(), problem, hint)
 }
 
 fn too_large(max_bytes: u64) -> Problem {
     let problem = format!("the body has more than {max_bytes} bytes");
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "invalid_argument", problem)
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "invalid_argument", problem, "send less in one request")
 }
 
 fn not_whole() -> Problem {
-    Problem::new(StatusCode::REQUEST_TIMEOUT, "invalid_argument", "the body did not arrive whole in time")
+    let (problem, hint) = ("the body did not arrive whole in time", "send it again without long pauses");
+    Problem::new(StatusCode::REQUEST_TIMEOUT, "invalid_argument", problem, hint)
 }
 
 /// Lets a request on once its body is there.
@@ -127,7 +130,8 @@ pub(super) async fn read_whole(State(places): State<BodyPlaces>, request: Reques
         (_, Some(length)) if MAX_BODY_BYTES < length => Err(too_large(MAX_BODY_BYTES as u64)),
         (Some(limits), _) => places.read(limits, body).await,
         (None, _) => {
-            Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "a request came without its limits"))
+            tracing::error!("a request came without its limits");
+            Err(Problem::internal())
         }
     };
     match body {

@@ -68,7 +68,8 @@ impl SessionOwners {
     /// Says why a call was ended from here.
     fn over(&self) -> Problem {
         if self.stop.is_cancelled() {
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled", "the server ends")
+            let hint = "send it again once the server is there again";
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled", "the server ends", hint)
                 .retry_after(Duration::from_secs(5))
         } else {
             Problem::unauthenticated()
@@ -143,7 +144,7 @@ pub(super) async fn bind(
     }
     let named = request.headers().get(SESSION_HEADER).map(|session| session.to_str().unwrap_or_default().to_owned());
     if named.as_ref().is_some_and(|session| !own.uses(session, &used)) {
-        return Problem::new(StatusCode::NOT_FOUND, "not_found", "there is no such session").into_response();
+        return Problem::no_session().into_response();
     }
     let (method, end) = (request.method().clone(), own.end_of(&used));
     request.extensions_mut().insert(CallEnd(end.clone()));

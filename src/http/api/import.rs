@@ -87,7 +87,7 @@ fn refused(failure: &ImportFailure) -> Problem {
         }
     };
     let code = failure.code();
-    Problem::new(status::of(code, false), code.as_str(), failure.to_string()).hint(hint)
+    Problem::new(status::of(code, false), code.as_str(), failure.to_string(), hint)
 }
 
 /// Describes the route, as a path of OpenAPI.

@@ -74,7 +74,7 @@ pub(super) fn document(server: &Server) -> Value {
                     "required": ["error"],
                     "properties": {"error": {
                         "type": "object",
-                        "required": ["code", "message"],
+                        "required": ["code", "message", "hint"],
                         "properties": {
                             "code": {"type": "string"},
                             "message": {"type": "string"},

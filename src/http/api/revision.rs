@@ -46,8 +46,9 @@ pub(super) fn is_conditional(headers: &HeaderMap) -> bool {
 /// The header is not there, or names no single revision.
 pub(super) fn required(headers: &HeaderMap, arguments: &mut Map<String, Value>) -> Result<(), Problem> {
     let Some(header) = headers.get(header::IF_MATCH) else {
-        let problem = "send the header If-Match with the ETag of the memory that you have read, such as \"3\"";
-        return Err(Problem::new(StatusCode::PRECONDITION_REQUIRED, "invalid_argument", problem));
+        let problem = "the header If-Match is missing";
+        let hint = "send If-Match with the ETag of the memory that you have read, such as \"3\"";
+        return Err(Problem::new(StatusCode::PRECONDITION_REQUIRED, "invalid_argument", problem, hint));
     };
     let tag = header.to_str().ok().and_then(|tag| tag.trim().strip_prefix('"')?.strip_suffix('"'));
     let Some(revision) = tag.and_then(|tag| tag.parse::<u64>().ok()) else {

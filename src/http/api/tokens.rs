@@ -66,7 +66,7 @@ impl From<TokenFailure> for Problem {
                 return Self::tokens_unusable();
             }
         };
-        Self::new(status::of(code, false), code.as_str(), failure.to_string()).hint(hint)
+        Self::new(status::of(code, false), code.as_str(), failure.to_string(), hint)
     }
 }
 
@@ -141,7 +141,7 @@ async fn rotate(
 /// Returns an error in the words that the tools have for it.
 fn refused(error: &Error) -> Problem {
     let code = error.code();
-    Problem::new(status::of(code, false), code.as_str(), error.to_string()).hint(remedies::of(error))
+    Problem::new(status::of(code, false), code.as_str(), error.to_string(), remedies::of(error))
 }
 
 /// Refuses a request with a key: what is answered with a secret is not kept.

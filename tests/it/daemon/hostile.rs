@@ -272,6 +272,28 @@ async fn refusals_of_the_protocol_are_documents_with_a_hint() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_is_not_let_in_and_what_is_not_there_are_told_with_a_hint() {
+    let target = Target::new();
+    let daemon = &target.daemon;
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let nobody = daemon.post(&message).send().await.unwrap();
+    assert_eq!(nobody.headers()["www-authenticate"], "Bearer", "it names no metadata");
+    let no_session = daemon.post(&message).bearer_auth(&target.token).header("mcp-session-id", "none").send();
+    let nothing = daemon.get("/nothing").send();
+    for (answer, status, code, hint) in [
+        (nobody, 401, "unauthenticated", "token create"),
+        (no_session.await.unwrap(), 404, "not_found", "initialize"),
+        (nothing.await.unwrap(), 404, "not_found", "/mcp"),
+    ] {
+        assert_eq!(answer.status(), status);
+        let document: Value = answer.json().await.unwrap();
+        let error = &document["error"];
+        assert_eq!(error["code"], code, "{document}");
+        assert!(error["message"].is_string() && error["hint"].as_str().unwrap().contains(hint), "{document}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_is_slow_keeps_no_place_and_nobody_waiting() {
     let target = Target::new();
     let body = |length: usize| format!("Content-Type: application/json\r\nContent-Length: {length}\r\n");
