@@ -13,6 +13,11 @@ pub(crate) fn is_this_machine(url: &Url) -> bool {
     }
 }
 
+/// Tells whether a token may be sent to a URL: encrypted, or to this machine.
+pub(crate) fn may_carry_token(url: &Url) -> bool {
+    url.scheme() == "https" || is_this_machine(url)
+}
+
 /// Tells whether a URL leads to this machine or into its private network.
 pub(crate) fn is_private(url: &Url) -> bool {
     is_this_machine(url)

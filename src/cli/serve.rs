@@ -22,7 +22,7 @@ use super::output::{Output, line};
 use super::session::{end_of_process, one_thread, with_serving_bank};
 use super::signals;
 use crate::hooks::answer_hooks;
-use crate::hosts::is_this_machine;
+use crate::hosts::may_carry_token;
 use crate::http::{Daemon, ServeError};
 use crate::mcp::{BridgeOptions, McpOptions, PATH, bridge_stdio};
 use crate::settings::{BOOTSTRAP_TOKEN_FILE, Loaded, SettingSources};
@@ -92,8 +92,7 @@ fn announce(daemon: &Daemon, output: Output) -> Result<(), CommandFailure> {
 pub(super) fn bridge(url: Url, token_env: &str, key: Option<WorkspaceKey>) -> Result<CommandExit, CommandFailure> {
     let token = std::env::var(token_env).ok().filter(|token| !token.trim().is_empty());
     let token = token.map(|token| SecretString::from(token.trim().to_owned()));
-    let is_safe = url.scheme() == "https" || is_this_machine(&url);
-    if token.is_some() && !is_safe {
+    if token.is_some() && !may_carry_token(&url) {
         let problem = format!("the token would go to {url} unencrypted");
         return Err(CommandFailure::usage(problem).hint("use https, or a server on this machine"));
     }

@@ -24,6 +24,7 @@ use super::client_places::client_places;
 use super::confirm::confirm;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
+use crate::hosts::may_carry_token;
 use crate::settings::{Loaded, Provider, SettingSources};
 
 /// A file with what it says and what it shall say.
@@ -59,11 +60,11 @@ fn install(
     mut ledger: Ledger,
     output: Output,
 ) -> Result<CommandExit, CommandFailure> {
-    let clients = wanted_clients(args, places, sources)?;
+    let mut left_out = PartsLeftOut::default();
+    let clients = wanted_clients(args, places, sources, &mut left_out)?;
     let binary = binary::stable_place(&places.home, &ledger.directory)?;
     let server = server_command(args, loaded, sources, &binary.path)?;
     let mut plans: Vec<FilePlan> = Vec::new();
-    let mut left_out = PartsLeftOut::default();
     for &client in &clients {
         let scope = SetupScope::from(args.scope);
         let file = places
@@ -228,16 +229,23 @@ fn wanted_clients(
     args: &SetupArgs,
     places: &ClientPlaces,
     sources: &SettingSources,
+    left_out: &mut PartsLeftOut,
 ) -> Result<Vec<AgentClient>, CommandFailure> {
     let mut clients = args.clients.clone();
     if clients.is_empty() {
         clients = AgentClient::ALL.into_iter().filter(|&client| is_here(client, places, sources)).collect();
         if args.scope == ScopeArg::Project {
-            clients.retain(|&client| places.server_file(client, SetupScope::Project, Path::exists).is_ok());
+            clients.retain(|&client| {
+                let file = places.server_file(client, SetupScope::Project, Path::exists);
+                file.map_err(|reason| left_out.servers.push(reason)).is_ok()
+            });
         }
     }
     clients.sort_unstable();
     clients.dedup();
+    if clients.is_empty() && !left_out.servers.is_empty() {
+        return Err(left_out.no_server());
+    }
     if clients.is_empty() {
         let names = AgentClient::ALL.map(AgentClient::as_str).join(", ");
         return Err(CommandFailure::usage("no client is found here").hint(format!("name one: {names}")));
@@ -253,11 +261,15 @@ fn is_here(client: AgentClient, places: &ClientPlaces, sources: &SettingSources)
     is_on_path || places.traces_of(client).iter().any(|path| path.exists())
 }
 
-/// Refuses what would write a secret into a file of a client.
-fn check_holds_no_secret(url: &reqwest::Url, token_env: &str) -> Result<(), CommandFailure> {
+/// Refuses what would write a secret into a file of a client, or send the token where others can read it.
+fn check_keeps_secrets(url: &reqwest::Url, token_env: &str) -> Result<(), CommandFailure> {
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
         return Err(CommandFailure::usage("--http: holds a name, a password or a query, which may be secret")
             .hint("put the token into an environment variable, and name that with --token-env"));
+    }
+    if !may_carry_token(url) {
+        return Err(CommandFailure::usage("--http: is not encrypted, and the token would be sent there")
+            .hint("use https, or a server on this machine"));
     }
     let is_name = !token_env.starts_with(|first: char| first.is_ascii_digit())
         && token_env.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
@@ -277,7 +289,7 @@ fn server_command(
 ) -> Result<ServerCommand, CommandFailure> {
     let program = utf8(binary)?;
     if let Some(url) = &args.http {
-        check_holds_no_secret(url, &args.token_env)?;
+        check_keeps_secrets(url, &args.token_env)?;
         let arguments = ["mcp", "--server", url.as_str(), "--token-env", &args.token_env].map(str::to_owned).to_vec();
         return Ok(ServerCommand { program, arguments, variables: vec![args.token_env.clone()] });
     }

@@ -302,6 +302,12 @@ fn clients_that_are_not_there_are_named_and_a_project_has_files_of_its_own() {
     let ran = place.run(&["setup", "--yes"]).exits(2);
     assert!(ran.stderr.contains("no client is found") && ran.stderr.contains("claude-code"), "{}", ran.stderr);
     place.run(&["setup", "goose", "--scope", "project", "--yes"]).exits(2);
+    fs::create_dir_all(place.path("home/.codeium/windsurf")).unwrap();
+    let found = place.run(&["setup", "--scope", "project", "--yes"]).exits(2);
+    assert!(found.stderr.contains("Windsurf has no configuration file of a project"), "{}", found.stderr);
+    fs::create_dir_all(place.path("home/.cursor")).unwrap();
+    let left_out = place.document(&["setup", "--scope", "project", "--dry-run"])["left_out"].to_string();
+    assert!(left_out.contains("no server is written: Windsurf"), "{left_out}");
     let report = place.document(&["setup", "claude-code", "vscode", "--scope", "project", "--dry-run"]);
     let paths: Vec<_> = report["files"].as_array().unwrap().iter().map(|file| file["path"].clone()).collect();
     assert_eq!(paths, [json!(place.path("project/.mcp.json")), json!(place.path("project/.vscode/mcp.json"))]);
@@ -316,6 +322,7 @@ fn a_secret_in_an_argument_is_refused_and_an_entry_by_hand_is_left_alone() {
     };
     assert!(with("https://me:hunter2@bank.example.org/mcp", "TEAM_TOKEN").contains("--http"));
     assert!(with("https://bank.example.org/mcp?key=hunter2", "TEAM_TOKEN").contains("--http"));
+    assert!(with("http://bank.example.org/mcp", "TEAM_TOKEN").contains("--http: is not encrypted"));
     assert!(with("https://bank.example.org/mcp", "not a name").contains("--token-env"));
     assert!(!place.path("home/.codex").exists());
 

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use reasoning_bank_clients::{AgentClient, ClientPlaces, NoHooks, NoUserInstructions, SetupScope};
+use reasoning_bank_clients::{AgentClient, ClientPlaces, NoHooks, NoSuchScope, NoUserInstructions, SetupScope};
 
 use crate::cli::failure::CommandFailure;
 
 #[derive(Debug, Default)]
 pub(super) struct PartsLeftOut {
+    /// The clients that were found, and have no file of a project.
+    pub(super) servers: Vec<NoSuchScope>,
     pub(super) hooks: Vec<NoHooks>,
     pub(super) instructions: Vec<NoUserInstructions>,
 }
@@ -37,10 +39,16 @@ impl PartsLeftOut {
         Ok(())
     }
 
+    /// Says that none of the clients that were found can be set up in a project.
+    pub(super) fn no_server(&self) -> CommandFailure {
+        CommandFailure::usage(joined(&self.servers)).hint("leave out --scope project, or name another client")
+    }
+
     pub(super) fn sentences(&self) -> Vec<String> {
+        let servers = self.servers.iter().map(|reason| format!("no server is written: {reason}"));
         let hooks = self.hooks.iter().map(|reason| format!("no hooks are written: {reason}"));
         let instructions = self.instructions.iter().map(|reason| format!("no instructions are written: {reason}"));
-        hooks.chain(instructions).collect()
+        servers.chain(hooks).chain(instructions).collect()
     }
 }
 
