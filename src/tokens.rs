@@ -44,12 +44,15 @@ pub enum TokensError {
     TooMany,
     #[error("there is no token {0}")]
     Unknown(String),
-    #[error("several teams have a valid token {0:?}; name it by its id")]
+    /// There is none of this name or id that could be ended or replaced. One that has ended may still be listed.
+    #[error("there is no valid token {0}")]
+    NoneValid(String),
+    #[error("several teams have a valid token {0:?}")]
     Ambiguous(String),
     /// A field of a new token is wrong.
     #[error("{0}")]
     Invalid(String),
-    #[error("there is a valid token {0:?} already; choose another name, or `token rotate` it")]
+    #[error("there is a valid token {0:?} already")]
     NameTaken(String),
     #[error("the system gives no random bytes: {0}")]
     NoRandomness(String),

@@ -69,6 +69,11 @@ impl CommandFailure {
         Self::new(CommandExit::Usage, Code::InvalidArgument, message)
     }
 
+    /// A file that the user names, or stdin, cannot be read.
+    pub(super) fn unreadable(name: &str, cause: impl std::fmt::Display) -> Self {
+        Self::usage(format!("{name} cannot be read: {cause}")).hint("give a file that is there and that you may read")
+    }
+
     /// The user was asked and did not agree.
     pub(super) fn declined() -> Self {
         Self::new(CommandExit::Failed, Code::Cancelled, "nothing was changed")
@@ -174,10 +179,16 @@ impl From<ClientError> for CommandFailure {
 impl From<TokensError> for CommandFailure {
     fn from(error: TokensError) -> Self {
         match error {
-            TokensError::Unknown(_) => Self::new(CommandExit::Usage, Code::NotFound, error.to_string())
-                .hint("`token list` shows which there are"),
-            TokensError::NameTaken(_) | TokensError::Invalid(_) | TokensError::Ambiguous(_) => {
-                Self::usage(error.to_string())
+            TokensError::Unknown(_) | TokensError::NoneValid(_) => {
+                Self::new(CommandExit::Usage, Code::NotFound, error.to_string())
+                    .hint("`token list` shows which there are")
+            }
+            TokensError::NameTaken(_) => {
+                Self::usage(error.to_string()).hint("choose another name, or `token rotate` that one")
+            }
+            TokensError::Invalid(_) => Self::usage(error.to_string()).hint("correct what the message names"),
+            TokensError::Ambiguous(_) => {
+                Self::usage(error.to_string()).hint("name it by its id, which `token list` shows")
             }
             _ => Self::new(CommandExit::Failed, Code::StoreUnavailable, error.to_string()),
         }

@@ -133,8 +133,7 @@ async fn export(
     }
     let target = Arc::new(import_target(false, loaded, system).await?);
     let name = place.display().to_string();
-    let file =
-        File::open(&place).map_err(|error| CommandFailure::usage(format!("{name} cannot be read")).caused_by(error))?;
+    let file = File::open(&place).map_err(|error| CommandFailure::unreadable(&name, error))?;
     let mut checked = check_export(file, &name, &target, loaded, output).await?;
     let mut kinds = KindPreviews::default();
     kinds.add_checked(&mut checked, system).await.map_err(|failure| failed(failure, &name))?;

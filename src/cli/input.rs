@@ -50,7 +50,7 @@ pub(super) fn read(path: &Path) -> Result<String, CommandFailure> {
     let name = path.display().to_string();
     match File::open(path) {
         Ok(file) => bounded(file, &name),
-        Err(error) => Err(CommandFailure::usage(format!("{name} cannot be read")).caused_by(error)),
+        Err(error) => Err(CommandFailure::unreadable(&name, error)),
     }
 }
 
@@ -76,13 +76,13 @@ pub(super) fn document<T: DeserializeOwned>(text: &str) -> Result<T, CommandFail
 
 /// Reads a file of at most `max` bytes, whatever it holds.
 pub(super) fn read_bytes(path: &Path, max: u64) -> Result<Vec<u8>, CommandFailure> {
-    let name = path.display();
+    let name = path.display().to_string();
     let mut content = Vec::new();
     let read = File::open(path).and_then(|file| file.take(max + 1).read_to_end(&mut content));
     match read.map(|bytes| bytes as u64 > max) {
         Ok(false) => Ok(content),
         Ok(true) => Err(CommandFailure::usage(format!("{name} has more than {max} bytes"))),
-        Err(error) => Err(CommandFailure::usage(format!("{name} cannot be read")).caused_by(error)),
+        Err(error) => Err(CommandFailure::unreadable(&name, error)),
     }
 }
 
@@ -98,7 +98,7 @@ fn bounded(source: impl Read, name: &str) -> Result<String, CommandFailure> {
     match read.map(|bytes| bytes as u64 > MAX_BYTES) {
         Ok(false) => Ok(text),
         Ok(true) => Err(CommandFailure::usage(format!("{name} has more than {MAX_BYTES} bytes"))),
-        Err(error) => Err(CommandFailure::usage(format!("{name} cannot be read")).caused_by(error)),
+        Err(error) => Err(CommandFailure::unreadable(name, error)),
     }
 }
 

@@ -221,7 +221,7 @@ impl Tokens {
         let mut meant = tokens.iter_mut().filter(|token| is_meant(token));
         match (meant.next(), meant.next()) {
             (Some(token), None) => Ok(token),
-            (None, _) => Err(TokensError::Unknown(named.to_owned())),
+            (None, _) => Err(TokensError::NoneValid(named.to_owned())),
             (Some(_), Some(_)) => Err(TokensError::Ambiguous(named.to_owned())),
         }
     }

@@ -133,6 +133,7 @@ fn one_bad_line_and_nothing_is_imported() {
     assert_eq!(export(&new, &[]), "");
     let missing = new.run(&["memory", "import", "nowhere.jsonl"]).exits(2);
     assert!(missing.stderr.contains("nowhere.jsonl cannot be read"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("hint: give a file that is there"), "{}", missing.stderr);
 }
 
 #[test]

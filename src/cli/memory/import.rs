@@ -122,7 +122,7 @@ fn open(path: &Path) -> Result<(Box<dyn Read + Send>, String), CommandFailure> {
     let name = path.display().to_string();
     match File::open(path) {
         Ok(file) => Ok((Box::new(file), name)),
-        Err(error) => Err(unreadable(&name).caused_by(error)),
+        Err(error) => Err(CommandFailure::unreadable(&name, error)),
     }
 }
 
@@ -145,15 +145,11 @@ pub(in crate::cli) fn agree(
     })
 }
 
-fn unreadable(name: &str) -> CommandFailure {
-    CommandFailure::usage(format!("{name} cannot be read"))
-}
-
 /// Says why a file is not imported, and what to do.
 pub(in crate::cli) fn failed(failure: ImportFailure, name: &str) -> CommandFailure {
     let message = failure.to_string();
     match failure {
-        ImportFailure::Unreadable(error) => unreadable(name).caused_by(error),
+        ImportFailure::Unreadable(error) => CommandFailure::unreadable(name, error),
         ImportFailure::Aside(error) => CommandFailure::put_aside(error),
         ImportFailure::Bad(_) => CommandFailure::usage(format!("{name}: {message}"))
             .hint("correct or remove what each line names, and import the whole file again"),

@@ -49,7 +49,7 @@ impl From<TokenFailure> for Problem {
     fn from(failure: TokenFailure) -> Self {
         let (code, hint) = match &failure {
             TokenFailure::Grant(_) => (Code::PermissionDenied, "ask for no more than your own token has"),
-            TokenFailure::Tokens(TokensError::Unknown(_)) => {
+            TokenFailure::Tokens(TokensError::Unknown(_) | TokensError::NoneValid(_)) => {
                 (Code::NotFound, "GET /api/v1/tokens lists the tokens of your team, with their ids and names")
             }
             TokenFailure::Tokens(TokensError::Invalid(_)) => {

@@ -21,8 +21,11 @@ fn what_was_done_to_tokens_is_in_the_audit_log_with_the_user_who_did_it() {
     let place = Place::new();
     let made = place.document(&["token", "create", "ci", "--all-workspaces"]);
     let rotated = place.document(&["token", "rotate", "ci"]);
-    place.run(&["token", "create", "ci", "--all-workspaces"]).exits(2);
+    let taken = place.run(&["token", "create", "ci", "--all-workspaces"]).exits(2).stderr;
+    assert!(taken.contains("hint: choose another name"), "{taken}");
     place.run(&["token", "revoke", "ci"]).ok();
+    let over = place.run(&["token", "rotate", "ci"]).exits(2).stderr;
+    assert!(over.contains("there is no valid token ci"), "{over}");
     place.run(&["token", "list"]).ok();
     let entries = audited(&place);
     let of = |entry: &Value| (entry["action"].clone(), entry["ids"].clone());
