@@ -257,7 +257,7 @@ async fn a_workspace_is_named_by_its_key_and_the_token_says_which_are_good() {
     let place = place_with_all_tools();
     let both = token(&place, &["both", "--key", "git:example.org/a/shop", "--key", "bank"]);
     let daemon = Daemon::start(&place, &ALL_TOOLS);
-    let session = daemon.session(Some(&both)).await;
+    let mut session = daemon.session(Some(&both)).await;
     let lesson =
         |workspace: Option<&str>| json!({"title": "t", "description": "d", "content": "c", "workspace": workspace});
     let code = |answer: Value| answer["code"].as_str().unwrap_or("none").to_owned();
@@ -265,6 +265,11 @@ async fn a_workspace_is_named_by_its_key_and_the_token_says_which_are_good() {
     assert_eq!(code(session.call("record_memory", lesson(Some("other"))).await), "workspace_unknown");
     for path in ["/etc", "~/shop", "../shop", "."] {
         assert_eq!(code(session.call("record_memory", lesson(Some(path))).await), "invalid_argument", "{path}");
+        session.key = Some(path);
+        assert_eq!(code(session.call("record_memory", lesson(None)).await), "invalid_argument", "{path}");
+        session.key = None;
+        let made = place.run(&["token", "create", "path", "--key", path]).exits(2).stderr;
+        assert!(made.contains("workspaces: a workspace key is no path"), "{made}");
     }
     assert_eq!(session.call("record_memory", lesson(Some("bank"))).await["status"], "created");
     assert!(!session.tools().await.contains(&"switch_workspace".to_owned()));

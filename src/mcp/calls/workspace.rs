@@ -208,12 +208,6 @@ fn asked_for(
     named: Option<&str>,
 ) -> Result<Option<WorkspaceKey>, Error> {
     let Some(text) = named else { return Ok(header.cloned()) };
-    if Path::new(text).is_absolute() || text.starts_with(['~', '.']) {
-        return Err(Error::invalid(
-            argument,
-            "is a path, which means nothing to this server; name the project by its key",
-        ));
-    }
     let key = WorkspaceKey::chosen(text).map_err(|error| Error::invalid(argument, error.to_string()))?;
     match header {
         Some(header) if *header != key => {

@@ -24,6 +24,11 @@ pub enum InvalidWorkspaceKey {
     /// Keys stand in logs, lists and backups.
     #[error("a workspace key must hold no secret; name the project by something that everybody may read")]
     Secret,
+    #[error(
+        "a workspace key is no path, which means nothing on another machine; name the project by its remote, such as \
+         git:github.com/acme/shop, or by a name of its own"
+    )]
+    Path,
 }
 
 impl WorkspaceKey {
@@ -50,15 +55,23 @@ impl WorkspaceKey {
     /// Reads a key that a client chose.
     ///
     /// # Errors
-    /// It is no key, or has a secret in it.
+    /// It is no key, is a path, or has a secret in it.
     pub fn chosen(text: &str) -> Result<Self, InvalidWorkspaceKey> {
         let key: Self = text.trim().parse()?;
         key.check()?;
         Ok(key)
     }
 
-    /// Refuses a key with a secret in it.
+    /// Refuses a path, and a key with a secret in it.
+    ///
+    /// # Errors
+    /// The key is one of them.
     pub fn check(&self) -> Result<(), InvalidWorkspaceKey> {
+        let first = self.0.split('/').next().unwrap_or_default();
+        // A key that begins with a slash has nothing before it.
+        if matches!(first, "" | "." | "..") || first.starts_with('~') {
+            return Err(InvalidWorkspaceKey::Path);
+        }
         if has_secret(&self.0) { Err(InvalidWorkspaceKey::Secret) } else { Ok(()) }
     }
 
@@ -144,7 +157,16 @@ mod tests {
         assert!("x".repeat(200).parse::<WorkspaceKey>().is_ok());
         let secret = "git:github.com/acme/sk-ant-api03-Zq7Xk2LmPv9RtYw3BnHs6JdFgQcE1aUoI8KlMxNz";
         assert_eq!(WorkspaceKey::chosen(secret), Err(InvalidWorkspaceKey::Secret));
-        for key in ["git:github.com/acme/shop", "größe", "git:git.example.org:8443/a/4f2c9d81e7", "payments-api-v2"] {
+        for path in ["/etc", "~/shop", "~", "./shop", "../shop", "."] {
+            assert_eq!(WorkspaceKey::chosen(path), Err(InvalidWorkspaceKey::Path), "{path}");
+        }
+        for key in [
+            "git:github.com/acme/shop",
+            ".dotfiles",
+            "größe",
+            "git:git.example.org:8443/a/4f2c9d81e7",
+            "payments-api-v2",
+        ] {
             assert_eq!(WorkspaceKey::chosen(&format!(" {key} ")).unwrap().as_str(), key);
         }
     }
