@@ -230,8 +230,14 @@ async fn read(server: &Server, route: &Route, parts: &mut Parts, body: Body) -> 
 
 /// Refuses a query that a route does not understand.
 fn bad_query(error: QueryRejection) -> Problem {
-    let problem = format!("the query: {}", error.body_text());
+    let problem = query_problem(&error);
     Problem::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidArgument.as_str(), problem, DESCRIBED)
+}
+
+/// Says what is wrong with a query, and with which parameter.
+fn query_problem(error: &QueryRejection) -> String {
+    let text = error.body_text();
+    format!("the query: {}", text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text))
 }
 
 fn invalid(problem: impl Into<String>) -> Problem {
@@ -261,7 +267,7 @@ async fn body_of(parts: &Parts, body: Body) -> Result<Map<String, Value>, Proble
 /// the tool refuses in words.
 async fn query_of(parts: &mut Parts, known: Option<&Map<String, Value>>) -> Result<Map<String, Value>, Problem> {
     let query = Query::<Vec<(String, String)>>::from_request_parts(parts, &()).await;
-    let Query(pairs) = query.map_err(|error| invalid(format!("the query: {}", error.body_text())))?;
+    let Query(pairs) = query.map_err(|error| invalid(query_problem(&error)))?;
     let mut arguments = Map::new();
     for (name, text) in pairs {
         let schema = known.and_then(|known| known.get(&name));

@@ -134,6 +134,8 @@ async fn what_is_wrong_with_a_request_is_said_in_its_status_and_its_document() {
     assert_eq!(two["error"]["message"], "workspace: names bank, and the request is for the workspace shop");
     let hint = two["error"]["hint"].as_str().unwrap();
     assert!(hint.contains("?workspace=") && hint.contains("X-Workspace") && !hint.contains("session"), "{hint}");
+    let (_, query) = script.send(Method::GET, "/export?vectors=maybe", None).await;
+    assert_eq!(query["error"]["message"], "the query: vectors: provided string was not `true` or `false`");
     let form = script.request(Method::POST, "/memories/search").body("query=locks").send().await.unwrap();
     assert_eq!(form.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
     let torn = script.request(Method::POST, "/memories/search").header("content-type", "application/json");
