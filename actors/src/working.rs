@@ -97,11 +97,10 @@ impl WorkingHandle {
         Ok(task)
     }
 
-    /// Carries out operations up to the first that is not possible, and reads the memory afterwards. Each is scrubbed
-    /// of secrets.
+    /// Carries out operations, and reads the memory afterwards. Each is scrubbed of secrets.
     ///
     /// # Errors
-    /// There is no such task, another process has it, or an operation is not possible.
+    /// There is no such task, another process has it, or an operation is not possible, and then none is carried out.
     pub async fn apply<T: Send + 'static>(
         &self,
         task: &WorkingTask,

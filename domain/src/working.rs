@@ -1,12 +1,13 @@
 //! Working memory: what one running task needs at hand, within a budget of tokens. It is a state machine. An operation
 //! changes it, and the same operations in the same order make the same state again, so that a log of them is all that
-//! has to be stored. `entry` says what is held, `task` what the task is and how far it is, `prune` what gives way when
-//! the budget is used up, `render` what is shown, `related_texts` what earlier tasks say about it, and `task_end` what
-//! episode is kept of a task that is closed.
+//! has to be stored. `entry` says what is held, `task` what the task is and how far it is, `admission` which operations
+//! are let in together, `prune` what gives way when the budget is used up, `render` what is shown, `related_texts` what
+//! earlier tasks say about it, and `task_end` what episode is kept of a task that is closed.
 //!
 //! Nothing that was set is lost before the task is closed: what gives way is shown as one line with a reference, and
 //! the reference still leads to the whole.
 
+mod admission;
 mod budget;
 mod entry;
 mod operation;
@@ -88,7 +89,7 @@ struct TaskState {
 struct TaskSnapshot {
     id: u32,
     taken_at: Timestamp,
-    state: TaskState,
+    state: Arc<TaskState>,
 }
 
 impl WorkingMemory {
@@ -154,11 +155,6 @@ impl WorkingMemory {
         self.state.entries.iter().find(|entry| entry.reference() == reference)
     }
 
-    /// Checks whether an operation is possible: [`WorkingMemory::apply`] fails where this does, and only there.
-    pub fn check(&self, operation: &Operation) -> Result<(), WorkingInvalid> {
-        operation.check(self)
-    }
-
     /// Carries out an operation. Afterwards what is held in the foreground is within [`TOTAL_TOKENS`].
     ///
     /// # Errors
@@ -189,7 +185,8 @@ impl WorkingMemory {
             }
             Operation::Prune => self.state.prune_to(TOTAL_TOKENS / 2),
             Operation::Snapshot => {
-                let snapshot = TaskSnapshot { id: self.next_snapshot, taken_at: at, state: self.state.clone() };
+                let state = Arc::new(self.state.clone());
+                let snapshot = TaskSnapshot { id: self.next_snapshot, taken_at: at, state };
                 self.snapshots.push_back(snapshot);
                 self.next_snapshot += 1;
                 if self.snapshots.len() > MAX_SNAPSHOTS {
@@ -198,7 +195,7 @@ impl WorkingMemory {
             }
             Operation::Restore(id) => {
                 if let Some(snapshot) = self.snapshots.iter().find(|snapshot| snapshot.id == *id) {
-                    self.state = snapshot.state.clone();
+                    self.state = TaskState::clone(&snapshot.state);
                 }
             }
             Operation::Close(_) => {}

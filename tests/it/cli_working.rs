@@ -140,6 +140,25 @@ fn the_next_task_is_told_what_this_one_was(process: &mut McpProcess, task: &Valu
 }
 
 #[test]
+fn an_update_with_a_wrong_part_stores_none_of_its_parts() {
+    let place = with_working();
+    let mut process = McpProcess::initialized(&place, &[]);
+    let task = open(&mut process)["task_id"].clone();
+    let good = json!({"key": "branch", "value": "main"});
+    for (wrong, message) in [
+        (json!({"key": " ", "value": 1}), "set[1].key: is missing or blank"),
+        (json!({"key": "b"}), "set[1].value: is required: any JSON but null"),
+    ] {
+        let refused = process.call_failing("working_update", json!({"task_id": task, "set": [good, wrong]}));
+        assert_eq!((&refused["code"], &refused["message"]), (&json!("invalid_argument"), &json!(message)), "{refused}");
+    }
+    let shown = process.call("working_context", json!({"task_id": task}));
+    assert!(!shown["rendered"].as_str().unwrap().contains("branch"), "{shown}");
+    let updated = process.call("working_update", json!({"task_id": task, "set": [good]}));
+    assert_eq!(updated["added"], json!(["value:1"]), "{updated}");
+}
+
+#[test]
 fn a_close_that_is_killed_at_any_time_leaves_one_whole_episode() {
     let place = with_working();
     for round in 0..12_u64 {

@@ -67,11 +67,11 @@ impl LoadedTask {
         self.is_synced
     }
 
-    /// Carries out operations up to the first that is not possible.
+    /// Carries out operations, or none of them where one is not possible.
     pub(super) fn apply_all(&mut self, operations: Vec<Operation>, at: Timestamp) -> Result<WorkingChange, Error> {
+        self.memory.check_all(&operations, at)?;
         let mut applied = WorkingChange::default();
         for operation in operations {
-            self.memory.check(&operation)?;
             let sync = operation.is_synced();
             let line = LogLine { at, operation };
             self.append(&line, sync)?;

@@ -187,8 +187,12 @@ async fn an_operation_that_is_not_possible_changes_nothing_and_no_secret_is_kept
     let secret = format!("sk-or-v1-{}", "ab12".repeat(16));
     let kept = shown(&system, &task, vec![set("key", &secret)]).await.unwrap();
     assert!(!kept.contains(&secret) && kept.contains("task.key"), "{kept}");
+    let before = logs.lines();
     let refused = shown(&system, &task, vec![Operation::Restore(7)]).await.unwrap_err();
     assert_eq!(refused.to_string(), "there is no snapshot 7");
+    let refused = shown(&system, &task, vec![set("other", "1"), set("more", "2"), set(" ", "3")]).await.unwrap_err();
+    assert_eq!(refused.to_string(), "set[2].key: is missing or blank");
+    assert_eq!(logs.lines(), before, "no part of what is not possible as a whole is kept");
     assert_eq!(shown(&system, &task, Vec::new()).await.unwrap(), kept);
 }
 

@@ -69,7 +69,7 @@ fn task_scope() -> ValueScope {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkingInvalid {
     #[error("{field}: {problem}")]
-    Field { field: &'static str, problem: String },
+    Field { field: String, problem: String },
     #[error("the task holds {MAX_ENTRIES} entries or {} MiB, and no more", MAX_BYTES >> 20)]
     Full,
     #[error("there is no {0}")]
@@ -78,6 +78,12 @@ pub enum WorkingInvalid {
     NoSnapshot(u32),
     #[error("the task is closed")]
     Closed,
+}
+
+impl WorkingInvalid {
+    pub(super) fn field(field: &str, problem: String) -> Self {
+        Self::Field { field: field.to_owned(), problem }
+    }
 }
 
 /// An effect of an operation that its caller did not ask for.
@@ -135,13 +141,13 @@ impl Operation {
         }
         let (entries, bytes) = match self {
             Self::LoadTask(task) => {
-                check_items("goals", task.goals.len(), MAX_ITEMS)?;
-                check_items("success_criteria", task.success_criteria.len(), MAX_ITEMS)?;
-                check_items("constraints", task.constraints.len(), MAX_ITEMS)?;
-                check_items("plan", task.plan.len(), MAX_ITEMS)?;
-                for step in &task.plan {
-                    check_name("plan[].id", &step.id)?;
-                    check_items("plan[].depends_on", step.depends_on.len(), MAX_ITEMS)?;
+                check_items("task.goals", task.goals.len(), MAX_ITEMS)?;
+                check_items("task.success_criteria", task.success_criteria.len(), MAX_ITEMS)?;
+                check_items("task.constraints", task.constraints.len(), MAX_ITEMS)?;
+                check_items("task.plan", task.plan.len(), MAX_ITEMS)?;
+                for (n, step) in task.plan.iter().enumerate() {
+                    check_name(&format!("task.plan[{n}].id"), &step.id)?;
+                    check_items(&format!("task.plan[{n}].depends_on"), step.depends_on.len(), MAX_ITEMS)?;
                 }
                 (0, check_bytes("task", task.bytes(), 4 * VALUE_MAX_BYTES)?)
             }
@@ -151,8 +157,8 @@ impl Operation {
             }
             Self::PushState { state, note } => {
                 if let Some(state) = state {
-                    check_items("failed", state.failed.len(), MAX_ITEMS)?;
-                    check_items("completed", state.completed.len(), MAX_ITEMS)?;
+                    check_items("state.failed", state.failed.len(), MAX_ITEMS)?;
+                    check_items("state.completed", state.completed.len(), MAX_ITEMS)?;
                     check_bytes("state", state.bytes(), VALUE_MAX_BYTES)?;
                 }
                 (1, check_bytes("note", note.as_deref().unwrap_or_default().len(), VALUE_MAX_BYTES)?)
@@ -190,21 +196,21 @@ impl Operation {
     }
 }
 
-fn check_items(field: &'static str, items: usize, max: usize) -> Result<(), WorkingInvalid> {
+fn check_items(field: &str, items: usize, max: usize) -> Result<(), WorkingInvalid> {
     let problem = || format!("has {items} items; at most {max} are allowed");
-    if items > max { Err(WorkingInvalid::Field { field, problem: problem() }) } else { Ok(()) }
+    if items > max { Err(WorkingInvalid::field(field, problem())) } else { Ok(()) }
 }
 
-fn check_name(field: &'static str, name: &str) -> Result<(), WorkingInvalid> {
+fn check_name(field: &str, name: &str) -> Result<(), WorkingInvalid> {
     let problem = match name.chars().count() {
         _ if name.trim().is_empty() => "is missing or blank".to_owned(),
         chars if chars > NAME_MAX_CHARS => format!("has {chars} characters; at most {NAME_MAX_CHARS} are allowed"),
         _ => return Ok(()),
     };
-    Err(WorkingInvalid::Field { field, problem })
+    Err(WorkingInvalid::field(field, problem))
 }
 
-fn check_bytes(field: &'static str, bytes: usize, max: usize) -> Result<usize, WorkingInvalid> {
+fn check_bytes(field: &str, bytes: usize, max: usize) -> Result<usize, WorkingInvalid> {
     let problem = || format!("has {bytes} bytes; at most {max} are allowed");
-    if bytes > max { Err(WorkingInvalid::Field { field, problem: problem() }) } else { Ok(bytes) }
+    if bytes > max { Err(WorkingInvalid::field(field, problem())) } else { Ok(bytes) }
 }

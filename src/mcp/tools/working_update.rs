@@ -97,3 +97,23 @@ impl Arguments {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+    use crate::mcp::test_client::taken;
+
+    #[rstest]
+    #[case::no_value(json!({"set": [{"key": "a", "value": 1}, {"key": "b"}]}), "set[1].value: is required: any JSON but null")]
+    #[case::null(json!({"set": [{"key": "a", "value": null}]}), "set[0].value: is required: any JSON but null")]
+    #[case::no_output(json!({"results": [{"subtask": "a"}]}), "results[0].output: is required: any JSON but null")]
+    #[case::no_list(json!({"set": {"key": "a"}}), "set: must be an array of 0 to 100 items, each an object of key, scope, kind, value; it is an object")]
+    fn a_part_that_is_wrong_is_named_with_what_it_has_to_be(#[case] parts: Value, #[case] message: &str) {
+        let Value::Object(mut arguments) = parts else { unreachable!() };
+        arguments.insert("task_id".into(), json!("01890a5d-ac96-774b-bcce-b302099a8057"));
+        assert_eq!(taken::<Arguments>(&TOOL, arguments.into()), Err(message.into()));
+    }
+}
