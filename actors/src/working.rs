@@ -77,6 +77,13 @@ impl WorkingHandle {
             .behind(&self.gate)
     }
 
+    /// Checks the first operation of a task that is to begin, scrubbed of secrets, so that no task is begun for nothing.
+    pub fn checked(&self, mut first: Operation) -> Result<Operation, Error> {
+        first.scrub();
+        WorkingMemory::check_new(&first, self.clock.now())?;
+        Ok(first)
+    }
+
     /// Begins a task. `system` is what is always true of the agent.
     pub async fn begin(
         &self,

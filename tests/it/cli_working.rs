@@ -159,6 +159,23 @@ fn an_update_with_a_wrong_part_stores_none_of_its_parts() {
 }
 
 #[test]
+fn a_plan_that_cannot_be_worked_off_begins_no_task() {
+    let place = with_working();
+    let mut process = McpProcess::initialized(&place, &[]);
+    let plan = json!([{"id": "a", "title": "Do a", "depends_on": ["x"]}]);
+    let refused = process.call_failing("working_open", json!({"task": {"description": "Ship it", "plan": plan}}));
+    let message =
+        r#"task.plan[0].depends_on[0]: "x" is no step of the plan; name one of "a", or add the step to task.plan"#;
+    assert_eq!((&refused["code"], &refused["message"]), (&json!("invalid_argument"), &json!(message)), "{refused}");
+    process.call_failing("working_open", json!({"task": {"description": " "}}));
+    assert_eq!(process.call_failing("working_open", json!({}))["code"], "not_found", "no task was begun");
+    let task = open(&mut process)["task_id"].clone();
+    let refused = process.call_failing("working_update", json!({"task_id": task, "state": {"completed": ["x"]}}));
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.starts_with(r#"state.completed[0]: "x" is no step of the plan"#), "{message}");
+}
+
+#[test]
 fn a_close_that_is_killed_at_any_time_leaves_one_whole_episode() {
     let place = with_working();
     for round in 0..12_u64 {

@@ -43,9 +43,10 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let (working, owner) = (&calling.system.working, owner(calling));
     let (task, operations) = match (task, task_id) {
         (Some(task), _) => {
+            let load = working.checked(Operation::LoadTask(task))?;
             calling.memories().register(&resolved, calling.deadline).await?;
             let begun = working.begin(id, owner, system.unwrap_or_default(), calling.deadline).await?;
-            (begun, vec![Operation::LoadTask(task)])
+            (begun, vec![load])
         }
         (None, Some(task)) => (WorkingTask { workspace: id, owner, id: task.into() }, Vec::new()),
         (None, None) => {
