@@ -90,7 +90,12 @@ fn it_is_closed_once_however_often_it_is_closed(process: &mut McpProcess, task: 
     );
     assert_eq!((&closed["results"], &closed["completed"]), (&json!(1), &json!(["profile"])), "{closed}");
     assert_eq!((&closed["episode_id"], &closed["status"]), (task, &json!("SUCCESS")), "{closed}");
-    assert_eq!(process.call("working_close", json!({"task_id": task})), closed);
+    for again in [json!({"task_id": task}), json!({"task_id": task, "status": "SUCCESS"})] {
+        assert_eq!(process.call("working_close", again), closed);
+    }
+    let refused = process.call_failing("working_close", json!({"task_id": task, "status": "FAILURE"}));
+    assert_eq!(refused["code"], "invalid_argument", "{refused}");
+    assert!(refused["message"].as_str().unwrap().contains("closed before as SUCCESS"), "{refused}");
 }
 
 fn its_references_still_lead_to_the_same_texts(process: &mut McpProcess, task: &Value, whole: &str) {

@@ -1,6 +1,7 @@
 //! The tool `working_close` ends the working memory of a task, and keeps an episode of it.
 
 use futures::FutureExt;
+use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::working::EndedTask;
 use reasoning_bank_domain::episode::{Episode, EpisodeStatus};
 use reasoning_bank_domain::memory::ids::TraceId;
@@ -37,7 +38,8 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let Arguments { task_id, status, output, insights, workspace } = calling.extract()?;
     let task = task(calling, task_id, workspace.as_deref()).await?;
     let session = Some(calling.caller.source().to_owned());
-    let end = TaskEnd { status, output: present(output), insights, session };
+    let told = status.unwrap_or(EpisodeStatus::Partial);
+    let end = TaskEnd { status: told, output: present(output), insights, session };
     let answer = match calling.system.working.close(&task, end, calling.deadline).await {
         Ok(EndedTask { recorded, execution }) => {
             ClosedTask::of(task_id, recorded.episode_id, recorded.status, &execution)
@@ -49,7 +51,19 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
             ClosedTask::of(task_id, episode_id, outcome.status, &execution)
         }
     };
+    same_status(status, answer.status)?;
     document(&answer)
+}
+
+/// Refuses a status that is not the one that the task was closed with: a task ends once. None is the one that it has.
+fn same_status(told: Option<EpisodeStatus>, kept: EpisodeStatus) -> Result<(), Error> {
+    let Some(told) = told.filter(|told| *told != kept) else { return Ok(()) };
+    let problem = format!(
+        "is {}, but the task was closed before as {kept} and keeps that; leave status out, or say {kept}",
+        told.as_str(),
+        kept = kept.as_str()
+    );
+    Err(Error::invalid("status", problem))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -57,8 +71,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 struct Arguments {
     task_id: Uuid,
     /// PARTIAL where you do not know.
-    #[serde(default = "partial")]
-    status: EpisodeStatus,
+    status: Option<EpisodeStatus>,
     /// The task's result.
     #[schemars(length(max = VALUE_MAX_BYTES))]
     output: Option<String>,
@@ -69,10 +82,6 @@ struct Arguments {
     /// Path or id.
     #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
-}
-
-fn partial() -> EpisodeStatus {
-    EpisodeStatus::Partial
 }
 
 /// The summary of a task that was closed.
@@ -108,5 +117,20 @@ impl ClosedTask {
             left_out: kept.as_ref().and_then(|kept| some(kept.left_out())),
             shortened: kept.as_ref().and_then(|kept| some(kept.shortened())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_keeps_the_status_that_it_was_closed_with() {
+        let kept = EpisodeStatus::Success;
+        assert!(same_status(None, kept).is_ok() && same_status(Some(kept), kept).is_ok());
+        assert_eq!(
+            same_status(Some(EpisodeStatus::Failure), kept).unwrap_err().to_string(),
+            "status: is FAILURE, but the task was closed before as SUCCESS and keeps that; leave status out, or say SUCCESS"
+        );
     }
 }
