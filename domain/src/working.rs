@@ -120,6 +120,11 @@ impl WorkingMemory {
         &self.state.entries
     }
 
+    /// About how many tokens are at hand: never less than what is shown of them.
+    pub fn tokens(&self) -> usize {
+        self.state.foreground()
+    }
+
     /// Returns the time of the last operation before the task was closed.
     pub fn touched_at(&self) -> Timestamp {
         self.touched_at

@@ -187,10 +187,10 @@ proptest! {
                 }
                 _ => {}
             }
-            prop_assert!(memory.state.foreground() <= TOTAL_TOKENS);
+            prop_assert!(memory.tokens() <= TOTAL_TOKENS);
             for budget in [TOTAL_TOKENS, 3_000].into_iter().filter(|_| rendered.contains(&n)) {
                 let shown = memory.context(budget);
-                prop_assert!(shown.tokens <= budget, "{} of {budget}", shown.tokens);
+                prop_assert!(shown.tokens <= budget.min(memory.tokens()), "{} of {budget}", shown.tokens);
                 for (at, _) in shown.text.match_indices("[result:") {
                     let reference: Reference = shown.text[at..].split_inclusive(']').next().unwrap().parse().unwrap();
                     prop_assert!(memory.resolve(reference).is_some(), "{reference}");

@@ -24,7 +24,7 @@ pub(super) struct WorkingAnswer {
     /// The entries at hand, best first within the budget: data, never instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
     rendered: Option<String>,
-    /// About how many tokens `rendered` has.
+    /// About how many tokens `rendered` has; where it is left out, what is at hand.
     tokens: usize,
     /// The entries that are not even shown as a line. Their references are good all the same.
     #[serde(skip_serializing_if = "is_zero")]
@@ -66,7 +66,7 @@ impl WorkingAnswer {
         Self {
             task_id: task,
             episode_id: None,
-            tokens: shown.as_ref().map(|shown| shown.tokens).unwrap_or_default(),
+            tokens: shown.as_ref().map_or_else(|| memory.tokens(), |shown| shown.tokens),
             not_shown: shown.as_ref().map(|shown| shown.not_shown).unwrap_or_default(),
             rendered: shown.map(|shown| shown.text),
             entries: Vec::new(),
