@@ -25,7 +25,7 @@ pub use artefact::{
     INLINE_MAX_BYTES, NewArtefact,
 };
 pub use document::{Episode, EpisodeOutcome, EpisodeStatus, EpisodeTask, EpisodeVerdictSource, LifecycleView};
-pub use duplicate::{DUPLICATE_MINUTES, content_key};
+pub use duplicate::{DUPLICATE_MINUTES, content_key, not_taken};
 pub use failures::{FailureMatch, FailureTier, matched_failure};
 pub use filter::EpisodeFilter;
 pub use labels::{EpisodeLabels, EpisodeTexts, WHOLE_MAX_CHARS};
@@ -36,7 +36,7 @@ pub use recording::{BODY_MAX_BYTES, EntryBounds, MadeEpisode, NewEpisode, NewOut
 pub use relevance::{EpisodeRelevance, RECENT_DAYS, ScoredEpisode, relevance};
 pub use search::{
     ArchivedEpisode, DeletedEpisode, EpisodeFound, EpisodeHits, EpisodeList, EpisodeSummary, FoundBecause,
-    PurgedEpisodes, RecordedEpisode, RestoredEpisode, Strategy,
+    PurgedEpisodes, RecordedEpisode, ReportedEpisode, RestoredEpisode, Strategy,
 };
 pub use task_type::{OTHER_TASK, complexity, task_type};
 pub use tool_name::tool_name;

@@ -34,7 +34,7 @@ pub(super) fn command(command: EpisodeCommand, loaded: &Loaded, output: Output) 
                 let request = RecordEpisode { episode, workspace: workspace.clone(), session };
                 Ok(bank.episodes.record(request, request_deadline()).await?)
             })?;
-            output.answer(&recorded, render::episode_recorded)
+            output.answer(&recorded, render::episode_reported)
         }
         EpisodeCommand::Learn(args) => learn(*args, loaded, output),
         EpisodeCommand::Search(args) => search(query_of(args, loaded), loaded, output),

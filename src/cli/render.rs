@@ -40,8 +40,8 @@ pub(super) use context::{context, learned_episode, recovery};
 pub(super) use doctor::diagnosis;
 pub(super) use edit::{deleted, listed, promoted, promotions, quarantined, reported, superseded, updated};
 pub(super) use episode::{
-    artefact_text, artefact_written, episode, episode_archived, episode_deleted, episode_recorded, episode_restored,
-    episodes, episodes_found, episodes_purged,
+    artefact_text, artefact_written, episode, episode_archived, episode_deleted, episode_recorded, episode_reported,
+    episode_restored, episodes, episodes_found, episodes_purged,
 };
 pub(super) use eval::{
     eval_bars, eval_capture, eval_embedding, eval_episode_speed, eval_learning, eval_relevance, eval_retrieval,

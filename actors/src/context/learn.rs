@@ -86,7 +86,7 @@ impl ContextHandle {
             None => {
                 let source = Some(session.source.clone());
                 let request = RecordEpisode { episode: told, workspace: workspace.clone(), session: source };
-                let recorded = self.episodes.record(request, deadline).await?;
+                let recorded = self.episodes.record(request, deadline).await?.episode;
                 match recorded.created {
                     true => StoredEpisode { recorded, has_lessons: false },
                     false => self.told_before(recorded.episode_id, &workspace, deadline).await?,

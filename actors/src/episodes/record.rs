@@ -2,7 +2,8 @@
 
 use jiff::SignedDuration;
 use reasoning_bank_domain::episode::{
-    DUPLICATE_MINUTES, EpisodeFilter, MadeEpisode, NewEpisode, RecordedEpisode, Visibility, content_key,
+    DUPLICATE_MINUTES, EpisodeFilter, MadeEpisode, NewEpisode, RecordedEpisode, ReportedEpisode, Visibility,
+    content_key, not_taken,
 };
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::{Trace, TraceSource};
@@ -28,8 +29,8 @@ pub struct RecordEpisode {
 }
 
 impl EpisodesHandle {
-    /// Stores an episode. The same said again is the same episode.
-    pub async fn record(&self, request: RecordEpisode, deadline: Deadline) -> Result<RecordedEpisode, Error> {
+    /// Stores an episode. The same said again is the same episode, to which nothing is added.
+    pub async fn record(&self, request: RecordEpisode, deadline: Deadline) -> Result<ReportedEpisode, Error> {
         self.store_episode(None, request, deadline).await
     }
 
@@ -40,7 +41,7 @@ impl EpisodesHandle {
         request: RecordEpisode,
         deadline: Deadline,
     ) -> Result<RecordedEpisode, Error> {
-        self.store_episode(Some(id), request, deadline).await
+        Ok(self.store_episode(Some(id), request, deadline).await?.episode)
     }
 
     async fn store_episode(
@@ -48,7 +49,7 @@ impl EpisodesHandle {
         given: Option<TraceId>,
         request: RecordEpisode,
         deadline: Deadline,
-    ) -> Result<RecordedEpisode, Error> {
+    ) -> Result<ReportedEpisode, Error> {
         let RecordEpisode { episode, workspace, session } = request;
         episode.check_counts()?;
         let workspace = self.workspaces.resolve(&workspace, deadline).await?.workspace;
@@ -65,13 +66,12 @@ impl EpisodesHandle {
             dropped_characters: removed.dropped_characters,
         };
         let same = match given {
-            Some(id) => {
-                self.store.episode(id, Some(workspace.id.clone()), deadline).await?.map(|row| row.trace.trace_id)
-            }
+            Some(id) => self.store.episode(id, Some(workspace.id.clone()), deadline).await?.map(|row| row.trace),
             None => self.same_as(&trace, &workspace.id, deadline).await?,
         };
         if let Some(same) = same {
-            return Ok(recorded(same, false));
+            let notes = not_taken(&same, &trace).into_iter().collect();
+            return Ok(ReportedEpisode { episode: recorded(same.trace_id, false), notes });
         }
         self.keep(artefacts, id, &workspace.id, deadline).await?;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace)), Record::Trace(trace.clone())];
@@ -80,7 +80,7 @@ impl EpisodesHandle {
         self.workspaces.registered(&workspace);
         self.refer(&trace, &workspace.id, deadline).await;
         self.memories.observe(std::slice::from_ref(&trace), &workspace, deadline).await;
-        Ok(recorded(id, true))
+        Ok(ReportedEpisode { episode: recorded(id, true), notes: Vec::new() })
     }
 
     /// Finds an episode of the same session and of about the same time that says the same.
@@ -89,7 +89,7 @@ impl EpisodesHandle {
         trace: &Trace,
         workspace: &WorkspaceId,
         deadline: Deadline,
-    ) -> Result<Option<TraceId>, Error> {
+    ) -> Result<Option<Trace>, Error> {
         let Some(session) = trace.session() else { return Ok(None) };
         let around = SignedDuration::from_mins(DUPLICATE_MINUTES);
         let filter = EpisodeFilter {
@@ -106,7 +106,7 @@ impl EpisodesHandle {
             let is_of_source = row.trace.metadata.source_session == trace.metadata.source_session;
             is_of_source && content_key(&row.trace) == key
         });
-        Ok(same.map(|row| row.trace.trace_id))
+        Ok(same.map(|row| row.trace))
     }
 
     /// Notes this episode in the state of each episode of the same workspace that it names. A failure is only logged,

@@ -62,7 +62,7 @@ impl Consolidated {
     async fn record(&self, episode: NewEpisode, session: &str) -> TraceId {
         self.clock.advance(SignedDuration::from_mins(11));
         let request = RecordEpisode { episode, workspace: here(), session: Some(session.to_owned()) };
-        self.bank.episodes.record(request, soon()).await.unwrap().episode_id
+        self.bank.episodes.record(request, soon()).await.unwrap().episode.episode_id
     }
 
     async fn run(&self, apply: bool) -> ConsolidationRun {

@@ -180,7 +180,7 @@ pub struct EpisodeList {
     pub next: Option<TraceId>,
 }
 
-/// The answer to the report of an episode.
+/// An episode that was reported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedEpisode {
     pub episode_id: TraceId,
@@ -192,6 +192,16 @@ pub struct RecordedEpisode {
     pub redactions: u32,
     /// Characters that nobody sees and that were removed.
     pub dropped_characters: u32,
+}
+
+/// The answer to the report of an episode, with what its caller has to know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedEpisode {
+    #[serde(flatten)]
+    pub episode: RecordedEpisode,
+    /// The parts of a report that were not taken, and what to do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
 }
 
 /// The answer to a request to archive an episode.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use reasoning_bank_domain::episode::{
     ArchivedEpisode, ArtefactText, DeletedEpisode, Episode, EpisodeFound, EpisodeHits, EpisodeList, EpisodePhase,
-    EpisodeStatus, EpisodeSummary, PurgedEpisodes, RecordedEpisode, RestoredEpisode,
+    EpisodeStatus, EpisodeSummary, PurgedEpisodes, RecordedEpisode, ReportedEpisode, RestoredEpisode,
 };
 use reasoning_bank_domain::memory::trace::{ArtefactReference, FailureAnalysis, TraceEntry};
 
@@ -158,6 +158,11 @@ fn entry_text(n: usize, entry: &TraceEntry) -> String {
         let _ = writeln!(out, "   {}", shown.replace('\n', "\n   "));
     }
     out
+}
+
+pub(in crate::cli) fn episode_reported(reported: &ReportedEpisode) -> String {
+    let notes = reported.notes.iter().map(|note| format!("{}\n", clean_line(&note.to_string())));
+    episode_recorded(&reported.episode) + &notes.collect::<String>()
 }
 
 pub(in crate::cli) fn episode_recorded(recorded: &RecordedEpisode) -> String {

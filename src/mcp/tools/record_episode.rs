@@ -3,7 +3,7 @@
 use futures::FutureExt;
 use jiff::Timestamp;
 use reasoning_bank_actors::episodes::RecordEpisode;
-use reasoning_bank_domain::episode::{EpisodeTask, NewArtefact, NewEpisode, NewOutcome, RecordedEpisode};
+use reasoning_bank_domain::episode::{EpisodeTask, NewArtefact, NewEpisode, NewOutcome, ReportedEpisode};
 use reasoning_bank_domain::memory::trace::{EpisodeMetadata, Execution, Reflection};
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[Toolset::Episodes],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<RecordedEpisode>,
+    answer: schema::of_answer::<ReportedEpisode>,
     effect: ToolEffect::Adds,
     permission: Permission::Write,
     is_local: false,

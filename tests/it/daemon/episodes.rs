@@ -21,6 +21,13 @@ async fn a_script_lives_with_an_episode_from_its_record_to_its_end() {
     let id = recorded["episode_id"].as_str().unwrap().to_owned();
     let (_, again) = script.send(Method::POST, "/episodes", Some(episode("Fix the session loader"))).await;
     assert_eq!((&again["episode_id"], &again["created"]), (&json!(id), &json!(false)), "one owner, one episode");
+    assert_eq!(again.get("notes"), None, "{again}");
+    let mut more = episode("Fix the session loader");
+    more["reflection"]["insights"] = json!(["Ask for the key first"]);
+    more["artefacts"] = json!([{"name": "loader.log", "text": "KeyError"}]);
+    let (_, again) = script.send(Method::POST, "/episodes", Some(more)).await;
+    assert_eq!(again["episode_id"], json!(id), "{again}");
+    assert!(again["notes"][0].as_str().unwrap().contains("without what is new: 1 artefact and 1 insight;"), "{again}");
 
     let query = json!({"strategy": "failure", "query": "KeyError: 'id'"});
     let (_, found) = script.send(Method::POST, "/episodes/search", Some(query.clone())).await;
