@@ -49,7 +49,8 @@ impl MemoriesHandle {
     pub async fn update(&self, request: UpdateRequest, deadline: Deadline) -> Result<Updated, Error> {
         let UpdateRequest { id, workspace, changes, if_revision } = request;
         if changes.is_empty() {
-            return Err(Error::invalid("changes", "there are none; give at least one field"));
+            let problem = format!("there are none; give at least one of {}", Changes::FIELDS.join(", "));
+            return Err(Error::invalid("changes", problem));
         }
         check_tags(changes.pattern_tags.as_deref().unwrap_or_default())?;
         let workspace = self.workspaces.resolve(&workspace, deadline).await?.workspace;

@@ -104,6 +104,11 @@ async fn a_change_that_makes_a_memory_invalid_names_all_that_is_wrong() {
     assert!(error.to_string().contains("title") && error.to_string().contains("description"), "{error}");
     let error = world.handle.memories.update(update(id, Changes::default()), soon()).await.unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
+    assert_eq!(
+        error.to_string(),
+        "changes: there are none; give at least one of title, description, content, pattern_tags, domain_category, \
+         difficulty_level, status, pinned"
+    );
     assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap().revision, 1);
     world.stop().await;
 }

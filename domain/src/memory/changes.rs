@@ -23,6 +23,10 @@ pub struct Changes {
 }
 
 impl Changes {
+    /// The names of the fields that may be changed.
+    pub const FIELDS: [&str; 8] =
+        ["title", "description", "content", "pattern_tags", "domain_category", "difficulty_level", "status", "pinned"];
+
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -31,7 +31,8 @@ impl TimeRange {
         let (since, until) = (end("since", &self.since, Day::Begins)?, end("until", &self.until, Day::Ends)?);
         match (since, until) {
             (Some(since), Some(until)) if until <= since => {
-                Err(BadRange { end: "until", problem: format!("{until} is not after {since}, where the range begins") })
+                let problem = format!("{until} is not after since, {since}; swap the two, or leave one of them out");
+                Err(BadRange { end: "until", problem })
             }
             ends => Ok(ends),
         }
@@ -125,6 +126,14 @@ mod tests {
     #[case("2026-11-18T10:00:00Z", "2026-11-18T10:00:00Z", "until")]
     fn what_is_no_range_is_refused_with_its_end(#[case] since: &str, #[case] until: &str, #[case] end: &str) {
         assert_eq!(range(since, until).read(now()).unwrap_err().end, end);
+    }
+
+    #[test]
+    fn a_range_that_ends_before_it_begins_is_refused_with_both_ends() {
+        assert_eq!(
+            range("2026-11-18", "2026-11-16").read(now()).unwrap_err().to_string(),
+            "until: 2026-11-17T00:00:00Z is not after since, 2026-11-18T00:00:00Z; swap the two, or leave one of them out"
+        );
     }
 
     proptest! {
