@@ -29,7 +29,7 @@ pub use filing::{classify, file_by_rules};
 pub use imported::{AddedFacts, IMPORTED_MAX_BYTES, ImportedFact, add_facts};
 pub use key::{BankKey, BankKind, project_slug};
 pub use known::{BankTextPiece, PieceForm, new_pieces, text_pieces};
-pub use merge::{BankMerge, merge};
+pub use merge::{BankMerge, RenamedHeadings, merge};
 pub use model::{
     BankProposal, ProposedMetadata, ProposedOperation, optimize_prompt, proposed_operations, shorter_file,
     update_prompt,

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::bank::{BankFiles, BankMetadata, BankPath, merge, new_pieces, template_text};
+use reasoning_bank_domain::bank::{
+    BankFiles, BankMetadata, BankPath, RenamedHeadings, merge, new_pieces, template_text,
+};
 use serde::{Deserialize, Serialize};
 
 use super::notice::{BankNotice, NoticeSeverity};
@@ -34,6 +36,9 @@ pub(super) struct BankState {
     /// The hashes of the pieces that updates filed. All others are somebody's own.
     #[serde(default)]
     filed: BTreeSet<String>,
+    /// The headings that a person renamed since the bank read their files first.
+    #[serde(default)]
+    renamed: RenamedHeadings,
     notices: VecDeque<(u64, BankNotice)>,
     next_notice: u64,
     pub(super) updated_at: Option<Timestamp>,
@@ -92,6 +97,10 @@ impl BankState {
     /// Returns what is known of sections, by their hashes.
     pub(super) fn metadata(&self) -> &BTreeMap<String, BankMetadata> {
         &self.metadata
+    }
+
+    pub(super) fn renamed(&self) -> &RenamedHeadings {
+        &self.renamed
     }
 
     /// Carries out an update. The same update on the same state makes the same state.
@@ -156,7 +165,12 @@ impl BankState {
             let theirs = disk.files.get(&path).cloned();
             let base = self.base.get(&path).cloned();
             self.set_base(&path, theirs.clone());
-            let Some(ours) = self.ahead.remove(&path) else { continue };
+            let Some(ours) = self.ahead.remove(&path) else {
+                if let (Some(base), Some(theirs)) = (&base, &theirs) {
+                    self.renamed.follow(&path, base, theirs);
+                }
+                continue;
+            };
             match theirs {
                 Some(theirs) => {
                     // An update of a file that could not be read, or was not there, began with the template.
@@ -175,6 +189,7 @@ impl BankState {
 
     /// Merges what a person made of a file with what is ahead of it.
     pub(super) fn merge_in(&mut self, path: &BankPath, base: &str, theirs: &str, ours: &str, at: Timestamp) {
+        self.renamed.follow(path, base, theirs);
         let heading = format!("Added {}", at.strftime("%Y-%m-%d"));
         let text = match merge(base, theirs, ours, &heading) {
             Ok(merged) => {

@@ -188,7 +188,7 @@ fn file(
     let change = match change {
         Some(change) => change,
         None => {
-            let operations = file_by_rules(&request.content, &files, at)?;
+            let operations = file_by_rules(&request.content, &files, bank.state.renamed(), at)?;
             apply(&files, &numbered(operations, request), at)?
         }
     };

@@ -11,7 +11,7 @@ use super::apply::{NAME_MAX_CHARS as RELATION_MAX_CHARS, day, open_item};
 use super::known::{BankTextPiece, PieceForm, text_pieces, words_of};
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
-    BankPath, BankSource,
+    BankPath, BankSource, RenamedHeadings,
 };
 
 /// The weights of a label in a piece, and of a heading above it.
@@ -23,11 +23,16 @@ const FAINT_TOGETHER: u32 = 4;
 /// The longest label above a list, in words. A longer one is a sentence, and stays with its items.
 const LABEL_MAX_WORDS: usize = 4;
 
-/// Makes operations of a text by rules.
+/// Makes operations of a text by rules. A section under a heading that a person renamed is taken for what it was.
 ///
 /// # Errors
 /// The text is longer than a file of a bank may be.
-pub fn file_by_rules(text: &str, bank: &BankFiles, now: Timestamp) -> Result<Vec<BankOperation>, BankInvalid> {
+pub fn file_by_rules(
+    text: &str,
+    bank: &BankFiles,
+    renamed: &RenamedHeadings,
+    now: Timestamp,
+) -> Result<Vec<BankOperation>, BankInvalid> {
     let document = BankDocument::parse(text).map_err(|error| BankInvalid::new("content", error.problem))?;
     let text = &without_front_matter(&document);
     let documents: Vec<(&BankPath, BankDocument)> =
@@ -39,7 +44,7 @@ pub fn file_by_rules(text: &str, bank: &BankFiles, now: Timestamp) -> Result<Vec
             let found = documents.iter().find(|(_, document)| open_item(document, &piece.text).is_some());
             operations.extend(found.map(|(path, _)| completed((*path).clone(), &piece)));
         }
-        let place = place_in(&documents, category, &piece);
+        let place = place_in(&documents, renamed, category, &piece);
         let relations = relations_of(&piece.text, &documents);
         operations.extend(operations_of(&piece, category, place, relations, now));
     }

@@ -2,12 +2,17 @@
 //! compared three ways. Nothing that the person wrote is lost: where both changed one section, the person's stays and
 //! what the bank added is put after it under a heading of its own.
 
+mod renamed;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use self::renamed::renamed_keys;
 use super::apply::item;
 use super::known::{BlockSpan, PieceForm, block_spans, blocks};
 use super::{BankDocument, BankInvalid, BankSection};
+
+pub use self::renamed::RenamedHeadings;
 
 const DEEPEST_LEVEL: usize = 6;
 
@@ -53,6 +58,10 @@ impl<'a> BankSections<'a> {
     /// Returns a section with its own line ends.
     fn as_written(&self, key: &SectionKey) -> String {
         self.section(key).map(|section| self.document.section_text(section).to_owned()).unwrap_or_default()
+    }
+
+    fn level(&self, at: usize) -> usize {
+        self.document.sections()[at].level
     }
 
     fn body(&self, key: &SectionKey) -> String {
@@ -144,17 +153,8 @@ impl MergeInWork<'_> {
     /// Returns the sections whose heading the person changed, with the key that they had. What stands under them is the
     /// same.
     fn renamed(&self) -> BTreeMap<SectionKey, SectionKey> {
-        let gone = |key: &&SectionKey| !self.theirs.at.contains_key(*key) && self.ours.at.contains_key(*key);
-        let mut gone: Vec<(SectionKey, String)> =
-            self.base.keys.iter().filter(gone).map(|key| (key.clone(), self.base.body(key))).collect();
-        let mut renamed = BTreeMap::new();
-        for key in self.theirs.keys.iter().filter(|key| !self.base.at.contains_key(*key)) {
-            let body = self.theirs.body(key);
-            let same = |(_, old): &(SectionKey, String)| !body.trim().is_empty() && old.trim() == body.trim();
-            if let Some(at) = gone.iter().position(same) {
-                renamed.insert(key.clone(), gone.remove(at).0);
-            }
-        }
+        let mut renamed = renamed_keys(&self.base, &self.theirs, |was, is| was == is);
+        renamed.retain(|_, old| self.ours.at.contains_key(old));
         renamed
     }
 

@@ -230,3 +230,23 @@ fn what_a_person_wrote_stays_as_lines_however_often_the_bank_is_made_shorter() {
     let history = place.document(&["bank", "history"]);
     assert!(!history["versions"].as_array().unwrap().is_empty(), "the bank was made shorter");
 }
+
+#[test]
+fn what_is_filed_follows_a_heading_that_a_person_renamed() {
+    let place = place_with_banks("");
+    place.write(
+        "project/memory-bank/systemPatterns.md",
+        "# System patterns\n\n## Decisions\n\n- Rust, for its types.\n",
+    );
+    git(&place, &["init", "-q"]);
+    place.document(&["bank", "adopt", "memory-bank"]);
+    let renamed = "# System patterns\n\n## What we chose\n\n- Rust, for its types.\n";
+    place.write("project/memory-bank/systemPatterns.md", renamed);
+    let said = "We decided to use SQLite because it needs no server.";
+    for said in [said, "We decided to use Axum because it is small."] {
+        let updated = place.document(&["bank", "update", said]);
+        assert_eq!(updated["applied"][0]["section"], "System patterns > What we chose", "{updated}");
+    }
+    let text = std::fs::read_to_string(place.path("project/memory-bank/systemPatterns.md")).unwrap();
+    assert!(text.starts_with(renamed) && text.contains(said) && !text.contains("## Decisions"), "{text}");
+}

@@ -1,7 +1,7 @@
 //! The places for pieces: for each category the files and sections that are meant for it, by the names that banks of
 //! several layouts have for them. The best one that exists is taken.
 
-use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, BankTextPiece};
+use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, BankTextPiece, RenamedHeadings};
 use crate::memory::normalised;
 
 /// The place for a piece.
@@ -299,10 +299,11 @@ fn preference_targets(text: &str) -> &'static [Target] {
 /// Returns the place for a piece in a bank.
 pub(super) fn place_in(
     documents: &[(&BankPath, BankDocument)],
+    renamed: &RenamedHeadings,
     category: BankCategory,
     piece: &BankTextPiece,
 ) -> BankPlace {
-    if let Some(place) = under_its_heading(documents, piece) {
+    if let Some(place) = under_its_heading(documents, renamed, piece) {
         return place;
     }
     let targets = targets(category, &piece.text);
@@ -313,13 +314,13 @@ pub(super) fn place_in(
     let there: Vec<_> = targets.iter().filter_map(in_file).collect();
     // The section may have another of its names, or be in another file.
     for (path, document, names) in &there {
-        if let Some(section) = named(document, names) {
+        if let Some(section) = named(path, document, renamed, names) {
             return existing(path, section);
         }
     }
     let names: Vec<&str> = targets.iter().flat_map(|(_, names)| names.iter().copied()).collect();
     for (path, document) in documents {
-        if let Some(section) = named(document, &names) {
+        if let Some(section) = named(path, document, renamed, &names) {
             return existing(path, section);
         }
     }
@@ -343,26 +344,44 @@ pub(super) fn place_in(
 }
 
 /// Returns the section with the heading that the piece had in its own text, where the bank has one such section.
-fn under_its_heading(documents: &[(&BankPath, BankDocument)], piece: &BankTextPiece) -> Option<BankPlace> {
+fn under_its_heading(
+    documents: &[(&BankPath, BankDocument)],
+    renamed: &RenamedHeadings,
+    piece: &BankTextPiece,
+) -> Option<BankPlace> {
     const SAY_NOTHING: [&str; 4] = ["notes", "overview", "summary", "update"];
     let heading = normalised(piece.headings.iter().rev().find(|heading| !heading.ends_with(':'))?);
     if SAY_NOTHING.contains(&&*heading) {
         return None;
     }
-    let same = |section: &&BankSection| section.level > 1 && normalised(section.title()) == heading;
-    let mut found = documents
-        .iter()
-        .flat_map(|(path, document)| document.sections().iter().filter(same).map(move |section| (*path, section)));
+    let is_meant = |title: &str| normalised(title) == heading;
+    let same = |(path, section): &(&BankPath, &BankSection)| {
+        let title = section.title();
+        section.level > 1 && (is_meant(title) || renamed.had(path, title, is_meant))
+    };
+    let sections =
+        documents.iter().flat_map(|(path, document)| document.sections().iter().map(move |section| (*path, section)));
+    let mut found = sections.filter(same);
     match (found.next(), found.next()) {
         (Some((path, section)), None) => Some(existing(path, section)),
         _ => None,
     }
 }
 
-/// Finds the section with one of the names, the best name first.
-fn named<'a>(document: &'a BankDocument, names: &[&str]) -> Option<&'a BankSection> {
+/// Finds the section with one of the names, the best name first. A section that a person renamed has its former names,
+/// too, where no other section has them.
+fn named<'a>(
+    path: &BankPath,
+    document: &'a BankDocument,
+    renamed: &RenamedHeadings,
+    names: &[&str],
+) -> Option<&'a BankSection> {
     let sections = || document.sections().iter().filter(|section| section.level > 1);
-    names.iter().find_map(|name| sections().find(|section| plain(section.title()) == plain(name)))
+    names.iter().find_map(|name| {
+        let is_meant = |title: &str| plain(title) == plain(name);
+        let now = sections().find(|section| is_meant(section.title()));
+        now.or_else(|| sections().find(|section| renamed.had(path, section.title(), is_meant)))
+    })
 }
 
 fn existing(path: &BankPath, section: &BankSection) -> BankPlace {

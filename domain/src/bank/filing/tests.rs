@@ -18,6 +18,10 @@ fn now() -> Timestamp {
     "2026-11-25T12:00:00Z".parse().unwrap()
 }
 
+fn by_rules(text: &str, bank: &BankFiles) -> Result<Vec<BankOperation>, BankInvalid> {
+    file_by_rules(text, bank, &RenamedHeadings::default(), now())
+}
+
 /// Files each piece of a table by itself. Returns the shares of those in the right file and in the right section, and
 /// what went wrong.
 fn measured(table: &str) -> (usize, usize, usize, Vec<String>) {
@@ -26,7 +30,7 @@ fn measured(table: &str) -> (usize, usize, usize, Vec<String>) {
     let (mut files, mut sections, mut all, mut wrong) = (0, 0, 0, Vec::new());
     for line in text.lines() {
         let wanted: FiledPiece = serde_json::from_str(line).unwrap();
-        let operations = file_by_rules(&wanted.text, &template(wanted.bank), now()).unwrap();
+        let operations = by_rules(&wanted.text, &template(wanted.bank)).unwrap();
         let filed = operations.last().unwrap();
         let section = filed.metadata.section.clone().unwrap_or_default();
         let is_file = filed.target_file.as_str() == wanted.file;
@@ -60,7 +64,7 @@ fn pieces_are_put_where_a_developer_would_look_for_them() {
 fn nothing_of_a_text_is_cut_off_and_entries_are_dated() {
     let text = "Finished the parser.\n\n## Next steps\n\n- Write docs\n- [ ] Add a benchmark\n  with ten files\n\nThese three things are slow at the moment:\n- a\n- b\n\n```sh\nmake bench\n";
     let files = template(BankKind::Code);
-    let operations = file_by_rules(text, &files, now()).unwrap();
+    let operations = by_rules(text, &files).unwrap();
     let change = apply(&files, &operations, now()).unwrap();
     let all: String = change.changed.values().cloned().collect();
     for part in [
@@ -79,7 +83,7 @@ fn a_piece_knows_the_sections_and_files_that_it_names() {
     let text = "# Patterns\n\n## Outbox relay\n\n- It polls.\n\n## Next steps\n\n## Cache\n";
     let bank = BankFiles::from([("notes/patterns.md".parse().unwrap(), text.to_owned())]);
     let of = |text: &str| {
-        let operations = file_by_rules(text, &bank, now()).unwrap();
+        let operations = by_rules(text, &bank).unwrap();
         operations.last().unwrap().metadata.relations.clone()
     };
     assert_eq!(of("The billing service uses the outbox relay, too."), ["notes/patterns.md#Outbox relay"]);
@@ -91,7 +95,7 @@ fn a_piece_knows_the_sections_and_files_that_it_names() {
 fn a_report_ticks_its_task() {
     let files = template(BankKind::Code);
     let filed = |files: &BankFiles, text: &str| {
-        let change = apply(files, &file_by_rules(text, files, now()).unwrap(), now()).unwrap();
+        let change = apply(files, &by_rules(text, files).unwrap(), now()).unwrap();
         files.clone().into_iter().chain(change.changed).collect::<BankFiles>()
     };
     let files = filed(&files, "- [ ] Write the parser tests\n- [ ] Measure the cold start");
@@ -107,7 +111,7 @@ fn banks_of_other_layouts_are_used_as_they_are() {
         files.iter().map(|(name, text)| (name.parse().unwrap(), (*text).to_owned())).collect()
     };
     let place = |files: &BankFiles, text: &str| {
-        let operations = file_by_rules(text, files, now()).unwrap();
+        let operations = by_rules(text, files).unwrap();
         assert!(apply(files, &operations, now()).is_ok());
         let last = operations.last().unwrap();
         format!("{}#{}", last.target_file, last.metadata.section.clone().unwrap_or_default())
@@ -142,20 +146,20 @@ fn hostile_texts_are_filed_whole() {
         "| a |\n|---|\n| b |",
         "1. x\n   ```\n   y",
     ] {
-        let operations = file_by_rules(text, &files, now()).unwrap();
+        let operations = by_rules(text, &files).unwrap();
         let change = apply(&files, &operations, now());
         assert!(change.is_ok(), "{text:?}: {change:?}");
     }
     let long = "word ".repeat(50_000);
-    assert!(file_by_rules(&long, &files, now()).unwrap()[0].content.len() > 249_990);
-    assert!(file_by_rules(&"x".repeat(10 << 20), &files, now()).unwrap_err().to_string().starts_with("content has"));
+    assert!(by_rules(&long, &files).unwrap()[0].content.len() > 249_990);
+    assert!(by_rules(&"x".repeat(10 << 20), &files).unwrap_err().to_string().starts_with("content has"));
     let lines = "- one of very many items\n".repeat(10_000);
-    assert_eq!(file_by_rules(&lines, &files, now()).unwrap().len(), 10_000);
+    assert_eq!(by_rules(&lines, &files).unwrap().len(), 10_000);
 }
 
 /// Returns all texts that are filed, one after the other.
 fn filed(text: &str, bank: &BankFiles) -> String {
-    file_by_rules(text, bank, now()).unwrap().into_iter().map(|operation| operation.content + "\n").collect()
+    by_rules(text, bank).unwrap().into_iter().map(|operation| operation.content + "\n").collect()
 }
 
 #[test]
@@ -186,7 +190,7 @@ fn only_a_report_that_all_of_it_is_done_ticks_a_task() {
     let at = document.find("Next steps").unwrap();
     bank.insert(path, document.append(at, "- [ ] Write the docs of the importer").unwrap().into_text());
     let ticks = |text: &str| {
-        let operations = file_by_rules(text, &bank, now()).unwrap();
+        let operations = by_rules(text, &bank).unwrap();
         operations.iter().any(|operation| operation.operation_type == BankOperationType::CompleteItem)
     };
     assert!(ticks("Finished: write the docs of the importer."));
@@ -198,5 +202,25 @@ fn only_a_report_that_all_of_it_is_done_ticks_a_task() {
         "Didn't finish: write the docs of the importer",
     ] {
         assert!(!ticks(open), "{open}");
+    }
+}
+
+#[test]
+fn what_belongs_under_a_heading_that_was_renamed_goes_there() {
+    let path: BankPath = "systemPatterns.md".parse().unwrap();
+    let before =
+        "# System patterns\n\n## Architecture\n\n## Decisions\n\n- We decided to use Rust.\n\n## Conventions\n";
+    let after = before.replace("## Decisions", "## What we chose");
+    let mut renamed = RenamedHeadings::default();
+    renamed.follow(&path, before, &after);
+    for text in ["We decided to use SQLite because it needs no server.", "## Decisions\n\n- SQLite needs no server."] {
+        let section = |text_of_file: &str| {
+            let bank = BankFiles::from([(path.clone(), text_of_file.to_owned())]);
+            let operations = file_by_rules(text, &bank, &renamed, now()).unwrap();
+            operations[0].metadata.section.clone().unwrap()
+        };
+        assert_eq!(section(&after), "System patterns > What we chose");
+        assert_eq!(section(&format!("{after}\n## Key decisions\n")), "System patterns > What we chose");
+        assert_eq!(section(before), "System patterns > Decisions");
     }
 }
