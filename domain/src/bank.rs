@@ -39,7 +39,7 @@ pub use operation::{
 };
 pub use optimize::{
     BankFacts, BankOutline, BankView, LongFile, OPTIMIZE_ABOVE_TOKENS, OPTIMIZED_MIN_TOKENS, OptimizedBank,
-    bank_tokens, next_long_file, optimize, view,
+    bank_tokens, collapse_old, next_long_file, optimize, view,
 };
 pub use path::BankPath;
 pub use reading::BankFileReading;

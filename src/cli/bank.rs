@@ -98,7 +98,10 @@ pub(super) fn command(
             let done = with_bank_model(loaded, async |bank| {
                 let place = here.place(&bank, &of).await?;
                 let short = bank.banks.optimize(&place, rewrite_deadline()).await?;
-                let mut done = format!("{} tokens before, {} now", short.tokens_before, short.tokens);
+                let mut done = match short.is_unchanged {
+                    true => format!("nothing was made shorter: the bank has {} tokens", short.tokens),
+                    false => format!("{} tokens before, {} now", short.tokens_before, short.tokens),
+                };
                 done.extend(short.left_to_rules.map(|why| format!("; {why}")));
                 Ok(BankDone { bank: place.key.to_string(), done })
             })?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_domain::bank::{
-    BankFacts, BankFileReading, BankFiles, BankMetadata, BankOutline, BankPath, OPTIMIZED_MIN_TOKENS, next_long_file,
-    optimize, shorter_file,
+    BankFacts, BankFileReading, BankFiles, BankMetadata, BankOutline, BankPath, OPTIMIZED_MIN_TOKENS, collapse_old,
+    next_long_file, optimize, shorter_file,
 };
 
 use super::notice::NoticeSeverity;
@@ -113,6 +113,7 @@ impl ModelShortened {
 pub struct ShortenedBank {
     pub tokens_before: usize,
     pub tokens: usize,
+    pub is_unchanged: bool,
     /// The files that the model did not make shorter, and why.
     pub left_to_rules: Option<String>,
 }
@@ -130,10 +131,13 @@ impl BanksHandle {
         self.with_bank(place, deadline, move |bank| {
             let lock = bank.lock()?;
             bank.refresh(&lock, at)?;
-            let tokens_before = bank.remembered.tokens(&bank.state.texts());
+            let before = bank.state.texts();
+            let tokens_before = bank.remembered.tokens(&before);
             let left_to_rules = by_model.left_to_rules();
             shorten(bank, &lock, above, which, by_model, at)?;
-            Ok(ShortenedBank { tokens_before, tokens: bank.remembered.tokens(&bank.state.texts()), left_to_rules })
+            let texts = bank.state.texts();
+            let (tokens, is_unchanged) = (bank.remembered.tokens(&texts), texts == before);
+            Ok(ShortenedBank { tokens_before, tokens, is_unchanged, left_to_rules })
         })
         .await
     }
@@ -192,7 +196,7 @@ fn with_facts<T>(
     then(BankFacts { metadata: &known(state), may_shorten, reading })
 }
 
-/// Makes a bank shorter, down to `above` tokens or somewhat less where it has more. It is kept as it was among its
+/// Makes a bank shorter, down to `above` tokens or somewhat less where it has more, and its old entries otherwise. It is kept as it was among its
 /// versions, and a notice says so.
 pub(super) fn shorten(
     bank: &mut OpenBank,
@@ -215,8 +219,11 @@ pub(super) fn shorten(
     let same = by_model.files.into_iter().filter(|(path, (text, _))| before.get(path) == Some(text));
     texts.extend(same.map(|(path, (_, text))| (path, text)));
     let reading = |text: &str| bank.remembered.reading(text);
-    let optimized =
-        with_facts(&bank.state, which, &reading, |facts| optimize(&texts, above.min(tokens - 1), facts, at));
+    // A bank within its bounds keeps all but its old entries, so that doing it again changes nothing.
+    let optimized = with_facts(&bank.state, which, &reading, |facts| match tokens > above {
+        true => optimize(&texts, above, facts, at),
+        false => collapse_old(&texts, facts, at),
+    });
     bank.state.optimized_at = Some(at);
     bank.state.optimized_tokens = optimized.tokens;
     if optimized.files == before {

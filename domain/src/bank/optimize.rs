@@ -31,6 +31,9 @@ const OLD_AFTER_DAYS: i32 = 30;
 const AIM_PERCENT: usize = 85;
 /// A piece that was written within this time becomes a line at most.
 const FRESH: SignedDuration = SignedDuration::from_hours(24);
+/// The line of a section about its entries that left begins with their number and ends so.
+const ONE_LEFT: &str = "older entry is in the history of the bank.";
+const SEVERAL_LEFT: &str = "older entries are in the history of the bank.";
 const HISTORICAL: &str = " (historical)";
 
 /// A bank that was made shorter.
@@ -80,6 +83,31 @@ pub struct BankFacts<'a> {
 
 /// Makes a bank shorter where it has more than `above` tokens. What was imported is not counted and stays as it is.
 pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Timestamp) -> OptimizedBank {
+    let aim = aim(above);
+    shortened(files, above, facts, now, |shortening| {
+        shortening.collapse_old(OPTIMIZED_MIN_TOKENS.min(aim));
+        for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
+            shortening.collapse(rank, aim);
+        }
+        for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
+            shortening.remove(rank, aim);
+        }
+    })
+}
+
+/// Makes the old entries of a bank one line each that is short enough otherwise. Once more it changes nothing.
+pub fn collapse_old(files: &BankFiles, facts: BankFacts<'_>, now: Timestamp) -> OptimizedBank {
+    shortened(files, OPTIMIZED_MIN_TOKENS, facts, now, |shortening| shortening.collapse_old(OPTIMIZED_MIN_TOKENS))
+}
+
+/// Makes the pieces of a bank shorter where it has more than `above` tokens.
+fn shortened(
+    files: &BankFiles,
+    above: usize,
+    facts: BankFacts<'_>,
+    now: Timestamp,
+    shorten: impl FnOnce(&mut Shortening),
+) -> OptimizedBank {
     let (own, imported) = without_imported(files);
     let readings = read(&own, facts);
     let tokens_before = readings.values().map(|reading| reading.tokens()).sum();
@@ -87,14 +115,7 @@ pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Time
         return OptimizedBank { files: files.clone(), tokens_before, tokens: tokens_before };
     }
     let mut shortening = Shortening::of(&readings, facts, now, tokens_before);
-    let aim = aim(above);
-    shortening.collapse_old(OPTIMIZED_MIN_TOKENS.min(aim));
-    for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
-        shortening.collapse(rank, aim);
-    }
-    for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
-        shortening.remove(rank, aim);
-    }
+    shorten(&mut shortening);
     let mut files = shortening.written(&own);
     let tokens_of = |(path, text): (&BankPath, &String)| match &own[path] == text {
         true => readings[path].tokens(),
@@ -176,6 +197,12 @@ fn is_log(file: &BankPath) -> bool {
     matches!(file.stem().to_lowercase().replace(['-', '_'], "").as_str(), "progress" | "activecontext")
 }
 
+/// Returns how many entries left a section, where a piece is the line that tells of them.
+fn count_in_history(text: &str) -> Option<usize> {
+    let (count, noun) = text.trim().split_once(' ')?;
+    count.parse().ok().filter(|_| matches!(noun, ONE_LEFT | SEVERAL_LEFT))
+}
+
 /// Tells how early a section gives way whose headings do not tell.
 fn rank_of_file(file: &BankPath) -> Rank {
     match importance_of_file(file) {
@@ -200,6 +227,8 @@ struct ShorterPiece {
     /// The section was written to within the last day, and the piece is at an end of it, where new ones go.
     is_fresh: bool,
     tokens: usize,
+    /// The number of entries that left the section earlier, where the piece is the line that tells of them.
+    left_before: Option<usize>,
     /// The shorter text in its place. None where it stays as it is.
     written: Option<String>,
 }
@@ -250,6 +279,7 @@ impl Shortening {
                     may_shorten: facts.may_shorten.is_none_or(|may| may(&block.hash())),
                     is_fresh: is_fresh && (at == 0 || at == last),
                     tokens: block.tokens,
+                    left_before: count_in_history(&block.text),
                     written: None,
                 }));
             }
@@ -283,7 +313,7 @@ impl Shortening {
         which: impl Fn(&ShorterPiece) -> bool,
         written: impl Fn(&ShorterPiece) -> String,
     ) {
-        for piece in self.pieces.iter_mut().filter(|piece| which(piece)) {
+        for piece in self.pieces.iter_mut().filter(|piece| piece.left_before.is_none() && which(piece)) {
             if self.tokens <= aim {
                 return;
             }
@@ -307,14 +337,22 @@ impl Shortening {
             *removed.entry((piece.file.clone(), piece.section)).or_default() += 1;
         }
         let mut pieces = self.pieces;
+        // It counts those as well that the section had before, whose line it replaces.
+        for piece in &mut pieces {
+            let count = removed.get_mut(&(piece.file.clone(), piece.section));
+            if let Some((count, before)) = count.zip(piece.left_before) {
+                *count += before;
+                piece.written = Some(String::new());
+            }
+        }
         pieces.sort_by(|one, other| (&one.file, other.range.start).cmp(&(&other.file, one.range.start)));
         for piece in pieces {
             let Some(mut text) = piece.written else { continue };
             if text.is_empty() {
                 // The last one of the section has the line.
                 if let Some(count) = removed.remove(&(piece.file.clone(), piece.section)) {
-                    let noun = if count == 1 { "entry is" } else { "entries are" };
-                    text = format!("- {count} older {noun} in the history of the bank.\n");
+                    let noun = if count == 1 { ONE_LEFT } else { SEVERAL_LEFT };
+                    text = format!("- {count} {noun}\n");
                 }
             }
             edits.entry(piece.file).or_default().push((piece.range, text));

@@ -26,6 +26,29 @@ fn with(files: &mut BankFiles, file: &str, heading: &str, entries: impl Iterator
     files.insert(path, changed.into_text());
 }
 
+#[test]
+fn a_bank_that_was_made_shorter_is_made_no_shorter_again() {
+    let short = optimized(&large());
+    let again = collapse_old(&short.files, facts(&|_| None), now());
+    assert_eq!((again.tokens_before, again.tokens), (short.tokens, short.tokens));
+    assert!(again.files == short.files, "old entries are lines already");
+    // A smaller bound lets more entries leave, and the line of a section counts all of them.
+    let entries = |files: &BankFiles| {
+        let lines = files.values().flat_map(|text| text.lines());
+        lines.filter_map(|line| count_in_history(line.strip_prefix("- ")?)).collect::<Vec<_>>()
+    };
+    let shorter = optimize(&short.files, 6_000, facts(&|_| None), now());
+    let (before, after) = (entries(&short.files), entries(&shorter.files));
+    assert!(after.iter().sum::<usize>() > before.iter().sum::<usize>(), "{before:?} {after:?}");
+    for text in shorter.files.values() {
+        let document = BankDocument::parse(text.as_str()).unwrap();
+        for section in document.sections() {
+            let of_section = BankFiles::from([(BankPath::notes(), document.body(section).to_owned())]);
+            assert!(entries(&of_section).len() <= 1, "{}", document.body(section));
+        }
+    }
+}
+
 /// A bank of some 30,000 tokens, as months of work leave it.
 fn large() -> BankFiles {
     let mut files = template(BankKind::Code);
