@@ -233,13 +233,13 @@ impl BanksHandle {
     }
 
     /// Puts files into a bank, as an export has them. A file that says something else becomes what the export says, and
-    /// the bank as it was is kept as a version. Returns how many files it changed. Whoever gives them has removed their
+    /// the bank as it was is kept as a version. A bank that is new has these files alone. Returns how many it changed. Whoever gives them has removed their
     /// secrets.
     pub async fn import(&self, place: &BankLocation, mut files: BankFiles, deadline: Deadline) -> Result<usize, Error> {
         let at = self.clock.now();
         self.with_bank(place, deadline, move |bank| {
             let lock = bank.lock()?;
-            bank.refresh(&lock, at)?;
+            bank.refresh_to_fill(&lock, at)?;
             let before = bank.state.texts();
             files.retain(|path, text| before.get(path) != Some(text));
             if files.is_empty() {
@@ -248,7 +248,7 @@ impl BanksHandle {
             let mut after = before.clone();
             after.extend(files.clone());
             check_bounds(&after)?;
-            if before != template(bank.place.key.kind()) {
+            if !before.is_empty() && before != template(bank.place.key.kind()) {
                 bank.keep_version("before an import", at)?;
             }
             let count = files.len();

@@ -1,7 +1,7 @@
 //! A bank and its directory agree: what others changed is read, and what is ahead is written.
 
 use jiff::Timestamp;
-use reasoning_bank_domain::bank::template;
+use reasoning_bank_domain::bank::{BankFiles, BankKind, template};
 
 use super::notice::NoticeSeverity;
 use super::open_bank::{BankLock, Freshness, OpenBank, ReadPurpose, unusable};
@@ -29,7 +29,7 @@ impl OpenBank {
                 return Ok(Freshness::Read);
             }
         };
-        self.read_again(&lock, ReadPurpose::ToShow, at)
+        self.read_again(&lock, ReadPurpose::ToShow, template, at)
     }
 
     /// Makes the texts in memory the base, and writes them.
@@ -42,10 +42,22 @@ impl OpenBank {
     /// Reads what others changed: the records, and the files. Files that were written a moment ago are read in any
     /// case, because they could have been changed again without looking different.
     pub(super) fn refresh(&mut self, lock: &BankLock, at: Timestamp) -> Result<(), Error> {
-        self.read_again(lock, ReadPurpose::ToChange, at).map(drop)
+        self.read_again(lock, ReadPurpose::ToChange, template, at).map(drop)
     }
 
-    fn read_again(&mut self, lock: &BankLock, what_for: ReadPurpose, at: Timestamp) -> Result<Freshness, Error> {
+    /// Does the same, and leaves a bank that is new without files.
+    pub(super) fn refresh_to_fill(&mut self, lock: &BankLock, at: Timestamp) -> Result<(), Error> {
+        self.read_again(lock, ReadPurpose::ToChange, |_| BankFiles::new(), at).map(drop)
+    }
+
+    /// Reads again what has another look. A new bank gets the files that `begin` makes.
+    fn read_again(
+        &mut self,
+        lock: &BankLock,
+        what_for: ReadPurpose,
+        begin: impl FnOnce(BankKind) -> BankFiles,
+        at: Timestamp,
+    ) -> Result<Freshness, Error> {
         let now = self.dir.look().map_err(unusable)?;
         let known = self.stamp.take();
         let has_records = known.as_ref().is_some_and(|known| now.has_records_of(known));
@@ -61,7 +73,7 @@ impl OpenBank {
             let is_first = now.is_new();
             let changed = self.state.absorb(&disk, at);
             if is_first && disk.files.is_empty() && !self.dir.is_adopted() {
-                self.state.set_texts(template(self.place.key.kind()));
+                self.state.set_texts(begin(self.place.key.kind()));
             }
             if changed || is_first {
                 freshness = Freshness::Read;

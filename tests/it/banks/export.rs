@@ -23,7 +23,7 @@ fn an_export_takes_the_banks_along_and_a_backup_of_ones_own_brings_them_back() {
     new.document(&["bank", "update", "The user works with Rust.", "--bank", "global:default"]);
     let taken = import(&["--trusted-backup"]);
     let sum = taken["imported"]["bank_files"].as_u64().unwrap() + taken["skipped"].as_u64().unwrap();
-    assert!(sum == 9 && taken["imported"]["bank_files"].as_u64() >= Some(2), "templates are there already: {taken}");
+    assert!(sum == 9 && taken["imported"]["bank_files"].as_u64() >= Some(7), "one bank is new: {taken}");
     for (bank, text) in [("global:default", "tabs over spaces"), ("project:ships", "hulls in Postgres")] {
         let shown = new.document(&["bank", "show", "--bank", bank]);
         assert!(shown.to_string().contains(text), "{shown}");
@@ -32,6 +32,20 @@ fn an_export_takes_the_banks_along_and_a_backup_of_ones_own_brings_them_back() {
     assert_eq!(history["versions"][0]["reason"], "before an import", "{history}");
     let again = import(&["--trusted-backup"]);
     assert_eq!((again["imported"].get("bank_files"), &again["skipped"]), (None, &json!(9)), "{again}");
+}
+
+#[test]
+fn a_bank_of_a_checkout_comes_back_with_its_own_files_alone() {
+    let (old, new) = (place_with_banks(""), place_with_banks(""));
+    old.write("project/notes/todo.md", "# To do\n\n- Paint the hull.\n");
+    old.run(&["bank", "adopt", "notes"]).ok();
+    let export = new.path("export.jsonl");
+    std::fs::write(&export, old.run(&["memory", "export", "--all"]).ok().stdout).unwrap();
+    let taken = new.document(&["memory", "import", export.to_str().unwrap(), "--yes", "--trusted-backup"]);
+    assert_eq!((&taken["imported"]["bank_files"], &taken["skipped"]), (&json!(1), &json!(0)), "{taken}");
+    let listed = new.document(&["bank", "list"]);
+    assert_eq!((listed["banks"].as_array().unwrap().len(), &listed["banks"][0]["files"]), (1, &json!(1)), "{listed}");
+    assert!(read_all(&new.path("data/banks")).contains("Paint the hull."), "it lies in the data directory");
 }
 
 #[test]
