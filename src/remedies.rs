@@ -43,6 +43,9 @@ pub(crate) fn of(error: &Error) -> Cow<'static, str> {
         Error::Store(StoreError::CarriedOut(_)) => {
             "do not send it again: it was done once, and only its answer was lost; read what is stored now".into()
         }
+        Error::BankUnwritten(_) => {
+            "put a readable and writable file in UTF-8 into the place of what the message names, or nothing at all, and run `bank sync` again; nothing is lost until then".into()
+        }
         Error::RequestInWork => "wait a moment and send it again, with the same key".into(),
         Error::Store(StoreError::ReadOnly(cause)) => of_cause(*cause),
         Error::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
@@ -93,6 +96,13 @@ mod tests {
         assert_eq!(of(&failed(Some(Duration::ZERO))), "call again later, or with another model");
         let overloaded = Error::Overloaded { retry_after: Duration::from_micros(1_001) };
         assert_eq!(of(&overloaded), "call again after 2 ms");
+    }
+
+    #[test]
+    fn a_file_of_a_memory_bank_is_mended_in_its_place() {
+        let unwritten = Error::BankUnwritten("notes.md: what is there is not in UTF-8".into());
+        assert!(unwritten.to_string().contains("notes.md") && !unwritten.to_string().contains("store"));
+        assert!(of(&unwritten).contains("UTF-8") && !of(&unwritten).contains("--data-dir"));
     }
 
     #[test]

@@ -17,7 +17,6 @@ mod syncing;
 mod update;
 mod writing;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -323,7 +322,7 @@ impl BanksHandle {
             bank.sync(at)?;
             let last = bank.state.notices().pop();
             let why = last.map_or_else(|| "somebody is writing to them".to_owned(), |(_, notice)| notice.description);
-            if bank.is_ahead() { Err(unusable(io::Error::other(why))) } else { Ok(()) }
+            if bank.is_ahead() { Err(Error::BankUnwritten(why)) } else { Ok(()) }
         })
         .await
     }

@@ -93,6 +93,9 @@ pub enum Error {
     /// Others changed the same thing at the same time, again and again.
     #[error("{0} was changed at the same time by somebody else")]
     Conflict(String),
+    /// A file of a memory bank cannot be written. The message names it and its problem.
+    #[error("the memory bank is not in its files: {0}")]
+    BankUnwritten(String),
     /// A bug. The details are in the log under this event id.
     #[error("something went wrong inside; the log has it under {0}")]
     Internal(uuid::Uuid),
@@ -134,7 +137,7 @@ impl Error {
             )
             | Self::RequestInWork
             | Self::Conflict(_) => Code::Conflict,
-            Self::Store(_) => Code::StoreUnavailable,
+            Self::Store(_) | Self::BankUnwritten(_) => Code::StoreUnavailable,
             Self::Embedding(_) => Code::EmbeddingUnavailable,
             Self::ModelUnavailable { .. } => Code::LlmUnavailable,
             Self::ModelFailed { .. } | Self::ModelRefused(_) => Code::LlmFailed,

@@ -145,7 +145,9 @@ impl FileTree {
     }
 
     fn walk_into(&self, below: &str, depth: usize, walk: &mut Walk) -> io::Result<()> {
-        for entry in unless_gone(fs::read_dir(self.dir.join(below)))?.into_iter().flatten() {
+        let dir = self.dir.join(below);
+        let unreadable = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", dir.display()));
+        for entry in unless_gone(fs::read_dir(&dir)).map_err(unreadable)?.into_iter().flatten() {
             walk.entries += 1;
             if walk.entries > MAX_ENTRIES {
                 walk.left_alone.insert(below.to_owned(), LeftAlone::TooMany);

@@ -97,6 +97,26 @@ fn a_file_that_cannot_be_written_is_reported_and_written_when_it_can_be() {
 }
 
 #[test]
+fn syncing_names_the_file_that_cannot_be_written_and_what_to_do() {
+    let place = place_with_banks("");
+    place.run(&["bank", "activate", "chat"]).ok();
+    let file = place.path("data/banks/global/default/preferences.md");
+    let theirs = b"# Preferences\n\n## Code\n\n- caf\xe9\n";
+    std::fs::write(&file, theirs).unwrap();
+    place.run(&["bank", "update", "I prefer tabs over spaces.", "--bank", "global:default"]).ok();
+    let told = place.run(&["bank", "sync", "--bank", "global:default"]).exits(1).stderr;
+    for part in ["preferences.md", "is not in UTF-8", "put a readable and writable file in UTF-8 into the place"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(!told.contains("cannot be opened") && !told.contains("--data-dir"), "{told}");
+    assert_eq!(std::fs::read(&file).unwrap(), theirs);
+    std::fs::write(&file, "# Preferences\n\n## Code\n\n- café\n").unwrap();
+    place.run(&["bank", "sync", "--bank", "global:default"]).ok();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("- café") && text.contains("tabs over spaces"), "{text}");
+}
+
+#[test]
 fn sections_of_the_bank_are_knowledge_for_a_task() {
     let place = place_with_banks("");
     let mut process = McpProcess::initialized(&place, &[]);
