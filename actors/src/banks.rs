@@ -17,6 +17,7 @@ mod syncing;
 mod update;
 mod writing;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -120,6 +121,10 @@ pub struct ListedBank {
     pub files: usize,
     pub tokens: usize,
     pub last_updated: Option<Timestamp>,
+    /// The directory of the files. None where it cannot be read.
+    pub directory: Option<PathBuf>,
+    /// The files lie in a checkout.
+    pub is_adopted: bool,
     /// The reason why it cannot be read.
     pub problem: Option<String>,
 }
@@ -197,22 +202,34 @@ impl BanksHandle {
         self.active.get(session).await
     }
 
-    /// Lists the banks that there are. The caller's own may lie in a checkout.
-    pub async fn list(&self, own: BankLocation, deadline: Deadline) -> Result<Vec<ListedBank>, Error> {
+    /// Lists the banks that there are. Those that have a place among `places` are looked for there, in a checkout.
+    pub async fn list(
+        &self,
+        places: BTreeMap<BankKey, BankLocation>,
+        deadline: Deadline,
+    ) -> Result<Vec<ListedBank>, Error> {
         let (files, at) = (Arc::clone(&self.files), self.clock.now());
         blocking(deadline, move || {
             let read = |key: &BankKey| -> Result<ListedBank, Error> {
-                let checkout = own.checkout.clone().filter(|_| *key == own.key);
-                let mut bank = OpenBank::open(&*files, BankLocation { key: key.clone(), checkout }, false)?;
+                let place = places.get(key).cloned().unwrap_or(BankLocation { key: key.clone(), checkout: None });
+                let mut bank = OpenBank::open(&*files, place, false)?;
                 bank.look_at(at)?;
                 let texts = bank.state.texts();
-                let (tokens, last_updated) = (bank_tokens(&texts), bank.state.updated_at);
-                Ok(ListedBank { key: key.clone(), files: texts.len(), tokens, last_updated, problem: None })
+                Ok(ListedBank {
+                    key: key.clone(),
+                    files: texts.len(),
+                    tokens: bank_tokens(&texts),
+                    last_updated: bank.state.updated_at,
+                    directory: Some(bank.dir.shown_path()),
+                    is_adopted: bank.dir.is_adopted(),
+                    problem: None,
+                })
             };
             let list = |key: BankKey| {
                 read(&key).unwrap_or_else(|error| {
                     let problem = Some(error.to_string());
-                    ListedBank { key, files: 0, tokens: 0, last_updated: None, problem }
+                    let (directory, is_adopted) = (None, false);
+                    ListedBank { key, files: 0, tokens: 0, last_updated: None, directory, is_adopted, problem }
                 })
             };
             Ok(files.list().map_err(unusable)?.into_iter().map(list).collect())

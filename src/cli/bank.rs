@@ -15,6 +15,7 @@ use super::output::Output;
 use super::session::{request_deadline, rewrite_deadline, with_bank, with_solving_bank};
 use super::{input, render};
 use crate::banks::{BankActivation, BankUpdate};
+use crate::export::bank_locations;
 use crate::project;
 use crate::settings::{Loaded, Provider, SettingSources};
 
@@ -42,12 +43,17 @@ pub(super) fn command(
     match command {
         BankCommand::List => {
             let listed = with_bank(loaded, async |bank| {
-                let banks = bank.banks.list(here.code(&bank).await?, request_deadline()).await?;
+                let own = here.code(&bank).await?;
+                let mut places = bank_locations(&bank.workspaces.list(request_deadline()).await?);
+                places.insert(own.key.clone(), own);
+                let banks = bank.banks.list(places, request_deadline()).await?;
                 let listed = banks.into_iter().map(|bank| ListedBankAnswer {
                     bank: bank.key.to_string(),
                     files: bank.files,
                     tokens: bank.tokens,
                     last_updated: bank.last_updated,
+                    directory: bank.directory,
+                    in_checkout: bank.is_adopted,
                     problem: bank.problem,
                 });
                 Ok(BankList { banks: listed.collect() })

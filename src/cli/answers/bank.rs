@@ -17,6 +17,10 @@ pub(in crate::cli) struct ListedBankAnswer {
     pub(in crate::cli) files: usize,
     pub(in crate::cli) tokens: usize,
     pub(in crate::cli) last_updated: Option<Timestamp>,
+    /// The directory of the files. None where the memory bank cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) directory: Option<PathBuf>,
+    pub(in crate::cli) in_checkout: bool,
     /// The reason why the memory bank cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) problem: Option<String>,

@@ -15,7 +15,9 @@ pub(in crate::cli) fn banks(listed: &BankList) -> String {
         }
         let updated = bank.last_updated.map_or("never".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M").to_string());
         let files = counted(bank.files, "file", "files");
-        let _ = writeln!(out, "{}  {files}, {} tokens, updated {updated}", bank.bank, bank.tokens);
+        let folder = bank.directory.as_ref().filter(|_| bank.in_checkout);
+        let place = folder.map(|folder| format!(", in {}", folder.display())).unwrap_or_default();
+        let _ = writeln!(out, "{}  {files}, {} tokens, updated {updated}{place}", bank.bank, bank.tokens);
     }
     let _ = writeln!(out, "{}", counted(listed.banks.len(), "memory bank", "memory banks"));
     out

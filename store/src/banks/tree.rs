@@ -79,7 +79,19 @@ impl FileTree {
     /// # Errors
     /// It leads out of the checkout.
     pub(super) fn in_checkout(checkout: &Path, folder: &Path) -> io::Result<Self> {
-        let tree = Self { dir: checkout.join(folder), checkout: Some(checkout.canonicalize()?) };
+        let gone = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!(
+                    "lies in {} of the checkout {}, which is not there any more; clone it there again, or run the \
+                     command in another checkout of it",
+                    folder.display(),
+                    checkout.display()
+                ),
+            ),
+            _ => error,
+        };
+        let tree = Self { dir: checkout.join(folder), checkout: Some(checkout.canonicalize().map_err(gone)?) };
         tree.refuse_outside()?;
         Ok(tree)
     }

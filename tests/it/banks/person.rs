@@ -232,6 +232,22 @@ fn what_a_person_wrote_stays_as_lines_however_often_the_bank_is_made_shorter() {
 }
 
 #[test]
+fn a_list_tells_of_banks_in_other_checkouts() {
+    let place = place_with_banks("");
+    place.write("other/notes/todo.md", "# To do\n\n- Paint the hull.\n");
+    let other = place.path("other");
+    let notes = other.join("notes");
+    place.run(&["bank", "adopt", notes.to_str().unwrap(), "--workspace", other.to_str().unwrap()]).ok();
+    let listed = || place.document(&["bank", "list"])["banks"][0].clone();
+    let there = listed();
+    assert_eq!((&there["files"], &there["in_checkout"]), (&json!(1), &json!(true)), "{there}");
+    assert!(there["directory"].as_str().unwrap().ends_with("other/notes"), "{there}");
+    std::fs::rename(&other, place.path("moved")).unwrap();
+    let gone = listed()["problem"].to_string();
+    assert!(gone.contains("lies in notes of the checkout ") && gone.contains("which is not there any more"), "{gone}");
+}
+
+#[test]
 fn what_is_filed_follows_a_heading_that_a_person_renamed() {
     let place = place_with_banks("");
     place.write(
