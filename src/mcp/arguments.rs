@@ -29,7 +29,16 @@ pub(super) fn extract<T: DeserializeOwned>(
     drop_nulls(&mut arguments);
     ArgumentCheck { judged_elsewhere }.fields(schema, "", &arguments)?;
     serde_path_to_error::deserialize(Value::Object(arguments))
-        .map_err(|error| Error::invalid(error.path().to_string(), shown(&error.inner().to_string())))
+        .map_err(|error| Error::invalid(error.path().to_string(), problem_of(error.inner())))
+}
+
+/// Says what is wrong with a value that its schema allows. Of those only times have a form of their own.
+fn problem_of(error: &serde_json::Error) -> String {
+    let problem = error.to_string();
+    match problem.starts_with("failed to parse") {
+        true => "must be a time in RFC 3339, such as 2026-01-31T12:00:00Z".to_owned(),
+        false => shown(&problem),
+    }
 }
 
 /// Reads arguments that no tool has, by the schema of their type.
@@ -62,7 +71,11 @@ struct ArgumentCheck<'a> {
 impl ArgumentCheck<'_> {
     fn fields(&self, schema: &JsonObject, path: &str, object: &JsonObject) -> Result<(), Error> {
         let inside = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-        let Some(known) = schema.get("properties").and_then(Value::as_object) else { return Ok(()) };
+        let Some(known) = schema.get("properties").and_then(Value::as_object) else {
+            // The names of a map are free, and its values are not.
+            let Some(each) = schema.get("additionalProperties").filter(|each| each.is_object()) else { return Ok(()) };
+            return object.iter().try_for_each(|(name, value)| self.value(each, &inside(&shown(name)), value));
+        };
         let unknown = object.keys().filter(|name| !known.contains_key(*name));
         let unknown: Vec<String> = unknown.take(5).map(|name| inside(&shown(name))).collect();
         if !unknown.is_empty() {
@@ -84,14 +97,24 @@ impl ArgumentCheck<'_> {
     fn value(&self, schema: &Value, path: &str, value: &Value) -> Result<(), Error> {
         let refuse =
             |found: String| Err(Error::invalid(path.to_owned(), format!("must be {}; it {found}", expected(schema))));
+        if let Some(forms) = forms(schema) {
+            return Self::form(forms, path, value);
+        }
+        if let Some(branches) = branches(schema) {
+            return match branches.iter().find(|one| value.is_object() && admits(one, value)) {
+                // What is wrong inside of an object is told of the branch that is one.
+                Some(of_objects) => self.value(of_objects, path, value),
+                None if branches.iter().any(|one| self.value(one, path, value).is_ok()) => Ok(()),
+                None => refuse(format!("is {}", found(value))),
+            };
+        }
         let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
         let within = |number: f64, min: &str, max: &str| {
             bound(min).is_none_or(|min| number >= min) && bound(max).is_none_or(|max| number <= max)
         };
-        let is_of_type = admits(schema, value)
-            && branches(schema).is_none_or(|branches| branches.iter().any(|one| admits(one, value)));
         let words = schema.get("enum").and_then(Value::as_array);
-        if !is_of_type || words.is_some_and(|words| !words.contains(value)) {
+        let is_constant = schema.get("const").is_none_or(|word| word == value);
+        if !admits(schema, value) || !is_constant || words.is_some_and(|words| !words.contains(value)) {
             return refuse(format!("is {}", found(value)));
         }
         match value {
@@ -127,6 +150,27 @@ impl ArgumentCheck<'_> {
         }
     }
 
+    /// Checks an object that has one of several forms, told by its field `type`.
+    fn form(forms: &[Value], path: &str, value: &Value) -> Result<(), Error> {
+        let words = || forms.iter().filter_map(type_of).map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
+        let Some(object) = value.as_object() else {
+            let problem = format!("must be an object whose type is one of {}; it is {}", words(), found(value));
+            return Err(Error::invalid(path.to_owned(), problem));
+        };
+        let Some(word) = object.get("type") else {
+            return Err(Error::invalid(format!("{path}.type"), format!("is required: one of {}", words())));
+        };
+        let form = forms.iter().find(|form| type_of(form).is_some_and(|of_form| word == of_form));
+        match form.and_then(Value::as_object) {
+            // Without its parts it cannot be read, so that nobody else could say that one is missing.
+            Some(form) => ArgumentCheck { judged_elsewhere: &[] }.fields(form, path, object),
+            None => {
+                let problem = format!("must be one of {}; it is {}", words(), found(word));
+                Err(Error::invalid(format!("{path}.type"), problem))
+            }
+        }
+    }
+
     /// Says whether somebody else judges an argument, or what is inside of it.
     fn is_judged_elsewhere(&self, path: &str) -> bool {
         let argument = path.split(['.', '[']).next().unwrap_or(path);
@@ -143,6 +187,7 @@ fn admits(schema: &Value, value: &Value) -> bool {
         Some("string") => value.is_string(),
         Some("array") => value.is_array(),
         Some("object") => value.is_object(),
+        Some("null") => value.is_null(),
         _ => true,
     }
 }
@@ -152,8 +197,22 @@ fn branches(schema: &Value) -> Option<&Vec<Value>> {
     ["oneOf", "anyOf"].into_iter().find_map(|keyword| schema.get(keyword)?.as_array())
 }
 
+/// Returns the forms of an object that its field `type` tells apart.
+fn forms(schema: &Value) -> Option<&Vec<Value>> {
+    let forms = schema.get("oneOf")?.as_array()?;
+    forms.iter().all(|form| type_of(form).is_some()).then_some(forms)
+}
+
+/// Returns the word that tells one form of an object from the others.
+fn type_of(form: &Value) -> Option<&str> {
+    form.pointer("/properties/type/const")?.as_str()
+}
+
 /// Says in words what a value may be.
 fn expected(schema: &Value) -> String {
+    if forms(schema).is_some() {
+        return "an object".into();
+    }
     if let Some(branches) = branches(schema) {
         return branches.iter().map(expected).collect::<Vec<_>>().join(", or ");
     }

@@ -70,6 +70,42 @@ fn what_cannot_be_undone_is_confirmed_with_true_and_nothing_else() {
     }
 }
 
+#[test]
+fn what_is_wrong_inside_of_a_pattern_or_a_context_is_named_with_its_place() {
+    let refused = |tool: &ToolSpec, arguments: Value| {
+        let schema = tool.definition(&ToolDefaults::default(), &ServerEnd::stdio(None)).input_schema;
+        let refused = extract::<Value>(&schema, arguments.as_object().cloned(), tool.judged_elsewhere);
+        refused.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let pattern = |content: Value| {
+        let words = json!({"title": "T", "description": "D", "explanation": "E", "category": "strategy"});
+        let mut arguments = words.as_object().cloned().unwrap();
+        arguments.insert("content".into(), content);
+        refused(&record_pattern::TOOL, Value::Object(arguments))
+    };
+    let types = r#"one of "strategy", "template", "heuristic", "procedure""#;
+    for (content, problem) in [
+        (json!({"type": "strategy", "approach": "A"}), String::new()),
+        (
+            json!({"type": "strategy", "approach": "A", "why": "W"}),
+            "content.why: unknown; known are type, approach, key_principles, trade_offs".into(),
+        ),
+        (json!({"type": "strategy"}), "content.approach: is required: a string".into()),
+        (json!({"approach": "A"}), format!("content.type: is required: {types}")),
+        (json!({"type": "plan"}), format!("content.type: must be {types}; it is the string \"plan\"")),
+        (json!("A"), format!("content: must be an object whose type is {types}; it is the string \"A\"")),
+        (
+            json!({"type": "procedure", "steps": [{"title": "A", "how": "H"}]}),
+            "content.steps[0].how: unknown; known are id, title, tool, depends_on".into(),
+        ),
+    ] {
+        assert_eq!(pattern(content), problem);
+    }
+    let context = refused(&get_context_for_task::TOOL, json!({"task": "T", "context": {"a": {"b": 1}}}));
+    let kinds = "true or false, or a number, or a string, or an array, each a string";
+    assert_eq!(context, format!("context.a: must be {kinds}; it is an object"));
+}
+
 /// Says whether no agent sees a tool, so that nobody has to be told when to call it.
 fn is_for_scripts(tool: &str) -> bool {
     let episodes = ["list_episodes", "archive_episode", "delete_episode", "restore_episode", "purge_episodes"];
