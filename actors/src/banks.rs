@@ -349,9 +349,24 @@ impl BanksHandle {
         self.with_bank(place, deadline, |bank| bank.exists()).await
     }
 
-    /// Lets the bank of a workspace live in a folder of its checkouts.
-    pub async fn adopt(&self, key: &BankKey, folder: &Path, deadline: Deadline) -> Result<(), Error> {
-        let (files, of, folder) = (Arc::clone(&self.files), key.clone(), folder.to_owned());
+    /// Lets the bank of a workspace live in a folder of its checkouts. The notices about its former folder in this
+    /// checkout are forgotten.
+    pub async fn adopt(&self, place: &BankLocation, folder: &Path, deadline: Deadline) -> Result<(), Error> {
+        let (at, new) = (self.clock.now(), place.checkout.as_ref().map(|checkout| checkout.join(folder)));
+        let forgetting = self.with_bank(place, deadline, move |bank| {
+            if bank.dir.is_adopted() && new.as_ref() != Some(&bank.dir.shown_path()) {
+                let lock = bank.lock()?;
+                bank.refresh(&lock, at)?;
+                bank.state.forget_notices();
+                bank.checkpoint(&lock)?;
+            }
+            Ok(())
+        });
+        // A former folder that cannot be read must not keep anybody from leaving it.
+        if let Err(error) = forgetting.await {
+            tracing::warn!(%error, "the notices about the former folder of a memory bank stay");
+        }
+        let (files, of, folder) = (Arc::clone(&self.files), place.key.clone(), folder.to_owned());
         blocking(deadline, move || files.adopt(&of, &folder).map_err(unusable)).await
     }
 

@@ -12,6 +12,7 @@ use super::answers::{BankDone, BankHistory, BankList, BankVersionAnswer, ListedB
 use super::args::{ActivateBankArgs, BankArgs, BankCommand, UpdateBankArgs};
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
+use super::render::counted;
 use super::session::{request_deadline, rewrite_deadline, with_bank, with_solving_bank};
 use super::{input, render};
 use crate::banks::{BankActivation, BankUpdate};
@@ -257,25 +258,35 @@ impl BankCaller<'_> {
             let (real_folder, real_checkout) = (real(folder)?, real(&checkout)?);
             let relative = real_folder.strip_prefix(&real_checkout).map_err(|_| outside())?;
             let at_home = BankLocation { checkout: None, key: place.key.clone() };
-            let before = held_at(&at_home, &bank).await?;
-            bank.banks.adopt(&place.key, relative, request_deadline()).await?;
-            let key = place.key.clone();
-            let request =
-                ActivateBank { place, description: None, files: Vec::new(), max_tokens: usize::MAX, session: None };
-            let shown = bank.banks.activate(request, request_deadline()).await?;
-            let is_left_behind = before != template(BankKind::Code) && before != shown.content;
-            let mut shown = ShownBank::of(shown);
-            if is_left_behind {
-                shown.notices.push(format!(
-                    "what the bank held before stays in the data directory, in banks/{}/{}",
-                    key.kind().as_str(),
-                    key.id()
-                ));
+            let mut left = Vec::new();
+            for former in [&place, &at_home] {
+                // A former folder that cannot be read must not keep anybody from leaving it.
+                if bank.banks.exists(former, request_deadline()).await.unwrap_or_default() {
+                    left.extend(bank.banks.activate(whole(former.clone()), request_deadline()).await.ok());
+                }
             }
+            bank.banks.adopt(&place, relative, request_deadline()).await?;
+            let shown = bank.banks.activate(whole(place), request_deadline()).await?;
+            left.dedup_by(|one, other| one.directory == other.directory);
+            left.retain(|former| {
+                let says_nothing = former.content.is_empty() || former.content == template(BankKind::Code);
+                former.directory != shown.directory && !says_nothing && former.content != shown.content
+            });
+            let mut shown = ShownBank::of(shown);
+            shown.notices.extend(left.iter().map(|former| {
+                let files = counted(former.content.len(), "file", "files");
+                let directory = former.directory.display();
+                format!("what the bank had before stays in {directory}, with {files}, and is no longer a part of it")
+            }));
             Ok(shown)
         })?;
         output.answer(&shown, render::bank_place)
     }
+}
+
+/// Returns the request to read all of a memory bank.
+fn whole(place: BankLocation) -> ActivateBank {
+    ActivateBank { place, description: None, files: Vec::new(), max_tokens: usize::MAX, session: None }
 }
 
 /// Returns what a memory bank of kind code holds at a place: the template where it holds nothing.

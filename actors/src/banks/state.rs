@@ -237,6 +237,10 @@ impl BankState {
         self.notices.drain(..surplus);
     }
 
+    pub(super) fn forget_notices(&mut self) {
+        self.notices.clear();
+    }
+
     /// Returns the notices with their numbers, which grow.
     pub(super) fn notices(&self) -> Vec<(u64, BankNotice)> {
         self.notices.iter().cloned().collect()

@@ -232,7 +232,7 @@ async fn a_process_follows_when_another_one_adopts_a_folder() {
         session: None,
     };
     handle.banks.update(update(1), deadline()).await.unwrap();
-    other.handle().banks.adopt(&place.key, "memory-bank".as_ref(), deadline()).await.unwrap();
+    other.handle().banks.adopt(&place, "memory-bank".as_ref(), deadline()).await.unwrap();
     handle.banks.update(update(2), deadline()).await.unwrap();
     let bank = handle.banks.activate(request(), deadline()).await.unwrap();
     assert!(bank.is_adopted);

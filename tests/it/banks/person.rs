@@ -162,7 +162,11 @@ fn adopting_says_what_stays_and_a_branch_without_the_folder_gets_what_is_filed()
     place.document(&["bank", "update", "We decided to use SQLite because it needs no server."]);
     place.write("project/notes/own.md", "# Own\n");
     let adopted = place.document(&["bank", "adopt", "notes"]);
-    assert!(adopted["notices"].to_string().contains("stays in the data directory"), "{adopted}");
+    let notices = adopted["notices"].to_string();
+    assert!(
+        notices.contains("what the bank had before stays in ") && notices.contains("/data/banks/code/"),
+        "{notices}"
+    );
     std::fs::remove_dir_all(place.path("project/notes")).unwrap();
     let updated = place.document(&["bank", "update", "We decided to use Rust for its types."]);
     assert_eq!(updated["applied"][0]["target_file"], "systemPatterns.md", "{updated}");
@@ -229,6 +233,23 @@ fn what_a_person_wrote_stays_as_lines_however_often_the_bank_is_made_shorter() {
     }
     let history = place.document(&["bank", "history"]);
     assert!(!history["versions"].as_array().unwrap().is_empty(), "the bank was made shorter");
+}
+
+#[test]
+fn adopting_another_folder_tells_of_it_and_of_what_stays_in_the_former_one() {
+    let place = place_with_banks("");
+    place.write("project/old/todo.md", "# To do\n\n- Paint the hull.\n");
+    std::fs::write(place.path("project/old/latin.md"), b"caf\xe9\n").unwrap();
+    let first = place.document(&["bank", "adopt", "old"])["notices"].to_string();
+    assert!(first.contains("left alone: latin.md is not in UTF-8"), "{first}");
+    place.write("project/new/own.md", "# Own\n");
+    let second = place.document(&["bank", "adopt", "new"]);
+    let notices = second["notices"].as_array().unwrap();
+    assert_eq!(notices.len(), 1, "{second}");
+    let told = notices[0].as_str().unwrap();
+    assert!(told.contains("/project/old, with 1 file, and is no longer a part of it"), "{told}");
+    let again = place.document(&["bank", "adopt", "new"]);
+    assert_eq!(again["notices"], json!([]), "{again}");
 }
 
 #[test]
