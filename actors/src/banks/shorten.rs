@@ -69,9 +69,30 @@ fn outlined(files: &[BankOutline]) -> String {
     outline
 }
 
+/// Says whether the files of a bank are shortened by nobody but who asks for it.
+fn is_left_long(bank: &OpenBank, settings: &BankSettings) -> bool {
+    bank.dir.is_adopted() && !settings.optimize_in_repo
+}
+
+/// Tells that a bank in a checkout has become longer than others may be, which had `tokens_before`.
+pub(super) fn tell_where_not(bank: &mut OpenBank, settings: &BankSettings, tokens_before: usize, at: Timestamp) {
+    let above = settings.optimize_above_tokens;
+    if !is_left_long(bank, settings) || tokens_before > above {
+        return;
+    }
+    let tokens = bank.remembered.own_tokens(&bank.state.texts());
+    if tokens > above {
+        let description = format!(
+            "the bank has {tokens} tokens, more than {above}, and is not made shorter by itself in a checkout: run \
+             `bank optimize`, or set banks.optimize_in_repo = true"
+        );
+        bank.state.notice(NoticeSeverity::Info, description, at);
+    }
+}
+
 /// Says whether a bank is to be made shorter now.
 pub(super) fn is_due(bank: &mut OpenBank, settings: &BankSettings, at: Timestamp) -> bool {
-    if bank.dir.is_adopted() && !settings.optimize_in_repo {
+    if is_left_long(bank, settings) {
         return false;
     }
     let tokens = bank.remembered.own_tokens(&bank.state.texts());

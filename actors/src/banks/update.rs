@@ -55,7 +55,9 @@ impl BanksHandle {
         let updating = self.with_bank(&place, deadline, move |bank| {
             let lock = bank.lock()?;
             bank.refresh(&lock, at)?;
+            let tokens = bank.remembered.own_tokens(&bank.state.texts());
             let applied = file(bank, &lock, &request, by_model, at)?;
+            shorten::tell_where_not(bank, &settings, tokens, at);
             let is_due = shorten::is_due(bank, &settings, at);
             // A model has to be waited for, and nobody waits for the bank meanwhile.
             let is_left = is_due && settings.llm;

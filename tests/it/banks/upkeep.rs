@@ -65,6 +65,25 @@ fn a_bank_that_is_short_enough_is_made_no_shorter_a_second_time() {
 }
 
 #[test]
+fn a_command_makes_a_long_bank_shorter_but_not_in_a_checkout() {
+    let place = place_with_banks("");
+    let entry = |n: u32| format!("- Finished part {n} of the importer, which reads the queue of ships by now.\n");
+    let long: String = (1..=700).map(entry).collect();
+    let content = place.write("content.md", &long);
+    let update = ["bank", "update", "--from", content.to_str().unwrap()];
+    let told = place.document(&update)["previous_errors"].to_string();
+    assert!(told.contains("the bank was made shorter, from "), "{told}");
+    let tokens = place.document(&["bank", "show"])["tokens"].as_u64().unwrap();
+    assert!((4_000..=8_000).contains(&tokens), "{tokens}");
+
+    place.write("project/notes/progress.md", "# Progress\n\n## Done\n");
+    place.run(&["bank", "adopt", "notes"]).ok();
+    let told = place.document(&update)["previous_errors"].to_string();
+    assert!(told.contains("is not made shorter by itself in a checkout: run `bank optimize`"), "{told}");
+    assert!(place.document(&["bank", "show"])["tokens"].as_u64() > Some(8_000));
+}
+
+#[test]
 fn a_file_that_cannot_be_written_is_reported_and_written_when_it_can_be() {
     let place = place_with_banks("banks.sync_interval_s = 1\n");
     let mut process = McpProcess::initialized(&place, &[]);
