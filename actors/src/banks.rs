@@ -249,8 +249,8 @@ impl BanksHandle {
     }
 
     /// Puts files into a bank, as an export has them. A file that says something else becomes what the export says, and
-    /// the bank as it was is kept as a version. A bank that is new has these files alone. Returns how many it changed. Whoever gives them has removed their
-    /// secrets.
+    /// the bank as it was is kept as a version. A bank that is new has these files alone. Returns how many it changed.
+    /// Whoever gives them has removed their secrets.
     pub async fn import(&self, place: &BankLocation, mut files: BankFiles, deadline: Deadline) -> Result<usize, Error> {
         let at = self.clock.now();
         self.with_bank(place, deadline, move |bank| {
