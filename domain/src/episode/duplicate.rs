@@ -56,13 +56,13 @@ mod tests {
     use crate::memory::samples::{now, strategy, trace};
     use crate::memory::trace::{ArtefactReference, EpisodeParts, Outcome, Reflection};
 
+    fn reported() -> Trace {
+        Trace::reported(trace(1), strategy(1).workspace_id, "s", None, now())
+    }
+
     #[test]
     fn white_space_and_case_do_not_count_and_words_and_status_do() {
-        let told = |task: &str, outcome| Trace {
-            task: task.into(),
-            outcome,
-            ..Trace::reported(trace(1), strategy(1).workspace_id, "s", None, now())
-        };
+        let told = |task: &str, outcome| Trace { task: task.into(), outcome, ..reported() };
         let key = content_key(&told("Fix the pager", Outcome::Success));
         assert_eq!(content_key(&told(" fix  the\npager ", Outcome::Success)), key);
         assert_ne!(content_key(&told("Fix the pager", Outcome::Failure)), key);
@@ -84,7 +84,7 @@ mod tests {
                 reflection: Reflection { insights, ..Reflection::default() },
                 ..EpisodeParts::default()
             };
-            Trace { episode: Some(Box::new(parts)), ..trace(1) }
+            Trace { episode: Some(Box::new(parts)), ..reported() }
         };
         let kept = told(&["a.log"], &["Profile first"]);
         assert_eq!(not_taken(&kept, &kept), None);
@@ -96,7 +96,7 @@ mod tests {
             "the episode was told before and stays as it is, without what is new: 1 artefact and 2 insights; \
              record_memory keeps a lesson, and the report with another session_id is an episode of its own"
         );
-        let bare = Trace { episode: None, ..trace(1) };
+        let bare = Trace { episode: None, ..reported() };
         assert!(not_taken(&bare, &told(&["b.log"], &[])).unwrap().to_string().contains("new: 1 artefact;"));
     }
 }
