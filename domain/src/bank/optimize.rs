@@ -83,8 +83,8 @@ pub struct BankFacts<'a> {
 
 /// Makes a bank shorter where it has more than `above` tokens. What was imported is not counted and stays as it is.
 pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Timestamp) -> OptimizedBank {
-    let aim = aim(above);
     shortened(files, above, facts, now, |shortening| {
+        let aim = aim(above);
         shortening.collapse_old(OPTIMIZED_MIN_TOKENS.min(aim));
         for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
             shortening.collapse(rank, aim);
