@@ -166,8 +166,9 @@ impl BankState {
             let base = self.base.get(&path).cloned();
             self.set_base(&path, theirs.clone());
             let Some(ours) = self.ahead.remove(&path) else {
-                if let (Some(base), Some(theirs)) = (&base, &theirs) {
-                    self.renamed.follow(&path, base, theirs);
+                match (&base, &theirs) {
+                    (Some(base), Some(theirs)) => self.renamed.follow(&path, base, theirs),
+                    _ => self.renamed.forget(&path),
                 }
                 continue;
             };

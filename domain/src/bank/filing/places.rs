@@ -355,17 +355,22 @@ fn under_its_heading(
         return None;
     }
     let is_meant = |title: &str| normalised(title) == heading;
-    let same = |(path, section): &(&BankPath, &BankSection)| {
-        let title = section.title();
-        section.level > 1 && (is_meant(title) || renamed.had(path, title, is_meant))
+    let sections: Vec<(&BankPath, &BankSection)> = documents
+        .iter()
+        .flat_map(|(path, document)| document.sections().iter().map(move |section| (*path, section)))
+        .filter(|(_, section)| section.level > 1)
+        .collect();
+    let has_now = |(_, section): &&(&BankPath, &BankSection)| is_meant(section.title());
+    let had = |(path, section): &&(&BankPath, &BankSection)| renamed.had(path, section.title(), is_meant);
+    let mut now = sections.iter().filter(has_now).peekable();
+    let (found, another) = match now.peek() {
+        Some(_) => (now.next(), now.next()),
+        None => {
+            let mut former = sections.iter().filter(had);
+            (former.next(), former.next())
+        }
     };
-    let sections =
-        documents.iter().flat_map(|(path, document)| document.sections().iter().map(move |section| (*path, section)));
-    let mut found = sections.filter(same);
-    match (found.next(), found.next()) {
-        (Some((path, section)), None) => Some(existing(path, section)),
-        _ => None,
-    }
+    found.filter(|_| another.is_none()).map(|(path, section)| existing(path, section))
 }
 
 /// Finds the section with one of the names, the best name first. A section that a person renamed has its former names,

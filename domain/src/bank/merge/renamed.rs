@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::{BankSections, SectionKey, blocks};
 use crate::bank::{BankDocument, BankPath};
 
+/// The most former titles of a heading that are known.
+const FORMER_MAX: usize = 8;
+
 /// The headings that a person renamed, by file: each title with those that it had before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RenamedHeadings(BTreeMap<BankPath, BTreeMap<String, BTreeSet<String>>>);
@@ -25,6 +28,9 @@ impl RenamedHeadings {
                 let mut former = known.remove(old).unwrap_or_default();
                 former.insert(old.clone());
                 former.remove(new);
+                while former.len() > FORMER_MAX {
+                    former.pop_first();
+                }
                 known.entry(new.clone()).or_default().extend(former);
             }
         }
@@ -32,6 +38,11 @@ impl RenamedHeadings {
         if !known.is_empty() {
             self.0.insert(path.clone(), known);
         }
+    }
+
+    /// Forgets the headings of a file that was removed.
+    pub fn forget(&mut self, path: &BankPath) {
+        self.0.remove(path);
     }
 
     /// Says whether a heading of a file had a title that is meant before a person renamed it.
@@ -68,11 +79,11 @@ pub(super) fn renamed_keys(
     renamed
 }
 
-/// Says whether at least half of what stood under a heading still stands there.
+/// Says whether at least half of what stood under a heading still stands there, and is half of what stands there.
 fn is_alike(was: &str, is: &str) -> bool {
     let (was, is) = (blocks(was), blocks(is));
     let kept = was.iter().filter(|piece| is.contains(piece)).count();
-    kept > 0 && 2 * kept >= was.len()
+    kept > 0 && 2 * kept >= was.len() && 2 * kept >= is.len()
 }
 
 #[cfg(test)]
@@ -94,6 +105,8 @@ mod tests {
         let moved = "# P\n\n## New\n\n- three\n\n## A\n\n- one\n- two\n\n## B\n";
         assert_eq!(followed(before, moved), ["C"]);
         assert!(followed(before, &before.replace("## C\n\n- three", "## New\n\n- other")).is_empty());
+        let mostly_new = before.replace("## C\n\n- three", "## New\n\n- three\n- four\n- five");
+        assert!(followed(before, &mostly_new).is_empty(), "one entry that moved is no heading");
         assert!(followed(before, &format!("{before}\n## New\n\n- one\n")).is_empty(), "nothing is gone");
         assert_eq!(followed(&before.replace("# P\n", "# O\n"), &before.replace("## C", "## New")), ["C"]);
     }
