@@ -120,6 +120,14 @@ impl Memory {
         (self.newer() == Some(newer)).then(|| self.clone().back_in_search())
     }
 
+    /// Returns the memory as it is when the one that it was reinstated without does not come back. None where it was not
+    /// reinstated without `newer`.
+    fn without_return_of(&self, newer: MemoryId) -> Option<Self> {
+        let mut older = self.clone();
+        older.succession.reinstated_without = self.succession.reinstated_without.filter(|former| *former != newer);
+        (older != *self).then_some(older)
+    }
+
     /// Returns the older memory of a pair whose newer one came back into search: superseded or linked, as it was before.
     fn outdated_again(&self, newer: &Self) -> Option<Self> {
         if self.succession.reinstated_without == Some(newer.id) {
@@ -144,7 +152,9 @@ impl Memory {
         older.succession.stands_beside.retain(|id| *id != newer);
         // A replaced memory outdates nothing.
         older.succession.replaces.retain(|id| *id != newer);
-        older.succession.reinstated_without = None;
+        if status == Status::Superseded {
+            older.succession.reinstated_without = None;
+        }
         older.succession.outdated_by = Some(Successor { id: newer, confidence });
         older
     }
@@ -276,7 +286,10 @@ fn handed_on(before: &Memory, is_erased: bool, others: &[Memory]) -> Vec<Memory>
     }
     let mut changed = Vec::new();
     for older in others {
-        let Some(mut released) = older.released(before.id) else { continue };
+        let Some(mut released) = older.released(before.id) else {
+            changed.extend(older.without_return_of(before.id).filter(|_| is_erased));
+            continue;
+        };
         released.succession.reinstated_without = older.superseded_by().filter(|_| !is_erased);
         let may_replace = |newest: &&mut Memory| {
             Some(newest.id) == before.superseded_by()

@@ -153,6 +153,14 @@ fn what_was_decided_while_the_newer_one_was_out_of_search_stands() {
     let undone = without.reinstated(None).unwrap();
     assert_eq!((undone.succession.reinstated_without, &*undone.succession.stands_beside), (None, &[id(9)][..]));
     let by_another = without.superseded(id(8)).unwrap();
+    assert_eq!(
+        left_behind(&out, None, std::slice::from_ref(&without)),
+        [strategy(1)],
+        "what is erased never comes back"
+    );
+    let linked = without.linked(id(8), 0.8).unwrap();
+    let back = left_behind(&out, Some(&newer), &[linked]);
+    assert_eq!(back[0].superseded_by(), Some(id(9)), "what somebody said outlasts what a rule found");
     let reworded = crate::memory::Changes { content: Some("Something else.".into()), ..Default::default() };
     for memory in [undone, by_another, reworded.apply(&without, crate::memory::samples::now())] {
         assert_eq!(memory.succession.reinstated_without, None);
