@@ -114,12 +114,12 @@ impl WorkingFile {
 }
 
 impl WorkingLog for WorkingFile {
-    fn append(&mut self, line: &str, sync: bool) -> io::Result<bool> {
+    fn append(&mut self, lines: &str, sync: bool) -> io::Result<bool> {
         if !self.is_there()? {
             return Ok(false);
         }
         let end = self.file.stream_position()?;
-        if let Err(error) = self.file.write_all(format!("{line}\n").as_bytes()) {
+        if let Err(error) = self.file.write_all(format!("{lines}\n").as_bytes()) {
             // The start of a line would spoil the next one.
             self.file.set_len(end)?;
             self.file.seek(SeekFrom::Start(end))?;

@@ -31,9 +31,9 @@ pub enum OpenedLog {
 }
 
 pub trait WorkingLog: Send {
-    /// Appends a line, and with `sync` returns when it is on the disk. False where the log was removed, as the deletion
-    /// of its workspace does.
-    fn append(&mut self, line: &str, sync: bool) -> io::Result<bool>;
+    /// Appends lines, of which all or none are there afterwards, and with `sync` returns when they are on the disk. False
+    /// where the log was removed, as the deletion of its workspace does. `lines` has no line end after the last.
+    fn append(&mut self, lines: &str, sync: bool) -> io::Result<bool>;
 
     /// Returns when everything that was appended is on the disk. False where the log was removed.
     fn sync(&mut self) -> io::Result<bool>;

@@ -88,8 +88,8 @@ struct MemLog {
 }
 
 impl WorkingLog for MemLog {
-    fn append(&mut self, line: &str, sync: bool) -> io::Result<bool> {
-        let append = |log: &mut MemLogLines| log.lines.push(line.to_owned());
+    fn append(&mut self, lines: &str, sync: bool) -> io::Result<bool> {
+        let append = |log: &mut MemLogLines| log.lines.extend(lines.lines().map(str::to_owned));
         let is_there = self.logs.with(|logs| logs.get_mut(&self.key).map(append).is_some());
         if sync { self.sync() } else { Ok(is_there) }
     }

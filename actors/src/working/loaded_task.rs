@@ -37,7 +37,7 @@ impl LoadedTask {
         let memory = WorkingMemory::new(&system, at);
         let head = TaskLogHead { owner: owner.clone(), system, at };
         let mut begun = Self { owner, memory, log, is_synced: true };
-        begun.append(&head, true)?;
+        begun.append(&[head], true)?;
         Ok(begun)
     }
 
@@ -70,11 +70,11 @@ impl LoadedTask {
     /// Carries out operations, or none of them where one is not possible.
     pub(super) fn apply_all(&mut self, operations: Vec<Operation>, at: Timestamp) -> Result<WorkingChange, Error> {
         self.memory.check_all(&operations, at)?;
+        let sync = operations.iter().any(Operation::is_synced);
+        let lines: Vec<LogLine> = operations.into_iter().map(|operation| LogLine { at, operation }).collect();
+        self.append(&lines, sync)?;
         let mut applied = WorkingChange::default();
-        for operation in operations {
-            let sync = operation.is_synced();
-            let line = LogLine { at, operation };
-            self.append(&line, sync)?;
+        for line in lines {
             applied.extend(self.memory.apply(&line.operation, at)?);
         }
         Ok(applied)
@@ -104,9 +104,11 @@ impl LoadedTask {
         self.log.remove().map_err(unusable)
     }
 
-    fn append(&mut self, line: &impl Serialize, sync: bool) -> Result<(), Error> {
-        let line = serde_json::to_string(line).map_err(Error::internal)?;
-        match self.log.append(&line, sync).map_err(unusable)? {
+    /// Appends lines in one write, so that all of them are there afterwards or none.
+    fn append(&mut self, lines: &[impl Serialize], sync: bool) -> Result<(), Error> {
+        let lines: Result<Vec<String>, _> = lines.iter().map(serde_json::to_string).collect();
+        let lines = lines.map_err(Error::internal)?.join("\n");
+        match self.log.append(&lines, sync).map_err(unusable)? {
             true => {
                 self.is_synced = sync;
                 Ok(())
