@@ -6,14 +6,19 @@ use std::error::Error;
 use std::ffi::{CStr, OsStr};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{OnceLock, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use libloading::{Library, Symbol};
 use ort::sys::{ORT_API_VERSION, OrtApiBase};
 
 /// The variable holds the path of `libonnxruntime`.
 const VARIABLE: &str = "ORT_DYLIB_PATH";
+
+/// A process that ends waits so long for its last words to be read.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// True from the moment at which the library is loaded.
 static LOADED: AtomicBool = AtomicBool::new(false);
@@ -63,7 +68,13 @@ pub fn end_process(code: i32) -> ! {
     if !LOADED.load(Ordering::Acquire) {
         std::process::exit(code)
     }
-    let _ = io::stdout().flush();
+    // A write that still blocks has the lock of stdout, and must not hold the process.
+    let (done, flushed) = mpsc::channel();
+    thread::spawn(move || {
+        let _ = io::stdout().flush();
+        let _ = done.send(());
+    });
+    let _ = flushed.recv_timeout(FLUSH_TIMEOUT);
     // SAFETY: what the process had to say is written, and it needs nothing else of its end.
     unsafe { libc::_exit(code) }
 }
