@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reasoning_bank_actors::system::SystemHandle;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::timeout;
 
 use self::answers::HookAnswers;
@@ -46,21 +46,32 @@ pub(crate) struct HookServer {
 
 /// Answers hooks for as long as it is polled, and learns from what they left.
 pub(crate) async fn answer_hooks(server: HookServer) -> Infallible {
-    answer(server, Arc::default()).await
+    answer(server, &HookActivity::default()).await
 }
 
-/// Answers hooks until none has asked for this long, and learns from what they left.
+/// Answers hooks until none has asked for this long, and learns from what they left. What it has begun to learn it ends.
 pub(crate) async fn answer_hooks_while_asked(server: HookServer, idle: Duration) {
-    let asked = Arc::new(Notify::new());
-    let idle = async { while timeout(idle, asked.notified()).await.is_ok() {} };
+    let activity = HookActivity::default();
+    let idle = async {
+        while timeout(idle, activity.asked.notified()).await.is_ok() {}
+        drop(activity.learning.lock().await);
+    };
     tokio::select! {
         () = idle => {}
-        never = answer(server, Arc::clone(&asked)) => match never {},
+        never = answer(server, &activity) => match never {},
     }
 }
 
-/// Answers hooks, and notifies of each.
-async fn answer(server: HookServer, asked: Arc<Notify>) -> Infallible {
+/// The activity of a server for hooks.
+#[derive(Default)]
+struct HookActivity {
+    /// Notified of each hook.
+    asked: Notify,
+    /// Locked for as long as it learns.
+    learning: AsyncMutex<()>,
+}
+
+async fn answer(server: HookServer, activity: &HookActivity) -> Infallible {
     let HookServer { system, data_dir, identity, captures, recalls } = server;
     let answers = HookAnswers {
         system: system.clone(),
@@ -75,7 +86,7 @@ async fn answer(server: HookServer, asked: Arc<Notify>) -> Infallible {
         warm_up();
         answers::warm_up_for_secrets();
     });
-    let listening = socket::listen(Arc::new(answers), &asked, &data_dir);
-    let learning = spool::learn(&system, &data_dir, identity, captures);
+    let listening = socket::listen(Arc::new(answers), &activity.asked, &data_dir);
+    let learning = spool::learn(&system, &data_dir, identity, captures, &activity.learning);
     match tokio::join!(listening, learning) {}
 }

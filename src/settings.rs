@@ -41,7 +41,7 @@ pub use checkout::{CheckoutRanking, agree, agreed};
 pub use consolidation::ConsolidationSection;
 pub use episodes::{EpisodeSection, TraceSection};
 pub use hooks::HooksSection;
-pub use layers::{DATA_DIR_VARIABLE, Flags, SettingSources};
+pub use layers::{Flags, SettingSources};
 pub use links::{link, linked};
 pub use patterns::PatternsSection;
 pub use problem::{SettingProblem, SettingsError};

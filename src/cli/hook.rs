@@ -12,20 +12,20 @@ use std::time::{Duration, Instant};
 
 use clap::CommandFactory;
 use reasoning_bank_clients::{AgentClient, HookCall, HookEvent};
-use reasoning_bank_store::LanceStore;
+use reasoning_bank_store::LanceReader;
 use tokio_util::sync::CancellationToken;
 
 use super::args::{Cli, HookArgs};
 use super::failure::{CommandExit, CommandFailure};
 use super::hook_server;
 use super::output;
-use super::session::{end_of_process, one_thread, with_bank};
+use super::session::{end_of_process, one_thread, request_deadline, with_bank};
 use crate::hooks::{
     ColdAnswer, HookQuestion, HookReply, SpoolEntry, answer_cold, answer_hooks_while_asked, ask, is_served, leave,
     may_start_server, warm_up,
 };
 use crate::recall_log::{RecallLog, UnwrittenRecalls};
-use crate::settings::{self, DATA_DIR_VARIABLE, Flags, Loaded, SettingSources};
+use crate::settings::{self, Flags, Loaded, SettingSources};
 
 const SESSION_END: &str = "SessionEnd";
 /// The longest time that an agent waits for a hook.
@@ -58,46 +58,62 @@ pub(super) fn run(args: &HookArgs, flags: Flags) {
     {
         noted.iter().for_each(UnwrittenRecalls::write);
     }
-    if let Some(data_dir) = unserved.0.get() {
-        start_server(data_dir);
+    if let Some(place) = unserved.0.get() {
+        start_server(place, args);
     }
 }
 
-/// The directory of a bank that nobody serves and a process is to be started for, once that is known.
+/// The bank that nobody serves and a process is to be started for, once that is known.
 #[derive(Default)]
-struct Unserved(OnceLock<PathBuf>);
+struct Unserved(OnceLock<ServerPlace>);
+
+/// The place of a server for hooks. The paths are absolute.
+struct ServerPlace {
+    data_dir: PathBuf,
+    /// The directory of the event, whose settings count.
+    directory: PathBuf,
+    config: Option<PathBuf>,
+}
 
 impl Unserved {
-    fn found(&self, loaded: &Loaded) {
+    fn found(&self, loaded: &Loaded, directory: &Path, config: Option<&PathBuf>) {
         if loaded.settings.hooks.server_idle_s > 0 {
-            let _ = self.0.set(loaded.settings.data_dir.clone());
+            let data_dir = directory.join(&loaded.settings.data_dir);
+            let config = config.map(|file| directory.join(file));
+            let _ = self.0.set(ServerPlace { data_dir, directory: directory.to_owned(), config });
         }
     }
 }
 
 /// Starts a process that answers the hooks that follow. It is in a group of its own, so that it stays when the client
 /// ends the hook's.
-fn start_server(data_dir: &Path) {
+fn start_server(place: &ServerPlace, args: &HookArgs) {
     let Ok(runtime) = one_thread() else { return };
-    if !data_dir.is_dir() || !runtime.block_on(async { may_start_server(data_dir) }) {
+    if !place.data_dir.is_dir() || !runtime.block_on(async { may_start_server(&place.data_dir) }) {
         return;
     }
     let Ok(binary) = std::env::current_exe() else { return };
     let mut server = Command::new(binary);
-    server.args(std::env::args_os().skip(1)).arg("--serve").env(DATA_DIR_VARIABLE, data_dir);
+    server.arg("--data-dir").arg(&place.data_dir);
+    if let Some(config) = &place.config {
+        server.arg("--config").arg(config);
+    }
+    server.args(["hook", &args.client, &args.event, "--serve"]).current_dir(&place.directory);
     server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     let _ = server.spawn();
 }
 
-/// Answers hooks until none has asked for a while. It makes no bank where there is none.
+/// Answers hooks until none has asked for a while. A bank that is not there, has another format, or has to be repaired
+/// is left alone, as each hook leaves it.
 pub(super) fn serve(loaded: &Loaded) -> Result<CommandExit, CommandFailure> {
     let settings = &loaded.settings;
     let idle = Duration::from_secs(settings.hooks.server_idle_s);
-    let is_bank = one_thread()?.block_on(LanceStore::embedder_of(&settings.data_dir)).is_ok_and(|of| of.is_some());
-    if idle.is_zero() || !is_bank {
+    if idle.is_zero() || one_thread()?.block_on(LanceReader::open(&settings.data_dir)).is_err() {
         return Ok(CommandExit::Ok);
     }
     with_bank(loaded, async |system| {
+        // A process that cannot read the bank, because it has another embedding model, must not answer for it.
+        system.workspaces.resolve(&loaded.workspace, request_deadline()).await?;
         let end = CancellationToken::new();
         end_of_process(end.clone())?;
         let recalls = settings.recall_log.enabled;
@@ -140,10 +156,13 @@ fn answer(client: &str, name: &str, flags: Flags, unserved: &Unserved) -> Option
     let question = HookQuestion { directory: directory.clone(), call };
     let runtime = one_thread().ok()?;
     if matches!(question.call.event, HookEvent::SessionEnded { .. } | HookEvent::Compacting) {
-        let _ = leave(&data_dir, &SpoolEntry::Event(question));
-        if !runtime.block_on(is_served(&data_dir)) {
+        let _ = leave(&data_dir, &SpoolEntry::Event(question.clone()));
+        // The server of a session that is over ends, too, before it learns from it.
+        let is_over = matches!(question.call.event, HookEvent::SessionEnded { .. });
+        if is_over || !runtime.block_on(is_served(&data_dir)) {
+            let config = flags.config.clone();
             let loaded = loaded.or_else(|| load(Flags { data_dir: Some(data_dir), ..flags }))?;
-            unserved.found(&loaded);
+            unserved.found(&loaded, &directory, config.as_ref());
         }
         return None;
     }
@@ -153,11 +172,12 @@ fn answer(client: &str, name: &str, flags: Flags, unserved: &Unserved) -> Option
         None if matches!(question.call.event, HookEvent::ToolSucceeded { .. }) => return None,
         None => {
             thread::spawn(warm_up);
+            let config = flags.config.clone();
             let loaded = match loaded {
                 Some(loaded) => loaded,
                 None => load(Flags { data_dir: Some(data_dir), ..flags })?,
             };
-            unserved.found(&loaded);
+            unserved.found(&loaded, &directory, config.as_ref());
             let ColdAnswer { text, noted } = runtime.block_on(answer_cold(question.clone(), &loaded, LIMIT))?;
             (text, noted)
         }

@@ -3,13 +3,14 @@
 
 use std::convert::Infallible;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use reasoning_bank_domain::text::hex::hex;
+use reasoning_bank_store::files::try_lock;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -146,14 +147,23 @@ pub(crate) async fn is_served(data_dir: &Path) -> bool {
 /// and is not started again by each hook. From the call on, somebody has tried.
 pub(crate) fn may_start_server(data_dir: &Path) -> bool {
     let Ok(directory) = own_uid().and_then(directory) else { return false };
-    let tried = directory.join(format!("{}.tried", prefix(data_dir)));
-    let age = fs::metadata(&tried).and_then(|found| found.modified()).map(|at| at.elapsed().unwrap_or_default());
-    match age {
-        Ok(age) if age < START_AGAIN_AFTER => false,
-        Ok(_) if fs::remove_file(&tried).is_err() => false,
-        // Of several hooks one makes the file.
-        _ => fs::File::create_new(&tried).is_ok(),
+    note_try(&directory.join(format!("{}.tried", prefix(data_dir)))).unwrap_or(false)
+}
+
+/// Notes in a file that a server is started now. False where that was noted a short time ago, or another hook notes it.
+fn note_try(file: &Path) -> io::Result<bool> {
+    let file = fs::File::options().create(true).truncate(false).write(true).open(file)?;
+    if !try_lock(&file)? {
+        return Ok(false);
     }
+    let about = file.metadata()?;
+    // A new file has nothing in it. A clock that was set back makes the time of the last try worthless.
+    let is_recent = about.len() > 0 && about.modified()?.elapsed().is_ok_and(|age| age < START_AGAIN_AFTER);
+    if !is_recent {
+        file.set_len(0)?;
+        (&file).write_all(b"1")?;
+    }
+    Ok(!is_recent)
 }
 
 async fn ask_one(mut stream: UnixStream, question: &HookQuestion) -> io::Result<HookReply> {

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::working::{LOCAL_OWNER, WorkingTask};
@@ -24,6 +25,7 @@ use reasoning_bank_domain::prompt::without_recalled;
 use reasoning_bank_domain::working::Operation;
 use reasoning_bank_store::data_dir::HOOK_SPOOL;
 use reasoning_bank_store::files::{create_dir, remove_if_there, try_lock, unless_gone, write_synced};
+use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use uuid::Uuid;
@@ -55,13 +57,22 @@ pub(crate) fn leave(data_dir: &Path, entry: &SpoolEntry) -> io::Result<()> {
     write_synced(&dir.join(format!("{}.json", Uuid::now_v7())), &serde_json::to_vec(entry)?)
 }
 
-/// Learns from what hooks left, for as long as it is polled. One process of a bank does at a time.
-pub(super) async fn learn(system: &SystemHandle, data_dir: &Path, identity: Identity, captures: bool) -> Infallible {
+/// Learns from what hooks left, for as long as it is polled. One process of a bank does at a time. A pass over all that
+/// is there has `pass`.
+pub(super) async fn learn(
+    system: &SystemHandle,
+    data_dir: &Path,
+    identity: Identity,
+    captures: bool,
+    pass: &Mutex<()>,
+) -> Infallible {
     let dir = data_dir.join(HOOK_SPOOL);
     loop {
+        let in_work = pass.lock().await;
         if let Err(error) = learn_all(system, &dir, identity, captures).await {
             tracing::warn!(%error, "what hooks left could not be worked off; it is tried again");
         }
+        drop(in_work);
         sleep(LOOK_EVERY).await;
     }
 }
@@ -76,7 +87,7 @@ async fn learn_all(system: &SystemHandle, dir: &Path, identity: Identity, captur
         match left {
             Some(SpoolWork::Learn(..)) if !captures => {}
             Some(work) => match do_one(system, work, identity).await {
-                Err(error) if error.retryable() => return Err(error),
+                Err(error) if error.retryable() || is_of_bank(&error) => return Err(error),
                 // Another time would not change it, and what others left waits behind it.
                 Err(error) => tracing::warn!(%error, file = %file.display(), "nothing came of what a hook left"),
                 Ok(()) => {}
@@ -86,6 +97,12 @@ async fn learn_all(system: &SystemHandle, dir: &Path, identity: Identity, captur
         remove_if_there(&file).map_err(Error::internal)?;
     }
     Ok(())
+}
+
+/// Tells whether the bank cannot be used by this process. Another one may learn from what was left.
+fn is_of_bank(error: &Error) -> bool {
+    use StoreError::{NewerFormat, OtherEmbedder, Unusable};
+    matches!(error, Error::Store(NewerFormat { .. } | OtherEmbedder { .. } | Unusable(_)))
 }
 
 /// Lists the events that were left, the oldest first, with the lock of whoever learns from them. None where there is

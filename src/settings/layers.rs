@@ -16,8 +16,6 @@ use super::problem::SettingProblem;
 pub(super) const WORKSPACE_FILE: &str = ".reasoning-bank.toml";
 pub(super) const BUILT_IN: &str = "built-in";
 
-/// The short name of the variable of `data_dir`.
-pub const DATA_DIR_VARIABLE: &str = "REASONING_BANK_DATA";
 const ENVIRONMENT_PREFIX: &str = "REASONING_BANK__";
 
 /// Everything that the layers are read from.
@@ -177,7 +175,7 @@ pub(super) fn config_flag(sources: &SettingSources, problems: &mut Vec<SettingPr
 pub(super) fn seed_environment(sources: &SettingSources, problems: &mut Vec<SettingProblem>) -> Layer {
     const TRACES: &str = "REASONING_BANK_TRACES";
     const NAMES: [(&str, &str); 4] = [
-        (DATA_DIR_VARIABLE, "data_dir"),
+        ("REASONING_BANK_DATA", "data_dir"),
         (TRACES, "traces.dir"),
         ("DEFAULT_MODEL", "llm.model"),
         ("DEFAULT_REASONING_EFFORT", "llm.effort"),
