@@ -108,7 +108,7 @@ fn a_state_names_steps_of_the_plan() {
         (state(None, &["a", "x"], &[]), "state.completed[1]"),
         (state(None, &[], &["x"]), "state.failed[0].id"),
     ] {
-        assert_eq!(refused(&memory, &[wrong.clone()]), format!("{field}: {problem}"));
+        assert_eq!(refused(&memory, std::slice::from_ref(&wrong)), format!("{field}: {problem}"));
         memory.check_all(&[task(&[("x", &[]), ("a", &[])]), wrong], now()).unwrap();
     }
 }
