@@ -52,6 +52,8 @@ pub(crate) async fn answer_hooks(server: HookServer) -> Infallible {
 /// Answers hooks until none has asked for this long, and learns from what they left. What it has begun to learn it ends.
 pub(crate) async fn answer_hooks_while_asked(server: HookServer, idle: Duration) {
     let activity = HookActivity::default();
+    let (system, data_dir) = (server.system.clone(), server.data_dir.clone());
+    let (identity, captures) = (server.identity, server.captures);
     let idle = async {
         while timeout(idle, activity.asked.notified()).await.is_ok() {}
         drop(activity.learning.lock().await);
@@ -60,6 +62,8 @@ pub(crate) async fn answer_hooks_while_asked(server: HookServer, idle: Duration)
         () = idle => {}
         never = answer(server, &activity) => match never {},
     }
+    // The last hook may have left something since.
+    spool::learn_once(&system, &data_dir, identity, captures).await;
 }
 
 /// The activity of a server for hooks.

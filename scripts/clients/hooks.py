@@ -67,6 +67,8 @@ with tempfile.TemporaryDirectory() as place:
     environment = {
         "HOME": str(home), "PATH": os.environ["PATH"], "ANTHROPIC_API_KEY": "none", "IS_SANDBOX": "1",
         "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        # No hook starts a server, which would take what the end of a session left before it is looked for.
+        "REASONING_BANK__HOOKS__SERVER_IDLE_S": "0",
     }
 
     def run(*command, **more):

@@ -66,14 +66,18 @@ pub(super) async fn learn(
     captures: bool,
     pass: &Mutex<()>,
 ) -> Infallible {
-    let dir = data_dir.join(HOOK_SPOOL);
     loop {
         let in_work = pass.lock().await;
-        if let Err(error) = learn_all(system, &dir, identity, captures).await {
-            tracing::warn!(%error, "what hooks left could not be worked off; it is tried again");
-        }
+        learn_once(system, data_dir, identity, captures).await;
         drop(in_work);
         sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Learns from what hooks have left so far.
+pub(super) async fn learn_once(system: &SystemHandle, data_dir: &Path, identity: Identity, captures: bool) {
+    if let Err(error) = learn_all(system, &data_dir.join(HOOK_SPOOL), identity, captures).await {
+        tracing::warn!(%error, "what hooks left could not be worked off; it is tried again");
     }
 }
 
