@@ -69,6 +69,9 @@ impl LoadedTask {
 
     /// Carries out operations, or none of them where one is not possible.
     pub(super) fn apply_all(&mut self, operations: Vec<Operation>, at: Timestamp) -> Result<WorkingChange, Error> {
+        if operations.is_empty() {
+            return Ok(WorkingChange::default());
+        }
         self.memory.check_all(&operations, at)?;
         let sync = operations.iter().any(Operation::is_synced);
         let lines: Vec<LogLine> = operations.into_iter().map(|operation| LogLine { at, operation }).collect();
