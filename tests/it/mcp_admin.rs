@@ -156,7 +156,7 @@ const NOBODY: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 #[case::unknown_tree("get_memory_genealogy", json!({"memory_id": NOBODY}), "not_found", NOBODY)]
 #[case::no_depth("get_memory_genealogy", json!({"memory_id": NOBODY, "depth": 0}), "invalid_argument", "depth")]
 #[case::an_argument_for_nothing("get_statistics", json!({"verbose": true}), "invalid_argument", "verbose")]
-#[case::no_change("update_memory", json!({"memory_id": NOBODY}), "invalid_argument", "at least one field")]
+#[case::no_change("update_memory", json!({"memory_id": NOBODY}), "invalid_argument", "at least one of title")]
 #[case::bad_status("update_memory", json!({"memory_id": NOBODY, "status": "gone"}), "invalid_argument", "status")]
 #[case::not_confirmed("delete_memory", json!({"memory_id": NOBODY}), "invalid_argument", "confirm")]
 #[case::denied("delete_workspace", json!({"path": "/", "confirm": false}), "invalid_argument", "confirm")]
