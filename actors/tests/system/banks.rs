@@ -176,7 +176,7 @@ async fn a_disk_that_fails_is_reported_and_heals() {
     banks.refuse_files(&own(), true);
     try_update(&handle, 1).await.unwrap();
     let refused = handle.banks.sync(&own(), deadline()).await;
-    assert!(matches!(refused, Err(Error::Store(_))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::BankUnwritten(_))), "{refused:?}");
     let told = try_update(&handle, 2).await.unwrap().notices;
     assert!(told.iter().any(|notice| notice.severity == NoticeSeverity::Error), "{told:?}");
     assert_eq!(try_update(&handle, 3).await.unwrap().notices, [], "each is told once");

@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn names_have_the_bank_and_the_time() {
         let series = |id: &str| BackupSeries { dir: "/b".into(), bank: id.parse().unwrap() };
-        let one = series("01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11");
+        let one = series("0193c0de-0000-7000-8000-0123456789ab");
         let at: Timestamp = "2026-11-25T11:30:00Z".parse().unwrap();
         let path = one.path(at);
         assert_eq!(path, Path::new("/b/reasoning-bank-0123456789ab-20261125T113000Z"));
