@@ -243,9 +243,7 @@ fn expected(schema: &Value) -> String {
             let items = schema.get("items").map(|items| format!(", each {}", expected(items))).unwrap_or_default();
             format!("an array{}{items}", length("minItems", "maxItems", "items"))
         }
-        None if ["properties", "oneOf"].iter().all(|keyword| schema.get(keyword).is_none()) => {
-            "any JSON but null".into()
-        }
+        None if schema.get("properties").is_none() => "any JSON but null".into(),
         _ => {
             let fields = schema.get("properties").and_then(Value::as_object);
             let names: Vec<&str> = fields.into_iter().flat_map(|fields| fields.keys().map(String::as_str)).collect();
