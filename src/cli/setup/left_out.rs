@@ -1,4 +1,4 @@
-//! What was asked for and is not written, because a client has no file for it.
+//! The parts that the user asked for and `setup` does not write, because a client has no file for them.
 
 use std::path::Path;
 

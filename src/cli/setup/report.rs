@@ -15,7 +15,7 @@ use crate::cli::render::style::{bad, bold, dim, good};
 pub(super) struct SetupReport {
     pub(super) clients: Vec<ClientReport>,
     pub(super) files: Vec<FileReport>,
-    /// What was asked for and is not written, with the reason.
+    /// The parts that were asked for and are not written, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<String>,
     /// The command that the clients start; none where everything is taken back.
