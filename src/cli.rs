@@ -21,7 +21,7 @@ use crate::hooks::{HookServer, answer_hooks};
 use crate::llm;
 use crate::mcp::{McpOptions, ToolDefaults, serve_stdio};
 use crate::recall_log::RecallLog;
-use crate::settings::{self, Loaded, LogLevel, Provider, SettingSources, SettingsError};
+use crate::settings::{self, Loaded, LogLevel, Provider, SettingSources, Settings, SettingsError};
 use crate::telemetry;
 use reasoning_bank_store::allocator;
 
@@ -220,10 +220,7 @@ fn mcp_options(loaded: &Loaded, sources: &SettingSources, workspace: Option<Work
         shares: settings.workspace.share,
         can_solve: settings.llm.provider != Provider::None,
         captures: settings.passive.enabled,
-        recalls: settings
-            .recall_log
-            .enabled
-            .then(|| RecallLog::open(&settings.data_dir, settings.retrieval.min_relevance)),
+        recalls: recall_log(settings),
         solve_deadline: Duration::from_secs(settings.agent.deadline_s),
         defaults: ToolDefaults {
             enable_matts: settings.matts.enabled,
@@ -233,6 +230,12 @@ fn mcp_options(loaded: &Loaded, sources: &SettingSources, workspace: Option<Work
         },
         prompts: Arc::clone(&settings.llm.prompts),
     }
+}
+
+/// Opens the recall log, where it is written.
+fn recall_log(settings: &Settings) -> Option<RecallLog> {
+    let open = || RecallLog::open(&settings.data_dir, settings.retrieval.min_relevance);
+    settings.recall_log.enabled.then(open)
 }
 
 /// Returns what answers the hooks of the user's clients on this bank.

@@ -17,14 +17,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::{Cli, HookArgs};
 use super::failure::{CommandExit, CommandFailure};
-use super::hook_server;
 use super::output;
 use super::session::{end_of_process, one_thread, request_deadline, with_bank};
+use super::{hook_server, recall_log};
 use crate::hooks::{
     ColdAnswer, HookQuestion, HookReply, SpoolEntry, answer_cold, answer_hooks_while_asked, ask, is_served, leave,
     may_start_server, warm_up,
 };
-use crate::recall_log::{RecallLog, UnwrittenRecalls};
+use crate::recall_log::UnwrittenRecalls;
 use crate::settings::{self, Flags, Loaded, SettingSources};
 
 const SESSION_END: &str = "SessionEnd";
@@ -76,7 +76,7 @@ struct ServerPlace {
 }
 
 impl Unserved {
-    fn found(&self, loaded: &Loaded, directory: &Path, config: Option<&PathBuf>) {
+    fn found(&self, loaded: &Loaded, directory: &Path, config: Option<&Path>) {
         if loaded.settings.hooks.server_idle_s > 0 {
             let data_dir = directory.join(&loaded.settings.data_dir);
             let config = config.map(|file| directory.join(file));
@@ -88,6 +88,7 @@ impl Unserved {
 /// Starts a process that answers the hooks that follow. It is in a group of its own, so that it stays when the client
 /// ends the hook's.
 fn start_server(place: &ServerPlace, args: &HookArgs) {
+    // The user of this process is told by a socket, which belongs to a runtime.
     let Ok(runtime) = one_thread() else { return };
     if !place.data_dir.is_dir() || !runtime.block_on(async { may_start_server(&place.data_dir) }) {
         return;
@@ -116,10 +117,9 @@ pub(super) fn serve(loaded: &Loaded) -> Result<CommandExit, CommandFailure> {
         system.workspaces.resolve(&loaded.workspace, request_deadline()).await?;
         let end = CancellationToken::new();
         end_of_process(end.clone())?;
-        let recalls = settings.recall_log.enabled;
-        let recalls = recalls.then(|| RecallLog::open(&settings.data_dir, settings.retrieval.min_relevance));
+        let server = hook_server(system.clone(), loaded, recall_log(settings));
         tokio::select! {
-            () = answer_hooks_while_asked(hook_server(system.clone(), loaded, recalls), idle) => Ok(()),
+            () = answer_hooks_while_asked(server, idle) => Ok(()),
             () = end.cancelled() => Ok(()),
             ended = system.ended() => Err(CommandFailure::gave_up(&ended)),
         }
@@ -153,6 +153,12 @@ fn answer(client: &str, name: &str, flags: Flags, unserved: &Unserved) -> Option
             (loaded.settings.data_dir.clone(), Some(loaded))
         }
     };
+    // The settings where nobody serves the bank, and a server is to be started.
+    let settings_unserved = |data_dir: PathBuf| {
+        let loaded = loaded.or_else(|| load(Flags { data_dir: Some(data_dir), ..flags.clone() }))?;
+        unserved.found(&loaded, &directory, flags.config.as_deref());
+        Some(loaded)
+    };
     let question = HookQuestion { directory: directory.clone(), call };
     let runtime = one_thread().ok()?;
     if matches!(question.call.event, HookEvent::SessionEnded { .. } | HookEvent::Compacting) {
@@ -160,9 +166,7 @@ fn answer(client: &str, name: &str, flags: Flags, unserved: &Unserved) -> Option
         // The server of a session that is over ends, too, before it learns from it.
         let is_over = matches!(question.call.event, HookEvent::SessionEnded { .. });
         if is_over || !runtime.block_on(is_served(&data_dir)) {
-            let config = flags.config.clone();
-            let loaded = loaded.or_else(|| load(Flags { data_dir: Some(data_dir), ..flags }))?;
-            unserved.found(&loaded, &directory, config.as_ref());
+            settings_unserved(data_dir)?;
         }
         return None;
     }
@@ -172,12 +176,7 @@ fn answer(client: &str, name: &str, flags: Flags, unserved: &Unserved) -> Option
         None if matches!(question.call.event, HookEvent::ToolSucceeded { .. }) => return None,
         None => {
             thread::spawn(warm_up);
-            let config = flags.config.clone();
-            let loaded = match loaded {
-                Some(loaded) => loaded,
-                None => load(Flags { data_dir: Some(data_dir), ..flags })?,
-            };
-            unserved.found(&loaded, &directory, config.as_ref());
+            let loaded = settings_unserved(data_dir)?;
             let ColdAnswer { text, noted } = runtime.block_on(answer_cold(question.clone(), &loaded, LIMIT))?;
             (text, noted)
         }

@@ -118,14 +118,10 @@ async fn answer_one(stream: UnixStream, answers: &HookAnswers) -> io::Result<()>
 
 /// Asks the processes of this user that serve the bank, until one answers. None where nobody serves it.
 pub(crate) async fn ask(data_dir: &Path, question: &HookQuestion) -> Option<HookReply> {
-    let own = own_uid().ok()?;
-    let directory = directory(own).ok()?;
-    for socket in sockets(&directory, &prefix(data_dir)) {
-        let Ok(stream) = UnixStream::connect(&socket).await else { continue };
-        if !stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
-            continue;
-        }
-        if let Ok(reply) = ask_one(stream, question).await {
+    for socket in sockets_of(data_dir) {
+        if let Some(stream) = connect(&socket).await
+            && let Ok(reply) = ask_one(stream, question).await
+        {
             return Some(reply);
         }
     }
@@ -134,13 +130,24 @@ pub(crate) async fn ask(data_dir: &Path, question: &HookQuestion) -> Option<Hook
 
 /// Tells whether a process of this user serves the bank.
 pub(crate) async fn is_served(data_dir: &Path) -> bool {
-    let Ok(directory) = own_uid().and_then(directory) else { return false };
-    for socket in sockets(&directory, &prefix(data_dir)) {
-        if UnixStream::connect(&socket).await.is_ok() {
+    for socket in sockets_of(data_dir) {
+        if connect(&socket).await.is_some() {
             return true;
         }
     }
     false
+}
+
+fn sockets_of(data_dir: &Path) -> Vec<PathBuf> {
+    let directory = own_uid().and_then(directory);
+    directory.map(|directory| sockets(&directory, &prefix(data_dir))).unwrap_or_default()
+}
+
+/// Connects to a process of this user. None where there is none any more, or it is another's.
+async fn connect(socket: &Path) -> Option<UnixStream> {
+    let stream = UnixStream::connect(socket).await.ok()?;
+    let is_own = stream.peer_cred().ok()?.uid() == own_uid().ok()?;
+    is_own.then_some(stream)
 }
 
 /// Tells whether a server for hooks may be started: nobody tried a short time ago. One that cannot open the bank ends,

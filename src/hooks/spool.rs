@@ -57,8 +57,8 @@ pub(crate) fn leave(data_dir: &Path, entry: &SpoolEntry) -> io::Result<()> {
     write_synced(&dir.join(format!("{}.json", Uuid::now_v7())), &serde_json::to_vec(entry)?)
 }
 
-/// Learns from what hooks left, for as long as it is polled. One process of a bank does at a time. A pass over all that
-/// is there has `pass`.
+/// Learns from what hooks left, for as long as it is polled. One process of a bank does at a time. `pass` is locked while
+/// it works off what is there.
 pub(super) async fn learn(
     system: &SystemHandle,
     data_dir: &Path,
