@@ -199,13 +199,14 @@ pub fn lessons_of(episode: &NewEpisode) -> (Vec<Learning>, Vec<Note>) {
 
 fn lesson_of(insight: &str, episode: &NewEpisode) -> Learning {
     let insight = insight.trim();
-    let first = insight.lines().next().unwrap_or_default();
+    let says_something = |text: &str| text.contains(char::is_alphanumeric);
+    let first = insight.lines().find(|line| says_something(line)).unwrap_or(insight);
     let sentence = first.split_inclusive(['.', '!', '?', '。']).scan(String::new(), |begun, part| {
         begun.push_str(part);
         Some(begun.clone())
     });
     // A dot within a name or a number ends no sentence.
-    let ends = |begun: &String| first[begun.len()..].starts_with(char::is_whitespace);
+    let ends = |begun: &String| says_something(begun) && first[begun.len()..].starts_with(char::is_whitespace);
     let title = sentence.into_iter().find(ends).unwrap_or_else(|| first.to_owned());
     let task: String = episode.task.original_input.split_whitespace().collect::<Vec<_>>().join(" ");
     let failed = episode.outcome.status == EpisodeStatus::Failure;
@@ -311,6 +312,9 @@ mod tests {
             (episode.reflection.insights[0].as_str(), &None)
         );
         assert_eq!(notes, ["1 of the insights are too short or too long for lessons"]);
+
+        episode.reflection.insights = vec!["---\n... Close the pool first. Then stop.".into()];
+        assert_eq!(lessons_of(&episode).0[0].title, "... Close the pool first", "a line of signs is no title");
     }
 
     #[test]
