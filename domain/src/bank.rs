@@ -15,6 +15,7 @@ mod key;
 mod known;
 mod merge;
 mod model;
+mod open_item;
 mod operation;
 mod optimize;
 mod path;

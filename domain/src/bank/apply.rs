@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::known::{KnownPieces, PieceForm, blocks, words_of};
+use super::known::{KnownPieces, PieceForm, blocks};
+use super::open_item::open_item;
 use super::{
     BANK_FILE_MAX_BYTES, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource, SECTION_SEPARATOR, check_bounds, section_hash,
@@ -16,7 +17,6 @@ use crate::learning::job::day_of;
 use crate::learning::lesson::InstructionRuns;
 use crate::prompt::Prompts;
 use crate::safety::secrets::{Removed, Scrub};
-use crate::text::terms::terms;
 
 /// A model may give at most this many operations for one update.
 pub const MODEL_MAX_OPERATIONS: usize = 100;
@@ -24,8 +24,6 @@ const MAX_TAGS: usize = 20;
 const MAX_RELATIONS: usize = 20;
 const TAG_MAX_CHARS: usize = 60;
 pub(super) const NAME_MAX_CHARS: usize = 300;
-/// An item is meant where it has at least this share of the words of a report, and the report this share of its words.
-const SAME_TASK: f64 = 0.6;
 
 /// An operation that was performed, as clients see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -99,17 +97,22 @@ pub fn apply(files: &BankFiles, operations: &[BankOperation], now: Timestamp) ->
             operation_type: operation.operation_type,
             section,
         };
-        if !is_entry(operation.operation_type) {
-            bank.perform_all(&mut waiting)?;
-            bank.perform(&operation)?;
-        } else {
-            let same = |other: &&mut BankOperation| {
-                (&other.target_file, other.operation_type, &other.metadata.section)
-                    == (&operation.target_file, operation.operation_type, &operation.metadata.section)
-            };
-            match waiting.iter_mut().find(same) {
-                Some(other) => join(other, operation),
-                None => waiting.push(operation),
+        match operation.operation_type {
+            kind if is_entry(kind) => {
+                let same = |other: &&mut BankOperation| {
+                    (&other.target_file, other.operation_type, &other.metadata.section)
+                        == (&operation.target_file, kind, &operation.metadata.section)
+                };
+                match waiting.iter_mut().find(same) {
+                    Some(other) => join(other, operation),
+                    None => waiting.push(operation),
+                }
+            }
+            // Entries before and after a box that is ticked stay together. The item may be one that waits.
+            BankOperationType::CompleteItem if bank.perform(&operation).is_ok() => {}
+            _ => {
+                bank.perform_all(&mut waiting)?;
+                bank.perform(&operation)?;
             }
         }
         change.applied.push(applied);
@@ -293,10 +296,10 @@ impl BankInChange<'_> {
                 Ok((document.with_section(parent, title, content)?, new))
             }
             BankOperationType::CompleteItem => {
-                let (section, at) = open_item(document, content).ok_or_else(|| {
+                let item = open_item(document, content).ok_or_else(|| {
                     BankInvalid::new("content", "says none of the open items; repeat the words of the item")
                 })?;
-                Ok((document.ticked(section, at)?, path(section)))
+                Ok((document.ticked(item.section, item.at)?, path(item.section)))
             }
             BankOperationType::CreateFile => Ok((document.clone(), Vec::new())),
         }
@@ -334,21 +337,6 @@ pub(super) fn item(form: PieceForm, text: &str) -> String {
         PieceForm::TickedItem => format!("- [x] {text}"),
         _ => format!("- {text}"),
     }
-}
-
-/// Finds the open item that a report is about: the section, and the place of the space in its box.
-pub(super) fn open_item(document: &BankDocument, report: &str) -> Option<(usize, usize)> {
-    let said: BTreeSet<String> = terms(&words_of(report)).into_iter().collect();
-    let likeness = |text: &str| {
-        let item: BTreeSet<String> = terms(&words_of(text)).into_iter().collect();
-        let shared = item.intersection(&said).count() as f64;
-        // A report says more than the item, so that the words of the item count.
-        let share = shared / item.len().max(1) as f64;
-        if shared >= 2.0 || said == item { share } else { 0.0 }
-    };
-    let items = document.open_items().into_iter().map(|(section, at, text)| (likeness(text), section, at));
-    let best = items.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    (best.0 > SAME_TASK).then_some((best.1, best.2))
 }
 
 /// Returns the day of a time, as entries are dated: `2026-11-25`, in UTC.

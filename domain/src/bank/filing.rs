@@ -1,14 +1,17 @@
 //! Filing by rules: a text is split into pieces, each piece is classified by its signs, and goes to the file and
 //! section for its category. `signs` has the words and patterns, `places` the files and sections. Nothing is cut off.
 
+mod headings;
 mod places;
 mod signs;
 
 use jiff::Timestamp;
 
+use self::headings::TextHeadings;
 use self::places::{BankPlace, place_in};
-use super::apply::{NAME_MAX_CHARS as RELATION_MAX_CHARS, day, open_item};
-use super::known::{BankTextPiece, PieceForm, text_pieces, words_of};
+use super::apply::{NAME_MAX_CHARS as RELATION_MAX_CHARS, day};
+use super::known::{BankTextPiece, PieceForm, fence_of, text_pieces};
+use super::open_item::open_item;
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource, RenamedHeadings,
@@ -38,15 +41,19 @@ pub fn file_by_rules(
     let documents: Vec<(&BankPath, BankDocument)> =
         bank.iter().filter_map(|(path, text)| Some((path, BankDocument::parse(text.as_str()).ok()?))).collect();
     let mut operations = Vec::new();
-    for piece in introduced(text_pieces(text)) {
+    let pieces = introduced(labelled(text_pieces(text)));
+    let mut headings = TextHeadings::of(&pieces, &documents);
+    for piece in pieces {
         let category = classify(&piece);
-        if category == BankCategory::Done && is_finished(&piece.text) {
-            let found = documents.iter().find(|(_, document)| open_item(document, &piece.text).is_some());
+        if category == BankCategory::Done {
+            let ticks = |document| open_item(document, &piece.text).is_some_and(|item| item.is_finished(&piece.text));
+            let found = documents.iter().find(|(_, document)| ticks(document));
             operations.extend(found.map(|(path, _)| completed((*path).clone(), &piece)));
         }
         let place = place_in(&documents, renamed, category, &piece);
         let relations = relations_of(&piece.text, &documents);
-        operations.extend(operations_of(&piece, category, place, relations, now));
+        let untold = headings.untold(&piece, &place);
+        operations.extend(operations_of(&piece, &untold, category, place, relations, now));
     }
     Ok(without_repeated_sections(operations))
 }
@@ -57,31 +64,6 @@ fn without_front_matter(document: &BankDocument) -> String {
     let front = document.front_matter();
     let inner: Vec<&str> = front.lines().filter(|line| !matches!(line.trim_end(), "---" | "...")).collect();
     format!("{}\n\n{}", inner.join("\n"), &document.text()[front.len()..])
-}
-
-/// Says whether a report that something is done means all of it.
-fn is_finished(report: &str) -> bool {
-    const OPEN: [&str; 17] = [
-        "not",
-        "half",
-        "partly",
-        "partially",
-        "started",
-        "start",
-        "starting",
-        "begun",
-        "began",
-        "almost",
-        "nearly",
-        "next",
-        "remaining",
-        "remains",
-        "still",
-        "except",
-        "without",
-    ];
-    let is_open = |word: &str| OPEN.contains(&word) || word.ends_with("n't");
-    !words_of(report).split(|c: char| !c.is_alphanumeric() && c != '\'').any(is_open)
 }
 
 /// Returns the category that a heading names, such as `Next steps`.
@@ -149,6 +131,22 @@ const ORDER: [BankCategory; 22] = [
     BankCategory::Profile,
 ];
 
+/// Splits the lines of a paragraph that begin with labels, such as `TODO:`, from those before them.
+fn labelled(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
+    let of_label = |piece: BankTextPiece| {
+        let lines: Vec<&str> = piece.text.split_inclusive('\n').collect();
+        let begins = |line: &&&str| signs::label_of(line).is_some();
+        let has_code = lines.iter().any(|line| fence_of(line).is_some());
+        if has_code || piece.form != PieceForm::Paragraph || lines.iter().filter(begins).count() < 2 {
+            return vec![piece];
+        }
+        let parts = lines.chunk_by(|_, next| signs::label_of(next).is_none());
+        let part = |lines: &[&str]| BankTextPiece { text: lines.concat().trim_end().to_owned(), ..piece.clone() };
+        parts.map(part).collect()
+    };
+    pieces.into_iter().flat_map(of_label).collect()
+}
+
 /// Puts the sentence that introduces a list to its first item where it is more than a label, so that it is not lost.
 fn introduced(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
     let mut all: Vec<BankTextPiece> = Vec::with_capacity(pieces.len());
@@ -188,6 +186,7 @@ fn completed(target_file: BankPath, piece: &BankTextPiece) -> BankOperation {
 /// Makes the operations that put a piece to its place. A file or a section that is missing is created first.
 fn operations_of(
     piece: &BankTextPiece,
+    untold: &str,
     category: BankCategory,
     place: BankPlace,
     relations: Vec<String>,
@@ -221,17 +220,19 @@ fn operations_of(
         operations.push(operation(BankOperationType::CreateSection, String::new()));
     }
     let kind = if is_dated { BankOperationType::PrependEntry } else { BankOperationType::Append };
-    operations.push(operation(kind, written(piece, category, is_dated.then(|| day(now)))));
+    operations.push(operation(kind, written(piece, untold, category, is_dated.then(|| day(now)))));
     operations
 }
 
-/// Returns a piece as an entry of a bank: a list item, with its date where its file has dates. Code and tables stay as
-/// they are.
-fn written(piece: &BankTextPiece, category: BankCategory, date: Option<String>) -> String {
+/// Returns a piece as an entry of a bank: a list item, with its date where its file has dates, behind the headings that
+/// its place does not tell. Code and tables stay as they are.
+fn written(piece: &BankTextPiece, untold: &str, category: BankCategory, date: Option<String>) -> String {
     let text = self_contained(&piece.text);
     let is_raw = piece.form == PieceForm::Code || text.trim_start().starts_with('|');
-    if is_raw {
-        return text;
+    match untold.trim_end() {
+        "" if is_raw => return text,
+        untold if is_raw => return format!("{untold}\n\n{text}"),
+        _ => {}
     }
     let form = match (piece.form, category) {
         (PieceForm::OpenItem | PieceForm::TickedItem, _) => piece.form,
@@ -239,8 +240,8 @@ fn written(piece: &BankTextPiece, category: BankCategory, date: Option<String>) 
         _ => PieceForm::Item,
     };
     let text = match date {
-        Some(date) => format!("{date}: {text}"),
-        None => text,
+        Some(date) => format!("{date}: {untold}{text}"),
+        None => format!("{untold}{text}"),
     };
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();

@@ -412,6 +412,6 @@ fn at_end(path: &BankPath, document: &BankDocument) -> BankPlace {
 }
 
 /// Returns the letters and digits of a name in lower case: `activeContext` and `active-context` are the same.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -224,3 +224,47 @@ fn what_belongs_under_a_heading_that_was_renamed_goes_there() {
         assert_eq!(section(before), "System patterns > Decisions");
     }
 }
+
+#[test]
+fn what_a_place_does_not_tell_of_the_headings_is_written_with_the_pieces() {
+    let bank = template(BankKind::Code);
+    let text = "# Week 12\n\n## Printer migration\n\n- Works with the new driver now\n- Still slow on long lists\n\n## Next steps\n\n- Ask Ana\n";
+    let all = filed(text, &bank);
+    assert!(all.contains("Printer migration: Works with the new driver now\n"), "{all}");
+    assert!(all.contains("Printer migration: Still slow on long lists\n"), "{all}");
+    assert!(all.contains("2026-11-25: Ask Ana\n") && !all.contains("Week"), "{all}");
+    let labelled = filed("Printer:\n- the driver is from 2019\n- reboot it with `lpadmin -r`", &bank);
+    assert_eq!(labelled.matches("Printer: ").count(), 2, "{labelled}");
+    let titled = filed("# Bakery Winter\n\n## Decisions\n\n- We chose SQLite.\n- We chose Rust.", &bank);
+    assert_eq!(titled.matches("Bakery Winter: ").count(), 1, "the title stands once: {titled}");
+    let table = filed("## Ports\n\n| a | b |\n|---|---|\n| 1 | 2 |\n", &bank);
+    assert!(table.contains("Ports:\n\n| a | b |"), "{table}");
+    let twice = by_rules(
+        "## Storage\n\n- One file.",
+        &BankFiles::from([("a.md".parse().unwrap(), "# A\n\n## Storage\n".into())]),
+    );
+    assert_eq!(twice.unwrap()[0].content, "- One file.", "its section tells it");
+}
+
+#[test]
+fn each_line_with_a_label_of_its_own_is_a_piece() {
+    let bank = template(BankKind::Code);
+    let text = "TODO: write the docs\nTODO: measure the start\nDone: the parser reads dates";
+    let operations = by_rules(text, &bank).unwrap();
+    let categories: Vec<_> = operations.iter().map(|operation| operation.metadata.category.unwrap()).collect();
+    assert_eq!(categories, [BankCategory::Next, BankCategory::Next, BankCategory::Done]);
+    assert_eq!(by_rules("Run:\n```\nerror: a\nerror: b\n```", &bank).unwrap().len(), 1, "code stays whole");
+}
+
+proptest::proptest! {
+    #[test]
+    fn every_word_of_a_text_is_filed(
+        text in "((## |# )[k-z]{4,6}( [k-z]{4,6}){0,3}\n\n)?((- |1\\. |Zu: |- \\[ \\] )?[k-z]{4,6}( [k-z]{4,6}){0,5}\n{1,2}){1,9}",
+    ) {
+        let filed = filed(&text, &BankFiles::new());
+        let words = text.split(|c: char| !c.is_ascii_lowercase()).filter(|word| word.len() > 1);
+        for word in words {
+            proptest::prop_assert!(filed.contains(word), "{word} of {text:?} is not in {filed:?}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The headings of a text that the places of its pieces do not tell: a piece under `Printer migration` that goes to
+//! `Known issues` names the migration itself.
+
+use super::places::{BankPlace, plain};
+use super::signs::heading_of;
+use crate::bank::{BankDocument, BankPath, BankTextPiece};
+use crate::memory::normalised;
+
+/// Words of headings that tell nothing about what stands under them.
+const SAY_NOTHING: [&str; 44] = [
+    "a",
+    "and",
+    "bank",
+    "context",
+    "conversation",
+    "daily",
+    "date",
+    "day",
+    "details",
+    "everything",
+    "for",
+    "from",
+    "general",
+    "info",
+    "information",
+    "insights",
+    "learnings",
+    "log",
+    "meeting",
+    "memory",
+    "misc",
+    "more",
+    "new",
+    "note",
+    "notes",
+    "of",
+    "on",
+    "other",
+    "our",
+    "overview",
+    "project",
+    "report",
+    "session",
+    "standup",
+    "status",
+    "summary",
+    "the",
+    "things",
+    "to",
+    "today",
+    "update",
+    "updates",
+    "week",
+    "weekly",
+];
+
+/// The headings of a text, while its pieces are filed in their order.
+pub(super) struct TextHeadings<'a> {
+    documents: &'a [(&'a BankPath, BankDocument)],
+    /// The heading above all of the text, which its first piece alone repeats.
+    title: Option<String>,
+    title_is_said: bool,
+}
+
+impl<'a> TextHeadings<'a> {
+    pub(super) fn of(pieces: &[BankTextPiece], documents: &'a [(&'a BankPath, BankDocument)]) -> Self {
+        let first = pieces.first().and_then(|piece| piece.headings.first());
+        let is_above_all = pieces.iter().all(|piece| piece.headings.first() == first);
+        let has_others = pieces.iter().any(|piece| piece.headings.len() > 1);
+        let title = first.filter(|_| is_above_all && has_others).cloned();
+        Self { documents, title, title_is_said: false }
+    }
+
+    /// Returns the headings and the label above a piece that neither its place nor its own words tell, each with a
+    /// colon and a space behind it.
+    pub(super) fn untold(&mut self, piece: &BankTextPiece, place: &BankPlace) -> String {
+        let text = normalised(&piece.text);
+        let section = place.section.as_deref().map(normalised).unwrap_or_default();
+        let tells = |heading: &&String| {
+            let heading = normalised(heading.trim_end_matches(':'));
+            !says_nothing(&heading)
+                && !text.contains(&heading)
+                && !section.ends_with(&heading)
+                && !self.is_file(&heading)
+        };
+        let telling: Vec<&String> = piece.headings.iter().filter(tells).collect();
+        let is_title = |heading: &String| self.title.as_ref() == Some(heading);
+        let nearest = telling.iter().rev().find(|heading| !is_title(heading));
+        let title = telling.iter().find(|heading| is_title(heading)).filter(|_| !self.title_is_said);
+        let written = |heading: &&String| format!("{}: ", heading.trim().trim_end_matches(':').trim_end());
+        let untold = title.into_iter().chain(nearest).map(|heading| written(heading)).collect();
+        self.title_is_said = true;
+        untold
+    }
+
+    /// Says whether a file of the bank has a name.
+    fn is_file(&self, name: &str) -> bool {
+        let is_title = |document: &BankDocument| {
+            document.sections().iter().any(|section| section.level == 1 && normalised(section.title()) == name)
+        };
+        self.documents.iter().any(|(path, document)| plain(path.stem()) == plain(name) || is_title(document))
+    }
+}
+
+/// Says whether a heading names a kind of notes, or has no word that tells anything.
+fn says_nothing(heading: &str) -> bool {
+    let mut words = heading.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_empty = |word: &str| SAY_NOTHING.contains(&word) || word.chars().all(|c| c.is_ascii_digit());
+    heading_of(heading).is_some() || words.all(is_empty)
+}
