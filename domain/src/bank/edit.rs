@@ -31,14 +31,6 @@ impl ListMarker {
             None => Some(Self::Number(found[3].parse().ok()?, found[4].to_owned())),
         }
     }
-
-    /// Returns the marker after which this one comes: a list goes on counting from its first number.
-    fn before(self) -> Self {
-        match self {
-            Self::Number(number, sign) => Self::Number(number.saturating_sub(1), sign),
-            bullet => bullet,
-        }
-    }
 }
 
 /// Tells of line after line whether it is code or a comment.
@@ -130,7 +122,8 @@ impl BankDocument {
         }
     }
 
-    /// Adds an entry before the other entries of a section, but after what introduces them.
+    /// Adds an entry before the other entries of a section, but after what introduces them. A numbered list goes on
+    /// counting instead.
     ///
     /// # Errors
     /// The file would be too long, or another section would change.
@@ -149,8 +142,9 @@ impl BankDocument {
             at += line.len();
         }
         match first {
+            Some((_, ListMarker::Number(..))) => self.append(section, content),
             Some((at, marker)) => {
-                let content = self.in_place(content, Some(&marker.before()));
+                let content = self.in_place(content, Some(&marker));
                 let between = if ListMarker::of(&content).is_some() { "\n" } else { "\n\n" };
                 let at = body.start + at;
                 self.spliced(section, at..at, &self.with_line_ends(&format!("{content}{between}")))
