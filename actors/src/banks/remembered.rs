@@ -6,7 +6,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use rayon::prelude::*;
-use reasoning_bank_domain::bank::{BankFacts, BankFileReading, BankFiles, BankMetadata, BankView, view};
+use reasoning_bank_domain::bank::{
+    BankFacts, BankFileReading, BankFiles, BankMetadata, BankView, RenamedHeadings, view,
+};
 use reasoning_bank_domain::learning::job::day_of;
 
 #[derive(Default)]
@@ -59,6 +61,7 @@ impl Remembered {
         texts: &BankFiles,
         max_tokens: usize,
         metadata: &dyn Fn(&str) -> Option<BankMetadata>,
+        renamed: &RenamedHeadings,
         at: Timestamp,
     ) -> &BankView {
         self.read(texts);
@@ -67,7 +70,7 @@ impl Remembered {
         let last = self.view.take().filter(same);
         let new = || {
             self.readings.par_iter().for_each(|(_, reading)| reading.read_sections());
-            let facts = BankFacts { metadata, may_shorten: None, reading: &|text| self.reading(text) };
+            let facts = BankFacts { metadata, may_shorten: None, renamed, reading: &|text| self.reading(text) };
             RememberedView { texts: texts.clone(), max_tokens, day, view: view(texts, max_tokens, facts, at) }
         };
         let view = last.unwrap_or_else(new);

@@ -28,7 +28,7 @@ pub(super) fn shown(bank: &mut OpenBank, request: &ActivateBank, at: Timestamp) 
     let files = texts.keys().cloned().collect();
     let (content, outline) = if request.files.is_empty() {
         let OpenBank { remembered, state, .. } = bank;
-        let view = remembered.view(&texts, request.max_tokens, &known(state), at);
+        let view = remembered.view(&texts, request.max_tokens, &known(state), state.renamed(), at);
         let is_whole = !view.truncated && !view.optimized;
         (view.content.clone(), (!is_whole).then(|| outlined(&view.outline)))
     } else {
@@ -214,7 +214,7 @@ fn with_facts<T>(
 ) -> T {
     let is_filed = |piece: &str| state.is_filed(piece);
     let may_shorten: Option<&dyn Fn(&str) -> bool> = (which == ShortenedTexts::Filed).then_some(&is_filed);
-    then(BankFacts { metadata: &known(state), may_shorten, reading })
+    then(BankFacts { metadata: &known(state), may_shorten, renamed: state.renamed(), reading })
 }
 
 /// Makes a bank shorter, down to `above` tokens or somewhat less where it has more, and its old entries otherwise. It is

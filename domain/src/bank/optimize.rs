@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::imported::without_imported;
 use super::reading::{BankFileReading, Rank, SectionReading};
-use super::{BankFiles, BankImportance, BankMetadata, BankPath};
+use super::{BankFiles, BankImportance, BankMetadata, BankPath, RenamedHeadings};
 use crate::learning::job::day_of;
 use crate::text::tokens::{estimate, truncate};
 
@@ -77,6 +77,7 @@ pub struct BankFacts<'a> {
     pub metadata: &'a dyn Fn(&str) -> Option<BankMetadata>,
     /// Says of a piece, by its hash, whether it may become shorter before it is old. None where each may.
     pub may_shorten: Option<&'a dyn Fn(&str) -> bool>,
+    pub renamed: &'a RenamedHeadings,
     /// Reads a file. Whoever read its text before need not do it again.
     pub reading: &'a dyn Fn(&str) -> Arc<BankFileReading>,
 }
@@ -259,7 +260,7 @@ impl Shortening {
         for (file, reading) in readings {
             for (index, section) in reading.sections().iter().enumerate() {
                 let known = (facts.metadata)(&section.hash);
-                if is_kept(section, known.as_ref()) {
+                if is_kept(section, known.as_ref()) || section.was_of_decisions(file, facts.renamed) {
                     continue;
                 }
                 historical.extend(section.historical_at.map(|at| (file.clone(), at)));

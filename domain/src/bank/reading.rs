@@ -10,7 +10,7 @@ use jiff::civil::Date;
 
 use super::filing::{heading_category, is_decision};
 use super::known::{BlockSpan, PieceForm, block_spans, date_of, piece_hash};
-use super::{BankCategory, BankDocument, BankSection, section_hash};
+use super::{BankCategory, BankDocument, BankPath, BankSection, RenamedHeadings, section_hash};
 use crate::text::shortened;
 use crate::text::tokens::token_ends;
 
@@ -28,6 +28,8 @@ pub struct BankFileReading {
 #[derive(Debug)]
 pub(super) struct SectionReading {
     pub name: String,
+    /// The titles of the headings above it and of its own.
+    pub titles: Vec<String>,
     /// The hash that knows it in the metadata of the bank.
     pub hash: String,
     /// The rank by which it gives way. None where its headings do not tell.
@@ -91,6 +93,8 @@ impl BankFileReading {
 
     fn section(&self, document: &BankDocument, section: &BankSection) -> SectionReading {
         let has_decisions = decisions_in(section);
+        // Entries may stand under the heading of their day.
+        let day = section.path.iter().rev().find_map(|title| date_of(title));
         let start = section.body_range().start;
         let tokens_before = |at: usize| self.token_ends.partition_point(|end| *end <= at);
         let block = |block: BlockSpan| {
@@ -104,7 +108,7 @@ impl BankFileReading {
                 line_tokens: tokens_to(range.end.min(range.start + line.len())) + 1,
                 line,
                 tokens: tokens_to(range.end),
-                date: date_of(&block.text),
+                date: date_of(&block.text).or(day),
                 form: block.form,
                 text: block.text,
                 range,
@@ -112,6 +116,7 @@ impl BankFileReading {
         };
         SectionReading {
             name: section.name(),
+            titles: section.path.clone(),
             hash: section_hash(&section.path, document.body(section)),
             rank: Rank::by_headings(section),
             is_tagged: is_tagged(section.title()),
@@ -125,6 +130,15 @@ impl BankFileReading {
         let blocks = self.sections().iter().flat_map(|section| &section.blocks);
         let own = blocks.filter(|block| is_own(&block.hash()));
         own.flat_map(|block| block_spans(&block.line)).map(|line| piece_hash(line.form, &line.text)).collect()
+    }
+}
+
+impl SectionReading {
+    /// Says whether the decisions that hold stood under one of its headings before a person renamed it.
+    pub(super) fn was_of_decisions(&self, file: &BankPath, renamed: &RenamedHeadings) -> bool {
+        let is_of_decisions = |title: &str| heading_category(title) == Some(BankCategory::Decision);
+        let was = |title: &String| renamed.had(file, title, is_of_decisions);
+        self.titles.iter().any(was) && !self.titles.iter().any(|title| names_history(title))
     }
 }
 
@@ -178,12 +192,29 @@ fn is_tagged(text: &str) -> bool {
 }
 
 fn is_historical(section: &BankSection) -> bool {
-    const SIGNS: [&str; 8] =
-        ["history", "historical", "previous", "legacy", "deprecated", "archive", "superseded", "obsolete"];
-    section.path.iter().any(|title| {
-        let title = title.to_lowercase();
-        title.split(|c: char| !c.is_alphanumeric()).any(|word| SIGNS.contains(&word) || word == "archived")
-    })
+    section.path.iter().any(|title| names_history(title))
+}
+
+/// Says whether a heading means what was before, such as `Previous decisions` or `Login (deprecated)`. A feature may
+/// have such a word in its name, such as `Order history page`.
+fn names_history(title: &str) -> bool {
+    const SIGNS: [&str; 9] =
+        ["history", "historical", "previous", "legacy", "deprecated", "archive", "archived", "superseded", "obsolete"];
+    const OF_RECORDS: [&str; 16] = [
+        "and", "change", "changes", "entries", "items", "log", "notes", "of", "old", "older", "past", "project",
+        "releases", "the", "version", "versions",
+    ];
+    let title = title.to_lowercase();
+    let marked = title.trim_end().strip_suffix([')', ']']).and_then(|rest| rest.rsplit_once(['(', '[']));
+    if marked.is_some_and(|(_, mark)| SIGNS.contains(&mark.trim())) {
+        return true;
+    }
+    let words = || title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_empty =
+        |word: &&str| SIGNS.contains(word) || OF_RECORDS.contains(word) || word.chars().all(|c| c.is_ascii_digit());
+    let rest: Vec<&str> = words().filter(|word| !is_empty(word)).collect();
+    title.trim_start().starts_with("history of ")
+        || words().any(|word| SIGNS.contains(&word)) && (rest.is_empty() || heading_category(&rest.join(" ")).is_some())
 }
 
 /// Returns where the heading of a section of earlier times is marked as historical.
@@ -203,6 +234,11 @@ fn one_line(raw: &str) -> String {
     let first = raw.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if first.trim_start().starts_with("```") || first.trim_start().starts_with("~~~") {
         return "- Code that is in the history of the bank.\n".to_owned();
+    }
+    if first.trim_start().starts_with('|') {
+        let columns: Vec<&str> = first.split('|').map(str::trim).filter(|name| !name.is_empty()).collect();
+        let columns = shortened(&columns.join(", "), LINE_MAX_CHARS / 2);
+        return format!("- A table ({columns}) that is in the history of the bank.\n");
     }
     let end = first.match_indices(". ").map(|(at, _)| at + 1).find(|at| *at > 40).unwrap_or(first.len());
     let indent = &first[..first.len() - first.trim_start().len()];

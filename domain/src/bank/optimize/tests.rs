@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use super::*;
 use crate::bank::known::{block_spans, words_of};
@@ -10,8 +11,15 @@ fn now() -> Timestamp {
     "2026-11-25T12:00:00Z".parse().unwrap()
 }
 
+static NOT_RENAMED: LazyLock<RenamedHeadings> = LazyLock::new(RenamedHeadings::default);
+
 fn facts(metadata: &dyn Fn(&str) -> Option<BankMetadata>) -> BankFacts<'_> {
-    BankFacts { metadata, may_shorten: None, reading: &|text| Arc::new(BankFileReading::of(text)) }
+    BankFacts {
+        metadata,
+        may_shorten: None,
+        renamed: &NOT_RENAMED,
+        reading: &|text| Arc::new(BankFileReading::of(text)),
+    }
 }
 
 fn optimized(files: &BankFiles) -> OptimizedBank {
@@ -206,6 +214,7 @@ fn what_was_not_filed_stays_unless_it_is_an_old_entry() {
     let facts = BankFacts {
         metadata: &|_| None,
         may_shorten: Some(&|hash| filed.contains(hash)),
+        renamed: &NOT_RENAMED,
         reading: &|text| Arc::new(BankFileReading::of(text)),
     };
     let short = optimize(&files, OPTIMIZE_ABOVE_TOKENS, facts, now());
@@ -304,6 +313,7 @@ fn a_shorter_file_has_every_piece_that_must_stay() {
     let facts = BankFacts {
         metadata: &|_| None,
         may_shorten: Some(&|hash| filed.contains(hash)),
+        renamed: &NOT_RENAMED,
         reading: &|text| Arc::new(BankFileReading::of(text)),
     };
     let file = next_long_file(&files, &BTreeSet::new(), OPTIMIZE_ABOVE_TOKENS, facts, now()).unwrap();
@@ -339,4 +349,58 @@ fn the_line_of_a_piece_stays_whose_it_was() {
     let lines: Vec<String> = reading.sections()[1].blocks.iter().map(|block| block.line.clone()).collect();
     assert_eq!((new_pieces("", &lines[0]), new_pieces("", &lines[1]).is_disjoint(&own)), (own.clone(), true));
     assert!(lines[0].len() < mine.len(), "{lines:?}");
+}
+
+#[test]
+fn decisions_stay_under_a_heading_that_a_person_gave_them() {
+    let reasons = "The change touches many places, and each of them was looked at twice before. ".repeat(4);
+    let decisions: String = (0..150).map(|n| format!("- Rule {n}: one binary. {reasons}\n")).collect();
+    let before = format!("# System patterns\n\n## Decisions\n\n{decisions}");
+    let after = before.replace("## Decisions", "## Why we did it");
+    let path: BankPath = "systemPatterns.md".parse().unwrap();
+    let mut renamed = RenamedHeadings::default();
+    renamed.follow(&path, &before, &after);
+    let files = BankFiles::from([(path, after)]);
+    let short =
+        |renamed| optimize(&files, OPTIMIZE_ABOVE_TOKENS, BankFacts { renamed, ..facts(&|_| None) }, now()).files;
+    assert_eq!(short(&renamed), files);
+    assert_ne!(short(&NOT_RENAMED), files);
+}
+
+#[test]
+fn entries_under_the_heading_of_an_old_day_become_a_line_each() {
+    let entry =
+        |n| format!("- Entry {n} is about the importer, which reads all the files of the folder. It took a day.\n");
+    let entries: String = (0..80).map(entry).collect();
+    let text = format!("# Progress\n\n## Done\n\n### 2026-11-20\n\n{entries}\n### 2025-01-05\n\n{entries}");
+    let path: BankPath = "progress.md".parse().unwrap();
+    let files = BankFiles::from([(path.clone(), format!("{text}\n### 2025-01-04\n\n{entries}{entries}"))]);
+    let short = collapse_old(&files, facts(&|_| None), now()).files.remove(&path).unwrap();
+    let of_day = |day: &str| short.split("### ").find(|part| part.starts_with(day)).unwrap().matches("It took").count();
+    assert_eq!((of_day("2026-11-20"), of_day("2025-01-04")), (80, 0));
+}
+
+#[rstest::rstest]
+#[case("Previous decisions", true)]
+#[case("Login (deprecated)", true)]
+#[case("Decision history", true)]
+#[case("Archive 2024", true)]
+#[case("History of the importer", true)]
+#[case("Order history page", false)]
+#[case("Previous-page button", false)]
+#[case("Archive of orders", false)]
+#[case("Decisions", false)]
+fn a_heading_of_earlier_times_is_marked_and_the_name_of_a_feature_is_not(#[case] title: &str, #[case] is_marked: bool) {
+    let text = format!("# Patterns\n\n## {title}\n\n- one\n");
+    let reading = BankFileReading::of(&text);
+    let is_named = title.contains("(deprecated)") || reading.sections()[1].historical_at.is_some();
+    assert_eq!(is_named, is_marked);
+}
+
+#[test]
+fn a_table_that_becomes_a_line_names_its_columns() {
+    let text = "# Tech\n\n## Variables\n\n| Name | Meaning |\n|---|---|\n| PORT | where it listens |\n";
+    let reading = BankFileReading::of(text);
+    let line = &reading.sections()[1].blocks[0].line;
+    assert_eq!(line, "- A table (Name, Meaning) that is in the history of the bank.\n");
 }
