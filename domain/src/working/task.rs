@@ -5,14 +5,19 @@ use serde::{Deserialize, Serialize};
 
 /// The definition of a task: its goals, success criteria, constraints and plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct TaskContext {
     /// The task as it was given.
+    #[schemars(length(min = 1))]
     pub description: String,
+    #[serde(default)]
     pub goals: Vec<String>,
     /// The signs that the task is done.
+    #[serde(default)]
     pub success_criteria: Vec<String>,
+    #[serde(default)]
     pub constraints: Vec<Constraint>,
+    #[serde(default)]
     pub plan: Vec<PlannedSubtask>,
 }
 
