@@ -146,7 +146,7 @@ fn artefact(
 
 fn episode_of(args: RecordEpisodeArgs) -> Result<NewEpisode, CommandFailure> {
     let mut episode = match &args.file {
-        Some(path) => input::document(&input::read(path)?)?,
+        Some(path) => input::document_by_schema(&input::read(path)?, &[])?,
         None => told_in(&args),
     };
     for path in &args.artefacts {

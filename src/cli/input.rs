@@ -7,11 +7,13 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use reasoning_bank_domain::text::json;
+use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::failure::CommandFailure;
+use crate::mcp::read_arguments;
 
 /// The bound is above the longest task or memory there may be, in whatever script and escaped as JSON.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -72,6 +74,15 @@ pub(super) fn document<T: DeserializeOwned>(text: &str) -> Result<T, CommandFail
     })?;
     json.end().map_err(|error| CommandFailure::usage(format!("the file: {error}")))?;
     Ok(parsed)
+}
+
+/// Reads a JSON document by the schema of its type, as the arguments of a tool are read: at every depth, a field that the
+/// schema does not know is refused.
+pub(super) fn document_by_schema<T: DeserializeOwned + JsonSchema>(
+    text: &str,
+    judged_elsewhere: &[&str],
+) -> Result<T, CommandFailure> {
+    Ok(read_arguments(document(text)?, judged_elsewhere)?)
 }
 
 /// Reads a file of at most `max` bytes, whatever it holds.

@@ -103,7 +103,7 @@ pub(super) fn command(command: PatternCommand, loaded: &Loaded, output: Output) 
 
 /// Reads the file of a pattern.
 fn pattern_of(file: &Path) -> Result<PatternInput, CommandFailure> {
-    let input: PatternInput = input::document(&input::read(file)?)?;
+    let input: PatternInput = input::document_by_schema(&input::read(file)?, &PatternInput::JUDGED)?;
     if input.workspace.is_some() {
         return Err(CommandFailure::usage("workspace: is not for a file; give it as --workspace"));
     }

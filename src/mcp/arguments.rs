@@ -41,12 +41,15 @@ fn problem_of(error: &serde_json::Error) -> String {
     }
 }
 
-/// Reads arguments that no tool has, by the schema of their type.
+/// Reads arguments that no tool has, by the schema of their type. `judged_elsewhere` as for [`extract`].
 ///
 /// # Errors
 /// The error names the argument and what it may be.
-pub(crate) fn read_arguments<T: DeserializeOwned + JsonSchema>(arguments: JsonObject) -> Result<T, Error> {
-    extract(&of_arguments::<T>(), Some(arguments), &[])
+pub(crate) fn read_arguments<T: DeserializeOwned + JsonSchema>(
+    arguments: JsonObject,
+    judged_elsewhere: &[&str],
+) -> Result<T, Error> {
+    extract(&of_arguments::<T>(), Some(arguments), judged_elsewhere)
 }
 
 /// Drops nulls, which clients send for what they leave out.

@@ -100,7 +100,7 @@ async fn create(
     own.allow(&caller, "token create").await?;
     let (parts, body) = request.into_parts();
     without_key(&parts.headers)?;
-    let mut new: NewToken = read_arguments(body_of(&parts, body).await?).map_err(|error| refused(&error))?;
+    let mut new: NewToken = read_arguments(body_of(&parts, body).await?, &[]).map_err(|error| refused(&error))?;
     new.team = new.team.or_else(|| caller.team.clone());
     new.org = new.org.or_else(|| caller.org.clone());
     let ids = |made: &MadeToken| vec![made.listed.id.to_string()];

@@ -5,7 +5,7 @@ use crate::tokens::NewToken;
 
 fn problem(arguments: Value) -> String {
     let Value::Object(arguments) = arguments else { panic!("no object: {arguments}") };
-    read_arguments::<NewToken>(arguments).unwrap_err().to_string()
+    read_arguments::<NewToken>(arguments, &[]).unwrap_err().to_string()
 }
 
 #[test]
@@ -31,5 +31,5 @@ fn a_value_of_another_type_is_named_with_what_it_may_be() {
 fn null_says_as_much_as_nothing() {
     let new = json!({"name": "ci", "workspaces": "all", "team": null});
     let Value::Object(new) = new else { panic!() };
-    assert_eq!(read_arguments::<NewToken>(new).unwrap().team, None);
+    assert_eq!(read_arguments::<NewToken>(new, &[]).unwrap().team, None);
 }
