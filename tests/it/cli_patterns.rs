@@ -119,7 +119,11 @@ fn a_bad_pattern_is_refused_with_every_field_that_is_wrong() {
     let mut unknown = pattern("x");
     unknown["categories"] = json!([]);
     let refused = place.run_with_stdin(&["pattern", "add", "--file", "-"], &unknown.to_string()).exits(2).stderr;
-    assert!(refused.contains("unknown field `categories`"), "{refused}");
+    assert!(refused.contains("categories: unknown; known are"), "{refused}");
+    let mut deep = pattern("x");
+    deep["content"]["when"] = json!("always");
+    let refused = place.run_with_stdin(&["pattern", "add", "--file", "-"], &deep.to_string()).exits(2).stderr;
+    assert!(refused.contains("content.when: unknown"), "{refused}");
     place.run(&["pattern", "find", "--context", "files"]).exits(2);
 }
 

@@ -74,7 +74,7 @@ pub(super) struct OpenItem<'a> {
 
 /// Finds the open item that a report is about.
 pub(super) fn open_item<'a>(document: &'a BankDocument, report: &str) -> Option<OpenItem<'a>> {
-    let report = Report::of(report);
+    let report = TaskReport::of(report);
     let items = document.open_items().into_iter().map(|(section, at, text)| OpenItem { section, at, text });
     let best = items.map(|item| (report.likeness(item.text), item)).max_by(|one, other| one.0.total_cmp(&other.0))?;
     (best.0 > SAME_TASK).then_some(best.1)
@@ -90,13 +90,13 @@ impl OpenItem<'_> {
     }
 }
 
-struct Report {
+struct TaskReport {
     terms: BTreeSet<String>,
     /// The terms of each of its clauses.
     clauses: Vec<BTreeSet<String>>,
 }
 
-impl Report {
+impl TaskReport {
     fn of(report: &str) -> Self {
         let ends = |(at, sign): &(usize, char)| {
             let next = report[at + sign.len_utf8()..].chars().next();

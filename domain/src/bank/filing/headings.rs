@@ -88,7 +88,7 @@ impl<'a> TextHeadings<'a> {
         let nearest = telling.iter().rev().find(|heading| !is_title(heading));
         let title = telling.iter().find(|heading| is_title(heading)).filter(|_| !self.title_is_said);
         let written = |heading: &&String| format!("{}: ", heading.trim().trim_end_matches(':').trim_end());
-        let untold = title.into_iter().chain(nearest).map(|heading| written(heading)).collect();
+        let untold = title.into_iter().chain(nearest).map(written).collect();
         self.title_is_said = true;
         untold
     }
