@@ -109,9 +109,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
     let sources = SettingSources::of_process(flags)
         .map_err(|error| CommandFailure::usage("the current directory cannot be read").caused_by(error))?;
     let loaded = settings::load(&sources);
-    if loaded.as_ref().is_ok_and(|loaded| loaded.settings.redaction.contacts) {
-        redact_contacts_too();
-    }
+    loaded.iter().for_each(redact_as_set);
     match cli.command {
         Command::Completions { shell } => return output.answer(&Completions::of(shell), Completions::text),
         Command::Doctor => return diagnosis(&loaded, &sources, output),
@@ -247,6 +245,13 @@ fn hook_server(system: SystemHandle, loaded: &Loaded, recalls: Option<RecallLog>
         identity: settings.workspace.identity,
         captures: settings.passive.enabled,
         recalls,
+    }
+}
+
+/// Begins to redact contacts where the settings say so.
+fn redact_as_set(loaded: &Loaded) {
+    if loaded.settings.redaction.contacts {
+        redact_contacts_too();
     }
 }
 

@@ -110,6 +110,11 @@ impl AgentClient {
         }
     }
 
+    /// Returns what the user has to do besides, before hooks run.
+    pub fn next_step_of_hooks(self) -> Option<&'static str> {
+        (self == Self::Codex).then_some("trust each hook when codex asks, or it does not run")
+    }
+
     fn names() -> String {
         Self::ALL.map(Self::as_str).join(", ")
     }

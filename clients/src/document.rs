@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// The name of the server in every client, and of the binary.
 pub const SERVER_NAME: &str = "reasoning-bank";
 
+/// The keys that name the program of a server. An entry without one is none that starts a program.
+pub(crate) const PROGRAM_KEYS: [&str; 2] = ["command", "cmd"];
+
 /// A value in the order in which it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigValue {
@@ -17,6 +20,12 @@ pub enum ConfigValue {
 }
 
 impl ConfigValue {
+    /// Says whether a value stays as it is where it was written before: the user may turn the server off, or change its
+    /// time limit. Texts and lists say which program is started, and are set.
+    pub(crate) fn is_the_users(&self) -> bool {
+        matches!(self, Self::Flag(_) | Self::Number(_))
+    }
+
     pub(crate) fn map<const N: usize>(entries: [(&str, Self); N]) -> Self {
         Self::Map(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }

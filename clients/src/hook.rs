@@ -163,8 +163,9 @@ struct EventDocument {
 }
 
 impl HookCall {
-    /// Reads an event that a client wrote to its hook.
-    pub fn read(client: AgentClient, document: &str) -> Option<Self> {
+    /// Reads an event that a client wrote to its hook. Codex gives what a command printed without its exit code, so that
+    /// `names_error` decides: it says whether such a text names an error.
+    pub fn read(client: AgentClient, document: &str, names_error: impl Fn(&str) -> bool) -> Option<Self> {
         let document: EventDocument = serde_json::from_str(document).ok()?;
         let name = document.hook_event_name.as_str();
         if !client.hook_events().contains(&name) {
@@ -182,8 +183,9 @@ impl HookCall {
             // Claude Code has an event of its own for what failed.
             "PostToolUse" if client == AgentClient::ClaudeCode => HookEvent::ToolSucceeded { command: command? },
             "PostToolUse" => {
-                let (code, output) = exit_of(&document.tool_response)?;
-                if code == 0 { HookEvent::ToolSucceeded { command: command? } } else { failed(output)? }
+                let (code, output) = printed_by(&document.tool_response)?;
+                let has_failed = code.map_or_else(|| names_error(output), |code| code != 0);
+                if has_failed { failed(output)? } else { HookEvent::ToolSucceeded { command: command? } }
             }
             "PreCompact" | "preCompact" => HookEvent::Compacting,
             "SessionEnd" => HookEvent::SessionEnded { transcript: document.transcript_path? },
@@ -212,16 +214,20 @@ fn without_exit_code(error: &str) -> &str {
     if is_code { rest.trim() } else { error.trim() }
 }
 
-/// Returns the exit code of a command of Codex and what it printed: the head of a text names the code, and a line
-/// `Output:` ends it.
-fn exit_of(response: &Value) -> Option<(i64, &str)> {
+/// Returns what a command of Codex printed, and its exit code where the response has it: the head of a text may name the
+/// code, and a line `Output:` ends it.
+fn printed_by(response: &Value) -> Option<(Option<i64>, &str)> {
     if let Some(code) = response.get("exit_code").or_else(|| response.pointer("/metadata/exit_code")) {
         let output = ["output", "aggregated_output"].iter().find_map(|name| response.get(name)?.as_str())?;
-        return Some((code.as_i64()?, output));
+        return Some((Some(code.as_i64()?), output));
     }
-    let (head, output) = response.as_str()?.split_once("Output:\n")?;
-    let code = ["Exit code: ", "exited with code "].iter().find_map(|name| head.split_once(name))?.1;
-    Some((code.split_whitespace().next()?.parse().ok()?, output))
+    let text = response.as_str()?;
+    let coded = || {
+        let (head, output) = text.split_once("Output:\n")?;
+        let code = ["Exit code: ", "exited with code "].iter().find_map(|name| head.split_once(name))?.1;
+        Some((Some(code.split_whitespace().next()?.parse().ok()?), output))
+    };
+    Some(coded().unwrap_or((None, text)))
 }
 
 fn ends(text: &str) -> String {
@@ -238,7 +244,7 @@ mod tests {
     use super::*;
 
     fn read_of(client: AgentClient, document: &Value) -> Option<HookEvent> {
-        HookCall::read(client, &document.to_string()).map(|call| call.event)
+        HookCall::read(client, &document.to_string(), |text| text.contains("Error")).map(|call| call.event)
     }
 
     fn read(document: Value) -> Option<HookEvent> {
@@ -266,7 +272,7 @@ mod tests {
         assert_eq!(read(json!({ "hook_event_name": "Stop" })), None);
         assert_eq!(read(json!({ "hook_event_name": "UserPromptSubmit" })), None);
         assert_eq!(read(json!({})), None);
-        assert_eq!(HookCall::read(AgentClient::ClaudeCode, "{ \"hook_event_name\": "), None);
+        assert_eq!(HookCall::read(AgentClient::ClaudeCode, "{ \"hook_event_name\": ", |_| false), None);
         assert_eq!(read_of(AgentClient::Zed, &json!({ "hook_event_name": "SessionStart" })), None);
     }
 
@@ -275,7 +281,7 @@ mod tests {
         let event = json!({
             "hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/w/shop", "prompt": " Add the tax ",
         });
-        let call = HookCall::read(AgentClient::ClaudeCode, &event.to_string()).unwrap();
+        let call = HookCall::read(AgentClient::ClaudeCode, &event.to_string(), |_| false).unwrap();
         assert_eq!((&*call.session, call.directory), ("s", Some(PathBuf::from("/w/shop"))));
         assert_eq!(call.event, HookEvent::PromptSubmitted { prompt: "Add the tax".to_owned() });
     }
@@ -292,6 +298,7 @@ mod tests {
             event(json!({ "output": "KeyError: 'user'", "metadata": { "exit_code": 2 } })),
             failed("KeyError: 'user'")
         );
+        assert_eq!(event(json!("Traceback\nKeyError: 'user'\n")), failed("Traceback\nKeyError: 'user'"));
         assert_eq!(event(json!("Exit code: 1 is what it printed")), None);
         assert_eq!(event(Value::Null), None);
     }
@@ -301,7 +308,7 @@ mod tests {
         let event = json!({
             "hook_event_name": "sessionStart", "conversation_id": "c", "workspace_roots": ["/w/shop", "/w/other"],
         });
-        let call = HookCall::read(AgentClient::Cursor, &event.to_string()).unwrap();
+        let call = HookCall::read(AgentClient::Cursor, &event.to_string(), |_| false).unwrap();
         assert_eq!((&*call.session, call.directory.clone()), ("c", Some(PathBuf::from("/w/shop"))));
         assert_eq!(call.event, HookEvent::SessionStarted);
         assert_eq!(call.answer("known"), json!({ "additional_context": "known" }));
@@ -322,7 +329,7 @@ mod tests {
         assert_eq!(read(json!({ "hook_event_name": "PostToolUse", "tool_input": { "file_path": "x" } })), None);
         let of_codex = |response: Value| read_of(AgentClient::Codex, &event(response));
         assert_eq!(of_codex(json!("Exit code: 0\nOutput:\nfine")), succeeded);
-        assert_eq!(of_codex(json!("fine")), None, "nothing says that it succeeded");
+        assert_eq!(of_codex(json!("fine")), succeeded, "no line names an error");
         assert_eq!(read(json!({ "hook_event_name": "PreCompact", "trigger": "auto" })), Some(HookEvent::Compacting));
     }
 

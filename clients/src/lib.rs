@@ -23,4 +23,4 @@ pub use guidance::guidance;
 pub use hook::{HookCall, HookEvent};
 pub use locations::{ClientPlaces, ConfigFile, NoHooks, NoSuchScope, NoUserInstructions, SetupScope};
 pub use receipt::{FileRecord, Receipt, fingerprint, unified_diff};
-pub use server_entry::{ServerCommand, server_arguments};
+pub use server_entry::{ServerCommand, server_arguments, server_program};

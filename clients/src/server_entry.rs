@@ -88,9 +88,7 @@ pub fn server_arguments(
     format: ConfigFormat,
     text: &str,
 ) -> Result<Option<Vec<String>>, ConfigEditError> {
-    let any = ServerCommand { program: String::new(), arguments: Vec::new(), variables: Vec::new() };
-    let ConfigChange::Entry { section, name, .. } = any.change(client) else { return Ok(None) };
-    let Some(ConfigValue::Map(entries)) = edit::entry(format, text, &section, &name)? else { return Ok(None) };
+    let Some(entries) = server_entry(client, format, text)? else { return Ok(None) };
     // OpenCode has the program and its arguments in one list.
     let list = ["args", "command"].iter().find_map(|key| {
         entries.iter().find_map(|(name, value)| match value {
@@ -98,9 +96,40 @@ pub fn server_arguments(
             _ => None,
         })
     });
-    let texts = list.into_iter().flatten().filter_map(|value| match value {
-        ConfigValue::Text(text) => Some(text.clone()),
-        _ => None,
-    });
-    Ok(Some(texts.collect()))
+    Ok(Some(list.into_iter().flatten().filter_map(text_of).map(str::to_owned).collect()))
+}
+
+/// Returns the program that a file of the client starts as the server; none where the file does not name it. The file
+/// of Goose is read for its lists alone, so that it gives none.
+///
+/// # Errors
+/// The text is not of its format.
+pub fn server_program(
+    client: AgentClient,
+    format: ConfigFormat,
+    text: &str,
+) -> Result<Option<String>, ConfigEditError> {
+    let entries = server_entry(client, format, text)?.unwrap_or_default();
+    let command = entries.iter().find(|(name, _)| name == "command").map(|(_, value)| value);
+    Ok(command
+        .and_then(|value| match value {
+            ConfigValue::List(values) => values.first().and_then(text_of),
+            value => text_of(value),
+        })
+        .map(str::to_owned))
+}
+
+fn server_entry(
+    client: AgentClient,
+    format: ConfigFormat,
+    text: &str,
+) -> Result<Option<Vec<(String, ConfigValue)>>, ConfigEditError> {
+    let any = ServerCommand { program: String::new(), arguments: Vec::new(), variables: Vec::new() };
+    let ConfigChange::Entry { section, name, .. } = any.change(client) else { return Ok(None) };
+    let entry = edit::entry(format, text, &section, &name)?;
+    Ok(entry.and_then(|entry| if let ConfigValue::Map(entries) = entry { Some(entries) } else { None }))
+}
+
+fn text_of(value: &ConfigValue) -> Option<&str> {
+    if let ConfigValue::Text(text) = value { Some(text) } else { None }
 }

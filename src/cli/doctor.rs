@@ -17,8 +17,8 @@ use crate::remedies;
 use crate::settings::{Loaded, SettingSources, SettingsError};
 use reasoning_bank_store::{LanceStore, Options};
 
+mod client_programs;
 mod disk;
-mod hooks;
 mod key;
 
 const OPEN_LIMIT: Duration = Duration::from_secs(5);
@@ -91,7 +91,8 @@ pub(super) fn diagnose(
         }
     });
     runtime.shutdown_background();
-    checks.extend(loaded.as_ref().ok().and_then(|loaded| hooks::check(loaded, sources)));
+    let of_clients = |loaded| [client_programs::servers(loaded, sources), client_programs::hooks(loaded, sources)];
+    checks.extend(loaded.as_ref().ok().map(of_clients).into_iter().flatten().flatten());
     let status = checks.iter().map(|check| check.status).max().unwrap_or(Grade::Ok);
     Ok(Diagnosis { status, checks })
 }

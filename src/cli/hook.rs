@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use clap::CommandFactory;
 use reasoning_bank_clients::{AgentClient, HookCall, HookEvent};
+use reasoning_bank_domain::memory::signature::error_message;
 use reasoning_bank_store::LanceReader;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +20,7 @@ use super::args::{Cli, HookArgs};
 use super::failure::{CommandExit, CommandFailure};
 use super::output;
 use super::session::{end_of_process, one_thread, request_deadline, with_bank};
-use super::{hook_server, recall_log};
+use super::{hook_server, recall_log, redact_as_set};
 use crate::hooks::{
     ColdAnswer, HookQuestion, HookReply, SpoolEntry, answer_cold, answer_hooks_while_asked, ask, is_served, leave,
     may_start_server, warm_up,
@@ -27,11 +28,12 @@ use crate::hooks::{
 use crate::recall_log::UnwrittenRecalls;
 use crate::settings::{self, Flags, Loaded, SettingSources};
 
-const SESSION_END: &str = "SessionEnd";
-/// The longest time that an agent waits for a hook.
+/// The events that leave something on the disk, whose hooks answer nothing.
+const LEAVING: [&str; 3] = ["SessionEnd", "PreCompact", "preCompact"];
+/// The longest time that an agent waits for an answer.
 const LIMIT: Duration = Duration::from_millis(100);
-/// Nobody waits for a hook at the end of a session, and what it leaves is to be on the disk.
-const LIMIT_AT_END: Duration = Duration::from_secs(1);
+/// The longest time that an event takes to be on the disk.
+const LIMIT_TO_LEAVE: Duration = Duration::from_secs(1);
 /// The most bytes of an event. A longer one is not read.
 const EVENT_BYTES: u64 = 32 << 20;
 
@@ -43,7 +45,7 @@ pub(super) fn is_asked() -> bool {
 
 /// Answers one event in time.
 pub(super) fn run(args: &HookArgs, flags: Flags) {
-    let limit = if args.event == SESSION_END { LIMIT_AT_END } else { LIMIT };
+    let limit = if LEAVING.contains(&&*args.event) { LIMIT_TO_LEAVE } else { LIMIT };
     let until = Instant::now() + limit;
     let (sender, answers) = mpsc::channel();
     let (client, event) = (args.client.clone(), args.event.clone());
@@ -137,7 +139,8 @@ fn answer(client: &str, name: &str, flags: Flags, unserved: &Unserved) -> Option
     let client: AgentClient = client.parse().ok()?;
     let mut document = String::new();
     io::stdin().lock().take(EVENT_BYTES).read_to_string(&mut document).ok()?;
-    let call = HookCall::read(client, &document).filter(|call| call.name == name)?;
+    let call = HookCall::read(client, &document, |printed| error_message(printed).is_some())
+        .filter(|call| call.name == name)?;
     let own = std::env::current_dir().ok()?;
     // The client may run its hooks elsewhere than where the session works.
     let directory = call.directory.as_ref().map_or_else(|| own.clone(), |directory| own.join(directory));
@@ -156,6 +159,7 @@ fn answer(client: &str, name: &str, flags: Flags, unserved: &Unserved) -> Option
     // The settings where nobody serves the bank, and a server is to be started.
     let settings_unserved = |data_dir: PathBuf| {
         let loaded = loaded.or_else(|| load(Flags { data_dir: Some(data_dir), ..flags.clone() }))?;
+        redact_as_set(&loaded);
         unserved.found(&loaded, &directory, flags.config.as_deref());
         Some(loaded)
     };

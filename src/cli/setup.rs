@@ -8,11 +8,12 @@ mod ledger;
 mod left_out;
 mod report;
 
+use std::fs;
 use std::path::Path;
 
 use reasoning_bank_clients::{
     AgentClient, ClientPlaces, ConfigChange, ConfigFile, ConfigFormat, ServerCommand, SetupScope, apply, guidance,
-    remove,
+    hook_programs, remove,
 };
 use reasoning_bank_domain::access::BearerToken;
 
@@ -65,6 +66,7 @@ fn install(
     let binary = binary::stable_place(&places.home, &ledger.directory)?;
     let server = server_command(args, loaded, sources, &binary.path)?;
     let mut plans: Vec<FilePlan> = Vec::new();
+    let mut with_hooks: Vec<AgentClient> = Vec::new();
     for &client in &clients {
         let scope = SetupScope::from(args.scope);
         let file = places
@@ -77,11 +79,15 @@ fn install(
                 Err(reason) => left_out.instructions.push(reason),
             }
         }
-        if args.with_hooks {
-            match places.hooks_file(client, scope) {
-                Ok(file) => wanted.push((file, server.hook_changes(client, &utf8(&loaded.settings.data_dir)?))),
-                Err(reason) => left_out.hooks.push(reason),
+        match places.hooks_file(client, scope) {
+            // Hooks that are there ask the bank that the server has.
+            Ok(file) if args.with_hooks || has_hooks(&file) => {
+                wanted.push((file, server.hook_changes(client, &utf8(&loaded.settings.data_dir)?)));
+                with_hooks.push(client);
             }
+            Ok(_) if args.http.is_none() => left_out.unasked_hooks.push(client),
+            Err(reason) if args.with_hooks => left_out.hooks.push(reason),
+            _ => {}
         }
         let mut by_file: Vec<(ConfigFile, Vec<ConfigChange>)> = Vec::new();
         for (file, changes) in wanted {
@@ -98,7 +104,7 @@ fn install(
         }
     }
     left_out.check(&clients, !args.clients.is_empty(), places)?;
-    let mut report = report(&plans, &clients, args.dry_run);
+    let mut report = report(&plans, &clients, &with_hooks, args.dry_run);
     report.left_out = left_out.sentences();
     report.server = Some([&[server.program.clone()][..], &server.arguments].concat());
     if report.is_pending() && !args.dry_run {
@@ -161,7 +167,7 @@ fn uninstall(
             }
         }
     }
-    let report = report(&plans, &[], args.dry_run);
+    let report = report(&plans, &[], &[], args.dry_run);
     if report.is_pending() && !args.dry_run {
         show(&report, output)?;
         confirm("Take this back", args.sure)?;
@@ -253,6 +259,11 @@ fn wanted_clients(
     Ok(clients)
 }
 
+fn has_hooks(file: &ConfigFile) -> bool {
+    let text = fs::read_to_string(&file.path).ok();
+    text.and_then(|text| hook_programs(&text).ok()).is_some_and(|programs| !programs.is_empty())
+}
+
 fn is_here(client: AgentClient, places: &ClientPlaces, sources: &SettingSources) -> bool {
     let search_path = sources.variable("PATH").map(|path| std::env::split_paths(path).collect::<Vec<_>>());
     let is_on_path = client
@@ -261,11 +272,16 @@ fn is_here(client: AgentClient, places: &ClientPlaces, sources: &SettingSources)
     is_on_path || places.traces_of(client).iter().any(|path| path.exists())
 }
 
-/// Refuses what would write a secret into a file of a client, or send the token where others can read it.
-fn check_keeps_secrets(url: &reqwest::Url, token_env: &str) -> Result<(), CommandFailure> {
+/// Refuses what would write a secret into a file of a client, send the token where others can read it, or reach no
+/// server.
+fn check_server(url: &reqwest::Url, token_env: &str) -> Result<(), CommandFailure> {
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
         return Err(CommandFailure::usage("--http: holds a name, a password or a query, which may be secret")
             .hint("put the token into an environment variable, and name that with --token-env"));
+    }
+    if !url.path().ends_with("/mcp") {
+        return Err(CommandFailure::usage("--http: does not end in /mcp, the path at which a server answers")
+            .hint(format!("give {}://{}/mcp", url.scheme(), url.authority())));
     }
     if !may_carry_token(url) {
         return Err(CommandFailure::usage("--http: is not encrypted, and the token would be sent there")
@@ -289,7 +305,7 @@ fn server_command(
 ) -> Result<ServerCommand, CommandFailure> {
     let program = utf8(binary)?;
     if let Some(url) = &args.http {
-        check_keeps_secrets(url, &args.token_env)?;
+        check_server(url, &args.token_env)?;
         let arguments = ["mcp", "--server", url.as_str(), "--token-env", &args.token_env].map(str::to_owned).to_vec();
         return Ok(ServerCommand { program, arguments, variables: vec![args.token_env.clone()] });
     }

@@ -38,6 +38,8 @@ use crate::transcripts;
 const EVENTS_MAX: usize = 1_000;
 const EVENT_BYTES: u64 = 256 << 10;
 const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// A hook that writes for longer was ended.
+const ABANDONED_AFTER: Duration = Duration::from_secs(60);
 /// Work without a model may take this long.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -51,7 +53,7 @@ pub(crate) fn leave(data_dir: &Path, entry: &SpoolEntry) -> io::Result<()> {
     }
     let dir = data_dir.join(HOOK_SPOOL);
     create_dir(&dir)?;
-    if fs::read_dir(&dir)?.count() >= EVENTS_MAX {
+    if fs::read_dir(&dir)?.flatten().filter(|entry| is_event(&entry.path())).count() >= EVENTS_MAX {
         return Ok(());
     }
     write_synced(&dir.join(format!("{}.json", Uuid::now_v7())), &serde_json::to_vec(entry)?)
@@ -109,12 +111,23 @@ fn is_of_bank(error: &Error) -> bool {
     matches!(error, Error::Store(NewerFormat { .. } | OtherEmbedder { .. } | Unusable(_)))
 }
 
+fn is_event(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "json")
+}
+
+/// Says whether a file that is no event was left by a hook that ended while it wrote.
+fn is_abandoned(path: &Path) -> bool {
+    let written = path.metadata().and_then(|file| file.modified());
+    written.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED_AFTER))
+}
+
 /// Lists the events that were left, the oldest first, with the lock of whoever learns from them. None where there is
 /// nothing to do, or another process does it.
 fn take(dir: &Path) -> io::Result<Option<(File, Vec<PathBuf>)>> {
     let Some(entries) = unless_gone(fs::read_dir(dir))? else { return Ok(None) };
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|end| end == "json"));
+    let files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    let (mut files, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|path| is_event(path));
+    others.iter().filter(|path| is_abandoned(path)).try_for_each(|path| remove_if_there(path))?;
     files.sort_unstable();
     let lock = File::open(dir)?;
     Ok((!files.is_empty() && try_lock(&lock)?).then_some((lock, files)))

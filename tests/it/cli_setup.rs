@@ -69,7 +69,10 @@ fn ten_clients_are_found_and_set_up_and_taken_back_to_the_byte() {
     assert_eq!(report["clients"].as_array().unwrap().len(), 10);
     assert_eq!(report["tools"], 6);
     // Cursor, VS Code, Windsurf and Cline have no instructions of the user, and no project is written into.
-    assert_eq!(report["left_out"].as_array().unwrap().len(), 4, "{report}");
+    let left_out = report["left_out"].as_array().unwrap();
+    assert_eq!(left_out.len(), 5, "{report}");
+    let hooks = "no hooks are written for Claude Code, Codex, Gemini CLI, Cursor: with --with-hooks";
+    assert!(left_out.iter().any(|sentence| sentence.as_str().unwrap().starts_with(hooks)), "{report}");
     let is_of_project = |file: &Value| Path::new(file["path"].as_str().unwrap()).starts_with(place.path("project"));
     assert!(!report["files"].as_array().unwrap().iter().any(is_of_project), "{report}");
     assert_eq!(fs::metadata(place.path(CLAUDE)).unwrap().permissions().mode() & 0o777, 0o600);
@@ -168,22 +171,39 @@ fn hooks_are_written_where_they_are_asked_for_and_taken_back_with_the_server() {
         serde_json::from_str(&fs::read_to_string(place.path("home/.claude/settings.json")).unwrap()).unwrap();
     assert_eq!(settings["hooks"]["SessionStart"][0]["hooks"][0]["command"], "mine");
     let hook = &settings["hooks"]["PostToolUseFailure"][0]["hooks"][0];
-    let of_hooks = || {
+    let check = |name: &str| {
         let checks = place.run(&["--llm", "none", "--json", "doctor"]).ok().json()["checks"].clone();
-        checks.as_array().unwrap().iter().find(|check| check["name"] == "hooks").unwrap().clone()
+        checks.as_array().unwrap().iter().find(|check| check["name"] == name).unwrap().clone()
     };
-    assert_eq!(of_hooks()["status"], "ok");
+    assert_eq!((&check("hooks")["status"], &check("servers")["status"]), (&json!("ok"), &json!("ok")));
     let (binary, aside) = (hook["command"].as_str().unwrap(), place.path("aside"));
     fs::rename(binary, &aside).unwrap();
-    let gone = of_hooks();
-    assert_eq!(gone["status"], "warn", "{gone}");
-    assert!(gone["detail"].as_str().unwrap().contains(binary), "{gone}");
+    for gone in [check("hooks"), check("servers")] {
+        assert_eq!(gone["status"], "warn", "{gone}");
+        assert!(gone["detail"].as_str().unwrap().contains(binary), "{gone}");
+    }
     fs::rename(&aside, binary).unwrap();
     assert_eq!(hook["args"], json!(["--data-dir", place.path("data"), "hook", "claude-code", "PostToolUseFailure"]));
     let again = place.document(&["setup", "claude-code", "--with-hooks", "--yes"]);
     assert!(changes(&again).iter().all(|&change| change == "unchanged"), "{again}");
     place.run(&["setup", "--uninstall", "--yes"]).ok();
     assert_eq!(tree(&place), before);
+}
+
+#[test]
+fn hooks_follow_the_server_to_another_data_directory() {
+    let place = Place::with_instant_model();
+    place.run(&["setup", "claude-code", "--with-hooks", "--yes"]).ok();
+    let other = place.path("other");
+    place.run(&["--data-dir", other.to_str().unwrap(), "setup", "claude-code", "--yes"]).ok();
+    let settings = fs::read_to_string(place.path("home/.claude/settings.json")).unwrap();
+    let settings: Value = serde_json::from_str(&settings).unwrap();
+    let groups = settings["hooks"].as_object().unwrap();
+    assert_eq!(groups.len(), 6, "{settings}");
+    for group in groups.values() {
+        assert_eq!(group[0]["hooks"][0]["args"][1], json!(other), "{group}");
+        assert_eq!(group.as_array().unwrap().len(), 1, "{group}");
+    }
 }
 
 #[test]
@@ -323,6 +343,7 @@ fn a_secret_in_an_argument_is_refused_and_an_entry_by_hand_is_left_alone() {
     assert!(with("https://me:hunter2@bank.example.org/mcp", "TEAM_TOKEN").contains("--http"));
     assert!(with("https://bank.example.org/mcp?key=hunter2", "TEAM_TOKEN").contains("--http"));
     assert!(with("http://bank.example.org/mcp", "TEAM_TOKEN").contains("--http: is not encrypted"));
+    assert!(with("https://bank.example.org/", "TEAM_TOKEN").contains("--http: does not end in /mcp"));
     assert!(with("https://bank.example.org/mcp", "not a name").contains("--token-env"));
     assert!(!place.path("home/.codex").exists());
 

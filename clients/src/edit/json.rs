@@ -8,7 +8,7 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
 use super::ConfigEditError;
-use crate::document::{ConfigChange, ConfigValue};
+use crate::document::{ConfigChange, ConfigValue, PROGRAM_KEYS};
 
 /// The name of the list of hooks in a group of hooks.
 const GROUP: &str = "hooks";
@@ -39,26 +39,39 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
     Ok(if is_changed { root.to_string() } else { text.to_owned() })
 }
 
-/// Changes an entry that is there. Where it has all keys of the value already, only these change, and others, which are
-/// the user's, stay. Tells whether anything changed.
+/// Changes an entry that is there. Where it starts a program already, its other keys are the user's, and stay. Tells
+/// whether anything changed.
 fn put(property: &CstObjectProp, value: &ConfigValue) -> bool {
-    let properties = match (property.object_value(), value) {
-        (Some(own), ConfigValue::Map(entries)) => {
-            entries.iter().map(|(name, value)| Some((own.get(name)?, value))).collect::<Option<Vec<_>>>()
+    match (property.object_value(), value) {
+        (Some(own), ConfigValue::Map(entries)) if PROGRAM_KEYS.iter().any(|key| own.get(key).is_some()) => {
+            merge(&own, entries)
         }
-        _ => None,
-    };
-    let Some(properties) = properties else {
-        property.set_value(input(value));
-        return true;
-    };
+        _ => {
+            property.set_value(input(value));
+            true
+        }
+    }
+}
+
+/// Puts entries into a map, whose others stay. Tells whether anything changed.
+fn merge(map: &CstObject, entries: &[(String, ConfigValue)]) -> bool {
     let mut is_changed = false;
-    for (old, value) in properties {
-        let is_there = old.value().and_then(|value| read(&value)).is_some_and(|is| is.is_same(value));
-        if !is_there {
-            old.set_value(input(value));
-            is_changed = true;
-        }
+    for (name, value) in entries {
+        is_changed |= match (map.get(name), value) {
+            (Some(old), ConfigValue::Map(inner)) if old.object_value().is_some() => {
+                old.object_value().is_some_and(|old| merge(&old, inner))
+            }
+            (Some(_), value) if value.is_the_users() => false,
+            (Some(old), value) if old.value().and_then(|old| read(&old)).is_some_and(|is| is.is_same(value)) => false,
+            (Some(old), value) => {
+                old.set_value(input(value));
+                true
+            }
+            (None, value) => {
+                map.append(name, input(value));
+                true
+            }
+        };
     }
     is_changed
 }

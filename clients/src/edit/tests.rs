@@ -94,6 +94,41 @@ fn keys_that_the_user_added_to_the_entry_stay() {
 }
 
 #[test]
+fn a_server_that_the_user_changed_stays_so_when_it_is_written_again() {
+    let variables = |client: AgentClient| {
+        let arguments = ["--llm", "none", "mcp"].map(str::to_owned).to_vec();
+        let variables = vec!["OPENROUTER_API_KEY".to_owned()];
+        [ServerCommand { program: "/bin/reasoning-bank".to_owned(), arguments, variables }.change(client)]
+    };
+    let goose = "extensions:\n  reasoning-bank:\n    enabled: false # for now\n    cmd: \"/bin/reasoning-bank\"\n    args:\n    \
+                 - mcp\n    timeout: 60\n    description: mine\n...\n";
+    let again = apply(ConfigFormat::Yaml, goose, &change(AgentClient::Goose)).unwrap();
+    for kept in ["enabled: false # for now\n", "timeout: 60\n", "description: mine\n", "\n...\n"] {
+        assert!(again.contains(kept), "{kept:?} of {again}");
+    }
+    assert!(again.contains("    args: [\"--llm\", \"none\", \"mcp\"]\n    timeout"), "{again}");
+    assert_eq!(apply(ConfigFormat::Yaml, &again, &change(AgentClient::Goose)).unwrap(), again);
+    let ended = apply(ConfigFormat::Yaml, "---\nmodel: x\n...\n", &change(AgentClient::Goose)).unwrap();
+    assert!(ended.starts_with("---\nmodel: x\nextensions:\n") && ended.ends_with("timeout: 300\n...\n"), "{ended}");
+
+    let opencode = apply(ConfigFormat::Json, "", &change(AgentClient::Opencode)).unwrap();
+    let off = opencode.replace("\"enabled\": true", "\"enabled\": false");
+    assert_eq!(apply(ConfigFormat::Json, &off, &change(AgentClient::Opencode)).unwrap(), off);
+
+    let gemini = apply(ConfigFormat::Json, "", &variables(AgentClient::GeminiCli)).unwrap();
+    let mine = apply(ConfigFormat::Json, "", &change(AgentClient::GeminiCli)).unwrap();
+    let mine =
+        mine.replace("\"command\"", "\"timeout\": 9, // ms\n      \"env\": {\"MINE\": \"1\"},\n      \"command\"");
+    let again = apply(ConfigFormat::Json, &mine, &variables(AgentClient::GeminiCli)).unwrap();
+    assert!(gemini.contains("$OPENROUTER_API_KEY") && again.contains("$OPENROUTER_API_KEY"), "{again}");
+    assert!(again.contains("\"timeout\": 9, // ms") && again.contains("\"MINE\": \"1\""), "{again}");
+
+    let codex = apply(ConfigFormat::Toml, "", &change(AgentClient::Codex)).unwrap() + "tool_timeout_sec = 600 # long\n";
+    let again = apply(ConfigFormat::Toml, &codex, &variables(AgentClient::Codex)).unwrap();
+    assert_eq!(again, format!("{codex}env_vars = [\"OPENROUTER_API_KEY\"]\n"));
+}
+
+#[test]
 fn comments_in_yaml_stay_beside_what_is_written() {
     let change = change(AgentClient::Goose);
     let empty = "extensions: {}  # none yet\nmodel: x\n";

@@ -3,7 +3,7 @@
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::ConfigEditError;
-use crate::document::{ConfigChange, ConfigValue};
+use crate::document::{ConfigChange, ConfigValue, PROGRAM_KEYS};
 
 pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {
     let mut document = parse(text)?;
@@ -26,27 +26,27 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
     Ok(edited)
 }
 
-/// Puts a value in its place. Where an entry has all its keys already, only these change, and others, which are the
-/// user's, stay. Tells whether anything changed.
+/// Puts a value in its place. Where an entry starts a program already, its other keys are the user's, and stay. Tells
+/// whether anything changed.
 fn put(map: &mut dyn TableLike, name: &str, value: &ConfigValue) -> bool {
+    let own = map.get_mut(name).and_then(Item::as_table_like_mut);
+    if let (Some(own), ConfigValue::Map(entries)) = (own, value)
+        && PROGRAM_KEYS.iter().any(|key| own.contains_key(key))
+    {
+        let stays = |name: &str, value: &ConfigValue| {
+            own.get(name).is_some_and(|own| value.is_the_users() || read(own).is_some_and(|is| is.is_same(value)))
+        };
+        let changed: Vec<_> = entries.iter().filter(|(name, value)| !stays(name, value)).collect();
+        for (name, value) in &changed {
+            own.insert(name, item(value));
+        }
+        return !changed.is_empty();
+    }
     if map.get(name).and_then(read).is_some_and(|is| is.is_same(value)) {
         return false;
     }
-    match (map.get_mut(name).and_then(Item::as_table_like_mut), value) {
-        (Some(own), ConfigValue::Map(entries)) if entries.iter().all(|(name, _)| own.contains_key(name)) => {
-            let is_there =
-                |name: &str, value| own.get(name).and_then(read).is_some_and(|is: ConfigValue| is.is_same(value));
-            let changed: Vec<_> = entries.iter().filter(|(name, value)| !is_there(name, value)).collect();
-            for (name, value) in &changed {
-                own.insert(name, item(value));
-            }
-            !changed.is_empty()
-        }
-        _ => {
-            map.insert(name, item(value));
-            true
-        }
-    }
+    map.insert(name, item(value));
+    true
 }
 
 pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {

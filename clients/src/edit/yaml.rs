@@ -2,7 +2,7 @@
 //! left alone, with an error.
 
 use super::ConfigEditError;
-use crate::document::{ConfigChange, ConfigValue};
+use crate::document::{ConfigChange, ConfigValue, PROGRAM_KEYS};
 
 const INDENT: &str = "  ";
 
@@ -22,12 +22,13 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
         let at = match section_line(&lines, &section)? {
             Some(at) => at,
             None => {
-                if lines.last().is_some_and(|last| !last.ends_with('\n')) {
-                    lines.push("\n".to_owned());
+                let at = end_of_document(&lines);
+                if let Some(last) = lines[..at].last_mut().filter(|last| !last.ends_with('\n')) {
+                    last.push('\n');
                 }
-                lines.push(format!("{made}\n"));
+                lines.insert(at, format!("{made}\n"));
                 is_changed = true;
-                lines.len() - 1
+                at
             }
         };
         if value_after(&lines[at], &section) == Some("{}") {
@@ -39,8 +40,13 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
         let indent = child_indent(&lines, at).unwrap_or_else(|| INDENT.to_owned());
         let block = block(name, value, &indent);
         match entry(&lines, at, name, &indent) {
-            Some(own) if lines[own.start..own.end].concat() == block => continue,
-            Some(own) => drop(lines.splice(own.start..own.end, [block])),
+            Some(own) => {
+                let merged = merged(&lines[own.start..own.end], value).unwrap_or_else(|| vec![block]);
+                if lines[own.start..own.end] == merged {
+                    continue;
+                }
+                drop(lines.splice(own.start..own.end, merged));
+            }
             None => lines.insert(at + 1, block),
         }
         if !lines[at].ends_with('\n') {
@@ -49,6 +55,39 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
         is_changed = true;
     }
     Ok(if is_changed { lines.concat() } else { text.to_owned() })
+}
+
+/// Returns the line before which a document ends: the one with its end mark, or the one after the last.
+fn end_of_document(lines: &[String]) -> usize {
+    lines.iter().rposition(|line| line.trim_end() == "...").unwrap_or(lines.len())
+}
+
+/// Puts a value into an entry that starts a program already: its other keys are the user's, and stay. None where it
+/// starts none, or is not written as a block.
+fn merged(entry_lines: &[String], value: &ConfigValue) -> Option<Vec<String>> {
+    let ConfigValue::Map(values) = value else { return None };
+    let mut lines = entry_lines.to_vec();
+    let indent = child_indent(&lines, 0)?;
+    PROGRAM_KEYS.iter().find_map(|key| entry(&lines, 0, key, &indent))?;
+    for (name, value) in values {
+        let line = block(name, value, &indent);
+        match entry(&lines, 0, name, &indent) {
+            Some(_) if value.is_the_users() => {}
+            Some(old) => {
+                // The items of a list may stand as far left as its key.
+                let is_item = |line: &&String| line.strip_prefix(&*indent).is_some_and(|rest| rest.starts_with("- "));
+                let items = lines[old.end..].iter().take_while(is_item).count();
+                drop(lines.splice(old.start..old.end + items, [line]));
+            }
+            None => {
+                if let Some(last) = lines.last_mut().filter(|last| !last.ends_with('\n')) {
+                    last.push('\n');
+                }
+                lines.push(line);
+            }
+        }
+    }
+    Some(lines)
 }
 
 pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {

@@ -1,4 +1,4 @@
-//! The parts that the user asked for and `setup` does not write, because a client has no file for them.
+//! The parts that `setup` does not write, because a client has no file for them, or because nobody asked for them.
 
 use std::path::Path;
 
@@ -11,6 +11,8 @@ pub(super) struct PartsLeftOut {
     /// The clients that were found, and have no file of a project.
     pub(super) servers: Vec<NoSuchScope>,
     pub(super) hooks: Vec<NoHooks>,
+    /// The clients that could have hooks.
+    pub(super) unasked_hooks: Vec<AgentClient>,
     pub(super) instructions: Vec<NoUserInstructions>,
 }
 
@@ -48,7 +50,14 @@ impl PartsLeftOut {
         let servers = self.servers.iter().map(|reason| format!("no server is written: {reason}"));
         let hooks = self.hooks.iter().map(|reason| format!("no hooks are written: {reason}"));
         let instructions = self.instructions.iter().map(|reason| format!("no instructions are written: {reason}"));
-        servers.chain(hooks).chain(instructions).collect()
+        let unasked: Vec<&str> = self.unasked_hooks.iter().map(|client| client.title()).collect();
+        let unasked = (!unasked.is_empty()).then(|| {
+            let clients = unasked.join(", ");
+            format!(
+                "no hooks are written for {clients}: with --with-hooks, agents are told what is known without asking for it"
+            )
+        });
+        servers.chain(hooks).chain(unasked).chain(instructions).collect()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::cli::render::style::{bad, bold, dim, good};
 pub(super) struct SetupReport {
     pub(super) clients: Vec<ClientReport>,
     pub(super) files: Vec<FileReport>,
-    /// The parts that were asked for and are not written, each with the reason.
+    /// The parts that are not written, each with the reason, or with what writes it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<String>,
     /// The command that the clients start; none where everything is taken back.
@@ -34,7 +34,7 @@ pub(super) struct ClientReport {
     pub(super) client: AgentClient,
     pub(super) title: &'static str,
     pub(super) is_tried: bool,
-    pub(super) next: &'static str,
+    pub(super) next: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -61,7 +61,13 @@ impl SetupReport {
     }
 }
 
-pub(super) fn report(plans: &[FilePlan], clients: &[AgentClient], is_dry_run: bool) -> SetupReport {
+/// `with_hooks` are the clients that hooks are written for.
+pub(super) fn report(
+    plans: &[FilePlan],
+    clients: &[AgentClient],
+    with_hooks: &[AgentClient],
+    is_dry_run: bool,
+) -> SetupReport {
     let files = plans.iter().map(|plan| {
         let change = match (&plan.current, &plan.wanted) {
             (current, wanted) if current == wanted => FileChange::Unchanged,
@@ -76,7 +82,10 @@ pub(super) fn report(plans: &[FilePlan], clients: &[AgentClient], is_dry_run: bo
         client,
         title: client.title(),
         is_tried: client.is_tried(),
-        next: client.next_step(),
+        next: match client.next_step_of_hooks().filter(|_| with_hooks.contains(&client)) {
+            Some(more) => format!("{}; {more}", client.next_step()),
+            None => client.next_step().to_owned(),
+        },
     });
     let (clients, files) = (clients.collect(), files.collect());
     SetupReport { clients, files, left_out: Vec::new(), server: None, is_dry_run, tools: None, not_checked: None }
