@@ -32,6 +32,8 @@ pub enum SkipReason {
     Invalid,
     /// The memory bank has no room for more imported facts.
     NoRoom,
+    /// No directory here is known for its project.
+    OtherProject,
 }
 
 impl SkipReason {
@@ -45,6 +47,7 @@ impl SkipReason {
             Self::Unreadable => "not readable",
             Self::TooOld => "older than --since",
             Self::Invalid => "not valid as a memory",
+            Self::OtherProject => "of projects that no directory here is known for",
             Self::NoRoom => "facts beyond the room that a memory bank has for them, the oldest",
         }
     }

@@ -98,7 +98,7 @@ async fn source(
     if report.kinds.without_room > 0 {
         *report.skipped.entry(SkipReason::NoRoom.as_str()).or_default() += report.kinds.without_room;
     }
-    report.notes.extend(unplaced_note(&unplaced));
+    report.notes.extend(unplaced_note(&unplaced, args.all_projects));
     if checked.leaves_vectors() && report.kinds.new_things() > 0 {
         report.notes.push(
             "the memories are found by their words at once, and by meaning when upkeep has made their vectors, which a \
@@ -215,6 +215,7 @@ async fn context(
         home: sources.home.clone(),
         now,
         since,
+        takes_other_projects: args.all_projects,
     })
 }
 
@@ -227,7 +228,7 @@ fn unreadable(error: CollectError, source: ImportSource, place: &Path) -> Comman
     }
 }
 
-fn unplaced_note(unplaced: &BTreeMap<String, u64>) -> Option<String> {
+fn unplaced_note(unplaced: &BTreeMap<String, u64>, are_taken: bool) -> Option<String> {
     if unplaced.is_empty() {
         return None;
     }
@@ -236,8 +237,11 @@ fn unplaced_note(unplaced: &BTreeMap<String, u64>) -> Option<String> {
     let more = unplaced.len().saturating_sub(PROJECTS_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     names.sort_unstable();
-    Some(format!(
-        "{things} things of the projects {}{more} go to the workspace in use, because no directory here is known for them",
-        names.join(", ")
-    ))
+    let what_happens = if are_taken {
+        "go to the workspace in use, because no directory here is known for them"
+    } else {
+        "are left out, because no directory here is known for them; import in the directory of each project, or take them \
+         into the workspace in use with --all-projects"
+    };
+    Some(format!("{things} things of the projects {}{more} {what_happens}", names.join(", ")))
 }

@@ -51,6 +51,9 @@ pub(crate) struct SourceContext {
     pub(crate) now: Timestamp,
     /// The time before which everything is skipped.
     pub(crate) since: Option<Timestamp>,
+    /// The workspace in use takes the things of projects that no directory here is known for. They are left out
+    /// otherwise: one project's memories never reach another.
+    pub(crate) takes_other_projects: bool,
 }
 
 /// The facts for the memory bank of a workspace, the newest first.
@@ -149,7 +152,7 @@ struct Collector<'a> {
     context: &'a SourceContext,
     out: BufWriter<File>,
     seen: HashSet<Uuid>,
-    /// The workspaces of the projects that were met; none for those that stand for the one in use.
+    /// The workspaces of the projects that were met; none for those that nothing here is known for.
     projects: HashMap<String, Option<WorkspaceId>>,
     workspaces: HashMap<WorkspaceId, Workspace>,
     written: HashSet<WorkspaceId>,
@@ -216,7 +219,7 @@ impl<'a> Collector<'a> {
     }
 
     fn memory(&mut self, item: &SourceItem) -> io::Result<()> {
-        let workspace = self.workspace_of(item)?;
+        let Some(workspace) = self.workspace_of(item)? else { return self.skip(SkipReason::OtherProject) };
         let (memory, removed) = match to_memory(self.source, item, &workspace.id, self.context.now) {
             Ok(made) => made,
             Err(reason) => return self.skip(reason),
@@ -238,7 +241,7 @@ impl<'a> Collector<'a> {
     }
 
     fn fact(&mut self, item: &SourceItem) -> io::Result<()> {
-        let workspace = self.workspace_of(item)?;
+        let Some(workspace) = self.workspace_of(item)? else { return self.skip(SkipReason::OtherProject) };
         let (fact, removed) = match to_fact(self.source, item) {
             Ok(made) => made,
             Err(reason) => return self.skip(reason),
@@ -271,11 +274,11 @@ impl<'a> Collector<'a> {
         self.fact_bytes = self.facts.values().flat_map(|of| &of.facts).map(|(_, fact)| fact.text.len()).sum();
     }
 
-    /// Returns the workspace that a thing belongs to: that of its directory, the only one here with the name of its
-    /// project, or else the one in use.
-    fn workspace_of(&mut self, item: &SourceItem) -> io::Result<Workspace> {
+    /// Returns the workspace that a thing belongs to: that of its directory, or the only one here with the name of its
+    /// project. The one in use has what is of no project. None where nothing here is known for the project.
+    fn workspace_of(&mut self, item: &SourceItem) -> io::Result<Option<Workspace>> {
         let Some(project) = item.project.as_deref().map(str::trim).filter(|project| !project.is_empty()) else {
-            return Ok(self.context.here.clone());
+            return Ok(Some(self.context.here.clone()));
         };
         let found = match self.projects.get(project) {
             Some(found) => found.clone(),
@@ -296,8 +299,8 @@ impl<'a> Collector<'a> {
         if found.is_none() && (self.unplaced.len() < PROJECTS_MAX || self.unplaced.contains_key(project)) {
             *self.unplaced.entry(scrub(project).text.into_owned()).or_default() += 1;
         }
-        let workspace = found.and_then(|id| self.workspaces.get(&id));
-        Ok(workspace.unwrap_or(&self.context.here).clone())
+        let placed = found.and_then(|id| self.workspaces.get(&id));
+        Ok(placed.or(self.context.takes_other_projects.then_some(&self.context.here)).cloned())
     }
 
     fn find(&self, project: &str) -> Result<Option<Workspace>, Error> {

@@ -137,8 +137,11 @@ fn each_source_is_shown_imported_once_and_found_without_its_secrets() {
     for Lived { source, place, path, counts: expected, query, found } in sources() {
         let path = path.as_deref().map(|path| path.to_str().unwrap().to_owned());
         let import = |more: &[&str]| {
-            let arguments: Vec<&str> =
-                ["import", source].into_iter().chain(path.as_deref()).chain(more.iter().copied()).collect();
+            let arguments: Vec<&str> = ["import", source, "--all-projects"]
+                .into_iter()
+                .chain(path.as_deref())
+                .chain(more.iter().copied())
+                .collect();
             place.document(&arguments)
         };
         let home = all_bytes(&place.path("home"));
@@ -173,7 +176,7 @@ fn each_source_is_shown_imported_once_and_found_without_its_secrets() {
 fn times_trust_and_what_was_superseded_are_kept_and_facts_are_in_the_bank() {
     let place = Place::new();
     database(&place, "home/.local/share/mcp-memory/sqlite_vec.db", "mcp-memory-service.sql", "");
-    place.document(&["import", "mcp-memory-service", "--yes"]);
+    place.document(&["import", "mcp-memory-service", "--all-projects", "--yes"]);
     let exported = place.run(&["memory", "export", "--all"]).ok().stdout;
     let memories: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |part: &str| {
@@ -210,6 +213,9 @@ fn a_project_whose_directory_is_here_has_its_memories_in_its_own_workspace() {
     let other = Place::new();
     copy(&fixture("codex"), &other.path("home/.codex"));
     let preview = other.document(&["import", "codex", "--dry-run"]);
+    assert!(preview["notes"].to_string().contains("/home/dana/shop are left out"), "{preview:#}");
+    assert!(preview["skipped"]["of projects that no directory here is known for"].as_u64().unwrap() > 0, "{preview:#}");
+    let preview = other.document(&["import", "codex", "--all-projects", "--dry-run"]);
     assert!(preview["notes"].to_string().contains("/home/dana/shop go to the workspace in use"), "{preview:#}");
 }
 
@@ -224,11 +230,11 @@ fn a_database_with_a_log_is_read_while_its_program_writes() {
          '2025-11-05T09:00:00.000Z', 1762333200000);",
     )
     .unwrap();
-    let preview = place.document(&["import", "claude-mem", "--dry-run"]);
+    let preview = place.document(&["import", "claude-mem", "--all-projects", "--dry-run"]);
     assert_eq!(counts(&preview), [4, 2, 2], "{preview:#}");
     // The log goes when its program closes the database.
     drop(open);
-    let since = place.document(&["import", "claude-mem", "--dry-run", "--since", "2025-11-05"]);
+    let since = place.document(&["import", "claude-mem", "--all-projects", "--dry-run", "--since", "2025-11-05"]);
     assert_eq!(counts(&since), [1, 0, 0], "{since:#}");
     assert_eq!(since["skipped"]["older than --since"], 7);
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "a file was made beside the database");

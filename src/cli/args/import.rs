@@ -31,6 +31,9 @@ pub(in crate::cli) struct SourceArgs {
     /// Take nothing older than this: a day, a time, or an age such as 30d
     #[arg(long, value_name = "DATE")]
     pub(in crate::cli) since: Option<String>,
+    /// Take the things of projects that no directory here is known for into the workspace in use
+    #[arg(long)]
+    pub(in crate::cli) all_projects: bool,
     /// Show what it would import, and change nothing
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
