@@ -34,6 +34,10 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let Arguments { content, conversation_id, update_count, bank } = calling.extract()?;
+    if update_count.is_some() && conversation_id.is_none() {
+        let problem = "counts the updates of a conversation; give its conversation_id, too";
+        return Err(Error::invalid("update_count", problem).into());
+    }
     let session = session(calling);
     let banks = &calling.system.banks;
     let place = match (bank, &session) {
