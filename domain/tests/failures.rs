@@ -43,17 +43,22 @@ fn found(text: &str) -> (usize, usize, usize, usize) {
 
 #[test]
 fn a_warning_is_found_for_its_failure_and_hardly_for_another() {
-    // The rules were made on the first file, and mended once after a look at half of the second, which was written by
-    // somebody who had not seen them.
+    // The rules were made on the first file, and mended once after a look at half of the second and once after a look at
+    // half of the third. Both were written by somebody who had not seen them; half of the other failures of the third
+    // are near the one that is told of.
     let files = [
-        (include_str!("../../tests/data/hooks/failures.jsonl"), 50, 85),
-        (include_str!("../../tests/data/hooks/failures_heldout.jsonl"), 80, 75),
+        (include_str!("../../tests/data/hooks/failures.jsonl"), 50, 85, 5),
+        (include_str!("../../tests/data/hooks/failures_heldout.jsonl"), 80, 75, 5),
+        (include_str!("../../tests/data/hooks/failures_near.jsonl"), 80, 85, 8),
     ];
-    for (text, lines, least_percent) in files {
+    for (text, lines, least_percent, most_wrong_percent) in files {
         let (all, right, wrong, far) = found(text);
         assert_eq!(all, lines);
         assert!(right * 100 >= all * least_percent, "{right} of {all} found");
         let others = all * (all - 1) * 2;
-        assert!(wrong * 100 <= all * 5 && far * 500 <= others, "of {all}, {wrong} wrong beside and {far} elsewhere");
+        assert!(
+            wrong * 100 <= all * most_wrong_percent && far * 500 <= others,
+            "of {all}, {wrong} wrong beside and {far} elsewhere"
+        );
     }
 }

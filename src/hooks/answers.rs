@@ -308,12 +308,13 @@ async fn read_ahead(system: SystemHandle, workspace: WorkspaceRef) {
     }
 }
 
-/// Tells whether a warning is about the failure that printed this.
+/// Tells whether a warning is about the failure that printed this. Its title and description tell where it is of use,
+/// and other failures there print the same names.
 fn is_about(memory: &MemoryView, printed: &PrintedFailure) -> bool {
     let Some(error) = &memory.error_context else { return false };
     let message = error.error_message.as_deref().unwrap_or_default();
-    let told = [&memory.title, &memory.description, &error.error_type, &error.failure_pattern].map(String::as_str);
-    ToldFailure::of(&error.error_type, &[&told[..], &[message]].concat().join("\n")).is_of(printed)
+    let told = [&error.error_type, &error.failure_pattern, message];
+    ToldFailure::of(&error.error_type, &told.join("\n")).is_of(printed)
 }
 
 fn warning(memory: &MemoryView) -> Option<String> {

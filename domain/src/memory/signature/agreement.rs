@@ -134,13 +134,13 @@ pub struct ToldFailure {
     signature: Signature,
     /// The name is the cause, as opposed to a kind of failures or a tool.
     names_cause: bool,
-    /// All that the warning says, in lowercase.
+    /// All that the warning says of the failure, in lowercase.
     text: String,
     literals: Vec<String>,
 }
 
 impl ToldFailure {
-    /// Reads a warning. `text` is all that it says, but for what to do instead.
+    /// Reads a warning. `text` is all that it says of the failure: its name, its pattern and its message.
     pub fn of(error_type: &str, text: &str) -> Self {
         let name = error_type.trim().to_lowercase();
         let says_what = words(&name).any(|word| is_telling(word) && !KINDS_OF_WORK.contains(&word));
@@ -164,7 +164,8 @@ impl ToldFailure {
         match printed.lines.iter().find(|line| is_name && is_named(&self.name, &line.text)) {
             Some(line) if self.names_cause => !self.is_of_another(line, &self.signature, printed),
             Some(line) => self.is_of_kind(&self.signature, line, printed, &told),
-            None => self.tells_any(&printed.lines, "", &told),
+            // What the warning quotes with the type of the error is printed with it.
+            None => !self.quotes_type() && self.tells_any(&printed.lines, "", &told),
         }
     }
 
@@ -185,10 +186,22 @@ impl ToldFailure {
             // A compiler or a library says the same words of all failures of a kind. The warning has them as well, so
             // that shared words prove nothing, and something that was quoted or named has to be in it.
             return literals.any(|literal| is_named(literal, &self.text))
-                || self.named(&printed.lines, kind.error()).len() >= 2;
+                || self.named(&printed.lines, kind.error()).len() >= 2
+                || self.is_of_all_of(kind) && told.share_of(message, kind.error()).share() >= SHARED_WORDS;
         }
         told.share_of(message, kind.error()).share() >= SHARED_WORDS
             || self.tells_any(&printed.lines, kind.error(), told)
+    }
+
+    /// Tells whether the warning repeats the type of the error in what it says of the failure.
+    fn quotes_type(&self) -> bool {
+        self.names_cause && !self.name.contains(' ') && self.text.matches(&self.name).nth(1).is_some()
+    }
+
+    /// Tells whether the warning is about all failures of a kind: it names nothing that one of them has, but for a letter
+    /// in the place of a name.
+    fn is_of_all_of(&self, kind: &Signature) -> bool {
+        self.literals.iter().all(|own| own.chars().nth(1).is_none() || last_name(own) == kind.error())
     }
 
     /// Tells whether the text has a word of the name of the type, as it has where the project made the type for this
