@@ -5,9 +5,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use crate::failure::SourceError;
-use crate::item::{SourceEntry, UnreadablePart};
+use crate::failure::{EntrySink, SourceError};
+use crate::item::{SourceEntry, SourceItem, UnreadablePart};
 use crate::source::ImportSource;
 
 /// The most bytes of a file that is read whole.
@@ -54,6 +56,22 @@ pub(crate) fn check_folder(place: &Path) -> Result<(), SourceError> {
 /// Makes the entry of a file that cannot be read while others of the source can.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> SourceEntry {
     SourceEntry::Unreadable(UnreadablePart { file: path.to_owned(), line: None, problem: error.to_string() })
+}
+
+/// Reads the memories of a JSON document one by one, so that one that cannot be read costs none of the others.
+pub(crate) fn each_memory<T: DeserializeOwned>(
+    path: &Path,
+    memories: Vec<Value>,
+    take: &mut EntrySink<'_>,
+    item: impl Fn(T) -> SourceItem,
+) -> Result<(), SourceError> {
+    for (number, memory) in (1..).zip(memories) {
+        take(match serde_json::from_value(memory) {
+            Ok(memory) => SourceEntry::Item(item(memory)),
+            Err(error) => unreadable(path, &io::Error::other(format!("memory {number}: {error}"))),
+        })?;
+    }
+    Ok(())
 }
 
 /// Returns the time of the last change of a file, where the system tells it.

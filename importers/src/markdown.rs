@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use serde_json::Value;
 
 /// A file with its front matter as keys and plain values.
 #[derive(Debug, Default, PartialEq)]
@@ -19,7 +20,8 @@ impl MarkdownNote {
         let Some(rest) = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n")) else {
             return Self { keys: BTreeMap::new(), body: text.to_owned() };
         };
-        let mut keys = BTreeMap::new();
+        let mut keys: BTreeMap<String, String> = BTreeMap::new();
+        let mut open_list: Option<String> = None;
         let mut at = 0;
         for line in rest.split_inclusive('\n') {
             at += line.len();
@@ -27,10 +29,19 @@ impl MarkdownNote {
             if line == "---" || line == "..." {
                 return Self { keys, body: rest[at..].to_owned() };
             }
+            if let Some(item) = line.trim_start().strip_prefix("- ") {
+                if let Some(items) = open_list.as_ref().and_then(|key| keys.get_mut(key)) {
+                    items.push_str(item);
+                    items.push(',');
+                }
+                continue;
+            }
             // A key of another one counts as well: Claude Code keeps `type` below `metadata`.
             if let Some((key, value)) = line.split_once(':') {
-                let value = value.trim().trim_matches(['"', '\'']);
-                keys.entry(key.trim().to_owned()).or_insert_with(|| value.to_owned());
+                let (key, value) = (key.trim().to_owned(), value.trim().trim_matches(['"', '\'']));
+                // The items of a list may follow, one a line.
+                open_list = (value.is_empty() && !keys.contains_key(&key)).then(|| key.clone());
+                keys.entry(key).or_insert_with(|| value.to_owned());
             }
         }
         Self { keys: BTreeMap::new(), body: text.to_owned() }
@@ -40,7 +51,7 @@ impl MarkdownNote {
         self.keys.get(key).map_or("", String::as_str)
     }
 
-    /// Returns the items of a list that stands on one line: `[a, b]`.
+    /// Returns the items of a list that stands on one line, `[a, b]`, or has a line for each item.
     pub(crate) fn list(&self, key: &str) -> Vec<String> {
         let items = self.get(key).trim_matches(['[', ']']).split(',');
         items
@@ -56,6 +67,14 @@ pub(crate) fn time(text: &str) -> Option<Timestamp> {
     // A day alone is read as its midnight.
     let in_utc = || Some(text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
     text.parse::<Timestamp>().ok().or_else(in_utc)
+}
+
+/// Reads a time of a JSON document: a text, or the seconds since 1970.
+pub(crate) fn time_of(value: &Value) -> Option<Timestamp> {
+    match value {
+        Value::String(text) => time(text),
+        value => Timestamp::from_millisecond((value.as_f64()? * 1e3).round() as i64).ok(),
+    }
 }
 
 /// Splits a text at its headings of one level. Each part has its title and its body, with deeper headings in it. What
@@ -110,6 +129,8 @@ mod tests {
             MarkdownNote::parse("---\ntitle: \"A: b\"\ntags: [x, '#y']\nmetadata:\n  type: feedback\n---\nBody\n");
         assert_eq!((note.get("title"), note.get("type"), &*note.body), ("A: b", "feedback", "Body\n"));
         assert_eq!(note.list("tags"), ["x", "y"]);
+        let note = MarkdownNote::parse("---\ntags:\n- coffee\n- 'home brewing'\ntitle: Beans\n---\n");
+        assert_eq!((note.list("tags"), note.get("title")), (vec!["coffee".into(), "home brewing".into()], "Beans"));
         assert_eq!(MarkdownNote::parse("--- no\n").body, "--- no\n");
         let parts = sections("a\n# B\n```\n# c\n```\n## d\n# E\n", 1);
         assert_eq!(parts.iter().map(|(title, _)| &**title).collect::<Vec<_>>(), ["", "B", "E"]);

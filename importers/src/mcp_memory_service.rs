@@ -5,15 +5,17 @@ use std::path::Path;
 use jiff::Timestamp;
 use rusqlite::Row;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::database::{self, number, text};
 use crate::failure::{EntrySink, SourceError};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
+use crate::markdown::time_of;
 
 #[derive(Deserialize)]
 struct McpExport {
-    memories: Vec<ExportedMemory>,
+    memories: Vec<Value>,
 }
 
 #[derive(Deserialize)]
@@ -21,23 +23,21 @@ struct ExportedMemory {
     content: String,
     content_hash: String,
     #[serde(default)]
-    tags: Vec<String>,
+    tags: Option<Vec<String>>,
     #[serde(default)]
     memory_type: Option<String>,
     #[serde(default)]
-    created_at: Option<f64>,
+    created_at: Value,
 }
 
 pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
     if place.extension().is_some_and(|ending| ending == "json") {
         let export: McpExport = serde_json::from_str(&files::text(place)?)
             .map_err(|error| SourceError::NotOfSource(format!("it is no export of mcp-memory-service: {error}")))?;
-        for memory in export.memories {
-            let kind = memory.memory_type.unwrap_or_default();
-            let item = item(memory.content_hash, &kind, memory.content, memory.tags, memory.created_at);
-            take(SourceEntry::Item(item))?;
-        }
-        return Ok(());
+        return files::each_memory(place, export.memories, take, |memory: ExportedMemory| {
+            let (kind, tags) = (memory.memory_type.unwrap_or_default(), memory.tags.unwrap_or_default());
+            item(memory.content_hash, &kind, memory.content, tags, time_of(&memory.created_at))
+        });
     }
     let database = database::open(place, "memories")?;
     let wanted = ["content_hash", "content", "tags", "memory_type", "created_at", "deleted_at", "superseded_by"];
@@ -50,15 +50,15 @@ fn stored(row: &Row<'_>) -> Result<SourceEntry, SourceError> {
     }
     let tags = text(row, "tags")?.split(',').map(|tag| tag.trim().to_owned()).collect();
     let (hash, kind) = (text(row, "content_hash")?, text(row, "memory_type")?);
-    let item = item(hash, &kind, text(row, "content")?, tags, number(row, "created_at")?);
+    let created_at = number(row, "created_at")?.and_then(|seconds| time_of(&seconds.into()));
+    let item = item(hash, &kind, text(row, "content")?, tags, created_at);
     Ok(SourceEntry::Item(SourceItem { is_outdated: !text(row, "superseded_by")?.is_empty(), ..item }))
 }
 
-fn item(hash: String, kind: &str, content: String, mut tags: Vec<String>, created_at: Option<f64>) -> SourceItem {
+fn item(hash: String, kind: &str, content: String, mut tags: Vec<String>, created_at: Option<Timestamp>) -> SourceItem {
     // It writes this tag where it was given none.
     tags.retain(|tag| tag != "untagged");
     tags.push(kind.to_owned());
-    let created_at = created_at.and_then(|seconds| Timestamp::from_millisecond((seconds * 1e3).round() as i64).ok());
     let title = content.clone();
     SourceItem { title, content, tags, created_at, ..SourceItem::new(hash, kind_of(kind)) }
 }
@@ -102,5 +102,17 @@ mod tests {
         );
         let read = items(read, place.path());
         assert_eq!((counts(&read), &*read[0].origin), ([1, 0, 0], "ab"));
+        let mixed = file(
+            "export.json",
+            r#"{"memories": [{"content": null, "content_hash": "a"}, {"content": "Pin it", "content_hash": "b",
+                "tags": null, "memory_type": "insight", "created_at": "2025-03-01T10:00:00Z"}]}"#,
+        );
+        let read = entries(super::read, mixed.path());
+        assert!(
+            matches!(&read[0], SourceEntry::Unreadable(part) if part.problem.starts_with("memory 1: ")),
+            "{read:?}"
+        );
+        let SourceEntry::Item(second) = &read[1] else { panic!("{read:?}") };
+        assert_eq!(second.created_at, Some("2025-03-01T10:00:00Z".parse().unwrap()));
     }
 }

@@ -10,12 +10,12 @@ use crate::database::{self, text};
 use crate::failure::{EntrySink, SourceError};
 use crate::files;
 use crate::item::{ItemKind, SkipReason, SourceEntry, SourceItem};
-use crate::markdown::{MarkdownNote, time};
+use crate::markdown::{MarkdownNote, time, time_of};
 use crate::warning_cues::tells_failure;
 
 #[derive(Deserialize)]
 struct AllMemories {
-    results: Vec<StoredMemory>,
+    results: Vec<Value>,
 }
 
 #[derive(Deserialize)]
@@ -23,7 +23,7 @@ struct StoredMemory {
     id: String,
     memory: String,
     #[serde(default)]
-    created_at: Option<String>,
+    created_at: Value,
     #[serde(default)]
     metadata: Option<Map<String, Value>>,
 }
@@ -40,7 +40,7 @@ pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceE
     if place.extension().is_some_and(|ending| ending == "json") {
         let all: AllMemories = serde_json::from_str(&files::text(place)?)
             .map_err(|error| SourceError::NotOfSource(format!("it is no answer of get_all: {error}")))?;
-        return all.results.into_iter().try_for_each(|memory| take(SourceEntry::Item(of_answer(memory))));
+        return files::each_memory(place, all.results, take, of_answer);
     }
     if place.extension().is_some_and(|ending| ending == "md") {
         return exported(place, take);
@@ -145,7 +145,7 @@ fn of_answer(memory: StoredMemory) -> SourceItem {
         title: memory.memory.clone(),
         content: memory.memory,
         tags: vec![told.to_owned()],
-        created_at: memory.created_at.as_deref().and_then(time),
+        created_at: time_of(&memory.created_at),
         ..SourceItem::new(memory.id, kind)
     }
 }

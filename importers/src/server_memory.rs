@@ -35,10 +35,11 @@ pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceE
     let (mut is_any_right, mut first_wrong) = (false, None);
     for (number, line) in (1..).zip(BufReader::new(File::open(place)?).split(b'\n')) {
         let line = line?;
+        let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line);
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let read: GraphLine = match serde_json::from_slice(&line) {
+        let read: GraphLine = match serde_json::from_slice(line) {
             Ok(read) => read,
             Err(error) => {
                 let problem = problem(&error);
@@ -114,6 +115,8 @@ mod tests {
         let mixed =
             file("memory.jsonl", "{\"type\":\"entity\",\"name\":\"a\",\"entityType\":\"b\",\"observations\":[]}\n{");
         assert_eq!(items(read, mixed.path()).len(), 1);
+        let marked = file("memory.jsonl", "\u{feff}{\"type\":\"entity\",\"name\":\"a\"}\n");
+        assert_eq!(items(read, marked.path()).len(), 1);
         let wrong = file("memory.jsonl", "hello\n");
         assert!(read(wrong.path(), &mut |_| Ok(())).unwrap_err().to_string().contains("none of its lines"));
     }
