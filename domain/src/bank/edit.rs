@@ -192,7 +192,7 @@ impl BankDocument {
             }
         };
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let heading = format!("{} {title}", "#".repeat(level.clamp(1, DEEPEST_LEVEL)));
+        let heading = self.heading_of(level, &title);
         let body = self.range_of(last)?;
         let at = self.end_of_line(body.start + self.text()[body].trim_end().len());
         let before = &self.text()[..at];
@@ -206,6 +206,17 @@ impl BankDocument {
         let content = if content.is_empty() { String::new() } else { format!("\n\n{content}") };
         let inserted = self.with_line_ends(&format!("{between}{heading}{content}{after}"));
         self.spliced(last, at..at, &inserted)
+    }
+
+    /// Writes a heading in the form that the headings of its level have in the file: underlined, or behind `#`.
+    fn heading_of(&self, level: usize, title: &str) -> String {
+        let of_level = || self.sections().iter().skip(1).filter(|section| section.level == level);
+        let is_underlined = |section| !self.heading(section).trim_start().starts_with('#');
+        if of_level().next().is_some() && of_level().all(is_underlined) {
+            let line = if level == 1 { "=" } else { "-" };
+            return format!("{title}\n{}", line.repeat(title.chars().count().max(3)));
+        }
+        format!("{} {title}", "#".repeat(level.clamp(1, DEEPEST_LEVEL)))
     }
 
     /// Ticks the open item at a place that [`BankDocument::open_items`] gave.

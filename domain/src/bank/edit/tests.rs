@@ -58,6 +58,11 @@ fn a_section_is_replaced_and_a_new_one_added_without_touching_others() {
     assert_eq!(edited(text, |document| document.with_section(None, "E", "e\n")), format!("{text}\n\n## E\n\ne"));
     assert_eq!(edited("# A\n", |document| document.with_section(None, "E", "")), "# A\n\n## E\n");
     assert_eq!(edited("", |document| document.with_section(None, "E", "e")), "## E\n\ne\n");
+    let underlined = "Plan\n====\n\nDone\n----\n\n- a\n";
+    let added = edited(underlined, |document| document.with_section(None, "Known issues", "- b"));
+    assert_eq!(added, format!("{underlined}\nKnown issues\n------------\n\n- b\n"), "as the file has its headings");
+    let document = BankDocument::parse(added).unwrap();
+    assert!(document.find("Known issues").is_ok());
 }
 
 #[test]
