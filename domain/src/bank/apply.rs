@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::known::{KnownPieces, PieceForm, blocks};
-use super::open_item::open_item;
+use super::open_item::OpenItems;
 use super::{
     BANK_FILE_MAX_BYTES, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource, SECTION_SEPARATOR, check_bounds, section_hash,
@@ -296,7 +296,7 @@ impl BankInChange<'_> {
                 Ok((document.with_section(parent, title, content)?, new))
             }
             BankOperationType::CompleteItem => {
-                let item = open_item(document, content).ok_or_else(|| {
+                let item = OpenItems::of(document).find(content).ok_or_else(|| {
                     BankInvalid::new("content", "says none of the open items; repeat the words of the item")
                 })?;
                 Ok((document.ticked(item.section, item.at)?, path(item.section)))

@@ -11,7 +11,7 @@ use self::headings::TextHeadings;
 use self::places::{BankPlace, place_in};
 use super::apply::{NAME_MAX_CHARS as RELATION_MAX_CHARS, day};
 use super::known::{BankTextPiece, PieceForm, fence_of, text_pieces};
-use super::open_item::open_item;
+use super::open_item::OpenItems;
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource, RenamedHeadings,
@@ -43,11 +43,14 @@ pub fn file_by_rules(
     let mut operations = Vec::new();
     let pieces = introduced(labelled(text_pieces(text)));
     let mut headings = TextHeadings::of(&pieces, &documents);
+    let open_items: Vec<(&BankPath, OpenItems<'_>)> =
+        documents.iter().map(|(path, document)| (*path, OpenItems::of(document))).collect();
     for piece in pieces {
         let category = classify(&piece);
         if category == BankCategory::Done {
-            let ticks = |document| open_item(document, &piece.text).is_some_and(|item| item.is_finished(&piece.text));
-            let found = documents.iter().find(|(_, document)| ticks(document));
+            let ticks =
+                |items: &OpenItems<'_>| items.find(&piece.text).is_some_and(|item| item.is_finished(&piece.text));
+            let found = open_items.iter().find(|(_, items)| ticks(items));
             operations.extend(found.map(|(path, _)| completed((*path).clone(), &piece)));
         }
         let place = place_in(&documents, renamed, category, &piece);

@@ -72,12 +72,25 @@ pub(super) struct OpenItem<'a> {
     text: &'a str,
 }
 
-/// Finds the open item that a report is about.
-pub(super) fn open_item<'a>(document: &'a BankDocument, report: &str) -> Option<OpenItem<'a>> {
-    let report = TaskReport::of(report);
-    let items = document.open_items().into_iter().map(|(section, at, text)| OpenItem { section, at, text });
-    let best = items.map(|item| (report.likeness(item.text), item)).max_by(|one, other| one.0.total_cmp(&other.0))?;
-    (best.0 > SAME_TASK).then_some(best.1)
+/// The open items of a document, with the terms of each.
+pub(super) struct OpenItems<'a>(Vec<(OpenItem<'a>, BTreeSet<String>)>);
+
+impl<'a> OpenItems<'a> {
+    pub(super) fn of(document: &'a BankDocument) -> Self {
+        let items = document.open_items().into_iter();
+        Self(items.map(|(section, at, text)| (OpenItem { section, at, text }, terms_of_task(text))).collect())
+    }
+
+    /// Finds the item that a report is about.
+    pub(super) fn find(&self, report: &str) -> Option<OpenItem<'a>> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let report = TaskReport::of(report);
+        let likely = self.0.iter().map(|(item, terms)| (report.likeness(terms), item));
+        let best = likely.max_by(|one, other| one.0.total_cmp(&other.0))?;
+        (best.0 > SAME_TASK).then_some(*best.1)
+    }
 }
 
 impl OpenItem<'_> {
@@ -115,14 +128,13 @@ impl TaskReport {
 
     /// Returns the share of an item's terms that the report has, in 0..=1. It is 0 where the report is about another
     /// task.
-    fn likeness(&self, item: &str) -> f64 {
-        let item = terms_of_task(item);
+    fn likeness(&self, item: &BTreeSet<String>) -> f64 {
         let shared = item.intersection(&self.terms).count();
         let puts_others = || {
-            let about = self.clauses.iter().filter(|clause| !clause.is_disjoint(&item));
+            let about = self.clauses.iter().filter(|clause| !clause.is_disjoint(item));
             about.flatten().any(|term| !item.contains(term))
         };
-        let is_same = self.terms == item || shared >= 2;
+        let is_same = self.terms == *item || shared >= 2;
         if !is_same || (shared < item.len() && puts_others()) {
             return 0.0;
         }
@@ -157,7 +169,7 @@ mod tests {
     fn ticked(items: &[&str], report: &str) -> Option<String> {
         let list: String = items.iter().map(|item| format!("- [ ] {item}\n")).collect();
         let document = BankDocument::parse(format!("# Tasks\n\n{list}")).unwrap();
-        open_item(&document, report).filter(|item| item.is_finished(report)).map(|item| item.text.to_owned())
+        OpenItems::of(&document).find(report).filter(|item| item.is_finished(report)).map(|item| item.text.to_owned())
     }
 
     #[rstest]

@@ -1,6 +1,8 @@
 //! The headings of a text that the places of its pieces do not tell: a piece under `Printer migration` that goes to
 //! `Known issues` names the migration itself.
 
+use std::collections::HashSet;
+
 use super::places::{BankPlace, plain};
 use super::signs::heading_of;
 use crate::bank::{BankDocument, BankPath, BankTextPiece};
@@ -55,20 +57,25 @@ const SAY_NOTHING: [&str; 44] = [
 ];
 
 /// The headings of a text, while its pieces are filed in their order.
-pub(super) struct TextHeadings<'a> {
-    documents: &'a [(&'a BankPath, BankDocument)],
+pub(super) struct TextHeadings {
+    /// The names of the files of the bank, and their titles.
+    files: HashSet<String>,
     /// The heading above all of the text, which its first piece alone repeats.
     title: Option<String>,
     title_is_said: bool,
 }
 
-impl<'a> TextHeadings<'a> {
-    pub(super) fn of(pieces: &[BankTextPiece], documents: &'a [(&'a BankPath, BankDocument)]) -> Self {
+impl TextHeadings {
+    pub(super) fn of(pieces: &[BankTextPiece], documents: &[(&BankPath, BankDocument)]) -> Self {
         let first = pieces.first().and_then(|piece| piece.headings.first());
         let is_above_all = pieces.iter().all(|piece| piece.headings.first() == first);
         let has_others = pieces.iter().any(|piece| piece.headings.len() > 1);
         let title = first.filter(|_| is_above_all && has_others).cloned();
-        Self { documents, title, title_is_said: false }
+        let names = documents.iter().flat_map(|(path, document)| {
+            let titles = document.sections().iter().filter(|section| section.level == 1);
+            titles.map(|section| plain(section.title())).chain([plain(path.stem())])
+        });
+        Self { files: names.collect(), title, title_is_said: false }
     }
 
     /// Returns the headings and the label above a piece that neither its place nor its own words tell, each with a
@@ -81,7 +88,7 @@ impl<'a> TextHeadings<'a> {
             !says_nothing(&heading)
                 && !text.contains(&heading)
                 && !section.ends_with(&heading)
-                && !self.is_file(&heading)
+                && !self.files.contains(&plain(&heading))
         };
         let telling: Vec<&String> = piece.headings.iter().filter(tells).collect();
         let is_title = |heading: &String| self.title.as_ref() == Some(heading);
@@ -91,14 +98,6 @@ impl<'a> TextHeadings<'a> {
         let untold = title.into_iter().chain(nearest).map(written).collect();
         self.title_is_said = true;
         untold
-    }
-
-    /// Says whether a file of the bank has a name.
-    fn is_file(&self, name: &str) -> bool {
-        let is_title = |document: &BankDocument| {
-            document.sections().iter().any(|section| section.level == 1 && normalised(section.title()) == name)
-        };
-        self.documents.iter().any(|(path, document)| plain(path.stem()) == plain(name) || is_title(document))
     }
 }
 
