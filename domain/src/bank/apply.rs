@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::known::{KnownPieces, PieceForm, blocks};
-use super::open_item::OpenItems;
+use super::open_item::{OpenItems, TaskReport};
 use super::{
     BANK_FILE_MAX_BYTES, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource, SECTION_SEPARATOR, check_bounds, section_hash,
@@ -108,8 +108,17 @@ pub fn apply(files: &BankFiles, operations: &[BankOperation], now: Timestamp) ->
                     None => waiting.push(operation),
                 }
             }
-            // Entries before and after a box that is ticked stay together. The item may be one that waits.
-            BankOperationType::CompleteItem if bank.perform(&operation).is_ok() => {}
+            BankOperationType::CompleteItem => {
+                // Entries before and after a box that is ticked stay together, unless the item is one that waits.
+                if bank.perform(&operation).is_err() {
+                    bank.perform_all(&mut waiting)?;
+                    match bank.perform(&operation) {
+                        // Another report ticked it.
+                        Err(_) if operation.metadata.source == BankSource::Rules => continue,
+                        performed => performed?,
+                    }
+                }
+            }
             _ => {
                 bank.perform_all(&mut waiting)?;
                 bank.perform(&operation)?;
@@ -296,9 +305,10 @@ impl BankInChange<'_> {
                 Ok((document.with_section(parent, title, content)?, new))
             }
             BankOperationType::CompleteItem => {
-                let item = OpenItems::of(document).find(content).ok_or_else(|| {
+                let found = OpenItems::of(document).find(&TaskReport::of(content)).ok_or_else(|| {
                     BankInvalid::new("content", "says none of the open items; repeat the words of the item")
                 })?;
+                let item = found.item;
                 Ok((document.ticked(item.section, item.at)?, path(item.section)))
             }
             BankOperationType::CreateFile => Ok((document.clone(), Vec::new())),

@@ -212,7 +212,9 @@ impl BankDocument {
     fn heading_of(&self, level: usize, title: &str) -> String {
         let of_level = || self.sections().iter().skip(1).filter(|section| section.level == level);
         let is_underlined = |section| !self.heading(section).trim_start().starts_with('#');
-        if of_level().next().is_some() && of_level().all(is_underlined) {
+        // A line that begins with another sign may be a list or a quotation.
+        let is_plain = title.starts_with(char::is_alphabetic);
+        if is_plain && of_level().next().is_some() && of_level().all(is_underlined) {
             let line = if level == 1 { "=" } else { "-" };
             return format!("{title}\n{}", line.repeat(title.chars().count().max(3)));
         }
@@ -281,8 +283,10 @@ impl BankDocument {
             Some(ListMarker::Bullet(sign)) if !content.contains("```") => {
                 format!("{sign} {}", rest.replace("\n- ", &format!("\n{sign} ")))
             }
-            Some(ListMarker::Number(last, sign)) if !content.contains('\n') && !rest.starts_with('[') => {
-                format!("{}{sign} {rest}", last.saturating_add(1))
+            Some(ListMarker::Number(last, sign)) if !content.contains("```") && !content.contains("- [") => {
+                let items =
+                    rest.split("\n- ").zip(1..).map(|(item, n)| format!("{}{sign} {item}", last.saturating_add(n)));
+                items.collect::<Vec<_>>().join("\n")
             }
             _ => content.to_owned(),
         }

@@ -11,7 +11,7 @@ use self::headings::TextHeadings;
 use self::places::{BankPlace, place_in};
 use super::apply::{NAME_MAX_CHARS as RELATION_MAX_CHARS, day};
 use super::known::{BankTextPiece, PieceForm, fence_of, text_pieces};
-use super::open_item::OpenItems;
+use super::open_item::{OpenItems, TaskReport};
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource, RenamedHeadings,
@@ -23,6 +23,8 @@ const HEADING_WEIGHT: u32 = 7;
 /// Faint signs decide only where nothing else does, so that many of them weigh no more than this together.
 const FAINT_WEIGHT: u32 = 3;
 const FAINT_TOGETHER: u32 = 4;
+/// An update ticks at most this many tasks. The file is read for each of them.
+const TICKS_MAX: usize = 100;
 /// The longest label above a list, in words. A longer one is a sentence, and stays with its items.
 const LABEL_MAX_WORDS: usize = 4;
 
@@ -40,18 +42,21 @@ pub fn file_by_rules(
     let text = &without_front_matter(&document);
     let documents: Vec<(&BankPath, BankDocument)> =
         bank.iter().filter_map(|(path, text)| Some((path, BankDocument::parse(text.as_str()).ok()?))).collect();
-    let mut operations = Vec::new();
+    let (mut operations, mut ticked) = (Vec::new(), 0);
     let pieces = introduced(labelled(text_pieces(text)));
     let mut headings = TextHeadings::of(&pieces, &documents);
     let open_items: Vec<(&BankPath, OpenItems<'_>)> =
         documents.iter().map(|(path, document)| (*path, OpenItems::of(document))).collect();
     for piece in pieces {
         let category = classify(&piece);
-        if category == BankCategory::Done {
-            let ticks =
-                |items: &OpenItems<'_>| items.find(&piece.text).is_some_and(|item| item.is_finished(&piece.text));
-            let found = open_items.iter().find(|(_, items)| ticks(items));
-            operations.extend(found.map(|(path, _)| completed((*path).clone(), &piece)));
+        if category == BankCategory::Done && ticked < TICKS_MAX {
+            let report = TaskReport::of(&piece.text);
+            let found = open_items.iter().filter_map(|(path, items)| Some((path, items.find(&report)?)));
+            let best = found.max_by(|(_, one), (_, other)| one.compare(other));
+            if let Some((path, _)) = best.filter(|(_, found)| found.item.is_finished(&piece.text)) {
+                operations.push(completed((*path).clone(), &piece));
+                ticked += 1;
+            }
         }
         let place = place_in(&documents, renamed, category, &piece);
         let relations = relations_of(&piece.text, &documents);
@@ -284,12 +289,7 @@ fn self_contained(text: &str) -> String {
 fn relations_of(text: &str, documents: &[(&BankPath, BankDocument)]) -> Vec<String> {
     const MAX: usize = 10;
     let text = text.to_lowercase();
-    let names = |name: &str| {
-        let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        text.match_indices(&name.to_lowercase()).any(|(at, found)| {
-            !is_inside(text[..at].chars().next_back()) && !is_inside(text[at + found.len()..].chars().next())
-        })
-    };
+    let names = |name: &str| has_words(&text, &name.to_lowercase());
     let tells = |title: &str| title.split_whitespace().count() > 1 && heading_category(title).is_none();
     let sections = documents.iter().flat_map(|(path, document)| {
         let named = document.sections().iter().filter(|section| tells(section.title()) && names(section.title()));
@@ -297,6 +297,14 @@ fn relations_of(text: &str, documents: &[(&BankPath, BankDocument)]) -> Vec<Stri
     });
     let files = documents.iter().filter(|(path, _)| names(path.as_str())).map(|(path, _)| path.to_string());
     sections.chain(files).filter(|name| name.chars().count() <= RELATION_MAX_CHARS).take(MAX).collect()
+}
+
+/// Says whether a text has these words, as opposed to parts of longer ones.
+fn has_words(text: &str, words: &str) -> bool {
+    let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    text.match_indices(words).any(|(at, found)| {
+        !is_inside(text[..at].chars().next_back()) && !is_inside(text[at + found.len()..].chars().next())
+    })
 }
 
 /// Returns the words of a text that begin with `#`, such as `#keep`.

@@ -133,7 +133,7 @@ pub fn new_pieces(before: &str, after: &str) -> BTreeSet<String> {
 }
 
 /// Returns a piece without the date at its beginning.
-fn undated(text: &str) -> Cow<'_, str> {
+pub(super) fn undated(text: &str) -> Cow<'_, str> {
     DATE.as_ref().map_or(text.into(), |date| date.replace(text, ""))
 }
 

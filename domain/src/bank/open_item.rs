@@ -1,10 +1,11 @@
 //! The open items of a bank, and the one that a report is about. A report that puts other words in the place of some of
 //! an item's words is about another task: another page, another version, another person.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::BankDocument;
-use super::known::words_of;
+use super::known::{undated, words_of};
 use crate::text::terms::{query, terms};
 
 /// The least share of an item's words that a report about it has.
@@ -72,24 +73,50 @@ pub(super) struct OpenItem<'a> {
     text: &'a str,
 }
 
-/// The open items of a document, with the terms of each.
-pub(super) struct OpenItems<'a>(Vec<(OpenItem<'a>, BTreeSet<String>)>);
+/// An item with how well a report fits it. Of two, the report is about the greater one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ReportedItem<'a> {
+    /// The share of the item's words that the report has, in 0..=1.
+    share: f64,
+    /// The number of words that both have.
+    shared: usize,
+    pub(super) item: OpenItem<'a>,
+}
+
+/// The open items of a document, with the words of each.
+pub(super) struct OpenItems<'a>(Vec<(OpenItem<'a>, TaskWords)>);
+
+/// The words of an item or a report that tell what the task is.
+struct TaskWords {
+    terms: BTreeSet<String>,
+    /// The names and numbers in it, of which none may be missing or another.
+    names: BTreeSet<String>,
+}
+
+/// A report that something is done.
+pub(super) struct TaskReport {
+    terms: BTreeSet<String>,
+    words: BTreeSet<String>,
+    /// The terms of each of its clauses.
+    clauses: Vec<BTreeSet<String>>,
+}
 
 impl<'a> OpenItems<'a> {
     pub(super) fn of(document: &'a BankDocument) -> Self {
         let items = document.open_items().into_iter();
-        Self(items.map(|(section, at, text)| (OpenItem { section, at, text }, terms_of_task(text))).collect())
+        Self(items.map(|(section, at, text)| (OpenItem { section, at, text }, TaskWords::of(text))).collect())
     }
 
     /// Finds the item that a report is about.
-    pub(super) fn find(&self, report: &str) -> Option<OpenItem<'a>> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let report = TaskReport::of(report);
-        let likely = self.0.iter().map(|(item, terms)| (report.likeness(terms), item));
-        let best = likely.max_by(|one, other| one.0.total_cmp(&other.0))?;
-        (best.0 > SAME_TASK).then_some(*best.1)
+    pub(super) fn find(&self, report: &TaskReport) -> Option<ReportedItem<'a>> {
+        let likely = self.0.iter().filter_map(|(item, words)| report.about(*item, words));
+        likely.max_by(ReportedItem::compare)
+    }
+}
+
+impl ReportedItem<'_> {
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
+        self.share.total_cmp(&other.share).then(self.shared.cmp(&other.shared))
     }
 }
 
@@ -103,14 +130,20 @@ impl OpenItem<'_> {
     }
 }
 
-struct TaskReport {
-    terms: BTreeSet<String>,
-    /// The terms of each of its clauses.
-    clauses: Vec<BTreeSet<String>>,
+impl TaskWords {
+    fn of(text: &str) -> Self {
+        let text = undated(text);
+        let begins_name = |word: &&str| word.starts_with(char::is_uppercase);
+        let has_digit = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
+        let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+        // The first word has a capital letter in any case.
+        let names = words.enumerate().filter(|(at, word)| (*at > 0 && begins_name(word)) || has_digit(word));
+        Self { names: names.map(|(_, word)| word.to_lowercase()).collect(), terms: terms_of_task(&text) }
+    }
 }
 
 impl TaskReport {
-    fn of(report: &str) -> Self {
+    pub(super) fn of(report: &str) -> Self {
         let ends = |(at, sign): &(usize, char)| {
             let next = report[at + sign.len_utf8()..].chars().next();
             matches!(sign, '.' | ',' | ';' | ':' | '!' | '?') && next.is_none_or(char::is_whitespace)
@@ -123,33 +156,34 @@ impl TaskReport {
             from = at + sign.len_utf8();
         }
         clauses.push(terms_of_task(&report[from..]));
-        Self { terms: terms_of_task(report), clauses }
+        let words = report.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+        Self { terms: terms_of_task(report), words: words.map(str::to_lowercase).collect(), clauses }
     }
 
-    /// Returns the share of an item's terms that the report has, in 0..=1. It is 0 where the report is about another
-    /// task.
-    fn likeness(&self, item: &BTreeSet<String>) -> f64 {
-        let shared = item.intersection(&self.terms).count();
+    /// Says how well the report fits an item. None where it is about another task.
+    fn about<'a>(&self, item: OpenItem<'a>, words: &TaskWords) -> Option<ReportedItem<'a>> {
+        let TaskWords { terms, names } = words;
+        let shared = terms.intersection(&self.terms).count();
+        let share = shared as f64 / terms.len().max(1) as f64;
+        let is_likely = share > SAME_TASK && (shared >= 2 || self.terms == *terms) && names.is_subset(&self.words);
         let puts_others = || {
-            let about = self.clauses.iter().filter(|clause| !clause.is_disjoint(item));
-            about.flatten().any(|term| !item.contains(term))
+            let about = self.clauses.iter().filter(|clause| !clause.is_disjoint(terms));
+            about.flatten().any(|term| !terms.contains(term))
         };
-        let is_same = self.terms == *item || shared >= 2;
-        if !is_same || (shared < item.len() && puts_others()) {
-            return 0.0;
-        }
-        shared as f64 / item.len().max(1) as f64
+        (is_likely && (shared == terms.len() || !puts_others())).then_some(ReportedItem { share, shared, item })
     }
 }
 
-/// Returns the terms of an item or a report that tell what the task is.
+/// Returns the terms of an item or a report that tell what the task is. A word with a digit is a term as it is written.
 fn terms_of_task(text: &str) -> BTreeSet<String> {
     let text = words_of(text);
     let words = text.split(' ').filter(|word| !OF_REPORTS.contains(word));
-    let words: Vec<&str> = words.map(base_form).collect();
+    let (numbers, words): (Vec<&str>, Vec<&str>) =
+        words.map(base_form).partition(|word| word.contains(|c: char| c.is_ascii_digit()));
     let words = words.join(" ");
     let telling: BTreeSet<String> = query(&words).into_iter().map(|of| of.term).collect();
-    if telling.is_empty() { terms(&words).into_iter().collect() } else { telling }
+    let telling = if telling.is_empty() { terms(&words).into_iter().collect() } else { telling };
+    telling.into_iter().chain(numbers.into_iter().map(str::to_owned)).collect()
 }
 
 fn base_form(word: &str) -> &str {
@@ -169,7 +203,8 @@ mod tests {
     fn ticked(items: &[&str], report: &str) -> Option<String> {
         let list: String = items.iter().map(|item| format!("- [ ] {item}\n")).collect();
         let document = BankDocument::parse(format!("# Tasks\n\n{list}")).unwrap();
-        OpenItems::of(&document).find(report).filter(|item| item.is_finished(report)).map(|item| item.text.to_owned())
+        let found = OpenItems::of(&document).find(&TaskReport::of(report)).map(|found| found.item);
+        found.filter(|item| item.is_finished(report)).map(|item| item.text.to_owned())
     }
 
     #[rstest]
@@ -185,7 +220,14 @@ mod tests {
     #[case("Set up the next sprint board", "Done: set up the next sprint board", true)]
     #[case("Alert when a label was not printed", "Merged PR #42: alert when a label was not printed", true)]
     #[case("Alert when a label was printed", "Alert when a label was printed is not merged", false)]
-    #[case("2026-11-25: Implement the export of orders as CSV", "Done: export of orders, tested with 1,000 rows", true)]
+    #[case("Release version 1.2.1 to the app store", "Released version 1.2.2 to the app store", false)]
+    #[case("Fix the crash at line 42", "Fixed the crash at line 97", false)]
+    #[case("Send the invoices to Carla and Dan", "Sent the invoices to Carla", false)]
+    #[case(
+        "2026-11-25: Implement the export of orders as a file",
+        "Done: export of orders, tested with 1,000 rows",
+        true
+    )]
     #[case("Send the invoices to Carla", "Sent the invoices to Carla", true)]
     #[case("Docs", "Docs done", true)]
     #[case("Docs", "The docs of the importer are done", false)]
@@ -196,6 +238,6 @@ mod tests {
     #[test]
     fn of_several_tasks_the_one_with_the_same_words_is_ticked() {
         let items = ["Add dark mode to the settings page", "Add dark mode to the login page", "Add dark mode"];
-        assert_eq!(ticked(&items[..2], "Added dark mode to the login page").as_deref(), Some(items[1]));
+        assert_eq!(ticked(&items, "Added dark mode to the login page").as_deref(), Some(items[1]));
     }
 }

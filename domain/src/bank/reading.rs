@@ -200,9 +200,9 @@ fn is_historical(section: &BankSection) -> bool {
 fn names_history(title: &str) -> bool {
     const SIGNS: [&str; 9] =
         ["history", "historical", "previous", "legacy", "deprecated", "archive", "archived", "superseded", "obsolete"];
-    const OF_RECORDS: [&str; 16] = [
+    const OF_RECORDS: [&str; 19] = [
         "and", "change", "changes", "entries", "items", "log", "notes", "of", "old", "older", "past", "project",
-        "releases", "the", "version", "versions",
+        "releases", "session", "sessions", "the", "version", "versions", "work",
     ];
     let title = title.to_lowercase();
     let marked = title.trim_end().strip_suffix([')', ']']).and_then(|rest| rest.rsplit_once(['(', '[']));

@@ -55,6 +55,8 @@ fn what_the_bank_says_already_is_not_added_again() {
 fn one_impossible_operation_refuses_all() {
     let files = template(BankKind::Code);
     let fine = operation("progress.md", Append, Some("Done"), "- x");
+    let mut of_model = operation("progress.md", CompleteItem, None, "nothing such");
+    of_model.metadata.source = BankSource::Llm;
     let wrong = [
         (operation("other.md", Append, None, "y"), "target_file other.md is not in the bank"),
         (operation("progress.md", Append, Some("Nowhere"), "y"), "progress.md: section \"Nowhere\" is not in the file"),
@@ -62,7 +64,7 @@ fn one_impossible_operation_refuses_all() {
         (operation("progress.md", ReplaceSection, None, "x"), "section is missing"),
         (operation("progress.md", Append, Some("Done"), "# Big\n"), "progress.md: content has the heading"),
         (operation("progress.md", Append, Some("Done"), "```\n"), "would change other sections"),
-        (operation("progress.md", CompleteItem, None, "nothing such"), "says none of the open items"),
+        (of_model, "says none of the open items"),
         (operation("Progress.md", CreateFile, None, "x"), "progress.md is in the bank already"),
         (operation("progress.md", Append, Some("Done"), &"x y ".repeat(70_000)), "KiB"),
         (operation("progress.md", Append, Some("Done"), &"x y ".repeat(65_530)), "256 KiB"),

@@ -3,9 +3,11 @@
 
 use std::collections::HashSet;
 
+use super::has_words;
 use super::places::{BankPlace, plain};
 use super::signs::heading_of;
-use crate::bank::{BankDocument, BankPath, BankTextPiece};
+use crate::bank::known::date_of;
+use crate::bank::{BankDocument, BankPath, BankTextPiece, SECTION_SEPARATOR};
 use crate::memory::normalised;
 
 /// Words of headings that tell nothing about what stands under them.
@@ -82,12 +84,13 @@ impl TextHeadings {
     /// colon and a space behind it.
     pub(super) fn untold(&mut self, piece: &BankTextPiece, place: &BankPlace) -> String {
         let text = normalised(&piece.text);
-        let section = place.section.as_deref().map(normalised).unwrap_or_default();
+        let sections = place.section.iter().flat_map(|path| path.split(SECTION_SEPARATOR));
+        let sections: Vec<String> = sections.map(normalised).collect();
         let tells = |heading: &&String| {
             let heading = normalised(heading.trim_end_matches(':'));
             !says_nothing(&heading)
-                && !text.contains(&heading)
-                && !section.ends_with(&heading)
+                && !has_words(&text, &heading)
+                && !sections.contains(&heading)
                 && !self.files.contains(&plain(&heading))
         };
         let telling: Vec<&String> = piece.headings.iter().filter(tells).collect();
@@ -103,7 +106,10 @@ impl TextHeadings {
 
 /// Says whether a heading names a kind of notes, or has no word that tells anything.
 fn says_nothing(heading: &str) -> bool {
-    let mut words = heading.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let is_empty = |word: &str| SAY_NOTHING.contains(&word) || word.chars().all(|c| c.is_ascii_digit());
-    heading_of(heading).is_some() || words.all(is_empty)
+    let words: Vec<&str> = heading.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_number = |word: &&str| word.chars().all(|c| c.is_ascii_digit());
+    // Numbers alone are a version, unless they are a day.
+    let is_version = !words.is_empty() && words.iter().all(is_number) && date_of(heading).is_none();
+    let is_empty = |word: &&str| SAY_NOTHING.contains(word) || is_number(word);
+    heading_of(heading).is_some() || (!is_version && words.iter().all(is_empty))
 }

@@ -268,3 +268,16 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn two_reports_of_one_task_tick_it_once_and_are_both_kept() {
+    let mut bank = template(BankKind::Code);
+    let path: BankPath = "activeContext.md".parse().unwrap();
+    let document = BankDocument::parse(bank[&path].as_str()).unwrap();
+    let at = document.find("Next steps").unwrap();
+    bank.insert(path.clone(), document.append(at, "- [ ] Add dark mode to the settings page").unwrap().into_text());
+    let text = "- Finished: add dark mode to the settings page\n- Added dark mode to the settings page, with tests\n";
+    let change = apply(&bank, &by_rules(text, &bank).unwrap(), now()).unwrap();
+    assert!(change.changed[&path].contains("- [x] Add dark mode"), "{change:?}");
+    assert!(change.changed[&"progress.md".parse().unwrap()].contains("with tests"), "{change:?}");
+}
