@@ -8,6 +8,11 @@ pub const SERVER_NAME: &str = "reasoning-bank";
 /// The keys that name the program of a server. An entry without one is none that starts a program.
 pub(crate) const PROGRAM_KEYS: [&str; 2] = ["command", "cmd"];
 
+/// The keys that name a server elsewhere. Our entries have none of them.
+pub(crate) const ADDRESS_KEYS: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
+/// The keys of lists of variables that the server gets.
+pub(crate) const VARIABLE_KEYS: [&str; 2] = ["env_keys", "env_vars"];
+
 /// A value in the order in which it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigValue {
@@ -20,6 +25,17 @@ pub enum ConfigValue {
 }
 
 impl ConfigValue {
+    /// Returns a list of variables with those that the user has in it, too.
+    pub(crate) fn with(&self, own: &Self) -> Self {
+        match (self, own) {
+            (Self::List(values), Self::List(own)) => {
+                let added = values.iter().filter(|value| !own.contains(value));
+                Self::List(own.iter().chain(added).cloned().collect())
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// Says whether a value stays as it is where it was written before: the user may turn the server off, or change its
     /// time limit. Texts and lists say which program is started, and are set.
     pub(crate) fn is_the_users(&self) -> bool {

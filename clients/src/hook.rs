@@ -164,7 +164,8 @@ struct EventDocument {
 
 impl HookCall {
     /// Reads an event that a client wrote to its hook. Codex gives what a command printed without its exit code, so that
-    /// `names_error` decides: it says whether such a text names an error.
+    /// `names_error` decides whether it failed: it says whether such a text names an error. That a command succeeded
+    /// is not told by what it printed.
     pub fn read(client: AgentClient, document: &str, names_error: impl Fn(&str) -> bool) -> Option<Self> {
         let document: EventDocument = serde_json::from_str(document).ok()?;
         let name = document.hook_event_name.as_str();
@@ -184,8 +185,16 @@ impl HookCall {
             "PostToolUse" if client == AgentClient::ClaudeCode => HookEvent::ToolSucceeded { command: command? },
             "PostToolUse" => {
                 let (code, output) = printed_by(&document.tool_response)?;
-                let has_failed = code.map_or_else(|| names_error(output), |code| code != 0);
-                if has_failed { failed(output)? } else { HookEvent::ToolSucceeded { command: command? } }
+                match code {
+                    Some(0) => HookEvent::ToolSucceeded { command: command? },
+                    Some(_) => failed(output)?,
+                    None => {
+                        let error = ends(output.trim());
+                        // Whether the same command succeeds later is never known, so nothing is to be remembered of it.
+                        let is_failure = command.is_some() && names_error(&error);
+                        is_failure.then_some(HookEvent::ToolFailed { error, command: None })?
+                    }
+                }
             }
             "PreCompact" | "preCompact" => HookEvent::Compacting,
             "SessionEnd" => HookEvent::SessionEnded { transcript: document.transcript_path? },
@@ -291,6 +300,11 @@ mod tests {
         let event = |response: Value| {
             read_of(AgentClient::Codex, &json!({ "hook_event_name": "PostToolUse", "tool_response": response }))
         };
+        let of_command = |response: Value| {
+            let input = json!({ "command": "make" });
+            let event = json!({ "hook_event_name": "PostToolUse", "tool_input": input, "tool_response": response });
+            read_of(AgentClient::Codex, &event)
+        };
         let printed = |code: i32| format!("Exit code: {code}\nWall time: 0.1 seconds\nOutput:\nKeyError: 'user'\n");
         assert_eq!(event(json!(printed(1))), failed("KeyError: 'user'"));
         assert_eq!(event(json!(printed(0))), None);
@@ -298,7 +312,9 @@ mod tests {
             event(json!({ "output": "KeyError: 'user'", "metadata": { "exit_code": 2 } })),
             failed("KeyError: 'user'")
         );
-        assert_eq!(event(json!("Traceback\nKeyError: 'user'\n")), failed("Traceback\nKeyError: 'user'"));
+        assert_eq!(of_command(json!("Traceback\nKeyError: 'user'\n")), failed("Traceback\nKeyError: 'user'"));
+        assert_eq!(of_command(json!("3 passed")), None);
+        assert_eq!(event(json!("Traceback\nKeyError: 'user'\n")), None, "a tool that runs no command");
         assert_eq!(event(json!("Exit code: 1 is what it printed")), None);
         assert_eq!(event(Value::Null), None);
     }
@@ -329,7 +345,7 @@ mod tests {
         assert_eq!(read(json!({ "hook_event_name": "PostToolUse", "tool_input": { "file_path": "x" } })), None);
         let of_codex = |response: Value| read_of(AgentClient::Codex, &event(response));
         assert_eq!(of_codex(json!("Exit code: 0\nOutput:\nfine")), succeeded);
-        assert_eq!(of_codex(json!("fine")), succeeded, "no line names an error");
+        assert_eq!(of_codex(json!("fine")), None, "nothing says that it succeeded");
         assert_eq!(read(json!({ "hook_event_name": "PreCompact", "trigger": "auto" })), Some(HookEvent::Compacting));
     }
 

@@ -81,7 +81,7 @@ fn install(
         }
         match places.hooks_file(client, scope) {
             // Hooks that are there ask the bank that the server has.
-            Ok(file) if args.with_hooks || has_hooks(&file) => {
+            Ok(file) if args.with_hooks || (args.http.is_none() && has_hooks(&file)) => {
                 wanted.push((file, server.hook_changes(client, &utf8(&loaded.settings.data_dir)?)));
                 with_hooks.push(client);
             }
@@ -280,8 +280,9 @@ fn check_server(url: &reqwest::Url, token_env: &str) -> Result<(), CommandFailur
             .hint("put the token into an environment variable, and name that with --token-env"));
     }
     if !url.path().ends_with("/mcp") {
+        let path = url.path().trim_end_matches('/').trim_end_matches("/mcp");
         return Err(CommandFailure::usage("--http: does not end in /mcp, the path at which a server answers")
-            .hint(format!("give {}://{}/mcp", url.scheme(), url.authority())));
+            .hint(format!("give {}://{}{path}/mcp", url.scheme(), url.authority())));
     }
     if !may_carry_token(url) {
         return Err(CommandFailure::usage("--http: is not encrypted, and the token would be sent there")

@@ -8,7 +8,7 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
 use super::ConfigEditError;
-use crate::document::{ConfigChange, ConfigValue, PROGRAM_KEYS};
+use crate::document::{ADDRESS_KEYS, ConfigChange, ConfigValue, PROGRAM_KEYS};
 
 /// The name of the list of hooks in a group of hooks.
 const GROUP: &str = "hooks";
@@ -43,7 +43,10 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
 /// whether anything changed.
 fn put(property: &CstObjectProp, value: &ConfigValue) -> bool {
     match (property.object_value(), value) {
-        (Some(own), ConfigValue::Map(entries)) if PROGRAM_KEYS.iter().any(|key| own.get(key).is_some()) => {
+        (Some(own), ConfigValue::Map(entries))
+            if PROGRAM_KEYS.iter().any(|key| own.get(key).is_some())
+                && ADDRESS_KEYS.iter().all(|key| own.get(key).is_none()) =>
+        {
             merge(&own, entries)
         }
         _ => {

@@ -100,13 +100,20 @@ fn a_server_that_the_user_changed_stays_so_when_it_is_written_again() {
         let variables = vec!["OPENROUTER_API_KEY".to_owned()];
         [ServerCommand { program: "/bin/reasoning-bank".to_owned(), arguments, variables }.change(client)]
     };
-    let goose = "extensions:\n  reasoning-bank:\n    enabled: false # for now\n    cmd: \"/bin/reasoning-bank\"\n    args:\n    \
-                 - mcp\n    timeout: 60\n    description: mine\n...\n";
+    let goose = "extensions:\n  reasoning-bank:\n    enabled: false # for now\n    cmd: \"/bin/reasoning-bank\" # pinned\n    args:\n    \
+                 - mcp\n    # more\n    - -v\n    env_keys:\n      - GITHUB_TOKEN\n    timeout: 60\n    description: mine\n...\n";
     let again = apply(ConfigFormat::Yaml, goose, &change(AgentClient::Goose)).unwrap();
-    for kept in ["enabled: false # for now\n", "timeout: 60\n", "description: mine\n", "\n...\n"] {
+    for kept in [
+        "enabled: false # for now\n",
+        "# pinned\n",
+        "env_keys: [\"GITHUB_TOKEN\"]\n",
+        "timeout: 60\n",
+        "description: mine\n",
+        "\n...\n",
+    ] {
         assert!(again.contains(kept), "{kept:?} of {again}");
     }
-    assert!(again.contains("    args: [\"--llm\", \"none\", \"mcp\"]\n    timeout"), "{again}");
+    assert!(again.contains("    args: [\"--llm\", \"none\", \"mcp\"]\n    env_keys"), "{again}");
     assert_eq!(apply(ConfigFormat::Yaml, &again, &change(AgentClient::Goose)).unwrap(), again);
     let ended = apply(ConfigFormat::Yaml, "---\nmodel: x\n...\n", &change(AgentClient::Goose)).unwrap();
     assert!(ended.starts_with("---\nmodel: x\nextensions:\n") && ended.ends_with("timeout: 300\n...\n"), "{ended}");
@@ -126,6 +133,12 @@ fn a_server_that_the_user_changed_stays_so_when_it_is_written_again() {
     let codex = apply(ConfigFormat::Toml, "", &change(AgentClient::Codex)).unwrap() + "tool_timeout_sec = 600 # long\n";
     let again = apply(ConfigFormat::Toml, &codex, &variables(AgentClient::Codex)).unwrap();
     assert_eq!(again, format!("{codex}env_vars = [\"OPENROUTER_API_KEY\"]\n"));
+    let mine = codex.replace("tool_timeout_sec", "env_vars = [\"HTTPS_PROXY\"]\ntool_timeout_sec");
+    let again = apply(ConfigFormat::Toml, &mine, &variables(AgentClient::Codex)).unwrap();
+    assert!(again.contains("env_vars = [\"HTTPS_PROXY\", \"OPENROUTER_API_KEY\"]"), "{again}");
+    let elsewhere = r#"{"mcpServers": {"reasoning-bank": {"url": "https://bank.example.org/mcp", "command": "old"}}}"#;
+    let replaced = apply(ConfigFormat::Json, elsewhere, &change(AgentClient::ClaudeCode)).unwrap();
+    assert!(!replaced.contains("url"), "{replaced}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! left alone, with an error.
 
 use super::ConfigEditError;
-use crate::document::{ConfigChange, ConfigValue, PROGRAM_KEYS};
+use crate::document::{ADDRESS_KEYS, ConfigChange, ConfigValue, PROGRAM_KEYS, VARIABLE_KEYS};
 
 const INDENT: &str = "  ";
 
@@ -41,7 +41,8 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
         let block = block(name, value, &indent);
         match entry(&lines, at, name, &indent) {
             Some(own) => {
-                let merged = merged(&lines[own.start..own.end], value).unwrap_or_else(|| vec![block]);
+                let lists = entry_lists(&lines.concat(), std::slice::from_ref(&section), name)?;
+                let merged = merged(&lines[own.start..own.end], value, lists).unwrap_or_else(|| vec![block]);
                 if lines[own.start..own.end] == merged {
                     continue;
                 }
@@ -62,32 +63,44 @@ fn end_of_document(lines: &[String]) -> usize {
     lines.iter().rposition(|line| line.trim_end() == "...").unwrap_or(lines.len())
 }
 
-/// Puts a value into an entry that starts a program already: its other keys are the user's, and stay. None where it
-/// starts none, or is not written as a block.
-fn merged(entry_lines: &[String], value: &ConfigValue) -> Option<Vec<String>> {
+/// Puts a value into an entry that starts a program already: its other keys are the user's, and stay, as do the
+/// variables in its `lists`. None where it starts none, names a server elsewhere, or is not written as a block.
+fn merged(entry_lines: &[String], value: &ConfigValue, lists: Option<ConfigValue>) -> Option<Vec<String>> {
     let ConfigValue::Map(values) = value else { return None };
+    let Some(ConfigValue::Map(lists)) = lists else { return None };
     let mut lines = entry_lines.to_vec();
     let indent = child_indent(&lines, 0)?;
     PROGRAM_KEYS.iter().find_map(|key| entry(&lines, 0, key, &indent))?;
+    if ADDRESS_KEYS.iter().any(|key| entry(&lines, 0, key, &indent).is_some()) {
+        return None;
+    }
     for (name, value) in values {
-        let line = block(name, value, &indent);
+        let own = lists.iter().find(|(own, _)| own == name && VARIABLE_KEYS.contains(&&**own)).map(|(_, list)| list);
+        let value = &own.map_or_else(|| value.clone(), |own| value.with(own));
         match entry(&lines, 0, name, &indent) {
             Some(_) if value.is_the_users() => {}
+            Some(old) if value_after(lines[old.start].trim_start(), name) == Some(&*flow(value)) => {}
             Some(old) => {
-                // The items of a list may stand as far left as its key.
-                let is_item = |line: &&String| line.strip_prefix(&*indent).is_some_and(|rest| rest.starts_with("- "));
-                let items = lines[old.end..].iter().take_while(is_item).count();
-                drop(lines.splice(old.start..old.end + items, [line]));
+                let end = old.end + list_at_left(&lines[old.end..], &indent);
+                drop(lines.splice(old.start..end, [block(name, value, &indent)]));
             }
             None => {
                 if let Some(last) = lines.last_mut().filter(|last| !last.ends_with('\n')) {
                     last.push('\n');
                 }
-                lines.push(line);
+                lines.push(block(name, value, &indent));
             }
         }
     }
     Some(lines)
+}
+
+/// Counts the lines of a list whose items stand as far left as its key, with what stands between them.
+fn list_at_left(lines: &[String], indent: &str) -> usize {
+    let is_item = |line: &String| line.strip_prefix(indent).is_some_and(|rest| rest.starts_with("- "));
+    let is_within = |line: &String| !is_content(line) || indent_of(line).len() > indent.len() || is_item(line);
+    let within = lines.iter().take_while(|line| is_within(line));
+    within.enumerate().filter(|(_, line)| is_item(line)).last().map_or(0, |(at, _)| at + 1)
 }
 
 pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {
