@@ -10,6 +10,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::retrieval::conditions::moment;
+use reasoning_bank_domain::safety::secrets::scrub;
 use reasoning_bank_importers::{ImportSource, SkipReason, SourcePlaces};
 
 use super::answers::{AddedThings, SourceImportReport, WorkspaceShare};
@@ -94,7 +95,7 @@ async fn source(
     let mut report = report(args, place, kinds, &workspaces);
     report.redactions = u64::from(removed.redactions);
     report.skipped = skipped.into_iter().map(|(reason, count)| (reason.as_str(), count)).collect();
-    report.unreadable = unreadable.iter().map(ToString::to_string).collect();
+    report.unreadable = unreadable.iter().map(|part| scrub(&part.to_string()).text.into_owned()).collect();
     if report.kinds.without_room > 0 {
         *report.skipped.entry(SkipReason::NoRoom.as_str()).or_default() += report.kinds.without_room;
     }
@@ -128,6 +129,9 @@ async fn export(
     output: Output,
     system: &SystemHandle,
 ) -> Result<SourceImportReport, CommandFailure> {
+    if args.all_projects {
+        return Err(CommandFailure::usage("--all-projects: an export names its workspaces").hint("leave it out"));
+    }
     if args.since.is_some() {
         return Err(CommandFailure::usage("--since: an export is imported whole").hint("leave it out"));
     }

@@ -127,7 +127,12 @@ fn take(dir: &Path) -> io::Result<Option<(File, Vec<PathBuf>)>> {
     let Some(entries) = unless_gone(fs::read_dir(dir))? else { return Ok(None) };
     let files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     let (mut files, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|path| is_event(path));
-    others.iter().filter(|path| is_abandoned(path)).try_for_each(|path| remove_if_there(path))?;
+    for path in others.iter().filter(|path| is_abandoned(path)) {
+        // What is no file of a hook stays, and keeps nothing else.
+        if let Err(error) = remove_if_there(path) {
+            tracing::debug!(%error, file = %path.display(), "what lies in the spool stays there");
+        }
+    }
     files.sort_unstable();
     let lock = File::open(dir)?;
     Ok((!files.is_empty() && try_lock(&lock)?).then_some((lock, files)))

@@ -41,7 +41,7 @@ fn problem_of(error: &serde_json::Error) -> String {
     }
 }
 
-/// Reads arguments that no tool has, by the schema of their type. `judged_elsewhere` as for [`extract`].
+/// Reads arguments that no tool has, by the schema of their type. `judged_elsewhere` means what it does to [`extract`].
 ///
 /// # Errors
 /// The error names the argument and what it may be.
