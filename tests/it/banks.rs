@@ -72,6 +72,11 @@ fn a_bank_begins_with_templates_comes_from_the_cache_and_outlives_a_restart() {
     process.kill();
 
     let mut process = McpProcess::initialized(&place, &[]);
+    let nowhere = json!({"conversation_type": "coding", "current_path": "/nonexistent/shop"});
+    let refused = process.call_failing("activate", nowhere);
+    assert!(refused["message"].as_str().unwrap().contains("current_path: is not there"), "{refused}");
+    let refused = process.call_failing("update", json!({"content": "x", "update_count": 1}));
+    assert!(refused["message"].as_str().unwrap().contains("update_count: counts the updates"), "{refused}");
     let refused = process.call_failing("update", update.clone());
     assert_eq!(refused["code"], "invalid_argument", "a session without a bank is told to activate one: {refused}");
     let again = process.call("activate", code);

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use reasoning_bank_domain::memory::signature::error_message;
+
 use super::clean;
 use super::style::{bold, dim};
 use crate::cli::answers::{RecallList, ShownRecall};
@@ -18,7 +20,9 @@ fn recall(recall: &ShownRecall) -> String {
     let entry = &recall.entry;
     let floor = entry.floor.map(|floor| format!(", floor {floor}")).unwrap_or_default();
     let about = format!("{} by {}{floor}", entry.at, clean(&entry.source));
-    let query = entry.query.lines().next().unwrap_or_default();
+    // What a program printed is known by the line that names its error.
+    let error = error_message(&entry.query);
+    let query = error.as_deref().unwrap_or(&entry.query).lines().next().unwrap_or_default();
     let head = format!("{}\n  {}", bold(clean(query)), dim(about));
     let shown = entry.candidates.iter().filter(|candidate| candidate.shown).count();
     let beside = match entry.candidates.len() - shown {

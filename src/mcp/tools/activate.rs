@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::banks::{bank_of, session};
+use super::banks::{bank_of, is_nowhere, session};
 use super::{Permission, ToolEffect, ToolSpec, Toolset};
 use crate::banks::BankActivation;
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
@@ -41,6 +41,9 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         BankKind::Project => arguments.project_name.as_deref(),
         BankKind::Code => arguments.current_path.as_deref(),
     };
+    if kind == BankKind::Code && name.is_some_and(|path| is_nowhere(calling, path)) {
+        return Err(Error::invalid("current_path", "is not there; give the path of the workspace").into());
+    }
     let bank = bank_of(calling, kind, name).await?;
     let path = |name: &String| {
         let path = name.parse::<BankPath>();

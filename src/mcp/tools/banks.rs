@@ -91,14 +91,18 @@ pub(super) async fn named(calling: &Calling<'_>, text: &str) -> Result<CalledBan
             let key: BankKey = text.parse().map_err(Error::from)?;
             Ok(CalledBank { id: key.id().to_owned(), place: BankLocation { key, checkout: None } })
         }
-        // A mistyped id must not pass for a directory that is not there.
-        (BankKind::Code, Caller::User { .. })
-            if id.parse::<WorkspaceId>().is_err() && !calling.options.base.join(id).is_dir() =>
-        {
+        (BankKind::Code, Caller::User { .. }) if is_nowhere(calling, id) => {
             Err(Error::NotFound(format!("memory bank {text}; activate names the banks")).into())
         }
         _ => bank_of(calling, kind, Some(id).filter(|id| !id.is_empty())).await,
     }
+}
+
+/// Says whether the workspace that a user of this machine names is neither an id nor a path that exists: a mistyped one
+/// must not get a memory bank of its own.
+pub(super) fn is_nowhere(calling: &Calling<'_>, workspace: &str) -> bool {
+    let is_user = matches!(calling.caller, Caller::User { .. });
+    is_user && workspace.parse::<WorkspaceId>().is_err() && !calling.options.base.join(workspace).exists()
 }
 
 /// Names the session of a call, which its active memory bank belongs to. None over the network, where a request stands
