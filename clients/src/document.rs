@@ -5,13 +5,17 @@ use serde::{Deserialize, Serialize};
 /// The name of the server in every client, and of the binary.
 pub const SERVER_NAME: &str = "reasoning-bank";
 
-/// The keys that name the program of a server. An entry without one is none that starts a program.
-pub(crate) const PROGRAM_KEYS: [&str; 2] = ["command", "cmd"];
-
+/// The keys that name the program of a server.
+const PROGRAM_KEYS: [&str; 2] = ["command", "cmd"];
 /// The keys that name a server elsewhere. Our entries have none of them.
-pub(crate) const ADDRESS_KEYS: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
+const ADDRESS_KEYS: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
 /// The keys of lists of variables that the server gets.
-pub(crate) const VARIABLE_KEYS: [&str; 2] = ["env_keys", "env_vars"];
+const VARIABLE_KEYS: [&str; 2] = ["env_keys", "env_vars"];
+
+/// Says whether an entry starts a program and no more, by the keys that it has. Its other keys are the user's then.
+pub(crate) fn starts_program(has: impl Fn(&str) -> bool) -> bool {
+    PROGRAM_KEYS.iter().any(|key| has(key)) && !ADDRESS_KEYS.iter().any(|key| has(key))
+}
 
 /// A value in the order in which it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +29,10 @@ pub enum ConfigValue {
 }
 
 impl ConfigValue {
-    /// Returns a list of variables with those that the user has in it, too.
-    pub(crate) fn with(&self, own: &Self) -> Self {
+    /// Returns the value of a key whose value is `own` now. A list of variables keeps those that the user has in it.
+    pub(crate) fn united(&self, key: &str, own: Option<&Self>) -> Self {
         match (self, own) {
-            (Self::List(values), Self::List(own)) => {
+            (Self::List(values), Some(Self::List(own))) if VARIABLE_KEYS.contains(&key) => {
                 let added = values.iter().filter(|value| !own.contains(value));
                 Self::List(own.iter().chain(added).cloned().collect())
             }

@@ -8,7 +8,7 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
 use super::ConfigEditError;
-use crate::document::{ADDRESS_KEYS, ConfigChange, ConfigValue, PROGRAM_KEYS};
+use crate::document::{ConfigChange, ConfigValue, starts_program};
 
 /// The name of the list of hooks in a group of hooks.
 const GROUP: &str = "hooks";
@@ -43,12 +43,7 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
 /// whether anything changed.
 fn put(property: &CstObjectProp, value: &ConfigValue) -> bool {
     match (property.object_value(), value) {
-        (Some(own), ConfigValue::Map(entries))
-            if PROGRAM_KEYS.iter().any(|key| own.get(key).is_some())
-                && ADDRESS_KEYS.iter().all(|key| own.get(key).is_none()) =>
-        {
-            merge(&own, entries)
-        }
+        (Some(own), ConfigValue::Map(entries)) if starts_program(|key| own.get(key).is_some()) => merge(&own, entries),
         _ => {
             property.set_value(input(value));
             true
@@ -60,20 +55,11 @@ fn put(property: &CstObjectProp, value: &ConfigValue) -> bool {
 fn merge(map: &CstObject, entries: &[(String, ConfigValue)]) -> bool {
     let mut is_changed = false;
     for (name, value) in entries {
-        is_changed |= match (map.get(name), value) {
-            (Some(old), ConfigValue::Map(inner)) if old.object_value().is_some() => {
-                old.object_value().is_some_and(|old| merge(&old, inner))
-            }
-            (Some(_), value) if value.is_the_users() => false,
-            (Some(old), value) if old.value().and_then(|old| read(&old)).is_some_and(|is| is.is_same(value)) => false,
-            (Some(old), value) => {
-                old.set_value(input(value));
-                true
-            }
-            (None, value) => {
-                map.append(name, input(value));
-                true
-            }
+        let inner = map.get(name).and_then(|old| old.object_value());
+        is_changed |= match (inner, value) {
+            (Some(inner), ConfigValue::Map(entries)) => merge(&inner, entries),
+            (_, value) if value.is_the_users() && map.get(name).is_some() => false,
+            _ => set_value(map, name, value),
         };
     }
     is_changed
@@ -82,13 +68,23 @@ fn merge(map: &CstObject, entries: &[(String, ConfigValue)]) -> bool {
 /// Returns whether anything had to be changed.
 fn set_entry(map: &CstObject, name: &str, value: &ConfigValue) -> bool {
     match map.get(name) {
-        Some(property) if property.value().and_then(|value| read(&value)).is_some_and(|is| is.is_same(value)) => false,
-        Some(property) => put(&property, value),
-        None => {
-            map.append(name, input(value));
-            true
-        }
+        Some(property) if !is_there(&property, value) => put(&property, value),
+        _ => set_value(map, name, value),
     }
+}
+
+/// Returns whether anything had to be changed.
+fn set_value(map: &CstObject, name: &str, value: &ConfigValue) -> bool {
+    match map.get(name) {
+        Some(property) if is_there(&property, value) => return false,
+        Some(property) => property.set_value(input(value)),
+        None => drop(map.append(name, input(value))),
+    }
+    true
+}
+
+fn is_there(property: &CstObjectProp, value: &ConfigValue) -> bool {
+    property.value().and_then(|value| read(&value)).is_some_and(|is| is.is_same(value))
 }
 
 /// Tells whether anything had to be changed. The first of several hooks of ours is replaced; the group that it is in

@@ -3,7 +3,7 @@
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::ConfigEditError;
-use crate::document::{ADDRESS_KEYS, ConfigChange, ConfigValue, PROGRAM_KEYS, VARIABLE_KEYS};
+use crate::document::{ConfigChange, ConfigValue, starts_program};
 
 pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {
     let mut document = parse(text)?;
@@ -31,22 +31,19 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
 fn put(map: &mut dyn TableLike, name: &str, value: &ConfigValue) -> bool {
     let own = map.get_mut(name).and_then(Item::as_table_like_mut);
     if let (Some(own), ConfigValue::Map(entries)) = (own, value)
-        && PROGRAM_KEYS.iter().any(|key| own.contains_key(key))
-        && !ADDRESS_KEYS.iter().any(|key| own.contains_key(key))
+        && starts_program(|key| own.contains_key(key))
     {
-        let united = |(name, value): &(String, ConfigValue)| {
-            let old = own.get(name).and_then(read).filter(|_| VARIABLE_KEYS.contains(&&**name));
-            (name.clone(), old.map_or_else(|| value.clone(), |old| value.with(&old)))
-        };
-        let entries: Vec<(String, ConfigValue)> = entries.iter().map(united).collect();
-        let stays = |name: &str, value: &ConfigValue| {
-            own.get(name).is_some_and(|own| value.is_the_users() || read(own).is_some_and(|is| is.is_same(value)))
-        };
-        let changed: Vec<_> = entries.iter().filter(|(name, value)| !stays(name, value)).collect();
-        for (name, value) in &changed {
-            own.insert(name, item(value));
+        let mut is_changed = false;
+        for (name, value) in entries {
+            let old = own.get(name).and_then(read);
+            let value = value.united(name, old.as_ref());
+            let stays = value.is_the_users() && own.contains_key(name);
+            if !stays && !old.is_some_and(|old| old.is_same(&value)) {
+                own.insert(name, item(&value));
+                is_changed = true;
+            }
         }
-        return !changed.is_empty();
+        return is_changed;
     }
     if map.get(name).and_then(read).is_some_and(|is| is.is_same(value)) {
         return false;

@@ -2,7 +2,7 @@
 //! left alone, with an error.
 
 use super::ConfigEditError;
-use crate::document::{ADDRESS_KEYS, ConfigChange, ConfigValue, PROGRAM_KEYS, VARIABLE_KEYS};
+use crate::document::{ConfigChange, ConfigValue, starts_program};
 
 const INDENT: &str = "  ";
 
@@ -70,13 +70,12 @@ fn merged(entry_lines: &[String], value: &ConfigValue, lists: Option<ConfigValue
     let Some(ConfigValue::Map(lists)) = lists else { return None };
     let mut lines = entry_lines.to_vec();
     let indent = child_indent(&lines, 0)?;
-    PROGRAM_KEYS.iter().find_map(|key| entry(&lines, 0, key, &indent))?;
-    if ADDRESS_KEYS.iter().any(|key| entry(&lines, 0, key, &indent).is_some()) {
+    if !starts_program(|key| entry(&lines, 0, key, &indent).is_some()) {
         return None;
     }
     for (name, value) in values {
-        let own = lists.iter().find(|(own, _)| own == name && VARIABLE_KEYS.contains(&&**own)).map(|(_, list)| list);
-        let value = &own.map_or_else(|| value.clone(), |own| value.with(own));
+        let own = lists.iter().find(|(own, _)| own == name).map(|(_, list)| list);
+        let value = &value.united(name, own);
         match entry(&lines, 0, name, &indent) {
             Some(_) if value.is_the_users() => {}
             Some(old) if value_after(lines[old.start].trim_start(), name) == Some(&*flow(value)) => {}
