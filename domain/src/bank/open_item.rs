@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::BankDocument;
 use super::known::{undated, words_of};
-use crate::text::terms::{query, terms};
+use crate::text::terms::query;
 
 /// The least share of an item's words that a report about it has.
 const SAME_TASK: f64 = 0.6;
@@ -135,9 +135,9 @@ impl TaskWords {
         let text = undated(text);
         let begins_name = |word: &&str| word.starts_with(char::is_uppercase);
         let has_digit = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
-        let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
         // The first word has a capital letter in any case.
-        let names = words.enumerate().filter(|(at, word)| (*at > 0 && begins_name(word)) || has_digit(word));
+        let names =
+            bare_words(&text).enumerate().filter(|(at, word)| (*at > 0 && begins_name(word)) || has_digit(word));
         Self { names: names.map(|(_, word)| word.to_lowercase()).collect(), terms: terms_of_task(&text) }
     }
 }
@@ -156,8 +156,8 @@ impl TaskReport {
             from = at + sign.len_utf8();
         }
         clauses.push(terms_of_task(&report[from..]));
-        let words = report.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-        Self { terms: terms_of_task(report), words: words.map(str::to_lowercase).collect(), clauses }
+        let words = bare_words(report).map(str::to_lowercase).collect();
+        Self { terms: terms_of_task(report), words, clauses }
     }
 
     /// Says how well the report fits an item. None where it is about another task.
@@ -181,9 +181,12 @@ fn terms_of_task(text: &str) -> BTreeSet<String> {
     let (numbers, words): (Vec<&str>, Vec<&str>) =
         words.map(base_form).partition(|word| word.contains(|c: char| c.is_ascii_digit()));
     let words = words.join(" ");
-    let telling: BTreeSet<String> = query(&words).into_iter().map(|of| of.term).collect();
-    let telling = if telling.is_empty() { terms(&words).into_iter().collect() } else { telling };
-    telling.into_iter().chain(numbers.into_iter().map(str::to_owned)).collect()
+    query(&words).into_iter().map(|of| of.term).chain(numbers.into_iter().map(str::to_owned)).collect()
+}
+
+/// Returns the words of a text without the signs around them.
+fn bare_words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
 }
 
 fn base_form(word: &str) -> &str {

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::imported::without_imported;
 use super::reading::{BankFileReading, Rank, SectionReading};
-use super::{BankFiles, BankImportance, BankMetadata, BankPath, RenamedHeadings};
+use super::{BankFiles, BankImportance, BankMetadata, BankPath, RenamedHeadings, SECTION_SEPARATOR};
 use crate::learning::job::day_of;
 use crate::text::tokens::{estimate, truncate};
 
@@ -140,7 +140,7 @@ fn read(files: &BankFiles, facts: BankFacts<'_>) -> BTreeMap<BankPath, Arc<BankF
 pub fn view(files: &BankFiles, max_tokens: usize, facts: BankFacts<'_>, now: Timestamp) -> BankView {
     let shown = optimize(files, max_tokens, facts, now);
     let outline = |(path, reading): (&BankPath, &Arc<BankFileReading>)| {
-        let sections = reading.sections().iter().map(|section| section.name.clone()).collect();
+        let sections = reading.sections().iter().map(|section| section.titles.join(SECTION_SEPARATOR)).collect();
         BankOutline { file: path.clone(), tokens: reading.tokens(), sections }
     };
     let readings = read(files, facts);

@@ -27,7 +27,6 @@ pub struct BankFileReading {
 /// A section of a file that has a heading.
 #[derive(Debug)]
 pub(super) struct SectionReading {
-    pub name: String,
     /// The titles of the headings above it and of its own.
     pub titles: Vec<String>,
     /// The hash that knows it in the metadata of the bank.
@@ -115,7 +114,6 @@ impl BankFileReading {
             }
         };
         SectionReading {
-            name: section.name(),
             titles: section.path.clone(),
             hash: section_hash(&section.path, document.body(section)),
             rank: Rank::by_headings(section),

@@ -182,13 +182,19 @@ fn nothing_of_a_text_is_cut_off() {
     assert!(!filed("# Progress\n\n## Done\n\n- It works.\n\n## Blocked\n", &bank).contains("Blocked"));
 }
 
-#[test]
-fn only_a_report_that_all_of_it_is_done_ticks_a_task() {
+/// Returns a new bank with an open task, and the file that has it.
+fn with_task(task: &str) -> (BankFiles, BankPath) {
     let mut bank = template(BankKind::Code);
     let path: BankPath = "activeContext.md".parse().unwrap();
     let document = BankDocument::parse(bank[&path].as_str()).unwrap();
     let at = document.find("Next steps").unwrap();
-    bank.insert(path, document.append(at, "- [ ] Write the docs of the importer").unwrap().into_text());
+    bank.insert(path.clone(), document.append(at, &format!("- [ ] {task}")).unwrap().into_text());
+    (bank, path)
+}
+
+#[test]
+fn only_a_report_that_all_of_it_is_done_ticks_a_task() {
+    let (bank, _) = with_task("Write the docs of the importer");
     let ticks = |text: &str| {
         let operations = by_rules(text, &bank).unwrap();
         operations.iter().any(|operation| operation.operation_type == BankOperationType::CompleteItem)
@@ -271,11 +277,7 @@ proptest::proptest! {
 
 #[test]
 fn two_reports_of_one_task_tick_it_once_and_are_both_kept() {
-    let mut bank = template(BankKind::Code);
-    let path: BankPath = "activeContext.md".parse().unwrap();
-    let document = BankDocument::parse(bank[&path].as_str()).unwrap();
-    let at = document.find("Next steps").unwrap();
-    bank.insert(path.clone(), document.append(at, "- [ ] Add dark mode to the settings page").unwrap().into_text());
+    let (bank, path) = with_task("Add dark mode to the settings page");
     let text = "- Finished: add dark mode to the settings page\n- Added dark mode to the settings page, with tests\n";
     let change = apply(&bank, &by_rules(text, &bank).unwrap(), now()).unwrap();
     assert!(change.changed[&path].contains("- [x] Add dark mode"), "{change:?}");
