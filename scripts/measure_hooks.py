@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """Measures how often a hook gives the right warning for a failing command, and its time: with the server of a session,
-without one, and with the one that hooks start.
+without one, and with the one that hooks start. With --prompts it measures what a hook tells beside prompts instead.
 
     measure_hooks.py BINARY [--memories N] [--times N] [--failures FILE]
+    measure_hooks.py BINARY --prompts [DIRECTORY]
 
 FILE has a failure a line (`tests/data/hooks/failures.jsonl`): the warning that is recorded, the output of a command
 that fails as the warning says, and the output of one of the same tool that fails otherwise. N made-up memories lie
 around them, a tenth of them warnings. Each failure is told to `hook claude-code PostToolUseFailure` as a process of its
 own. A hook answers within a tenth of a second or not at all, so on a busy machine fewer are answered. The wall clock
 counts.
+
+DIRECTORY has the memories of several small projects and the prompts of their developers, with the memories that help each
+(`tests/data/hooks/prompts`). Most prompts are helped by none. Each is told to `hook claude-code UserPromptSubmit` in a
+session of its own, in its project and, as one that has nothing to do with it, in the next one.
 """
 import argparse
 import json
@@ -35,15 +40,17 @@ arguments.add_argument("--memories", type=int, default=10_000)
 arguments.add_argument("--times", type=int, default=200)
 arguments.add_argument("--failures", type=Path,
                        default=Path(__file__).parent.parent / "tests/data/hooks/failures.jsonl")
+arguments.add_argument("--prompts", type=Path, nargs="?",
+                       const=Path(__file__).parent.parent / "tests/data/hooks/prompts")
 asked = arguments.parse_args()
 binary = asked.binary.resolve()
 failures = [json.loads(line) for line in asked.failures.read_text().splitlines()]
 
 
-def serve(place):
+def serve(place, project="project"):
     """The MCP server of a session."""
     command = [binary, "--data-dir", place / "data", "--llm", "none", "mcp"]
-    return McpServer(command, place / "project", environment(place), subprocess.DEVNULL)
+    return McpServer(command, place / project, environment(place), subprocess.DEVNULL)
 
 
 def environment(place, idle=0):
@@ -121,12 +128,51 @@ def measure(place, mode, idle=0):
         print(f"  {mode}: without their warning: {', '.join(silent)}")
 
 
+def told_beside(place, project, session, prompt):
+    """The text that the agent is told beside a prompt in this project."""
+    event = {"session_id": session, "cwd": str(place / project), "hook_event_name": "UserPromptSubmit",
+             "prompt": prompt}
+    return run(place, "hook", "claude-code", "UserPromptSubmit", input=json.dumps(event)).stdout
+
+
+def measure_prompts(place):
+    memories, prompts = ([json.loads(line) for line in (asked.prompts / name).read_text().splitlines()]
+                         for name in ["corpus.jsonl", "queries.jsonl"])
+    projects = sorted({memory["workspace"] for memory in memories})
+    helped, right, others, silent, foreign, none = 0, 0, 0, 0, 0, 0
+    for place_of, project in enumerate(projects):
+        (place / project / ".git").mkdir(parents=True)
+        server = serve(place, project)
+        titles = {memory["id"]: memory["title"] for memory in memories if memory["workspace"] == project}
+        for memory in memories:
+            if memory["workspace"] == project:
+                server.tool("record_memory", {"title": memory["title"], "description": memory["title"],
+                                              "content": memory["text"]})
+        next_project = projects[(place_of + 1) % len(projects)]
+        for prompt in prompts:
+            if prompt["workspace"] not in [project, next_project]:
+                continue
+            told = told_beside(place, project, prompt["id"], prompt["text"])
+            if prompt["workspace"] != project:
+                foreign, none = foreign + 1, none + (not told)
+            elif prompt["gold"]:
+                helped, right = helped + 1, right + any(json.dumps(titles[one])[1:-1] in told for one in prompt["gold"])
+            else:
+                others, silent = others + 1, silent + (not told)
+        server.stop()
+    print(f"{len(memories)} memories of {len(projects)} projects: the right one beside {right} of {helped} prompts that one "
+          f"helps; nothing beside {silent} of {others} other prompts, and beside {none} of {foreign} of other projects")
+
+
 random.seed(1)
 with tempfile.TemporaryDirectory() as directory:
     place = Path(directory)
     for name in ["project/.git", "run", "data"]:
         (place / name).mkdir(parents=True)
     (place / "run").chmod(0o700)
+    if asked.prompts:
+        measure_prompts(place)
+        raise SystemExit
     fill(place)
     print(f"{asked.memories + len(failures):,} memories, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     measure(place, "without a server")

@@ -63,7 +63,8 @@ pub struct RetrievalSettings {
     /// The relevance that a memory needs to be in an answer where the caller does not say, in 0..=1; 0 leaves nothing
     /// out.
     pub min_relevance: f64,
-    /// The relevance that a memory needs to be injected into a prompt, in 0..=1.
+    /// The relevance that a memory needs where nobody asked for it, in 0..=1: in the solver's prompts, and in what a
+    /// hook adds to a prompt.
     pub relevance_floor: f64,
     /// The number of memories that a solve retrieves before it chooses which to inject.
     pub n_results: usize,
@@ -100,6 +101,11 @@ impl MemoriesHandle {
     #[must_use]
     pub fn carrying_out(&self, write: KeyedWrite) -> Self {
         Self { store: self.store.carrying_out(write), ..self.clone() }
+    }
+
+    /// Returns the relevance that a memory needs where nobody asked for it, in 0..=1.
+    pub fn relevance_floor(&self) -> f64 {
+        self.settings.relevance_floor
     }
 
     /// Reads a memory that the workspace may read. Any other is not found.

@@ -177,8 +177,8 @@ impl HookAnswers {
         ))
     }
 
-    /// Returns what is relevant to a prompt by the same floor as an answer of `retrieve_memories`, and was not shown to
-    /// the session yet.
+    /// Returns what is relevant to a prompt and was not shown to the session yet. Nobody asked for it, so it needs the
+    /// higher relevance that the solver's prompts need.
     async fn relevant(&self, prompt: &str, context: &HookContext) -> Option<HookAnswer> {
         if !stands_alone(prompt) {
             return None;
@@ -189,12 +189,15 @@ impl HookAnswers {
             ..RetrieveRequest::new(gist(&prompt), context.workspace.clone(), CONSIDERED)
         };
         let explained = self.system.memories.retrieve_with_candidates(request, context.deadline).await.ok()?;
-        let is_new = |found: &&RecalledView| {
-            found.outdated_by.is_none() && !self.sessions().has(&context.call.session, found.memory.id)
+        let floor = self.system.memories.relevance_floor();
+        let is_told = |found: &&RecalledView| {
+            found.relevance >= floor
+                && found.outdated_by.is_none()
+                && !self.sessions().has(&context.call.session, found.memory.id)
         };
         let chosen: Vec<&MemoryView> =
-            explained.retrieved.memories.iter().filter(is_new).take(SHOWN_MAX).map(|found| &found.memory).collect();
-        let shown = self.shown(context, &prompt, None, &explained, &chosen).await?;
+            explained.retrieved.memories.iter().filter(is_told).take(SHOWN_MAX).map(|found| &found.memory).collect();
+        let shown = self.shown(context, &prompt, floor, &explained, &chosen).await?;
         let notes: String =
             chosen.into_iter().map(|memory| warning(memory).unwrap_or_else(|| lesson(memory))).collect();
         let text = format!("This project has earlier notes about this.\n{}", recalled_notes(&notes));
@@ -224,7 +227,7 @@ impl HookAnswers {
         let is_of_this = |found: &&RecalledView| found.outdated_by.is_none() && is_about(&found.memory, &failure);
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
-        let shown = self.shown(context, error, Some(0.0), &explained, &chosen).await?;
+        let shown = self.shown(context, error, 0.0, &explained, &chosen).await?;
         let notes: String = chosen.into_iter().filter_map(warning).collect();
         let text = format!("This error was met before in this project.\n{}", recalled_notes(&notes));
         Some(HookAnswer { text: Some(text), shown: Some(ToldMemories { command, ..shown }) })
@@ -265,14 +268,14 @@ impl HookAnswers {
         &self,
         context: &HookContext,
         query: &str,
-        floor: Option<f64>,
+        floor: f64,
         explained: &Explained,
         chosen: &[&MemoryView],
     ) -> Option<ToldMemories> {
         let HookContext { call, workspace, deadline } = context;
         let ids: Vec<MemoryId> = chosen.iter().map(|memory| memory.id).collect();
         let entry = |log: &RecallLog, of| {
-            let entry = log.of_search(of, query, floor, explained, |found| ids.contains(&found.id));
+            let entry = log.of_search(of, query, Some(floor), explained, |found| ids.contains(&found.id));
             let source = format!("hook {} {}", call.client, call.name);
             RecallEntry { source, session: call.session.clone(), ..entry }
         };
