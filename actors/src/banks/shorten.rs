@@ -96,7 +96,7 @@ pub(super) fn is_due(bank: &mut OpenBank, settings: &BankSettings, at: Timestamp
         return false;
     }
     let tokens = bank.remembered.own_tokens(&bank.state.texts());
-    let last = bank.state.optimized_at;
+    let last = bank.state.optimized_at.or(bank.state.begun_at);
     let days = i64::from(settings.optimize_every_days);
     let is_old = days > 0 && last.is_some_and(|last| at.duration_since(last) >= SignedDuration::from_hours(24 * days));
     // A bank that could not be made shorter is left alone until it has grown.

@@ -41,6 +41,9 @@ pub(super) struct BankState {
     renamed: RenamedHeadings,
     notices: VecDeque<(u64, BankNotice)>,
     next_notice: u64,
+    /// The time of the first update.
+    #[serde(default)]
+    pub(super) begun_at: Option<Timestamp>,
     pub(super) updated_at: Option<Timestamp>,
     pub(super) synced_at: Option<Timestamp>,
     pub(super) optimized_at: Option<Timestamp>,
@@ -117,6 +120,7 @@ impl BankState {
             self.seen.drain(..surplus);
         }
         frame.notices.into_iter().for_each(|notice| self.add_notice(notice));
+        self.begun_at.get_or_insert(frame.at);
         self.updated_at = Some(frame.at);
     }
 

@@ -1,11 +1,13 @@
 //! Memory banks: what was acknowledged is never lost, whatever ends, fails or is changed by others meanwhile.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::banks::{ActivateBank, ActivatedBank, NoticeSeverity, UpdateBank, UpdatedBank};
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::ports::BankLocation;
+use reasoning_bank_actors::ports::{BankLocation, Clock};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::{System, SystemHandle, SystemParts};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
@@ -259,6 +261,59 @@ async fn a_long_journal_becomes_part_of_the_base() {
             UpdateBank { place: own(), content: words, conversation_id: None, update_count: None, session: None };
         system.handle().banks.update(request, deadline()).await.unwrap();
         assert!(banks.journal_bytes(&own()) <= 8 << 20, "after {n} updates");
+    }
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn more_banks_than_are_kept_at_hand_stay_apart_and_whole() {
+    let banks = MemBanks::default();
+    let system = process(&banks).await;
+    let handle = system.handle();
+    let place = |n: u64| BankLocation { key: BankKey::project(&format!("project {n}")).unwrap(), ..own() };
+    for n in 1..=70 {
+        activate_at(&handle, place(n)).await;
+        let request =
+            UpdateBank { place: place(n), content: said(n), conversation_id: None, update_count: None, session: None };
+        handle.banks.update(request, deadline()).await.unwrap();
+    }
+    for n in 1..=70 {
+        let bank = activate_at(&handle, place(n)).await;
+        assert_eq!((times(&bank, &said(n)), times(&bank, "I prefer answer number")), (1, 1), "bank {n}");
+    }
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn old_entries_are_made_shorter_once_a_week() {
+    let banks = MemBanks::default();
+    let hours = Arc::new(AtomicI64::new(0));
+    let (begun, passed) = (Timestamp::now(), Arc::clone(&hours));
+    let clock = Clock::new(move || begun + SignedDuration::from_hours(passed.load(Ordering::SeqCst)));
+    let parts = parts(Arc::new(MemStore::new()), Scripted::default());
+    let system = System::start(SystemParts { banks: Arc::new(banks.clone()), clock, ..parts }).await.unwrap();
+    let handle = system.handle();
+    activate(&handle).await;
+    let say = |n: u64| try_update(&handle, n);
+    say(1).await.unwrap();
+    assert!(activate(&handle).await.optimized_at.is_none(), "a small bank is left alone");
+    let day = |days: i64| (begun - SignedDuration::from_hours(24 * days)).to_string()[..10].to_owned();
+    let entry = |n: i64| {
+        format!(
+            "- {}: Part {n} of the importer was measured.\n  It takes a third of the time that it took before.\n",
+            day(10 + n)
+        )
+    };
+    let entries: String = (0..150).map(entry).collect();
+    let path = "progress.md";
+    banks.save(&own(), path, &format!("# Progress\n\n## Done\n\n{entries}"));
+    let lines = || banks.files(&own()).values().map(|text| text.matches("a third of the time").count()).sum::<usize>();
+    for (passed, may_be_shorter) in [(24, false), (24 * 6, false), (24 * 8, true)] {
+        hours.store(passed, Ordering::SeqCst);
+        say(2 + passed as u64).await.unwrap();
+        handle.banks.sync(&own(), deadline()).await.unwrap();
+        let left = lines();
+        assert_eq!(left < 150, may_be_shorter, "after {passed} hours: {left}");
     }
     system.stop(Duration::from_secs(5)).await;
 }
