@@ -16,6 +16,7 @@ use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource, RenamedHeadings,
 };
+use crate::retrieval::standalone::only_carries_on;
 
 /// The weights of a label in a piece, and of a heading above it.
 const LABEL_WEIGHT: u32 = 9;
@@ -43,7 +44,7 @@ pub fn file_by_rules(
     let documents: Vec<(&BankPath, BankDocument)> =
         bank.iter().filter_map(|(path, text)| Some((path, BankDocument::parse(text.as_str()).ok()?))).collect();
     let (mut operations, mut ticked) = (Vec::new(), 0);
-    let pieces = introduced(labelled(text_pieces(text)));
+    let pieces = without_nods(introduced(labelled(text_pieces(text))));
     let mut headings = TextHeadings::of(&pieces, &documents);
     let open_items: Vec<(&BankPath, OpenItems<'_>)> =
         documents.iter().map(|(path, document)| (*path, OpenItems::of(document))).collect();
@@ -178,6 +179,15 @@ fn introduced(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
         last = introduction;
     }
     all
+}
+
+/// Leaves out paragraphs such as `ok, thanks`, which tell nothing, unless a heading says what they answer or they are all
+/// there is.
+fn without_nods(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
+    let is_nod = |piece: &BankTextPiece| {
+        piece.form == PieceForm::Paragraph && piece.headings.is_empty() && only_carries_on(&piece.text)
+    };
+    if pieces.iter().all(is_nod) { pieces } else { pieces.into_iter().filter(|piece| !is_nod(piece)).collect() }
 }
 
 fn nested(piece: &BankTextPiece) -> String {

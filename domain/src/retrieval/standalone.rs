@@ -11,16 +11,28 @@ const CONTINUING: [&str; 44] = [
     "you",
 ];
 
+/// Tells whether a text only carries on what is under way, such as `ok, thanks`.
+pub fn only_carries_on(text: &str) -> bool {
+    words(text).next().is_some() && words(text).all(carries_on)
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+fn carries_on(word: &str) -> bool {
+    CONTINUING.contains(&word.to_lowercase().as_str())
+}
+
 /// Tells whether a prompt of a user says by itself what it is about. A command of the client (`/clear`) does not.
 pub fn stands_alone(prompt: &str) -> bool {
     let prompt = prompt.trim();
     let is_command = prompt.starts_with('/') && !prompt.contains(char::is_whitespace);
-    let words = || prompt.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-    let says = |word: &str| !CONTINUING.contains(&word.to_lowercase().as_str());
+    let words = || words(prompt);
     // Some languages write no spaces between words.
     let has_enough =
         words().count() >= LEAST_WORDS || prompt.chars().filter(|c| !c.is_ascii()).count() >= 4 * LEAST_WORDS;
-    !is_command && has_enough && words().filter(|word| says(word)).count() >= 2.min(words().count())
+    !is_command && has_enough && words().filter(|word| !carries_on(word)).count() >= 2.min(words().count())
 }
 
 #[cfg(test)]
