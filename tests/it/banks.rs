@@ -5,6 +5,7 @@ mod hostile;
 mod kills;
 mod model;
 mod person;
+mod settings;
 mod upkeep;
 
 use std::path::Path;
