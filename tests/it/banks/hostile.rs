@@ -18,7 +18,7 @@ fn what_is_no_file_of_a_bank_is_named_and_left_as_it_is() {
     std::fs::write(dir.join("line.md"), vec![b'x'; 10 << 20]).unwrap();
     std::fs::write(
         dir.join("nested.md"),
-        (0..1_000).map(|n| format!("{}- x\n", "  ".repeat(n % 100))).collect::<String>(),
+        (0..1_000).map(|n| format!("{}- x\n", "  ".repeat(n % 100))).collect::<String>() + &"- ".repeat(1_000) + "x\n",
     )
     .unwrap();
     std::fs::write(dir.join("bomb.md"), format!("---\n{}\n---\n# Bomb\n", "a: &a [*a, *a]\n".repeat(2_000))).unwrap();
