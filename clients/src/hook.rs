@@ -12,6 +12,8 @@ use crate::server_entry::ServerCommand;
 
 /// Seconds after which a client gives up. The hook itself gives up long before.
 const TIMEOUT_S: u32 = 5;
+/// The tool of Gemini CLI that runs commands.
+const GEMINI_SHELL: &str = "run_shell_command";
 /// A longer text is cut: what names an error stands at its ends.
 const TEXT_CHARS: usize = 8_000;
 
@@ -64,7 +66,8 @@ impl AgentClient {
                 &["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "PostToolUse", "PreCompact", "SessionEnd"]
             }
             Self::Codex => &["SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact"],
-            Self::GeminiCli => &["SessionStart", "BeforeAgent"],
+            // Gemini CLI names no transcript that could be learned from at the end of a session.
+            Self::GeminiCli => &["SessionStart", "BeforeAgent", "AfterTool", "PreCompress"],
             // Cursor tells the agent nothing of what its other events are answered.
             Self::Cursor => &["sessionStart", "preCompact"],
             _ => &[],
@@ -116,8 +119,9 @@ impl ServerCommand {
             }
             let hooks = ("hooks", ConfigValue::List(vec![hook]));
             let group = match (client, *event) {
-                // Other tools of Claude Code run no commands.
+                // Other tools of these clients run no commands.
                 (AgentClient::ClaudeCode, "PostToolUse") => ConfigValue::map([("matcher", "Bash".into()), hooks]),
+                (AgentClient::GeminiCli, "AfterTool") => ConfigValue::map([("matcher", GEMINI_SHELL.into()), hooks]),
                 _ => ConfigValue::map([hooks]),
             };
             ConfigChange::element(&["hooks", event], group)
@@ -183,6 +187,10 @@ impl HookCall {
             "PostToolUseFailure" if document.is_interrupt != Some(true) => failed(&document.error?)?,
             // Claude Code has an event of its own for what failed.
             "PostToolUse" if client == AgentClient::ClaudeCode => HookEvent::ToolSucceeded { command: command? },
+            "AfterTool" => match gemini_outcome(document.tool_response.get("llmContent")?.as_str()?)? {
+                CommandOutcome::Failed(output) => failed(output)?,
+                CommandOutcome::Succeeded => HookEvent::ToolSucceeded { command: command? },
+            },
             "PostToolUse" => {
                 let (code, output) = printed_by(&document.tool_response)?;
                 match code {
@@ -196,7 +204,7 @@ impl HookCall {
                     }
                 }
             }
-            "PreCompact" | "preCompact" => HookEvent::Compacting,
+            "PreCompact" | "preCompact" | "PreCompress" => HookEvent::Compacting,
             "SessionEnd" => HookEvent::SessionEnded { transcript: document.transcript_path? },
             _ => return None,
         };
@@ -237,6 +245,30 @@ fn printed_by(response: &Value) -> Option<(Option<i64>, &str)> {
         Some((Some(code.split_whitespace().next()?.parse().ok()?), output))
     };
     Some(coded().unwrap_or((None, text)))
+}
+
+/// How a command ended.
+#[derive(Debug, PartialEq)]
+enum CommandOutcome<'a> {
+    Succeeded,
+    /// The text is what it printed.
+    Failed(&'a str),
+}
+
+/// Reads how a command of Gemini CLI ended: `Output: …`, and behind it lines such as `Exit Code: 1`, which is left out
+/// where a command succeeds. None where the command goes on, or was cancelled.
+fn gemini_outcome(told: &str) -> Option<CommandOutcome<'_>> {
+    let mut output = told.strip_prefix("Output: ")?;
+    let mut has_failed = false;
+    while let Some((before, last)) = output.rsplit_once('\n') {
+        let is_end = |label: &str| last.starts_with(label);
+        has_failed |= ["Exit Code: ", "Signal: ", "Error: "].into_iter().any(is_end);
+        if !["Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: "].into_iter().any(is_end) {
+            break;
+        }
+        output = before;
+    }
+    Some(if has_failed { CommandOutcome::Failed(output) } else { CommandOutcome::Succeeded })
 }
 
 fn ends(text: &str) -> String {
@@ -317,6 +349,30 @@ mod tests {
         assert_eq!(event(json!("Traceback\nKeyError: 'user'\n")), None, "a tool that runs no command");
         assert_eq!(event(json!("Exit code: 1 is what it printed")), None);
         assert_eq!(event(Value::Null), None);
+    }
+
+    #[test]
+    fn gemini_cli_says_below_the_output_that_a_command_failed() {
+        let of = |content: &str| {
+            let input = json!({ "command": "make" });
+            let response = json!({ "llmContent": content, "returnDisplay": "" });
+            let event = json!({ "hook_event_name": "AfterTool", "tool_input": input, "tool_response": response });
+            read_of(AgentClient::GeminiCli, &event)
+        };
+        let failed =
+            |error: &str| Some(HookEvent::ToolFailed { error: error.to_owned(), command: Some("make".to_owned()) });
+        let succeeded = Some(HookEvent::ToolSucceeded { command: "make".to_owned() });
+        assert_eq!(
+            of("Output: Traceback\nKeyError: 'user'\nExit Code: 1\nProcess Group PGID: 7"),
+            failed("Traceback\nKeyError: 'user'")
+        );
+        assert_eq!(of("Output: killed it\nSignal: 9\nProcess Group PGID: 7"), failed("killed it"));
+        assert_eq!(of("Output: (empty)\nError: spawn ENOENT"), failed("(empty)\nError: spawn ENOENT"));
+        assert_eq!(of("Output: 3 passed\nProcess Group PGID: 7"), succeeded);
+        assert_eq!(of("Output: Exit Code: 1 is what it printed\nall is well"), succeeded);
+        assert_eq!(of("Command moved to background (PID: 7). Output hidden."), None);
+        let compressing = json!({ "hook_event_name": "PreCompress", "trigger": "auto" });
+        assert_eq!(read_of(AgentClient::GeminiCli, &compressing), Some(HookEvent::Compacting));
     }
 
     #[test]

@@ -29,7 +29,7 @@ use crate::recall_log::UnwrittenRecalls;
 use crate::settings::{self, Flags, Loaded, SettingSources};
 
 /// The events that leave something on the disk, whose hooks answer nothing.
-const LEAVING: [&str; 3] = ["SessionEnd", "PreCompact", "preCompact"];
+const LEAVING: [&str; 4] = ["SessionEnd", "PreCompact", "preCompact", "PreCompress"];
 /// The longest time that an agent waits for an answer.
 const LIMIT: Duration = Duration::from_millis(100);
 /// The longest time that an event takes to be on the disk.
