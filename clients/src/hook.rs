@@ -256,9 +256,11 @@ enum CommandOutcome<'a> {
 }
 
 /// Reads how a command of Gemini CLI ended: `Output: …`, and behind it lines such as `Exit Code: 1`, which is left out
-/// where a command succeeds. None where the command goes on, or was cancelled.
+/// where a command succeeds, all within a fence. None where the command goes on, or was cancelled.
 fn gemini_outcome(told: &str) -> Option<CommandOutcome<'_>> {
-    let mut output = told.strip_prefix("Output: ")?;
+    let told = told.trim();
+    let fenced = told.strip_prefix("<untrusted_context>").and_then(|told| told.strip_suffix("</untrusted_context>"));
+    let mut output = fenced.unwrap_or(told).trim().strip_prefix("Output: ")?;
     let mut has_failed = false;
     while let Some((before, last)) = output.rsplit_once('\n') {
         let is_end = |label: &str| last.starts_with(label);
@@ -363,7 +365,9 @@ mod tests {
             |error: &str| Some(HookEvent::ToolFailed { error: error.to_owned(), command: Some("make".to_owned()) });
         let succeeded = Some(HookEvent::ToolSucceeded { command: "make".to_owned() });
         assert_eq!(
-            of("Output: Traceback\nKeyError: 'user'\nExit Code: 1\nProcess Group PGID: 7"),
+            of(
+                "<untrusted_context>\nOutput: Traceback\nKeyError: 'user'\nExit Code: 1\nProcess Group PGID: 7\n</untrusted_context>"
+            ),
             failed("Traceback\nKeyError: 'user'")
         );
         assert_eq!(of("Output: killed it\nSignal: 9\nProcess Group PGID: 7"), failed("killed it"));
