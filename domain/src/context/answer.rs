@@ -152,7 +152,7 @@ impl ContextForTask {
         patterns.extend(candidates.into_iter().find(is_about));
         patterns.truncate(PATTERNS_MAX);
         let (mut warnings, mut knowledge): (Vec<Recalled>, Vec<Recalled>) =
-            distinct(memories).into_iter().partition(|recalled| recalled.memory.is_warning());
+            distinct(memories).into_iter().partition(|recalled| recalled.memory.is_of_failure());
         warnings.truncate(WARNINGS_MAX);
         knowledge.truncate(KNOWLEDGE_MAX);
         episodes.retain(is_similar);

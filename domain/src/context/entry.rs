@@ -50,9 +50,10 @@ impl ContextEntry {
     /// Makes the entry of a memory.
     pub fn of_memory(recalled: &Recalled) -> Self {
         let memory = &recalled.memory;
-        let kind = if memory.is_warning() { "warning" } else { "memory" };
+        let kind = if memory.is_of_failure() { "warning" } else { "memory" };
         let (title, description) = (one_line(&memory.title), one_line(&memory.description));
         let brief = match &memory.error_context {
+            None if memory.is_of_failure() => format!("NOTE of a past failure: {title}\nWhen: {description}\n"),
             None => format!("STRATEGY: {title}\nWhen: {description}\n"),
             Some(error) => format!(
                 "WARNING from a past failure: {title}\nWhen: {description}\nGuidance: {}\n",

@@ -8,11 +8,12 @@ use sha2::{Digest, Sha256};
 
 use super::field::{FieldProblem, LABEL_MAX_CHARS, check_count, check_length, check_text};
 use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
+use super::label::label_key;
 use super::pattern::{PatternPart, PatternStatistics};
 use super::search_texts::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
 use super::signal::{Signal, SignalKind, id_within_trace};
 use super::succession::Succession;
-use crate::memory::ids::{MemoryId, SignalId, TraceId};
+use crate::memory::ids::{MemoryId, SignalId, TraceId, derived};
 use crate::memory::signature::Signature;
 use crate::memory::trace::Outcome;
 use crate::memory::workspace::WorkspaceId;
@@ -200,6 +201,12 @@ impl Memory {
         self.error_context.is_some()
     }
 
+    /// Tells whether a model has to read the memory as one of what failed: a warning, or a lesson of a failure that says no
+    /// error. What such a lesson tells is either what failed or what to do instead.
+    pub fn is_of_failure(&self) -> bool {
+        self.is_warning() || self.outcome == MemoryOutcome::Failure
+    }
+
     /// Tells whether the memory is a pattern that is not validated. No search finds it: it has no texts to be searched.
     pub fn is_unproven(&self) -> bool {
         self.pattern.as_ref().is_some_and(|part| !part.is_validated())
@@ -256,7 +263,7 @@ impl Memory {
     }
 
     /// Returns the signal by which this lesson confirms `existing`, a stored memory that says the same. Its id is
-    /// `fresh` for a lesson without a trace.
+    /// `fresh` for a lesson without a trace and a session.
     pub fn confirmation(&self, existing: MemoryId, fresh: SignalId) -> Signal {
         let (id, workspace) = (self.confirmation_id(existing, fresh), self.workspace_id.clone());
         let confirmed = Signal::new(id, existing, workspace, SignalKind::Confirmed, self.created_at);
@@ -264,12 +271,16 @@ impl Memory {
     }
 
     /// Returns the id of the signal by which this lesson confirms `existing`. It is the same for all lessons of one
-    /// trace that say the same, so that a solve, or a session that reports on it, confirms a memory once. It is `fresh`
-    /// without a trace.
+    /// trace, or of one session, that say the same, so that a solve or a session confirms a memory once. It is `fresh`
+    /// where the lesson has neither.
     pub fn confirmation_id(&self, existing: MemoryId, fresh: SignalId) -> SignalId {
-        self.trace_id.map_or(fresh, |trace| {
-            id_within_trace(trace, existing, SignalKind::Confirmed, self.source_session.as_deref())
-        })
+        match (self.trace_id, self.source_session.as_deref()) {
+            (Some(trace), session) => id_within_trace(trace, existing, SignalKind::Confirmed, session),
+            (None, Some(session)) => {
+                derived(&[b"confirmed in a session", session.as_bytes(), existing.uuid().as_bytes()]).into()
+            }
+            (None, None) => fresh,
+        }
     }
 
     /// Returns the owner, who reads the memory: a workspace, a team or an organisation, with its name.
@@ -293,7 +304,10 @@ impl Memory {
         let said = [&self.title, &self.description, &self.content].map(|text| spaced(text));
         let texts = said.iter().chain(advice.iter().flatten()).map(String::as_str);
         let outdated = self.linked_to().map(|_| self.id.to_string());
-        let rest = texts.chain([self.outcome.as_str()]).chain(outdated.as_deref());
+        let (layout, domain) = (indentation(&self.content), self.domain_category.as_deref().map(label_key));
+        // Keys are stored, so those of a text without indentation and domain stay as they were.
+        let more = [outdated.as_deref(), layout.as_deref(), domain.as_deref()].into_iter().flatten();
+        let rest = texts.chain([self.outcome.as_str()]).chain(more);
         let readers = [self.workspace_id.as_str(), scope.as_str(), group.unwrap_or_default()];
         self.key(&readers.into_iter().chain(rest).collect::<Vec<_>>())
     }
@@ -324,6 +338,12 @@ impl Memory {
     /// caller fences. A label or a sentence takes one line.
     pub fn format_for_prompt(&self) -> String {
         let mut text = match &self.error_context {
+            None if self.is_of_failure() => format!(
+                "NOTE of a past failure: {}\nWhen: {}\nDetails: {}\n",
+                one_line(&self.title),
+                one_line(&self.description),
+                self.content
+            ),
             None => format!(
                 "STRATEGY: {}\nWhen: {}\nHow: {}\n",
                 one_line(&self.title),
@@ -423,7 +443,7 @@ pub struct Facts {
     pub created_at: Timestamp,
     /// The trace that the memory was learned from.
     pub trace_id: Option<TraceId>,
-    /// The [`Memory::text_key`] of an active memory that nothing outdates. Any other memory has a key of its own, so
+    /// A key of what an active memory that nothing outdates says: its [`Memory::text_key`], outcome and indentation. Any other memory has a key of its own, so
     /// that it never takes the place of one that says the same again.
     pub text_key: String,
 }
@@ -442,7 +462,10 @@ impl From<&Memory> for Facts {
             trace_id: memory.trace_id,
             // An outdated memory may have the words of the one that holds now.
             text_key: match memory.linked_to() {
-                None if memory.status == Status::Active => memory.text_key(),
+                None if memory.status == Status::Active => {
+                    let layout = indentation(&memory.content).unwrap_or_default();
+                    hash_of_parts(&[&memory.text_key(), memory.outcome.as_str(), &layout])
+                }
                 _ => hash_of_parts(&[&memory.id.to_string()]),
             },
         }
@@ -458,6 +481,15 @@ pub struct MemoryInvalid {
 
 fn list(problems: &[FieldProblem]) -> String {
     problems.iter().map(|p| format!("{} {}", p.field, p.problem)).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the white space that the lines of a text begin with, line by line. It is None where none begins with any. Two
+/// programs may differ in it alone.
+pub fn indentation(text: &str) -> Option<String> {
+    let of_line = |line: &str| line[..line.len() - line.trim_start().len()].to_owned();
+    let lines = text.trim().lines().filter(|line| !line.trim().is_empty());
+    let all: Vec<String> = lines.map(of_line).collect();
+    all.iter().any(|white| !white.is_empty()).then(|| all.join("\n"))
 }
 
 /// Returns the text with its white space collapsed.

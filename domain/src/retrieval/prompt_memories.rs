@@ -80,7 +80,7 @@ impl PromptMemories {
                 chosen.left_out.push((entry, LeftOut::Outdated));
                 continue;
             }
-            let (trace, warns) = (entry.memory.trace_id, entry.memory.is_warning());
+            let (trace, warns) = (entry.memory.trace_id, entry.memory.is_of_failure());
             if entry.relevance < floor {
                 chosen.left_out.push((entry, LeftOut::BelowFloor));
                 continue;

@@ -5,8 +5,9 @@
 //! lessons one: every word has to be the same as well (`wording`). In doubt a lesson is added.
 
 use super::wording::{says_the_same, wording_key};
+use crate::memory::label::label_key;
 use crate::memory::signature::Signature;
-use crate::memory::{Memory, hash_of_parts, normalised};
+use crate::memory::{Memory, hash_of_parts, indentation, normalised};
 
 /// Two lessons with the same words say the same from this cosine on.
 const SAME_COSINE: f64 = 0.95;
@@ -40,9 +41,16 @@ fn is_same_statement(a: &Memory, b: &Memory) -> bool {
     a.outcome == b.outcome
         && a.signature() == b.signature()
         && a.advice(normalised) == b.advice(normalised)
+        && indentation(&a.content) == indentation(&b.content)
+        && !are_of_other_domains(a, b)
         && [(&a.title, &b.title), (&a.description, &b.description), (&a.content, &b.content)]
             .into_iter()
             .all(|(a, b)| says_the_same(a, b))
+}
+
+fn are_of_other_domains(a: &Memory, b: &Memory) -> bool {
+    let domain = |memory: &Memory| memory.domain_category.as_deref().map(label_key);
+    domain(a).zip(domain(b)).is_some_and(|(a, b)| a != b)
 }
 
 /// Returns a key that is the same for memories of which [`likeness`] may find that they are the same, so that only
@@ -66,6 +74,20 @@ mod tests {
 
     fn saying(content: &str) -> Memory {
         Memory { content: content.into(), ..strategy(1) }
+    }
+
+    #[test]
+    fn programs_of_another_indentation_and_lessons_of_another_domain_are_no_repeats() {
+        let (all, each) = ("for x in xs:\n    work(x)\ncommit()", "for x in xs:\n    work(x)\n    commit()");
+        assert_eq!(likeness(&saying(all), &saying(each), 1.0), Likeness::Related);
+        assert_eq!(likeness(&saying(all), &saying(&format!("{all}\n")), 1.0), Likeness::Same);
+        assert_ne!(saying(all).duplicate_key(), saying(each).duplicate_key());
+        assert_eq!(saying("Run it.\nThen stop.").duplicate_key(), saying("Run it. Then stop.").duplicate_key());
+        let of = |domain: Option<&str>| Memory { domain_category: domain.map(str::to_owned), ..saying("Ship it.") };
+        assert_eq!(likeness(&of(Some("ios")), &of(Some("android")), 1.0), Likeness::Related);
+        assert_ne!(of(Some("ios")).duplicate_key(), of(Some("android")).duplicate_key());
+        assert_eq!(likeness(&of(Some("iOS")), &of(Some("ios")), 1.0), Likeness::Same);
+        assert_eq!(likeness(&of(None), &of(Some("ios")), 1.0), Likeness::Same);
     }
 
     #[test]
