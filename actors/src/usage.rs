@@ -251,7 +251,8 @@ struct UnstoredSignals {
 }
 
 impl UnstoredSignals {
-    /// Stores the signals. Reading does not register a workspace, so one that nobody has written to gets none.
+    /// Stores the signals of the memories that are still there. Reading does not register a workspace, so one that
+    /// nobody has written to gets none.
     async fn store(self, store: &StoreHandle, workspaces: &WorkspacesHandle) -> Result<(), Error> {
         let deadline = Deadline::after(STORE_LIMIT);
         let resolved = workspaces.resolve(&self.workspace, deadline).await?;
@@ -259,12 +260,16 @@ impl UnstoredSignals {
             return Ok(());
         }
         workspaces.still_there(&resolved, deadline).await?;
+        let shown: HashSet<MemoryId> = self.signals.iter().map(|(_, memory, ..)| *memory).collect();
+        let rows = store.get(shown.into_iter().collect(), deadline).await?;
+        let there: HashSet<MemoryId> = rows.into_iter().map(|row| row.memory.id).collect();
         let signal = |(id, memory_id, session, at)| {
             let workspace = resolved.workspace.id.clone();
             let shown = Signal::new(id, memory_id, workspace, SignalKind::Shown, at);
             Record::Signal(Signal { session: Some(session), ..shown })
         };
-        let records: Vec<Record> = self.signals.into_iter().map(signal).collect();
+        let of_there = self.signals.into_iter().filter(|(_, memory, ..)| there.contains(memory));
+        let records: Vec<Record> = of_there.map(signal).collect();
         for batch in records.chunks(AT_ONCE) {
             store.commit(batch.to_vec(), deadline).await?;
         }

@@ -259,6 +259,10 @@ impl MemoriesHandle {
         mode: SearchMode,
     ) -> Vec<Note> {
         let least = asked_for.unwrap_or(self.settings.min_relevance);
+        if ranking.kept().next().is_none() {
+            let none = "nothing here is about this: no memory that may be read meets the conditions";
+            return vec![Note::new(Code::NothingRelevant, none)];
+        }
         if least <= 0.0 {
             return Vec::new();
         }

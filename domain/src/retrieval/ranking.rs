@@ -74,8 +74,8 @@ impl Ranked {
     }
 }
 
-/// All candidates, best first. Their order depends on nothing but scores and ids, unless [`Self::matching_first`] or
-/// [`Self::newest_first`] was called.
+/// All candidates, best first. Their order depends on nothing but scores and ids, unless [`Self::matching_first`],
+/// [`Self::very_error_first`] or [`Self::newest_first`] was called.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ranking {
     pub entries: Vec<Ranked>,
@@ -154,6 +154,11 @@ impl Ranking {
     /// Puts those first that warn of the very error that is asked for. The order stays the same otherwise.
     pub fn matching_first(&mut self, error: &Signature) {
         self.entries.sort_by_key(|entry| !entry.warns_of(error));
+    }
+
+    /// Puts those first that are relevant by the very error that is asked for. The order stays the same otherwise.
+    pub fn very_error_first(&mut self) {
+        self.entries.sort_by_key(|entry| !entry.score.why.very_error);
     }
 
     /// Cuts what is less certain than `least`, a confidence in 0..=1.

@@ -203,7 +203,9 @@ fn document(retrieved: &Retrieved, detail: Detail) -> serde_json::Result<Value> 
 }
 
 fn compact(memory: &mut JsonObject) {
-    memory.retain(|field, _| !FULL_ONLY.contains(&field.as_str()));
+    // Only a memory that no longer holds says its status.
+    let is_active = memory.get("status").is_none_or(|status| status == "active");
+    memory.retain(|field, _| !FULL_ONLY.contains(&field.as_str()) || (field == "status" && !is_active));
     keep(memory.get_mut("error_context"), &COMPACT_ERROR);
     memory.values_mut().for_each(round);
 }

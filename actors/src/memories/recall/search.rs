@@ -39,8 +39,9 @@ pub(super) struct Searched {
 impl Search<'_> {
     fn rank(&self, candidates: Candidates) -> Ranking {
         let mut ranking = Ranking::of(candidates, &self.asked, &self.profile);
-        if let Some(error) = self.asked.signature.as_ref().filter(|_| self.recall.conditions.warnings_only) {
-            ranking.matching_first(error);
+        match &self.asked.signature {
+            Some(error) if self.recall.conditions.warnings_only => ranking.matching_first(error),
+            _ => ranking.very_error_first(),
         }
         if let Some(least) = self.min_confidence {
             ranking.require_confidence(least);
