@@ -68,8 +68,8 @@ pub fn episode_of(
     now: Timestamp,
 ) -> Trace {
     let calls: Vec<NamedCall> = request.calls.iter().map(NamedCall::of).collect();
-    let check = calls.iter().rev().find(|call| CHECKS.contains(&call.name.as_str()) && call.call.succeeded.is_some());
-    let passed = check.and_then(|check| check.call.succeeded);
+    let check = last_check(&calls);
+    let passed = check.map(|(_, passed)| passed);
     let mut tools: Vec<String> = Vec::new();
     for call in &calls {
         if !tools.contains(&call.name) {
@@ -110,8 +110,7 @@ pub fn episode_of(
         request.question.as_bytes(),
     ];
     let id: TraceId = derived(&of).into();
-    let evidence =
-        check.zip(passed).map(|(check, passed)| format!("{} {}", check.name, if passed { "passed" } else { "failed" }));
+    let evidence = check.map(|(name, passed)| format!("{name} {}", if passed { "passed" } else { "failed" }));
     let mut trace = Trace {
         source,
         task: request.question.clone(),
@@ -128,6 +127,16 @@ pub fn episode_of(
     trace.metadata.source_session = owner.map(str::to_owned).or_else(|| request.session.clone());
     trace.scrub();
     trace
+}
+
+/// Returns the name of the last check whose end is known, and whether it passed. None where the same check ran again
+/// later and nothing tells how it ended.
+fn last_check<'a>(calls: &'a [NamedCall<'_>]) -> Option<(&'a str, bool)> {
+    let checks: Vec<&NamedCall<'_>> = calls.iter().filter(|call| CHECKS.contains(&call.name.as_str())).collect();
+    let last = checks.iter().rposition(|check| check.call.succeeded.is_some())?;
+    let (check, later) = (checks[last], &checks[last + 1..]);
+    let passed = check.call.succeeded.filter(|_| later.iter().all(|later| later.name != check.name))?;
+    Some((&check.name, passed))
 }
 
 /// A call with the name of its tool.
@@ -286,6 +295,31 @@ mod tests {
         let unchecked = [lines[0], lines[5], lines[6]];
         let found = episodes(&unchecked);
         assert_eq!((found[0].outcome, found[0].verdict_source), (Outcome::Partial, VerdictSource::None));
+    }
+
+    /// The run of `cargo test` that failed, and one after it, whose result has no mark.
+    fn run_again(printed: &str) -> Trace {
+        let mut lines = session();
+        lines[8] = result(9, "c", printed, false).replace(r#","is_error":false"#, "");
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        episodes(&lines).remove(0)
+    }
+
+    #[test]
+    fn a_result_without_a_mark_did_not_fail() {
+        let trace = run_again("test result: ok. 2 passed; 0 failed");
+        assert_eq!((trace.outcome, trace.evidence.as_deref()), (Outcome::Success, Some("cargo test passed")));
+        let resolution = trace.failures()[0].resolution.clone();
+        assert_eq!(resolution.as_deref(), Some("Edit src/dates.rs; then cargo test succeeded"));
+        let trace = run_again("Exit code 101\\ntest result: FAILED. 1 passed; 1 failed");
+        assert_eq!((trace.outcome, trace.evidence.as_deref()), (Outcome::Failure, Some("cargo test failed")));
+    }
+
+    #[test]
+    fn a_check_that_ran_again_with_an_unknown_end_leaves_no_older_one_as_the_last_word() {
+        let trace = run_again("running 2 tests\\nerror: test failed, to rerun pass `--lib`");
+        assert_eq!((trace.outcome, trace.verdict_source), (Outcome::Partial, VerdictSource::None));
+        assert_eq!(trace.failures()[0].resolution, None);
     }
 
     #[test]

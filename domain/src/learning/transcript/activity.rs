@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::MAX_QUESTION_CHARS;
 use super::conversation::Turn;
 use super::record::{TranscriptRecord, text_field};
+use crate::memory::signature::error_message;
 use crate::memory::trace::PlanStep;
 
 /// The most requests of a file, calls of a request and steps of a plan. Further ones are left out.
@@ -114,10 +115,14 @@ impl Activity {
                 }
                 open.ended = open.ended.max(at);
             }
-            Some(ToolRecord::Result { id, output, failed }) => {
+            Some(ToolRecord::Result { id, output, failed, tells_failure }) => {
                 let Some(call) = self.calls.get(&id).and_then(|place| open.calls.get_mut(*place)) else { return };
-                call.succeeded = failed.map(|failed| !failed).or_else(|| exit_code(&output).map(|code| code == 0));
-                call.output = Some(shortened(&output));
+                let kept = shortened(&output);
+                let told = failed.map(|failed| !failed).or_else(|| exit_code(&output).map(|code| code == 0));
+                // A result that prints an error and is not told as failed may be either.
+                let is_silent = || tells_failure && error_message(&kept).is_none();
+                call.succeeded = told.or_else(|| is_silent().then_some(true));
+                call.output = Some(kept);
                 open.ended = open.ended.max(at);
             }
             None => {}
@@ -157,8 +162,18 @@ fn parts(fields: &Map<String, Value>) -> Vec<&Value> {
 
 /// A part of a record that is about a tool.
 enum ToolRecord {
-    Call { id: String, tool: String, arguments: Value },
-    Result { id: String, output: String, failed: Option<bool> },
+    Call {
+        id: String,
+        tool: String,
+        arguments: Value,
+    },
+    /// `tells_failure`: the form marks each result that failed, so that one without a mark did not.
+    Result {
+        id: String,
+        output: String,
+        failed: Option<bool>,
+        tells_failure: bool,
+    },
 }
 
 impl ToolRecord {
@@ -190,13 +205,14 @@ impl ToolRecord {
                 id: text_field(fields, "tool_use_id")?,
                 output: text_of(fields.get("content")),
                 failed: fields.get("is_error").and_then(Value::as_bool),
+                tells_failure: true,
             }),
             "function_call_output" | "custom_tool_call_output" => {
                 let output = json(fields.get("output"));
                 let code = output.pointer("/metadata/exit_code").and_then(Value::as_i64);
                 let said = output.get("output").map_or_else(|| text_of(Some(&output)), |said| text_of(Some(said)));
-                let failed = code.map(|code| code != 0);
-                Some(Self::Result { id: text_field(fields, "call_id")?, output: said, failed })
+                let (id, failed) = (text_field(fields, "call_id")?, code.map(|code| code != 0));
+                Some(Self::Result { id, output: said, failed, tells_failure: false })
             }
             _ => None,
         }
