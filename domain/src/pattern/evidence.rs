@@ -74,7 +74,8 @@ pub fn comparable<'a>(
         .iter()
         .filter(|episode| episode.is_original && episode.succeeded.is_some() && episode.at >= since)
         .filter(|episode| kinds.contains(&(episode.workspace.as_str(), episode.task_type.as_str())))
-        .filter(|episode| !own.contains(&episode.id) && !observation::is_followed(part, episode))
+        .filter(|episode| !own.contains(&episode.id))
+        .filter(|episode| !observation::is_followed(part, episode) && !observation::is_unclear(part, episode))
         .collect()
 }
 

@@ -1,6 +1,6 @@
 //! The facts about an episode that the rules for patterns read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -26,6 +26,8 @@ pub struct EpisodeFacts {
     pub framework: Option<String>,
     /// The names of the tools that were called, in the order of the calls.
     pub steps: Vec<String>,
+    /// The names of the tools that it says it used, where it tells no calls. Nobody knows in which order.
+    pub tools_without_order: Vec<String>,
     /// The titles of the plan.
     pub plan: Vec<String>,
     /// True where it succeeded, false where it failed. None where it succeeded in part, or nobody knows.
@@ -83,6 +85,7 @@ impl EpisodeFacts {
         let nothing = EpisodeParts::default();
         let told = trace.episode.as_deref().unwrap_or(&nothing);
         let calls: Vec<&TraceEntry> = told.execution.trace.iter().filter(|entry| entry.tool.is_some()).collect();
+        let tools_without_order = if calls.is_empty() { told.metadata.tools_used.clone() } else { Vec::new() };
         let usage = told.execution.resource_usage;
         let tokens = usage.tokens.unwrap_or(trace.metadata.total_tokens);
         let tool_calls = usage.tool_calls.or((!calls.is_empty()).then_some(calls.len() as u64));
@@ -97,6 +100,7 @@ impl EpisodeFacts {
             language: None,
             framework: None,
             steps: calls.iter().filter_map(|entry| entry.tool.clone()).collect(),
+            tools_without_order,
             plan: told.execution.plan.iter().map(|step| step.title.clone()).collect(),
             succeeded: match trace.outcome {
                 Outcome::Success => Some(true),
@@ -115,7 +119,7 @@ impl EpisodeFacts {
 
     /// Returns the features of its task, as they are compared with the conditions of patterns.
     pub fn features(&self) -> TaskFeatures {
-        let mut tools: Vec<String> = self.steps.clone();
+        let mut tools: Vec<String> = self.steps.iter().chain(&self.tools_without_order).cloned().collect();
         tools.sort();
         tools.dedup();
         TaskFeatures {
@@ -132,7 +136,13 @@ impl EpisodeFacts {
 
     /// Tells whether it says anything that a rule can compare with a pattern: tools, a plan or failures.
     pub fn tells_what_was_done(&self) -> bool {
-        !(self.steps.is_empty() && self.plan.is_empty() && self.failures.is_empty())
+        let lists = [&self.steps, &self.tools_without_order, &self.plan];
+        lists.into_iter().any(|list| !list.is_empty()) || !self.failures.is_empty()
+    }
+
+    /// Returns the names of the tools that were used, called or not told as calls.
+    pub fn tools(&self) -> BTreeSet<String> {
+        self.steps.iter().chain(&self.tools_without_order).map(|tool| label_key(tool)).collect()
     }
 
     /// Returns where each tool was called first, by its name.
@@ -142,5 +152,31 @@ impl EpisodeFacts {
             first.entry(label_key(step)).or_insert(place);
         }
         first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::samples::{now, strategy, trace};
+
+    fn told(used: &[&str], called: &[&str]) -> EpisodeFacts {
+        let mut parts = EpisodeParts::default();
+        parts.metadata.tools_used = used.iter().map(|tool| (*tool).to_owned()).collect();
+        let call = |tool: &&str| TraceEntry { tool: Some((*tool).to_owned()), ..TraceEntry::default() };
+        parts.execution.trace = called.iter().map(call).collect();
+        let told = Trace::reported(trace(1), strategy(1).workspace_id, "session", None, now());
+        EpisodeFacts::of_trace(&Trace { episode: Some(Box::new(parts)), ..told })
+    }
+
+    #[test]
+    fn tools_that_are_named_without_calls_were_used_in_no_order() {
+        let facts = told(&["sed", "Rg"], &[]);
+        assert_eq!(facts.tools(), BTreeSet::from(["rg".to_owned(), "sed".to_owned()]));
+        assert_eq!(facts.features().tools, ["Rg", "sed"]);
+        assert!(facts.tells_what_was_done() && facts.steps.is_empty() && facts.first_calls().is_empty());
+        assert!(!told(&[], &[]).tells_what_was_done());
+        let called = told(&["rg", "sed"], &["sed", "rg"]);
+        assert_eq!((called.steps.as_slice(), called.tools_without_order.len()), (&["sed".into(), "rg".into()][..], 0));
     }
 }

@@ -26,6 +26,11 @@ pub fn is_followed(part: &PatternPart, episode: &EpisodeFacts) -> bool {
     followed(part, episode).is_some()
 }
 
+/// Tells whether nobody knows if an episode did what a pattern says: it names the tools of a sequence and tells no calls.
+pub fn is_unclear(part: &PatternPart, episode: &EpisodeFacts) -> bool {
+    part.category == PatternCategory::Sequence && episode.steps.is_empty() && used_all(part, episode)
+}
+
 /// Returns the application that somebody reports. The rules say how it went where they can tell.
 pub fn reported(pattern: MemoryId, part: &PatternPart, episode: &EpisodeFacts) -> PatternApplication {
     let result = match part.category {
@@ -82,7 +87,7 @@ fn followed(part: &PatternPart, episode: &EpisodeFacts) -> Option<ApplicationRes
 }
 
 fn used_all(part: &PatternPart, episode: &EpisodeFacts) -> bool {
-    let used: BTreeSet<String> = episode.steps.iter().map(|step| label_key(step)).collect();
+    let used = episode.tools();
     let mut wanted = part.content.tools().map(label_key).peekable();
     wanted.peek().is_some() && wanted.all(|tool| used.contains(&tool))
 }
@@ -179,6 +184,16 @@ mod tests {
         assert_eq!(result(&part, &did(&["edit", "cargo test", "rg"])), Some(ApplicationResult::Episode));
         assert_eq!(result(&part, &did(&["rg"])), None);
         assert_eq!(result(&heuristic(PatternCategory::ToolSelection, "None", &[]), &did(&["rg"])), None);
+    }
+
+    #[test]
+    fn tools_that_are_named_without_calls_follow_a_selection_and_no_sequence() {
+        let named = EpisodeFacts { tools_without_order: vec!["read".into(), "Edit".into()], ..episode(1, Some(true)) };
+        let selection = heuristic(PatternCategory::ToolSelection, "Use both", &["edit", "read"]);
+        assert_eq!(result(&selection, &named), Some(ApplicationResult::Episode));
+        let sequence = steps(PatternCategory::Sequence, &[("a", Some("read")), ("b", Some("edit"))]);
+        assert_eq!((result(&sequence, &named), is_unclear(&sequence, &named)), (None, true));
+        assert!(!is_unclear(&sequence, &did(&["edit", "read"])) && !is_unclear(&selection, &named));
     }
 
     #[test]

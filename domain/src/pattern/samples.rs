@@ -18,6 +18,7 @@ pub(crate) fn episode(n: u128, succeeded: Option<bool>) -> EpisodeFacts {
         language: None,
         framework: None,
         steps: Vec::new(),
+        tools_without_order: Vec::new(),
         plan: Vec::new(),
         succeeded,
         failures: Vec::new(),

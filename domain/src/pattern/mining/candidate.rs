@@ -91,8 +91,8 @@ impl MinedPattern {
 
     pub(super) fn recovery(signature: &Signature, by: &str, episodes: &[&EpisodeFacts]) -> Self {
         let error = signature.error();
-        // `by` is the name of a tool where one of the episodes called a tool of that name.
-        let is_tool = episodes.iter().any(|episode| episode.steps.iter().any(|step| label_key(step) == label_key(by)));
+        // `by` is the name of a tool where one of the episodes used a tool of that name.
+        let is_tool = episodes.iter().any(|episode| episode.tools().contains(&label_key(by)));
         let tools = if is_tool { vec![short(by, LABEL_MAX_CHARS)] } else { vec![] };
         let content = heuristic(&format!("{error} came"), by, tools);
         let title = format!("After {error}: {by}");

@@ -14,7 +14,7 @@ const ITEMS_MAX: usize = 64;
 /// The largest set of tools.
 const TOOLS_MAX: usize = 3;
 
-/// A tool with the episodes that called it.
+/// A tool with the episodes that used it.
 type ToolUse = (String, EpisodeSet);
 /// The place of the first call of each tool in an episode.
 type FirstCalls = BTreeMap<String, usize>;
@@ -63,8 +63,9 @@ impl<'a> Group<'a> {
     fn tools(&self) -> (Vec<ToolUse>, Vec<FirstCalls>) {
         let first: Vec<FirstCalls> = self.episodes.iter().map(|episode| episode.first_calls()).collect();
         let mut sets: BTreeMap<&String, EpisodeSet> = BTreeMap::new();
-        for (place, calls) in first.iter().enumerate() {
-            for tool in calls.keys() {
+        let used: Vec<BTreeSet<String>> = self.episodes.iter().map(|episode| episode.tools()).collect();
+        for (place, tools) in used.iter().enumerate() {
+            for tool in tools {
                 sets.entry(tool).or_insert_with(|| EpisodeSet::new(self.episodes.len())).insert(place);
             }
         }
@@ -76,6 +77,21 @@ impl<'a> Group<'a> {
         (tools, first)
     }
 
+    /// Returns the episodes of which nobody knows whether the claim is true of them: they name the tools of an order
+    /// and tell no calls.
+    pub(super) fn unclear(&self, claim: &Claim) -> EpisodeSet {
+        let mut set = EpisodeSet::new(self.episodes.len());
+        let Claim::Order(a, b) = claim else { return set };
+        for (place, episode) in self.episodes.iter().enumerate().filter(|(_, episode)| episode.steps.is_empty()) {
+            let tools = episode.tools();
+            if tools.contains(a) && tools.contains(b) {
+                set.insert(place);
+            }
+        }
+        set
+    }
+
+    /// Returns the orders of two tools that came in the other order, too. Elsewhere the tools themselves are the claim.
     fn orders(&self, tools: &[ToolUse], first: &[FirstCalls]) -> Vec<(Claim, EpisodeSet)> {
         let mut claims = Vec::new();
         for (a, with_a) in tools {
@@ -84,14 +100,16 @@ impl<'a> Group<'a> {
                     continue;
                 }
                 let mut set = EpisodeSet::new(self.episodes.len());
+                let mut came_otherwise = false;
                 for (place, calls) in first.iter().enumerate() {
-                    if let (Some(at), Some(then)) = (calls.get(a), calls.get(b))
-                        && at < then
-                    {
+                    let Some((at, then)) = calls.get(a).zip(calls.get(b)) else { continue };
+                    if at < then {
                         set.insert(place);
+                    } else {
+                        came_otherwise = true;
                     }
                 }
-                if self.is_frequent(&set) {
+                if came_otherwise && self.is_frequent(&set) {
                     claims.push((Claim::Order(a.clone(), b.clone()), set));
                 }
             }

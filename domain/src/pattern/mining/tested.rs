@@ -64,6 +64,8 @@ fn hypotheses<'a>(task_type: &'a str, episodes: &[&'a EpisodeFacts]) -> Vec<Hypo
     let mut found = Vec::new();
     for (set, claim) in by_set {
         let (size, successes) = (set.len(), group.successes.common(&set));
+        let unclear = group.unclear(&claim);
+        let (all, total) = (all - group.successes.common(&unclear), total - unclear.len());
         let table = ContingencyTable {
             successes,
             failures: size - successes,

@@ -100,6 +100,31 @@ fn history(planted: Planted, random: &mut Seeded) -> Vec<EpisodeFacts> {
     all
 }
 
+#[test]
+fn tools_that_are_named_without_calls_make_a_set_and_no_order() {
+    let used = |n: u128, tools: &[&str], succeeded| EpisodeFacts {
+        tools_without_order: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+        at: days_ago(n as f64),
+        ..episode(n, Some(succeeded))
+    };
+    let mut all: Vec<EpisodeFacts> = (0..8).map(|n| used(n, &["rg", "sed"], true)).collect();
+    all.extend((8..16).map(|n| used(n, &["awk"], false)));
+    let mined = mine(&all, &HashSet::new(), now());
+    let [one] = mined.as_slice() else { panic!("{mined:?}") };
+    assert_eq!(one.part.category, PatternCategory::ToolSelection);
+    assert_eq!(one.part.content.tools().collect::<Vec<_>>(), ["rg", "sed"]);
+    // Some told their calls. Those that only named the tools and failed say nothing about the order.
+    let called = |n: u128, steps: [&str; 2], succeeded| EpisodeFacts {
+        steps: steps.map(str::to_owned).to_vec(),
+        ..used(n, &[], succeeded)
+    };
+    let mut all: Vec<EpisodeFacts> = (0..6).map(|n| called(n, ["rg", "sed"], true)).collect();
+    all.push(called(6, ["sed", "rg"], true));
+    all.extend((7..27).map(|n| used(n, &["rg", "sed"], false)));
+    let mined = mine(&all, &HashSet::new(), now());
+    assert!(mined.iter().all(|one| one.part.category != PatternCategory::Sequence), "{mined:?}");
+}
+
 fn found(planted: Planted, mined: &[MinedPattern]) -> bool {
     mined.iter().any(|one| {
         let tools: Vec<&str> = one.part.content.tools().collect();
