@@ -181,6 +181,16 @@ fn session() -> String {
 }
 
 #[test]
+fn a_tool_of_a_server_is_found_by_the_name_that_its_client_gives_it() {
+    let place = Place::new();
+    let id = record(&place, "File the bug", &["--status", "success", "--tool", "mcp__github__create_issue"]);
+    for name in ["mcp__github__create_issue", "github.create_issue"] {
+        assert_eq!(found(&place, &["--strategy", "structured", "--tool", name]), from_ref(&id), "{name}");
+    }
+    assert_eq!(found(&place, &["--strategy", "structured", "--tool", "mcp__github__list"]), Vec::<String>::new());
+}
+
+#[test]
 fn learning_a_session_keeps_what_was_done_in_it_once() {
     let place = Place::new();
     place.write("project/session.jsonl", &session());

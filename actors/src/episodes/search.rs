@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use reasoning_bank_domain::episode::{
     EpisodeFilter, EpisodeFound, EpisodeHits, EpisodeSummary, EpisodeTexts, QuantizedVector, RECENT_DAYS,
-    ScoredEpisode, Strategy, matched_failure,
+    ScoredEpisode, Strategy, matched_failure, tool_name,
 };
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::signature::Signature;
@@ -145,7 +145,7 @@ impl EpisodesHandle {
             domain,
             task_type: request.task_type.clone(),
             status: if request.only_successful { Some(Outcome::Success) } else { request.status },
-            tools: request.tools.clone(),
+            tools: request.tools.iter().map(|tool| tool_name(tool, None)).collect(),
             tags: request.tags.clone(),
             session: request.session.clone(),
             since,

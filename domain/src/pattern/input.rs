@@ -6,9 +6,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::features::TaskFeatures;
+use crate::episode::tool_name;
 use crate::memory::Complexity;
 use crate::memory::pattern::{
-    Applicability, FeatureValue, PatternCategory, PatternContent, PatternGuidance, PatternPart, PatternRelationships,
+    Applicability, ConditionOp, FeatureValue, PatternCategory, PatternContent, PatternGuidance, PatternPart,
+    PatternRelationships,
 };
 use crate::memory::workspace::ROOT_MAX_BYTES;
 use crate::memory::{
@@ -53,14 +55,34 @@ impl PatternInput {
     pub const JUDGED: [&'static str; 7] =
         ["title", "description", "explanation", "content", "applicability", "guidance", "relationships"];
 
-    /// Returns the part of the memory.
+    /// Returns the part of the memory. Its tools have the names that episodes give them.
     pub fn part(&self) -> PatternPart {
+        let (mut content, mut applicability) = (self.content.clone(), self.applicability.clone());
+        content.tools_mut().into_iter().for_each(name_as_episodes_do);
+        applicability.required_capabilities.iter_mut().for_each(name_as_episodes_do);
+        let Applicability { context_conditions, anti_conditions, .. } = &mut applicability;
+        for condition in context_conditions.iter_mut().chain(anti_conditions).filter(|one| one.feature == "tools") {
+            match &mut condition.value {
+                // A regular expression is no name.
+                _ if condition.op == ConditionOp::Matches => {}
+                Some(FeatureValue::Text(tool)) => name_as_episodes_do(tool),
+                Some(FeatureValue::Texts(tools)) => tools.iter_mut().for_each(name_as_episodes_do),
+                Some(FeatureValue::Truth(_) | FeatureValue::Number(_)) | None => {}
+            }
+        }
         PatternPart {
-            applicability: self.applicability.clone(),
+            applicability,
             guidance: self.guidance.clone(),
             relationships: self.relationships.clone(),
-            ..PatternPart::new(self.category, self.content.clone())
+            ..PatternPart::new(self.category, content)
         }
+    }
+}
+
+/// Gives a tool the name that it has in episodes. A name that is too long stays, so that it is refused.
+fn name_as_episodes_do(tool: &mut String) {
+    if tool.chars().count() <= LABEL_MAX_CHARS {
+        *tool = tool_name(tool, None);
     }
 }
 
@@ -111,11 +133,58 @@ impl FeaturesInput {
             domain: full(self.domain),
             task_type: full(self.task_type),
             complexity: self.complexity,
-            tools: self.tools,
+            tools: self.tools.iter().map(|tool| tool_name(tool, None)).collect(),
             language: full(self.language),
             framework: full(self.framework),
             error_signature: full(self.error),
             context: self.context,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const OF_CLIENT: &str = "mcp__github__create_issue";
+    const OF_EPISODES: &str = "github.create_issue";
+
+    #[test]
+    fn the_tools_of_a_pattern_have_the_names_that_episodes_give_them() {
+        let input: PatternInput = serde_json::from_value(json!({
+            "title": "t", "description": "d", "explanation": "e", "category": "tool_selection",
+            "content": {
+                "type": "heuristic", "condition": "c", "rationale": "",
+                "action": {"text": "Use it", "tools": [OF_CLIENT]},
+            },
+            "applicability": {
+                "required_capabilities": [OF_CLIENT],
+                "context_conditions": [
+                    {"feature": "tools", "op": "contains", "value": OF_CLIENT},
+                    {"feature": "tools", "op": "matches", "value": "^mcp__a__b"},
+                    {"feature": "branch", "op": "is", "value": OF_CLIENT},
+                ],
+                "anti_conditions": [{"feature": "tools", "op": "in", "value": [OF_CLIENT, "rg"]}],
+            },
+        }))
+        .unwrap();
+        let part = input.part();
+        let Applicability { required_capabilities, context_conditions, anti_conditions, .. } = &part.applicability;
+        assert_eq!(part.content.tools().collect::<Vec<_>>(), [OF_EPISODES]);
+        assert_eq!(*required_capabilities, [OF_EPISODES]);
+        let values: Vec<String> = context_conditions
+            .iter()
+            .chain(anti_conditions)
+            .map(|one| one.value.as_ref().unwrap().to_string())
+            .collect();
+        assert_eq!(values, [OF_EPISODES, "^mcp__a__b", OF_CLIENT, "github.create_issue, rg"]);
+    }
+
+    #[test]
+    fn the_tools_of_a_task_have_the_names_that_episodes_give_them() {
+        let known = FeaturesInput { tools: vec![OF_CLIENT.into(), "Edit".into()], ..FeaturesInput::default() };
+        assert_eq!(known.features().unwrap().tools, [OF_EPISODES, "Edit"]);
     }
 }

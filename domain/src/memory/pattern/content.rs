@@ -144,6 +144,17 @@ impl PatternContent {
         of_steps.chain(of_action)
     }
 
+    /// Returns the tools that it names, to name them otherwise.
+    pub fn tools_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Template { structure: steps, .. } | Self::Procedure { steps, .. } => {
+                steps.iter_mut().filter_map(|step| step.tool.as_mut()).collect()
+            }
+            Self::Heuristic { action, .. } => action.tools.iter_mut().collect(),
+            Self::Strategy { .. } => Vec::new(),
+        }
+    }
+
     /// Returns all of its texts.
     pub fn texts(&self) -> Vec<&str> {
         let mut texts: Vec<&String> = Vec::new();
