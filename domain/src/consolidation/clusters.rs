@@ -81,8 +81,8 @@ pub fn consolidated_id(instances: &[TraceId]) -> TraceId {
 }
 
 /// Makes the episode that stands for these, which are not empty: it tells what the first one tells, with what all have
-/// in common, what each did otherwise, and their means. `success_rate` is that of all episodes of the type. It is as
-/// old as the first one, so that it is never kept longer than what it was made of.
+/// in common, what each did otherwise, and their means. `success_rate` is that of all episodes of the type. It has the
+/// time of the newest one, so that it is as recent as what it stands for.
 pub fn consolidated(instances: &[Trace], success_rate: Option<f64>) -> Option<Trace> {
     let first = instances.first()?;
     let told = first.episode.as_deref().cloned().unwrap_or_default();
@@ -116,6 +116,7 @@ pub fn consolidated(instances: &[Trace], success_rate: Option<f64>) -> Option<Tr
     let mut seen = BTreeSet::new();
     parts.reflection.insights = insights.filter(|one| seen.insert(one.as_str())).take(KEPT_MAX).cloned().collect();
     let ids: Vec<TraceId> = instances.iter().map(|one| one.trace_id).collect();
+    let newest = instances.iter().map(|one| one.created_at).max().unwrap_or(first.created_at);
     let metadata = TraceMetadata { total_tokens: 0, total_iterations: 0, ..first.metadata.clone() };
     Some(Trace {
         task: first.task.clone(),
@@ -123,7 +124,7 @@ pub fn consolidated(instances: &[Trace], success_rate: Option<f64>) -> Option<Tr
         verdict_source: VerdictSource::None,
         memories_used: in_all(|trace| &trace.memories_used),
         episode: Some(Box::new(parts)),
-        ..Trace::new(consolidated_id(&ids), TraceSource::Consolidated, metadata, first.created_at)
+        ..Trace::new(consolidated_id(&ids), TraceSource::Consolidated, metadata, newest)
     })
 }
 
@@ -190,6 +191,6 @@ mod tests {
         assert_eq!(told.variations[1].further_tools, ["cargo test"]);
         assert_eq!(one.episode.as_ref().unwrap().reflection.insights, ["read the log"]);
         assert_eq!(one.trace_id, consolidated_id(&[id(2), id(1)]));
-        assert_eq!(one.created_at, instances[0].created_at);
+        assert_eq!(one.created_at, instances[1].created_at, "it is as recent as the newest");
     }
 }
