@@ -208,6 +208,26 @@ fn learning_a_session_keeps_what_was_done_in_it_once() {
     assert_eq!(found["hits"].as_array().map(Vec::len), Some(1));
 }
 
+#[test]
+fn a_session_that_is_learned_while_it_runs_is_whole_when_it_is_learned_again() {
+    let place = Place::new();
+    let learn = |session: &str| {
+        place.write("project/session.jsonl", session);
+        place.run(&["--llm", "none", "--json", "learn", "session.jsonl"]).ok().json()["files"][0].clone()
+    };
+    let whole = session();
+    let half: String = whole.split_inclusive('\n').take(3).collect();
+    assert_eq!(learn(&half)["episodes"], 1);
+    let status = || run(&place, &["list"])["episodes"][0]["status"].clone();
+    assert_eq!(status(), "FAILURE");
+    assert_eq!(learn(&whole).get("episodes"), None, "it is no new one");
+    assert_eq!((status(), listed(&place, &[]).len()), (json!("SUCCESS"), 1));
+    let found = run(&place, &["failures", "ValueError: day 366"]);
+    assert_eq!(found["hits"][0]["failure"]["resolution"], "Edit src/dates.rs; then cargo test succeeded");
+    learn(&half);
+    assert_eq!(status(), "SUCCESS", "less than what is known changes nothing");
+}
+
 #[rstest]
 #[case(json!({"outcome": {"status": "SUCCESS"}}), "task")]
 #[case(json!({"task": {"original_input": " "}, "outcome": {"status": "SUCCESS"}}), "task.original_input")]

@@ -1,13 +1,16 @@
-//! Episodes out of transcripts: one for each request of a user for which something was done, stored once.
+//! Episodes out of transcripts: one for each request of a user for which something was done, stored once. One of a
+//! transcript that went on since is brought up to date.
 
 use std::collections::HashSet;
 
-use reasoning_bank_domain::learning::episodes::episode_of;
+use reasoning_bank_domain::learning::episodes::{episode_of, grown};
 use reasoning_bank_domain::learning::transcript::UserRequest;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace, TraceSource, VerdictSource};
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use uuid::Uuid;
 
 use super::EpisodesHandle;
+use crate::conflict::retry_on_conflict;
 use crate::error::Error;
 use crate::ports::Record;
 use crate::runtime::Deadline;
@@ -55,8 +58,8 @@ impl EpisodesHandle {
             let ids: Vec<Uuid> = episodes.iter().map(|episode| episode.trace_id.uuid()).collect();
             let known = self.store.existing_ids(ids, deadline).await?;
             let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
-            let unknown = |episode: &&Trace| !known.contains(&episode.trace_id.uuid());
-            let unknown: Vec<Trace> = episodes.iter().filter(unknown).cloned().collect();
+            let (known, unknown): (Vec<Trace>, Vec<Trace>) =
+                episodes.iter().cloned().partition(|episode| known.contains(&episode.trace_id.uuid()));
             for episode in &unknown {
                 new += 1;
                 batch.extend(self.vectors_of(episode, 0, deadline.halfway()).await.map(Record::EpisodeVectors));
@@ -68,7 +71,31 @@ impl EpisodesHandle {
                 self.workspaces.registered(workspace);
                 self.memories.observe(&unknown, workspace, deadline).await;
             }
+            for episode in &known {
+                if let Some(grown) = self.bring_up_to_date(episode, &workspace.id, deadline).await? {
+                    self.memories.observe(&[grown], workspace, deadline).await;
+                }
+            }
         }
         Ok(new)
+    }
+
+    /// Stores what is told of a stored episode, where more was done for its request since. Returns the episode then.
+    async fn bring_up_to_date(
+        &self,
+        told: &Trace,
+        workspace: &WorkspaceId,
+        deadline: Deadline,
+    ) -> Result<Option<Trace>, Error> {
+        retry_on_conflict(async |_tries| {
+            let stored = self.store.episode(told.trace_id, Some(workspace.clone()), deadline).await?;
+            let Some(next) = stored.and_then(|row| grown(&row.trace, told)) else { return Ok(None) };
+            let vectors = self.vectors_of(&next, next.revision, deadline.halfway()).await;
+            let mut batch = vec![Record::Verdict(next.clone())];
+            batch.extend(vectors.map(Record::EpisodeVectors));
+            self.store.commit(batch, deadline).await?;
+            Ok(Some(next))
+        })
+        .await
     }
 }

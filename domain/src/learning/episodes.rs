@@ -129,6 +129,30 @@ pub fn episode_of(
     trace
 }
 
+/// Returns the next revision of a stored episode, where the same request is told with more work than there was: its
+/// transcript went on since it was learned. A verdict that was reported meanwhile stays.
+pub fn grown(stored: &Trace, told: &Trace) -> Option<Trace> {
+    if stored.trace_id != told.trace_id || amount(told) <= amount(stored) {
+        return None;
+    }
+    let verdict = if stored.evidence_reported { stored } else { told };
+    Some(Trace {
+        revision: stored.revision.saturating_add(1),
+        outcome: verdict.outcome,
+        verdict_source: verdict.verdict_source,
+        evidence: verdict.evidence.clone(),
+        episode: told.episode.clone(),
+        ..stored.clone()
+    })
+}
+
+/// Returns the amount of work that is told: the number of calls, of results, and the seconds until the last of them.
+fn amount(trace: &Trace) -> (usize, usize, Option<f64>) {
+    let Some(parts) = trace.episode.as_deref() else { return (0, 0, None) };
+    let calls = &parts.execution.trace;
+    (calls.len(), calls.iter().filter(|call| call.output.is_some()).count(), parts.execution.duration_s)
+}
+
 /// Returns the name of the last check whose end is known, and whether it passed. None where the same check ran again
 /// later and nothing tells how it ended.
 fn last_check<'a>(calls: &'a [NamedCall<'_>]) -> Option<(&'a str, bool)> {
@@ -320,6 +344,21 @@ mod tests {
         let trace = run_again("running 2 tests\\nerror: test failed, to rerun pass `--lib`");
         assert_eq!((trace.outcome, trace.verdict_source), (Outcome::Partial, VerdictSource::None));
         assert_eq!(trace.failures()[0].resolution, None);
+    }
+
+    #[test]
+    fn a_request_that_went_on_is_the_next_revision_of_its_episode() {
+        let lines = session();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let (half, whole) = (episodes(&lines[..5]).remove(0), episodes(&lines).remove(0));
+        let next = grown(&half, &whole).unwrap();
+        assert_eq!((half.outcome, next.outcome, next.revision), (Outcome::Failure, Outcome::Success, 1));
+        assert!(next.follows(&half) && next.episode == whole.episode && next.evidence == whole.evidence);
+        assert_eq!((grown(&whole, &whole), grown(&whole, &half)), (None, None));
+        let other = Trace { trace_id: crate::memory::samples::trace(9), ..whole.clone() };
+        assert_eq!(grown(&half, &other), None);
+        let corrected = Trace { outcome: Outcome::Partial, evidence_reported: true, ..half };
+        assert_eq!(grown(&corrected, &whole).unwrap().outcome, Outcome::Partial, "somebody reported it");
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub enum Record {
     Workspace(Workspace),
     /// A new trace, at whatever revision. It changes nothing where it is stored already.
     Trace(Trace),
-    /// A change of a stored trace: another verdict, or other ids of what was learned.
+    /// A change of a stored trace: another verdict, other ids of what was learned, or what was done since.
     Verdict(Trace),
     /// A new memory. Where an active memory of the same readers says exactly the same ([`Memory::duplicate_key`]), that
     /// one is confirmed by a signal with the id `confirm`, and this one is not stored. A memory that was learned from a
