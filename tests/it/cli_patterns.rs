@@ -73,6 +73,31 @@ fn a_pattern_is_found_once_a_person_accepts_it_and_no_more_when_it_is_deprecated
 }
 
 #[test]
+fn an_episode_that_names_its_tools_follows_a_pattern_and_is_counted_as_it_is_listed() {
+    let place = Place::new();
+    let mut filing = pattern("File the bug");
+    let action = json!({"text": "File it", "tools": ["mcp__github__create_issue"]});
+    filing["content"] = json!({"type": "heuristic", "condition": "A bug is found", "action": action});
+    let added = add(&place, &filing);
+    let id = added["pattern_id"].as_str().unwrap();
+    let episodes =
+        [("success", "mcp__github__create_issue"), ("failure", "github.create_issue"), ("success", "github.close")];
+    for (n, (status, tool)) in episodes.into_iter().enumerate() {
+        let task = format!("File the bug number {n}");
+        let record = ["--llm", "none", "episode", "record", "--task", &task, "--status", status, "--tool", tool];
+        place.run(&record).ok();
+    }
+    let shown = place.run(&["--json", "pattern", "get", id]).ok().json();
+    let (evidence, count) = (&shown["evidence"], |list: &Value| list.as_array().map(Vec::len));
+    assert_eq!(count(&evidence["supporting_episodes"]), Some(1), "{evidence}");
+    assert_eq!(count(&evidence["counter_episodes"]), Some(1), "{evidence}");
+    assert_eq!((&evidence["num_applications"], &evidence["success_rate"]), (&json!(2), &json!(0.5)));
+    assert_eq!(shown["lifecycle"]["usage_count"], 2);
+    let told = place.run(&["pattern", "get", id]).ok().stdout;
+    assert!(told.contains("1 of 2 applications succeeded"), "{told}");
+}
+
+#[test]
 fn five_applications_that_succeed_validate_a_pattern_and_each_counts_once() {
     let place = Place::with_instant_model();
     let added = add(&place, &pattern("Search first"));

@@ -76,7 +76,7 @@ impl MemoriesHandle {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let (memory, part) = self.readable_pattern(id, &workspace, deadline).await?;
         let judged = self.judged(id, deadline).await?;
-        Ok(PatternDocument::new(&memory, &part, &judged.applied()))
+        Ok(PatternDocument::new(&memory, &part, &judged.applied(), self.clock.now()))
     }
 
     /// Records that a pattern was applied in the work of a trace, and looks at its applications.
@@ -180,7 +180,7 @@ impl MemoriesHandle {
             let judged = self.judged(id, deadline).await?;
             let stage_before = part.stage;
             let (memory, part) = self.store_part(&before, memory, next, Vec::new(), deadline).await?;
-            let pattern = PatternDocument::new(&memory, &part, &judged.applied());
+            let pattern = PatternDocument::new(&memory, &part, &judged.applied(), self.clock.now());
             Ok(PatternChanged { pattern, application_id: None, stage_before, why })
         })
         .await

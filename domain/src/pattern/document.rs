@@ -4,9 +4,10 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::evidence::Applied;
+use super::evidence::{Applied, PatternEvidence};
 use super::finding::{PatternScore, SuggestedPattern};
 use super::pruning::PruneReason;
+use super::stages::shown;
 use crate::memory::ids::{MemoryId, RunId, SignalId, TraceId};
 use crate::memory::pattern::{
     Applicability, PatternCategory, PatternContent, PatternGuidance, PatternPart, PatternRelationships, PatternStage,
@@ -78,11 +79,15 @@ pub struct PatternLifecycleView {
 const EPISODES_SHOWN: usize = 100;
 
 impl PatternDocument {
-    /// Makes the document of a memory that is a pattern.
-    pub fn new(memory: &Memory, part: &PatternPart, applied: &[Applied<'_>]) -> Self {
+    /// Makes the document of a memory that is a pattern. The applications are counted as they are listed; what a test
+    /// found is that of the last one.
+    pub fn new(memory: &Memory, part: &PatternPart, applied: &[Applied<'_>], now: Timestamp) -> Self {
         let (statistics, lifecycle) = (&part.statistics, &part.lifecycle);
+        let listed = shown(part, applied, now);
+        let counted = PatternEvidence::of(&listed, &[], now);
+        let success_rate = counted.rate();
         let of = |succeeded: bool| {
-            let those = applied.iter().filter(|one| one.succeeded() == Some(succeeded));
+            let those = listed.iter().filter(|one| one.succeeded() == Some(succeeded));
             those.map(|one| one.application.episode_id).take(EPISODES_SHOWN).collect()
         };
         Self {
@@ -101,12 +106,12 @@ impl PatternDocument {
             evidence: PatternEvidenceView {
                 supporting_episodes: of(true),
                 counter_episodes: of(false),
-                num_applications: statistics.num_applications,
-                success_rate: statistics.success_rate,
+                num_applications: counted.applications,
+                success_rate,
                 base_rate: statistics.base_rate,
                 avg_time_saving: statistics.avg_time_saving,
                 avg_cost_saving: statistics.avg_cost_saving,
-                success_rate_improvement: statistics.success_rate_improvement,
+                success_rate_improvement: success_rate.zip(statistics.base_rate).map(|(rate, base)| rate - base),
                 confidence_score: statistics.confidence,
                 statistical_significance: statistics.p_value,
                 last_validated: lifecycle.validation.as_ref().map(|validation| validation.at),
@@ -116,8 +121,8 @@ impl PatternDocument {
                 status: part.stage,
                 validation: lifecycle.validation.clone(),
                 under_review_since: lifecycle.under_review_since,
-                usage_count: statistics.usage_count,
-                last_used: statistics.last_used,
+                usage_count: applied.len() as u64,
+                last_used: applied.iter().map(|one| one.application.at).max(),
                 superseded_by: lifecycle.superseded_by,
                 deprecation_reason: lifecycle.deprecation_reason.clone(),
             },
@@ -275,4 +280,35 @@ pub struct PatternChanged {
     pub stage_before: PatternStage,
     /// The reason why it moved, or why it stays where it is.
     pub why: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::pattern::PatternApplication;
+    use crate::memory::samples::{days_ago, id, now, strategy};
+    use crate::pattern::facts::EpisodeFacts;
+    use crate::pattern::observation::reported;
+    use crate::pattern::samples::{episode, tool_pattern};
+
+    #[test]
+    fn applications_are_counted_as_they_are_listed() {
+        let mut part = tool_pattern(&["rg"]);
+        let at = |n: u128, days: f64, succeeded| EpisodeFacts { at: days_ago(days), ..episode(n, Some(succeeded)) };
+        let episodes = [at(1, 1.0, true), at(2, 2.0, true), at(3, 3.0, false), at(4, 91.0, true)];
+        let reports: Vec<PatternApplication> = episodes.iter().map(|one| reported(id(1), &part, one)).collect();
+        let with = |(application, episode)| Applied { application, episode: Some(episode) };
+        let applied: Vec<Applied<'_>> = reports.iter().zip(&episodes).map(with).collect();
+        let numbers = |part: &PatternPart| {
+            let PatternDocument { evidence, lifecycle, .. } = PatternDocument::new(&strategy(1), part, &applied, now());
+            let listed = (evidence.supporting_episodes.len(), evidence.counter_episodes.len());
+            (listed, evidence.num_applications, evidence.success_rate, lifecycle.usage_count)
+        };
+        assert_eq!(numbers(&part), ((2, 1), 3, Some(2.0 / 3.0), 4), "no test was made yet");
+        (part.version, part.lifecycle.version_since) = (2, Some(now()));
+        assert_eq!(numbers(&part), ((0, 0), 0, None, 4), "none is of this version");
+        part.lifecycle.validation =
+            Some(PatternValidation { at: now(), successes: 2, applications: 3, accepted_because: None });
+        assert_eq!(numbers(&part), ((2, 1), 3, Some(2.0 / 3.0), 4), "they validated this version");
+    }
 }

@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 
-use super::evidence::{APPLICATIONS_MIN, Applied, PatternEvidence, SIGNIFICANCE};
+use super::evidence::{APPLICATIONS_MIN, Applied, PatternEvidence, SIGNIFICANCE, window_start};
 use super::facts::EpisodeFacts;
 use super::significance::binomial_at_most;
 use crate::memory::ids::MemoryId;
@@ -59,6 +59,29 @@ pub(super) fn counts_for(part: &PatternPart, application: &PatternApplication) -
     application.version == part.version && is_since
 }
 
+/// Returns the applications of the last 90 days that a pattern is shown with: those of its version, or while it has
+/// none and was validated by those of earlier ones, those.
+pub fn shown<'a>(part: &PatternPart, applied: &[Applied<'a>], now: Timestamp) -> Vec<Applied<'a>> {
+    let mut those = of_version(part, applied);
+    if those.is_empty() && part.lifecycle.validation.is_some() {
+        those = met(part, applied);
+    }
+    let since = window_start(now);
+    those.retain(|one| one.application.at >= since);
+    those
+}
+
+fn of_version<'a>(part: &PatternPart, applied: &[Applied<'a>]) -> Vec<Applied<'a>> {
+    applied.iter().copied().filter(|one| counts_for(part, one.application)).collect()
+}
+
+/// Returns the applications whose episodes a pattern applies to.
+fn met<'a>(part: &PatternPart, applied: &[Applied<'a>]) -> Vec<Applied<'a>> {
+    let prepared = super::finding::PreparedPattern::new(MemoryId::from(uuid::Uuid::nil()), part);
+    let meets = |one: &Applied<'_>| one.episode.is_some_and(|episode| prepared.applies(&episode.features()).is_ok());
+    applied.iter().copied().filter(meets).collect()
+}
+
 /// Looks at the applications of a pattern and moves it on where they say so.
 pub fn review(
     part: &PatternPart,
@@ -66,8 +89,7 @@ pub fn review(
     comparable: &[&EpisodeFacts],
     now: Timestamp,
 ) -> PatternReview {
-    let of_version: Vec<Applied<'_>> =
-        applied.iter().copied().filter(|one| counts_for(part, one.application)).collect();
+    let of_version = of_version(part, applied);
     let evidence = PatternEvidence::of(&of_version, comparable, now);
     let mut next = part.clone();
     // A version that was validated by the applications of the one before keeps those numbers until it has its own.
@@ -132,10 +154,7 @@ pub fn next_version(
     comparable: &[&EpisodeFacts],
     now: Timestamp,
 ) -> PatternPart {
-    let applies = super::finding::PreparedPattern::new(MemoryId::from(uuid::Uuid::nil()), &part);
-    let meets = |one: &&Applied<'_>| one.episode.is_some_and(|episode| applies.applies(&episode.features()).is_ok());
-    let met: Vec<Applied<'_>> = applied.iter().filter(meets).copied().collect();
-    let evidence = PatternEvidence::of(&met, comparable, now);
+    let evidence = PatternEvidence::of(&met(&part, applied), comparable, now);
     let mut next = part;
     begin_version(&mut next, now);
     next.statistics = evidence.statistics(applied);

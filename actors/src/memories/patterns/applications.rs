@@ -136,7 +136,7 @@ impl MemoriesHandle {
             },
         };
         let stored = self.store_part(memory, memory.clone(), reviewed.part, batch, deadline).await?;
-        let pattern = PatternDocument::new(&stored.0, &stored.1, &applied);
+        let pattern = PatternDocument::new(&stored.0, &stored.1, &applied, now);
         Ok(PatternChanged { pattern, application_id: None, stage_before: part.stage, why })
     }
 }

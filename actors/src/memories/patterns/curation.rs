@@ -69,7 +69,7 @@ impl MemoriesHandle {
                 ..before.clone()
             };
             if changed == part && memory == before {
-                let pattern = PatternDocument::new(&before, &part, &applied);
+                let pattern = PatternDocument::new(&before, &part, &applied, now);
                 let why = "it says that already".to_owned();
                 return Ok(PatternChanged { pattern, application_id: None, stage_before: part.stage, why });
             }
@@ -80,7 +80,7 @@ impl MemoriesHandle {
             let Some((memory, record)) = revised else { return Err(Error::internal("a change of a pattern is none")) };
             let history = Record::History(HistoryEntry::earlier_version(&before, &memory, now));
             self.store.commit(vec![record, history], deadline).await?;
-            let pattern = PatternDocument::new(&memory, &next, &applied);
+            let pattern = PatternDocument::new(&memory, &next, &applied, now);
             let why = format!("version {}", next.version);
             Ok(PatternChanged { pattern, application_id: None, stage_before: part.stage, why })
         })
