@@ -26,7 +26,7 @@ pub(super) fn extract<T: DeserializeOwned>(
     judged_elsewhere: &[&str],
 ) -> Result<T, Error> {
     let mut arguments = arguments.unwrap_or_default();
-    drop_nulls(&mut arguments);
+    drop_nulls(schema, &mut arguments);
     ArgumentCheck { judged_elsewhere }.fields(schema, "", &arguments)?;
     serde_path_to_error::deserialize(Value::Object(arguments))
         .map_err(|error| Error::invalid(error.path().to_string(), problem_of(error.inner())))
@@ -52,18 +52,38 @@ pub(crate) fn read_arguments<T: DeserializeOwned + JsonSchema>(
     extract(&of_arguments::<T>(), Some(arguments), judged_elsewhere)
 }
 
-/// Drops nulls, which clients send for what they leave out.
-fn drop_nulls(object: &mut JsonObject) {
+/// Drops nulls, which clients send for what they leave out. What a schema leaves open is data, and stays as it was sent.
+fn drop_nulls(schema: &JsonObject, object: &mut JsonObject) {
     object.retain(|_, value| !value.is_null());
-    object.values_mut().for_each(drop_nulls_inside);
+    let (known, each) = (schema.get("properties"), schema.get("additionalProperties"));
+    for (name, value) in object.iter_mut() {
+        if let Some(schema) = known.and_then(|known| known.get(name)).or(each) {
+            drop_nulls_inside(schema, value);
+        }
+    }
 }
 
-fn drop_nulls_inside(value: &mut Value) {
+fn drop_nulls_inside(schema: &Value, value: &mut Value) {
+    let schema = branch_of(schema, value);
     match value {
-        Value::Object(inner) => drop_nulls(inner),
-        Value::Array(items) => items.iter_mut().for_each(drop_nulls_inside),
+        Value::Object(object) if !is_open(schema) => {
+            if let Some(schema) = schema.as_object() {
+                drop_nulls(schema, object);
+            }
+        }
+        Value::Array(items) => {
+            if let Some(schema) = schema.get("items") {
+                items.iter_mut().for_each(|item| drop_nulls_inside(schema, item));
+            }
+        }
         _ => {}
     }
+}
+
+/// Says whether a schema leaves open what an object has.
+fn is_open(schema: &Value) -> bool {
+    let says = |keyword: &str| schema.get(keyword).is_some_and(|said| said.is_object() || said.is_array());
+    !["properties", "additionalProperties", "oneOf", "anyOf", "allOf"].into_iter().any(says)
 }
 
 /// A check that knows as much of JSON Schema as the schemas of arguments use.
@@ -193,6 +213,13 @@ fn admits(schema: &Value, value: &Value) -> bool {
         Some("null") => value.is_null(),
         _ => true,
     }
+}
+
+/// Returns the branch of a schema that a value takes, or the schema itself where it has no branch for the value.
+fn branch_of<'a>(schema: &'a Value, value: &Value) -> &'a Value {
+    let is_told = |word: &str| value.get("type").is_some_and(|told| told == word);
+    let is_taken = |one: &&'a Value| admits(one, value) && type_of(one).is_none_or(is_told);
+    branches(schema).and_then(|branches| branches.iter().find(is_taken)).unwrap_or(schema)
 }
 
 /// Returns the schemas of which a value has to fit one.

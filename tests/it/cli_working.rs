@@ -166,6 +166,19 @@ fn an_update_with_a_wrong_part_stores_none_of_its_parts() {
 }
 
 #[test]
+fn null_inside_of_a_value_or_a_result_is_kept() {
+    let place = with_working();
+    let mut process = McpProcess::initialized(&place, &[]);
+    let task = open(&mut process)["task_id"].clone();
+    let set = json!([{"key": "proxy", "value": {"proxy": null, "retries": 0}}]);
+    let results = json!([{"subtask": "profile", "output": [1, null, {"a": null}]}]);
+    process.call("working_update", json!({"task_id": task, "note": null, "set": set, "results": results}));
+    let read = process.call("working_context", json!({"task_id": task, "get": ["value:1", "result:2"]}));
+    let texts = [&read["entries"][0]["text"], &read["entries"][1]["text"]];
+    assert_eq!(texts, [r#"{"proxy":null,"retries":0}"#, r#"[1,null,{"a":null}]"#], "{read}");
+}
+
+#[test]
 fn a_plan_that_cannot_be_worked_off_begins_no_task() {
     let place = with_working();
     let mut process = McpProcess::initialized(&place, &[]);

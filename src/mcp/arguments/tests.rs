@@ -33,3 +33,44 @@ fn null_says_as_much_as_nothing() {
     let Value::Object(new) = new else { panic!() };
     assert_eq!(read_arguments::<NewToken>(new, &[]).unwrap().team, None);
 }
+
+#[derive(Debug, PartialEq, serde::Deserialize, JsonSchema)]
+struct OpenArguments {
+    note: Option<String>,
+    /// Any JSON.
+    output: Value,
+    parts: Vec<OpenPart>,
+    whole: serde_json::Map<String, Value>,
+    form: Option<OpenForm>,
+}
+
+#[derive(Debug, PartialEq, serde::Deserialize, JsonSchema)]
+struct OpenPart {
+    name: Option<String>,
+    value: Value,
+}
+
+#[derive(Debug, PartialEq, serde::Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum OpenForm {
+    Empty { name: Option<String> },
+    Full { value: Value },
+}
+
+#[test]
+fn null_inside_of_any_json_stays_where_it_is() {
+    let data = json!({"proxy": null, "list": [1, null, {"a": null}]});
+    let sent = json!({
+        "note": null,
+        "output": data,
+        "parts": [{"name": null, "value": data}, {"value": [null, {"b": null}]}],
+        "whole": data,
+        "form": {"type": "full", "value": data},
+    });
+    let Value::Object(sent) = sent else { panic!() };
+    let read: OpenArguments = read_arguments(sent, &[]).unwrap();
+    assert_eq!((read.note, &read.output, Value::Object(read.whole)), (None, &data, data.clone()));
+    let part = |value| OpenPart { name: None, value };
+    assert_eq!(read.parts, [part(data.clone()), part(json!([null, {"b": null}]))]);
+    assert_eq!(read.form, Some(OpenForm::Full { value: data }));
+}

@@ -19,6 +19,12 @@ async fn a_script_lives_with_a_task_from_its_beginning_to_its_episode() {
     let update = json!({"results": [{"subtask": "profile", "output": "parse()"}], "state": {"completed": ["profile"]}});
     let (status, updated) = red.send(Method::PATCH, &path, Some(update)).await;
     assert_eq!((status, &updated["added"]), (StatusCode::OK, &json!(["result:1"])), "{updated}");
+    let with_null = json!({"set": [{"key": "proxy", "value": {"host": null, "retries": 0}}], "note": null});
+    let (status, updated) = red.send(Method::PATCH, &path, Some(with_null)).await;
+    assert_eq!((status, &updated["added"]), (StatusCode::OK, &json!(["value:2"])), "{updated}");
+    let get = Some(json!({"get": ["value:2"]}));
+    let (_, read) = red.send(Method::POST, &format!("{path}/context"), get).await;
+    assert_eq!(read["entries"][0]["text"], r#"{"host":null,"retries":0}"#, "{read}");
     let (_, resumed) = red.send(Method::POST, "/working", Some(json!({}))).await;
     assert_eq!(resumed["task_id"], opened["task_id"], "{resumed}");
 
