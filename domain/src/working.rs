@@ -200,14 +200,14 @@ impl WorkingMemory {
             }
             Operation::Restore(id) => {
                 if let Some(snapshot) = self.snapshots.iter().find(|snapshot| snapshot.id == *id) {
-                    self.state = TaskState::clone(&snapshot.state);
+                    // A number that was given once is never given again, so that a reference means one thing.
+                    self.state = TaskState { next_entry: first, ..TaskState::clone(&snapshot.state) };
                 }
             }
             Operation::Close(_) => {}
         }
         self.touched_at = at;
-        let is_new = |entry: &&Entry| entry.id >= first && !matches!(operation, Operation::Restore(_));
-        let added = self.state.entries.iter().filter(is_new).map(Entry::reference).collect();
+        let added = self.state.entries.iter().filter(|entry| entry.id >= first).map(Entry::reference).collect();
         Ok(WorkingChange { added, warnings: self.state.prune() })
     }
 }
