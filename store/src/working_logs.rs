@@ -107,12 +107,6 @@ struct WorkingFile {
     path: PathBuf,
 }
 
-impl WorkingFile {
-    fn is_there(&self) -> io::Result<bool> {
-        Ok(self.file.metadata()?.nlink() > 0)
-    }
-}
-
 impl WorkingLog for WorkingFile {
     fn append(&mut self, lines: &str, sync: bool) -> io::Result<bool> {
         if !self.is_there()? {
@@ -131,6 +125,10 @@ impl WorkingLog for WorkingFile {
     fn sync(&mut self) -> io::Result<bool> {
         sync_data(&self.path, &self.file)?;
         self.is_there()
+    }
+
+    fn is_there(&self) -> io::Result<bool> {
+        Ok(self.file.metadata()?.nlink() > 0)
     }
 
     fn remove(&mut self) -> io::Result<()> {
@@ -173,7 +171,9 @@ mod tests {
         let since = |more: i64| Timestamp::from_second(1_600_000_000 + more).unwrap();
         assert_eq!(logs.unwritten_since(since(0)).unwrap(), [(workspace.clone(), task)]);
         assert_eq!(logs.unwritten_since(since(-1)).unwrap(), []);
+        assert!(log.is_there().unwrap());
         fs::remove_file(&path).unwrap();
+        assert!(!log.is_there().unwrap());
         assert!(!log.append("five", false).unwrap() && !log.sync().unwrap());
         assert!(logs.list(&workspace).unwrap().is_empty());
     }

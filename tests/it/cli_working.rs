@@ -251,7 +251,13 @@ fn a_workspace_that_is_deleted_takes_its_tasks_with_it() {
     let workspaces = place.document(&["workspace", "list"]);
     let id = workspaces["workspaces"][0]["id"].as_str().unwrap().to_owned();
     place.run(&["workspace", "delete", &id, "--yes"]).ok();
-    let gone = process.call_failing("working_update", json!({"task_id": task, "note": "still here?"}));
-    assert_eq!(gone["code"], "not_found", "{gone}");
+    for (tool, arguments) in [
+        ("working_context", json!({"task_id": task})),
+        ("working_open", json!({"task_id": task})),
+        ("working_update", json!({"task_id": task, "note": "still here?"})),
+    ] {
+        let gone = process.call_failing(tool, arguments);
+        assert_eq!(gone["code"], "not_found", "{tool}: {gone}");
+    }
     assert!(!std::fs::exists(place.path("data/working").join(&id)).unwrap());
 }

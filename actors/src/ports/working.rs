@@ -38,6 +38,9 @@ pub trait WorkingLog: Send {
     /// Returns when everything that was appended is on the disk. False where the log was removed.
     fn sync(&mut self) -> io::Result<bool>;
 
+    /// Says whether the log was not removed. It costs less than a read.
+    fn is_there(&self) -> io::Result<bool>;
+
     /// Removes the log.
     fn remove(&mut self) -> io::Result<()>;
 }

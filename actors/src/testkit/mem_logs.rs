@@ -38,6 +38,11 @@ impl MemLogs {
         })
     }
 
+    /// Removes the logs of a workspace, as its deletion by another process does.
+    pub fn remove_all(&self, workspace: &WorkspaceId) {
+        self.with(|logs| logs.retain(|(of, _), _| of != workspace));
+    }
+
     /// Lets every removal of a log fail from now on, or no longer.
     pub fn keep_removed(&self, keeps: bool) {
         self.keeps_removed.store(keeps, Ordering::SeqCst);
@@ -97,6 +102,10 @@ impl WorkingLog for MemLog {
     fn sync(&mut self) -> io::Result<bool> {
         let sync = |log: &mut MemLogLines| log.synced = log.lines.len();
         Ok(self.logs.with(|logs| logs.get_mut(&self.key).map(sync).is_some()))
+    }
+
+    fn is_there(&self) -> io::Result<bool> {
+        Ok(self.logs.with(|logs| logs.contains_key(&self.key)))
     }
 
     fn remove(&mut self) -> io::Result<()> {

@@ -106,6 +106,18 @@ async fn shown(system: &System, task: &WorkingTask, operations: Vec<Operation>) 
 }
 
 #[tokio::test]
+async fn a_task_whose_log_another_process_removed_is_no_longer_shown() {
+    let bank = Bank::default();
+    bank.register().await;
+    let system = bank.open(false).await;
+    let task = begun(&system, "ann").await;
+    assert!(shown(&system, &task, Vec::new()).await.is_ok());
+    bank.logs.remove_all(&task.workspace);
+    let gone = shown(&system, &task, Vec::new()).await.unwrap_err();
+    assert!(matches!(gone, Error::NotFound(_)), "{gone}");
+}
+
+#[tokio::test]
 async fn a_task_outlives_a_crash_of_the_actor_and_its_process() {
     let bank = Bank::default();
     bank.register().await;
