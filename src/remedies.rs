@@ -40,6 +40,10 @@ pub(crate) fn of(error: &Error) -> Cow<'static, str> {
         Error::Store(StoreError::TimedOut) => "call again; a write may have been done: look before you repeat it".into(),
         Error::Store(StoreError::Conflict(_) | StoreError::JobChanged(_) | StoreError::TraceChanged(_))
         | Error::Conflict(_) => "read it again and repeat the change".into(),
+        Error::TaskInUse(_) => {
+            "go on with it in the session that has it open, or end the server of that session and call again".into()
+        }
+        Error::ConsolidationRunning => "wait until it has ended, and call again".into(),
         Error::Store(StoreError::CarriedOut(_)) => {
             "do not send it again: it was done once, and only its answer was lost; read what is stored now".into()
         }

@@ -237,7 +237,7 @@ impl ConsolidationHandle {
     }
 
     fn take_lease(&self) -> Result<LeaseGuard, Error> {
-        self.lease.try_take().ok_or_else(|| Error::Conflict("this bank".to_owned()))
+        self.lease.try_take().ok_or(Error::ConsolidationRunning)
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::evidence::report::ReportRefusal;
 use reasoning_bank_domain::learning::recording::RecordRefusal;
+use reasoning_bank_domain::memory::ids::WorkingId;
 use reasoning_bank_domain::memory::{FieldProblem, MemoryInvalid, Scope};
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::solve::task::BestSoFar;
@@ -93,6 +94,11 @@ pub enum Error {
     /// Others changed the same thing at the same time, again and again.
     #[error("{0} was changed at the same time by somebody else")]
     Conflict(String),
+    /// Only the process that has a task open can change it.
+    #[error("another process has the task {0} open")]
+    TaskInUse(WorkingId),
+    #[error("another consolidation of this bank is running")]
+    ConsolidationRunning,
     /// A file of a memory bank cannot be written. The message names it and its problem.
     #[error("the memory bank is not in its files: {0}")]
     BankUnwritten(String),
@@ -136,7 +142,9 @@ impl Error {
                 | StoreError::CarriedOut(_),
             )
             | Self::RequestInWork
-            | Self::Conflict(_) => Code::Conflict,
+            | Self::Conflict(_)
+            | Self::TaskInUse(_)
+            | Self::ConsolidationRunning => Code::Conflict,
             Self::Store(_) | Self::BankUnwritten(_) => Code::StoreUnavailable,
             Self::Embedding(_) => Code::EmbeddingUnavailable,
             Self::ModelUnavailable { .. } => Code::LlmUnavailable,
@@ -181,6 +189,8 @@ impl Error {
                 | Self::DeadlineExceeded
                 | Self::RequestInWork
                 | Self::Conflict(_)
+                | Self::TaskInUse(_)
+                | Self::ConsolidationRunning
         )
     }
 }

@@ -50,6 +50,8 @@ pub struct WorkingTask {
 pub struct ListedTask {
     pub id: WorkingId,
     pub memory: WorkingMemory,
+    /// Another process has it open: it is shown as its log is now, and only that process can change it.
+    pub is_elsewhere: bool,
 }
 
 #[derive(Clone)]
@@ -139,9 +141,21 @@ impl WorkingHandle {
         Ok(all.len() as u64)
     }
 
-    /// Lists the tasks of an owner that are not closed, the one touched last first. Those that another process has are
-    /// left out.
+    /// Lists the tasks of an owner that can be worked on here, the one touched last first.
     pub async fn list(
+        &self,
+        workspace: &WorkspaceId,
+        owner: &str,
+        deadline: Deadline,
+    ) -> Result<Vec<ListedTask>, Error> {
+        let mut listed = self.list_all(workspace, owner, deadline).await?;
+        listed.retain(|task| !task.is_elsewhere);
+        Ok(listed)
+    }
+
+    /// Lists the tasks of an owner that are not closed, with those that another process has open, the one touched last
+    /// first.
+    pub async fn list_all(
         &self,
         workspace: &WorkspaceId,
         owner: &str,
@@ -154,7 +168,11 @@ impl WorkingHandle {
             let task = WorkingTask { workspace: workspace.clone(), owner: owner.to_owned(), id };
             let (held, is_new) = match self.get(&task, deadline).await {
                 Ok(found) => found,
-                Err(Error::NotFound(_) | Error::Conflict(_)) => continue,
+                Err(Error::NotFound(_)) => continue,
+                Err(Error::TaskInUse(_)) => {
+                    listed.extend(self.listed_elsewhere(&task, deadline).await?);
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
             let memory = held.lock().await.memory().clone();
@@ -165,12 +183,23 @@ impl WorkingHandle {
                 }
                 continue;
             }
-            listed.push(ListedTask { id, memory });
+            listed.push(ListedTask { id, memory, is_elsewhere: false });
             drop(held);
             self.release_if(is_new, &task.key(), deadline).await?;
         }
         listed.sort_by_key(|task| std::cmp::Reverse(task.memory.touched_at()));
         Ok(listed)
+    }
+
+    /// Reads a task that another process has open. None where it is closed by now, or has another owner.
+    async fn listed_elsewhere(&self, task: &WorkingTask, deadline: Deadline) -> Result<Option<ListedTask>, Error> {
+        let (logs, (workspace, id)) = (Arc::clone(&self.logs), task.key());
+        let read = blocking(deadline, move || match logs.read(&workspace, id).map_err(unusable)? {
+            Some(lines) => LoadedTask::read_lines(&lines),
+            None => Ok(None),
+        });
+        let own = read.await?.filter(|(owner, memory)| *owner == task.owner && memory.end().is_none());
+        Ok(own.map(|(_, memory)| ListedTask { id, memory, is_elsewhere: true }))
     }
 
     /// Returns a task that is open, and whether it came from its log just now. One that was being closed when its

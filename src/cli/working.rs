@@ -59,7 +59,7 @@ async fn task(bank: &SystemHandle, id: WorkingId, loaded: &Loaded) -> Result<Wor
 
 async fn open(bank: &SystemHandle, loaded: &Loaded) -> Result<Vec<ListedTask>, Error> {
     let workspace = bank.workspaces.resolve(&loaded.workspace, request_deadline()).await?.workspace.id;
-    bank.working.list(&workspace, LOCAL_OWNER, request_deadline()).await
+    bank.working.list_all(&workspace, LOCAL_OWNER, request_deadline()).await
 }
 
 impl OpenTask {
@@ -71,6 +71,7 @@ impl OpenTask {
             phase: memory.execution().phase.clone(),
             touched_at: memory.touched_at(),
             entries: memory.entries().len(),
+            open_elsewhere: task.is_elsewhere,
         }
     }
 }

@@ -84,6 +84,15 @@ impl WorkingLogs for WorkingFiles {
         Ok(OpenedLog::Opened(Box::new(WorkingFile { file, path }), lines))
     }
 
+    fn read(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<Option<Vec<String>>> {
+        let Some(mut text) = unless_gone(fs::read(self.path(workspace, task)))? else { return Ok(None) };
+        // The process that has it open may be in the middle of a line.
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        text.truncate(whole);
+        let text = String::from_utf8(text).map_err(io::Error::other)?;
+        Ok(Some(text.lines().map(str::to_owned).collect()))
+    }
+
     fn list(&self, workspace: &WorkspaceId) -> io::Result<Vec<WorkingId>> {
         let mut listed = self.logs_of(workspace)?;
         listed.sort_unstable_by(|one, other| other.cmp(one));
@@ -157,10 +166,12 @@ mod tests {
         let mut log = logs.create(&workspace, task).unwrap();
         assert!(log.append("one", true).unwrap() && log.append("two", false).unwrap());
         assert_eq!(lines(logs.open(&workspace, task).unwrap()), ["in use"]);
+        assert_eq!(logs.read(&workspace, task).unwrap().unwrap(), ["one", "two"]);
         assert_eq!(logs.list(&workspace).unwrap(), [task]);
         drop(log);
         let path = logs.path(&workspace, task);
         fs::write(&path, "one\ntwo\nthr").unwrap();
+        assert_eq!(logs.read(&workspace, task).unwrap().unwrap(), ["one", "two"]);
         let OpenedLog::Opened(mut log, read) = logs.open(&workspace, task).unwrap() else { panic!() };
         assert_eq!(read, ["one", "two"]);
         log.append("three", false).unwrap();

@@ -29,13 +29,24 @@ fn an_agent_that_was_killed_goes_on_where_it_was_in_a_new_process() {
     let mut process = McpProcess::initialized(&place, &[]);
     the_task_is_shown_as_it_was(&mut process, &task);
     let whole = a_long_result_is_read_whole(&mut process, &task);
-    // Somebody on a terminal has to wait for the process that has the task.
-    assert_eq!(place.document(&["working", "list"])["tasks"], json!([]));
+    a_terminal_shows_what_another_process_has_open(&place, &task);
     it_is_closed_once_however_often_it_is_closed(&mut process, &task);
     its_references_still_lead_to_the_same_texts(&mut process, &task, &whole);
     nothing_is_left_of_its_log(&place, &mut process, &task);
     its_episode_says_what_was_done(&place, &task);
     the_next_task_is_told_what_this_one_was(&mut process, &task);
+}
+
+/// Somebody on a terminal sees the task, and has to wait for the process that has it before it can be ended.
+fn a_terminal_shows_what_another_process_has_open(place: &Place, task: &Value) {
+    let task = task.as_str().unwrap();
+    let listed = place.document(&["working", "list"]);
+    assert_eq!((&listed["tasks"][0]["task_id"], &listed["tasks"][0]["open_elsewhere"]), (&json!(task), &json!(true)));
+    assert!(place.run(&["working", "list"]).ok().stdout.contains("(open in another process)"));
+    assert!(place.run(&["working", "show", task]).ok().stdout.contains("only parse() matters"));
+    let refused = place.run(&["working", "clear", task, "--yes"]).exits(1).stderr;
+    assert!(refused.contains(&format!("another process has the task {task} open")), "{refused}");
+    assert!(refused.contains("end the server of that session"), "{refused}");
 }
 
 fn it_works_on_the_task(process: &mut McpProcess, task: &Value) {

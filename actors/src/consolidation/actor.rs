@@ -124,7 +124,8 @@ impl ConsolidationArgs {
             match self.run_if_due(&workspace, waited).boxed().await {
                 Ok(LookOutcome::Waits) => return Ok(LookOutcome::Waits),
                 // Another process runs, or the workspace was deleted meanwhile.
-                Ok(LookOutcome::Done) | Err(Error::Conflict(_) | Error::WorkspaceUnknown(_)) => {}
+                Ok(LookOutcome::Done)
+                | Err(Error::ConsolidationRunning | Error::Conflict(_) | Error::WorkspaceUnknown(_)) => {}
                 Err(error) => {
                     tracing::warn!(%error, workspace = %workspace.id, "a run of consolidation that is due waits");
                 }

@@ -13,6 +13,9 @@ pub trait WorkingLogs: Send + Sync + 'static {
     /// Opens a log, and locks it for this process.
     fn open(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<OpenedLog>;
 
+    /// Reads the whole lines of a log that another process may have open. None where there is no log.
+    fn read(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<Option<Vec<String>>>;
+
     /// Lists the tasks of a workspace that have a log, the one that was written to last first.
     fn list(&self, workspace: &WorkspaceId) -> io::Result<Vec<WorkingId>>;
 

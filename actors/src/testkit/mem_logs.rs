@@ -78,6 +78,10 @@ impl WorkingLogs for MemLogs {
         })
     }
 
+    fn read(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<Option<Vec<String>>> {
+        Ok(self.with(|logs| logs.get(&(workspace.clone(), task)).map(|log| log.lines.clone())))
+    }
+
     fn list(&self, workspace: &WorkspaceId) -> io::Result<Vec<WorkingId>> {
         Ok(self.with(|logs| logs.keys().filter(|(of, _)| of == workspace).map(|(_, task)| *task).rev().collect()))
     }

@@ -208,7 +208,7 @@ impl WorkingState {
         let logs = Arc::clone(&self.args.logs);
         let open = move |(workspace, id): TaskKey| match logs.open(&workspace, id).map_err(unusable)? {
             OpenedLog::Opened(log, lines) => Ok(LoadedTask::read(log, &lines)?.map(|task| Arc::new(Mutex::new(task)))),
-            OpenedLog::InUse => Err(Error::Conflict(format!("task {id}"))),
+            OpenedLog::InUse => Err(Error::TaskInUse(id)),
             OpenedLog::Missing => Ok(None),
         };
         let opening = self.openings.join(key, myself, open, |key, held| WorkingMsg::Opened { key, held });

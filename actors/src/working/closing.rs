@@ -49,7 +49,7 @@ impl WorkingHandle {
         });
         for key in listed {
             match self.close_if_untouched(&key, Deadline::after(LIMIT)).await {
-                Ok(false) | Err(Error::Conflict(_) | Error::NotFound(_)) => {}
+                Ok(false) | Err(Error::TaskInUse(_) | Error::NotFound(_)) => {}
                 Ok(true) => tracing::info!(task = %key.1, "a task that nobody touched for long is closed"),
                 Err(error) => tracing::warn!(%error, "a task that nobody touched for long could not be closed"),
             }

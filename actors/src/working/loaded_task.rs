@@ -44,6 +44,12 @@ impl LoadedTask {
     /// Makes the memory again from the lines of its log. None where there is no line, since the task was never
     /// answered.
     pub(super) fn read(log: Box<dyn WorkingLog>, lines: &[String]) -> Result<Option<Self>, Error> {
+        let read = Self::read_lines(lines)?;
+        Ok(read.map(|(owner, memory)| Self { owner, memory, log, is_synced: true }))
+    }
+
+    /// Returns the owner and the memory that the lines of a log tell of. None where there is no line.
+    pub(super) fn read_lines(lines: &[String]) -> Result<Option<(String, WorkingMemory)>, Error> {
         let Some((head, operations)) = lines.split_first() else { return Ok(None) };
         let head: TaskLogHead = serde_json::from_str(head).map_err(Error::internal)?;
         let mut memory = WorkingMemory::new(&head.system, head.at);
@@ -55,7 +61,7 @@ impl LoadedTask {
                 Err(error) => return Err(Error::internal(error)),
             }
         }
-        Ok(Some(Self { owner: head.owner, memory, log, is_synced: true }))
+        Ok(Some((head.owner, memory)))
     }
 
     pub(super) fn owner(&self) -> &str {

@@ -270,7 +270,7 @@ async fn one_process_runs_at_a_time_and_a_run_of_elsewhere_is_not_found() {
     let held = world.lease.try_take();
     let request = RunRequest { workspace: here(), trigger: RunTrigger::Person, apply: true };
     let busy = world.bank.consolidation.run(request, soon()).await.unwrap_err();
-    assert!(matches!(busy, Error::Conflict(_)), "{busy}");
+    assert_eq!((&busy, busy.code()), (&Error::ConsolidationRunning, reasoning_bank_domain::note::Code::Conflict));
     drop(held);
     world.run(true).await;
     world.system.stop(Duration::ZERO).await;

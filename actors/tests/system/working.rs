@@ -132,8 +132,12 @@ async fn a_task_outlives_a_crash_of_the_actor_and_its_process() {
 
     // Another process has to wait until this one has ended.
     let other = bank.open(false).await;
-    assert!(matches!(shown(&other, &task, Vec::new()).await, Err(Error::Conflict(_))));
+    assert!(matches!(shown(&other, &task, Vec::new()).await, Err(Error::TaskInUse(id)) if id == task.id));
     assert!(other.handle().working.list(&task.workspace, "ann", soon()).await.unwrap().is_empty());
+    let all = other.handle().working.list_all(&task.workspace, "ann", soon()).await.unwrap();
+    let [elsewhere] = all.as_slice() else { panic!("{all:?}") };
+    assert_eq!((elsewhere.is_elsewhere, elsewhere.memory.context(TOTAL_TOKENS).text), (true, before.clone()));
+    assert!(other.handle().working.list_all(&task.workspace, "eve", soon()).await.unwrap().is_empty());
     system.stop(Duration::from_secs(5)).await;
     assert_eq!(shown(&other, &task, Vec::new()).await.unwrap(), before);
     let listed = other.handle().working.list(&task.workspace, "ann", soon()).await.unwrap();
@@ -299,7 +303,7 @@ async fn a_task_that_nobody_touches_for_two_weeks_is_closed_by_a_process_that_se
     let episode = &episodes(&serving).await[0];
     assert_eq!((episode.episode_id.uuid(), episode.status), (old.id.uuid(), EpisodeStatus::Partial));
     assert!(matches!(shown(&serving, &old, Vec::new()).await, Err(Error::NotFound(_))));
-    assert!(matches!(shown(&serving, &held, Vec::new()).await, Err(Error::Conflict(_))), "another process has it");
+    assert!(matches!(shown(&serving, &held, Vec::new()).await, Err(Error::TaskInUse(_))), "another process has it");
     assert!(shown(&serving, &touched, Vec::new()).await.is_ok());
 }
 

@@ -18,6 +18,9 @@ pub(in crate::cli) struct OpenTask {
     pub(in crate::cli) phase: String,
     pub(in crate::cli) touched_at: Timestamp,
     pub(in crate::cli) entries: usize,
+    /// Another process has it open, and only that process can change it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::cli) open_elsewhere: bool,
 }
 
 #[derive(Debug, Serialize)]

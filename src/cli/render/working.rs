@@ -11,7 +11,8 @@ pub(in crate::cli) fn open_tasks(listed: &OpenTasks) -> String {
         let touched = task.touched_at.strftime("%Y-%m-%d %H:%M");
         let description: String = clean_line(&task.description).chars().take(72).collect();
         let phase = if task.phase.is_empty() { String::new() } else { format!("{}: ", clean_line(&task.phase)) };
-        let _ = writeln!(out, "{}  {touched}  {phase}{description}", task.task_id);
+        let elsewhere = if task.open_elsewhere { " (open in another process)" } else { "" };
+        let _ = writeln!(out, "{}  {touched}  {phase}{description}{elsewhere}", task.task_id);
     }
     let _ = writeln!(out, "{}", counted(listed.tasks.len(), "open task", "open tasks"));
     out

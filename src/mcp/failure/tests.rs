@@ -42,6 +42,8 @@ fn every_failure_says_what_happened_and_what_to_do() {
         Error::Cancelled,
         Error::Store(StoreError::Conflict(MemoryId::from(uuid::Uuid::nil()))),
         Error::Conflict("the workspace".into()),
+        Error::TaskInUse(uuid::Uuid::nil().into()),
+        Error::ConsolidationRunning,
         Error::Internal(uuid::Uuid::nil()),
     ];
     let documents: Vec<Value> = errors
