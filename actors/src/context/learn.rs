@@ -98,9 +98,6 @@ impl ContextHandle {
         if let Some(of_context) = &mut context.episode {
             **of_context = Some(episode);
         }
-        if !recorded.created {
-            notes.push(told_again(recorded.status, status));
-        }
         if has_lessons && !lessons.is_empty() {
             lessons.clear();
             notes.push(Note::plain(
@@ -125,11 +122,16 @@ impl ContextHandle {
             counts_in,
             is_work: true,
         };
-        let Reported { updated, learned, .. } = self.reported(request, deadline).await?;
-        let recorded = match recorded.created || recorded.status == status {
-            true => recorded,
-            false => self.told_before(episode, &workspace, deadline).await?.recorded,
+        let is_corrected = !recorded.created && recorded.status != status;
+        let Reported { updated, learned, .. } = self.reported(request, is_corrected, deadline).await?;
+        let before = recorded.status;
+        let recorded = match is_corrected {
+            true => self.told_before(episode, &workspace, deadline).await?.recorded,
+            false => recorded,
         };
+        if !recorded.created {
+            notes.push(told_again(before, status, recorded.status));
+        }
         Ok(LearnedEpisode { episode: recorded, lessons: learned, updated, applications, notes })
     }
 
@@ -245,26 +247,39 @@ impl ContextHandle {
         Ok(applications)
     }
 
-    /// Reports what came of the memories that were shown, with the lessons, where there is something to say.
-    async fn reported(&self, request: FeedbackRequest, deadline: Deadline) -> Result<Reported, Error> {
-        let says_of_memories = !request.memory_ids.is_empty() && !request.verdict.signals().is_empty();
-        if !says_of_memories && request.learnings.is_empty() {
+    /// Reports what came of the task and of the memories that were shown, with the lessons, where there is something to
+    /// say. A report that tells another status, so that the episode `is_corrected`, says something in any case.
+    async fn reported(
+        &self,
+        request: FeedbackRequest,
+        is_corrected: bool,
+        deadline: Deadline,
+    ) -> Result<Reported, Error> {
+        let is_about_something = is_corrected || !request.memory_ids.is_empty();
+        let has_verdict = is_about_something && !request.verdict.signals().is_empty();
+        if !has_verdict && request.learnings.is_empty() {
             return Ok(Reported::default());
         }
         self.memories.feedback(request, deadline).await
     }
 }
 
-/// Says what becomes of an episode that is told again, maybe with another status.
-fn told_again(before: EpisodeStatus, now: EpisodeStatus) -> Note {
-    if before == now {
+/// Says what became of an episode that was told again, maybe with another status.
+fn told_again(before: EpisodeStatus, told: EpisodeStatus, now: EpisodeStatus) -> Note {
+    if before == told {
         return Note::plain("the episode was told before; what follows from it counts once");
     }
-    let (before, now) = (before.as_str(), now.as_str());
-    Note::plain(format!(
-        "the episode was told before with the status {before}; {now} takes its place where it is evidence about memories \
-         that were shown"
-    ))
+    let (was, told_now) = (before.as_str(), told.as_str());
+    Note::plain(if now == told {
+        format!("the episode was told before with the status {was}; {told_now} takes its place")
+    } else if verdict_of(told).signals().is_empty() {
+        format!("the episode was told before with the status {was} and keeps it: {told_now} says nothing against it")
+    } else {
+        format!(
+            "the episode was told before with the status {was} and keeps it: evidence decided it, or another session told \
+             it, which alone can correct it"
+        )
+    })
 }
 
 fn unknown(id: ContextId) -> Error {

@@ -184,6 +184,28 @@ async fn a_failure_counts_against_and_a_part_of_a_success_counts_for_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_status_that_is_told_again_corrects_an_episode_to_which_no_memory_was_shown() {
+    let world = world(Scripted::new()).await;
+    let context = world.context(TASK).await;
+    let insights = vec!["KeyError comes where a session has no user".to_owned()];
+    let first = world.learn(LearnEpisode { insights, ..told(Some(&context), EpisodeStatus::Success) }).await;
+    for (told_now, status, says) in [
+        (EpisodeStatus::Failure, EpisodeStatus::Failure, "SUCCESS; FAILURE takes its place"),
+        (EpisodeStatus::Partial, EpisodeStatus::Failure, "FAILURE and keeps it: PARTIAL says nothing against it"),
+        (EpisodeStatus::Success, EpisodeStatus::Success, "FAILURE; SUCCESS takes its place"),
+    ] {
+        let again = world.learn(told(Some(&context), told_now)).await;
+        assert_eq!(
+            (again.episode.episode_id, again.episode.status),
+            (first.episode.episode_id, status),
+            "{told_now:?}"
+        );
+        assert!(again.notes.iter().any(|note| note.detail.contains(says)), "{:?}", again.notes);
+    }
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_context_is_known_in_its_workspace_alone() {
     let world = world(Scripted::new()).await;
     let context = world.context(TASK).await;
