@@ -255,6 +255,31 @@ fn a_person_sees_the_open_tasks_and_ends_one() {
 }
 
 #[test]
+fn nothing_is_retrieved_that_is_not_about_the_task() {
+    let place = with_working();
+    let mut process = McpProcess::initialized(&place, &[]);
+    for task in ["Repair the lift controller", "Repair the door of the lift"] {
+        place.run(&["episode", "record", "--task", task, "--status", "success"]).ok();
+    }
+    let lesson = json!({
+        "title": "Lift controllers",
+        "description": "When a lift does not stop.",
+        "content": "Reset the controller of the lift before its motor.",
+    });
+    process.call("record_memory", lesson);
+    let task = process.call("working_open", json!({"task": {"description": "Bake a cake"}}))["task_id"].clone();
+    let query = "baking chocolate cake sponge";
+    let found = process.call("working_context", json!({"task_id": task, "retrieve": true, "query": query}));
+    assert_eq!(found.get("added"), None, "{found}");
+    let nothing = "no earlier task and no lesson is about this; a query in other words may find some";
+    let warnings = found["warnings"].as_array().unwrap();
+    assert!(warnings.contains(&json!(nothing)) && !found.to_string().contains("min_relevance"), "{found}");
+    let query = "the controller of the lift is broken";
+    let found = process.call("working_context", json!({"task_id": task, "query": query}));
+    assert!(found["rendered"].as_str().unwrap().contains("Repair the lift controller"), "{found}");
+}
+
+#[test]
 fn a_workspace_that_is_deleted_takes_its_tasks_with_it() {
     let place = with_working();
     let mut process = McpProcess::initialized(&place, &[]);

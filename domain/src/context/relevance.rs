@@ -17,7 +17,7 @@ pub fn failure_score() -> f64 {
 }
 
 /// Tells whether an episode is near enough to the task.
-pub(super) fn is_similar(found: &EpisodeFound) -> bool {
+pub fn is_similar(found: &EpisodeFound) -> bool {
     found.why.score.is_some_and(|score| score.similarity() >= EPISODE_SIMILARITY)
 }
 

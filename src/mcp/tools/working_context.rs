@@ -5,10 +5,12 @@ use reasoning_bank_actors::episodes::EpisodeQuery;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::working::WorkingTask;
+use reasoning_bank_domain::context::is_similar;
 use reasoning_bank_domain::episode::Strategy;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::trace::TASK_MAX_CHARS;
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
+use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::working::{
     NoReference, Operation, Reference, TOTAL_TOKENS, TaskEpisode, WorkingChange, WorkingMemory, episode_text,
     memory_text,
@@ -28,6 +30,9 @@ use crate::mcp::schema;
 const MAX_READ: usize = 20;
 /// The most episodes that a search adds, and the most memories.
 const MAX_FOUND: usize = 3;
+/// The score of an episode also counts its age, so more are looked at for those that are similar enough.
+const EPISODES_LOOKED_AT: usize = 5 * MAX_FOUND;
+const NOTHING_FOUND: &str = "no earlier task and no lesson is about this; a query in other words may find some";
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "working_context",
@@ -99,7 +104,7 @@ async fn found(
     let embedding_timeout = calling.caller.embedding_timeout();
     let episodes = EpisodeQuery {
         embedding_timeout,
-        ..EpisodeQuery::new(workspace.clone(), Strategy::Hybrid, Some(query.clone()), MAX_FOUND)
+        ..EpisodeQuery::new(workspace.clone(), Strategy::Hybrid, Some(query.clone()), EPISODES_LOOKED_AT)
     };
     let proposed = calling.proposed(&workspace).await?;
     let memories = RetrieveRequest {
@@ -114,11 +119,16 @@ async fn found(
     let shown: Vec<MemoryId> = memories.memories.iter().map(|recalled| recalled.memory.id).collect();
     calling.system.usage.shown(shown.clone(), &workspace, calling.caller.source());
     calling.note_recall(&workspace, |recalls, workspace| recalls.of_shown(workspace, &query, shown)).await;
-    let found = episodes.hits.iter().map(episode_text);
-    let found = found.chain(memories.memories.iter().map(|recalled| memory_text(&recalled.memory))).collect();
+    let found = episodes.hits.iter().filter(|found| is_similar(found)).take(MAX_FOUND).map(episode_text);
+    let found = found.chain(memories.memories.iter().map(|recalled| memory_text(&recalled.memory)));
+    let found: Vec<(String, String)> = found.collect();
     let mut notes: Vec<String> = Vec::new();
+    if found.is_empty() {
+        notes.push(NOTHING_FOUND.to_owned());
+    }
     for note in episodes.notes.iter().chain(&memories.notes) {
-        if !notes.contains(&note.detail) {
+        // The note of the search names an argument that this tool does not have.
+        if note.code != Some(Code::NothingRelevant) && !notes.contains(&note.detail) {
             notes.push(note.detail.clone());
         }
     }
