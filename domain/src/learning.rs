@@ -4,6 +4,7 @@
 //! gives, and `imported` says what a file may bring in.
 
 pub mod capture;
+mod correction;
 pub mod distill;
 pub mod episodes;
 pub mod imported;

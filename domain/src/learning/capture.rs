@@ -31,6 +31,7 @@ use crate::safety::secrets::{Removed, Scrub, scrub};
 use crate::text::shortened;
 
 pub use assess::{Assessment, Traits, assess};
+pub(crate) use blocks::sentences;
 pub use draft::{Draft, novelties};
 
 /// The most characters of a question as the task that a memory was learned from.

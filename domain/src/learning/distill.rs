@@ -2,11 +2,10 @@
 //! them, which of its answers are kept, and what a job's lessons have in common as memories. The queue of such jobs is
 //! in `job`.
 
-mod correction;
-
 use jiff::Timestamp;
 
 use crate::learning::capture::{Thresholds, assess, lesson_of, scrubbed};
+use crate::learning::correction;
 use crate::learning::job::{Job, Work};
 use crate::learning::lesson::{self, AcceptedLessons, Lesson, LessonContext, LessonError, LessonOrigin, PrintedError};
 use crate::learning::transcript::{self, Exchange};
@@ -173,30 +172,29 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
 /// Makes the lesson of the exchange at `n`, which is worth keeping, by what was said before and after it. None where
 /// the exchange was taken back, or teaches nothing because the session failed.
 fn lesson_at(exchanges: &[Exchange], n: usize, failed: bool) -> Option<Lesson> {
-    let takes_back = |exchange: &Exchange| correction::is_correction(&exchange.question);
-    if exchanges.get(n + 1).is_some_and(takes_back) {
+    if correction::is_taken_back(exchanges, n) {
         return None;
     }
     let exchange = &exchanges[n];
-    let before = n.checked_sub(1).map(|before| &exchanges[before]).filter(|_| takes_back(exchange));
-    match before {
+    match n.checked_sub(1).filter(|before| correction::is_taken_back(exchanges, *before)) {
         // In a session that failed, nobody knows whether the last answer was right.
         Some(_) if failed && n + 1 == exchanges.len() => None,
-        Some(before) => Some(warning_of(before, exchange)),
+        Some(before) => Some(warning_of(&exchanges[before], correction::asked(exchanges, n), exchange)),
         None if failed => None,
         None => Some(lesson_of(exchange)),
     }
 }
 
 /// Makes the warning of an answer that was wrong, where the next exchange says how it was wrong and what is right.
-fn warning_of(before: &Exchange, correction: &Exchange) -> Lesson {
+/// `asked` has the question that both answer.
+fn warning_of(before: &Exchange, asked: &Exchange, correction: &Exchange) -> Lesson {
     let shortened = |text: &str, max: usize| text.trim().chars().take(max).collect::<String>();
-    let (tried, right) = (lesson_of(before), lesson_of(correction));
+    let (topic, tried, right) = (lesson_of(asked), lesson_of(before), lesson_of(correction));
     let error_type = mentioned(&correction.question).map(|error| error.error().to_owned());
-    let pattern = format!("{}\n\nIt was put right with: {}", tried.content, correction.question.trim());
+    let pattern = format!("{}\n\nWhat was said against it: {}", tried.content, correction.question.trim());
     Lesson {
-        title: tried.title,
-        description: tried.description,
+        title: topic.title,
+        description: topic.description,
         content: right.content.clone(),
         pattern_tags: right.pattern_tags,
         domain_category: right.domain_category,
@@ -266,7 +264,25 @@ mod tests {
         let (lessons, _) = by_rules(&transcript(MemoryOutcome::Failure, &[asked, wrong, next]));
         let error = lessons[0].error_context.as_ref().unwrap();
         assert_eq!(error.error_type, "linkererror");
-        assert!(error.failure_pattern.contains("no space") && !error.corrective_guidance.is_empty(), "{error:?}");
+        assert!(error.failure_pattern.contains("What was said against it: That did not work"), "{error:?}");
+        assert!(!error.failure_pattern.contains("put right") && error.corrective_guidance.contains("CARGO_TARGET_DIR"));
+    }
+
+    #[test]
+    fn a_warning_is_titled_by_the_question_and_never_by_an_objection() {
+        let asked = "Why does cargo build everything again after checkout?";
+        let (lessons, _) = by_rules(&transcript(
+            MemoryOutcome::Mixed,
+            &[
+                asked,
+                "Thanks, but that did not work.",
+                "Hm. Still the same error.",
+                "And how do I share it with others?",
+            ],
+        ));
+        let titles: Vec<(&str, bool)> =
+            lessons.iter().map(|lesson| (lesson.title.as_str(), lesson.error_context.is_some())).collect();
+        assert_eq!(titles, [(asked, true), ("How do I share it with others?", false)]);
     }
 
     #[test]

@@ -121,7 +121,7 @@ fn flush(open: &mut Option<(String, TextKind, String)>, blocks: &mut Vec<Block>)
 /// Cuts a text into sentences. A sentence ends at a full stop, question mark or exclamation mark that has white space
 /// behind it or is of a script that uses none. A line that a program wrote is a sentence by itself. Other lines are
 /// prose that was wrapped, and are joined.
-pub(super) fn sentences(text: &str) -> Vec<String> {
+pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut current = String::new();
     for line in text.lines() {

@@ -1,0 +1,186 @@
+//! Corrections: whether what somebody says next takes back the answer before it, because it did not work or was wrong.
+//! The first sentences decide. Thanks decide nothing, a question and a condition take nothing back, and of praise and
+//! an objection in one sentence the last counts. In doubt an answer stands.
+
+mod phrases;
+
+use std::sync::LazyLock;
+
+use regex::{Match, Regex};
+
+use super::capture::sentences;
+use super::transcript::Exchange;
+
+/// The number of sentences that are read.
+const SENTENCES: usize = 3;
+/// A sentence is read up to this many characters.
+const LOOKED_AT_CHARS: usize = 400;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ObjectionReading {
+    TakesBack,
+    Stands,
+    /// It decides nothing, and the next sentence still speaks of the answer.
+    GoesOn,
+    /// It decides nothing, and the next sentence may speak of something else.
+    Turns,
+}
+
+/// Tells whether what is asked next in the session takes back the answer of the exchange at `n`.
+pub(super) fn is_taken_back(exchanges: &[Exchange], n: usize) -> bool {
+    let next = exchanges.get(n + 1).filter(|next| next.session == exchanges[n].session);
+    next.is_some_and(|next| is_correction(&next.question))
+}
+
+/// Returns the exchange that asked what the one at `n` answers: where that one takes back an answer, the first before
+/// it that does not.
+pub(super) fn asked(exchanges: &[Exchange], n: usize) -> &Exchange {
+    let before = (0..n).rev().find(|before| !is_taken_back(exchanges, *before));
+    &exchanges[before.map_or(0, |before| before + 1)]
+}
+
+fn is_correction(message: &str) -> bool {
+    let mut speaks_of_answer = true;
+    for sentence in message.lines().flat_map(sentences).take(SENTENCES) {
+        match read(&sentence, speaks_of_answer) {
+            ObjectionReading::TakesBack => return true,
+            ObjectionReading::Stands => return false,
+            ObjectionReading::GoesOn => {}
+            ObjectionReading::Turns => speaks_of_answer = false,
+        }
+    }
+    false
+}
+
+fn read(sentence: &str, speaks_of_answer: bool) -> ObjectionReading {
+    if phrases::NO_OBJECTION.is_match(sentence) {
+        return ObjectionReading::Stands;
+    }
+    let end = sentence.char_indices().nth(LOOKED_AT_CHARS).map_or(sentence.len(), |(at, _)| at);
+    let sentence = &sentence[..end];
+    let Some((objection, is_sure)) = objection(sentence, speaks_of_answer) else {
+        return match () {
+            () if phrases::PRAISE.is_match(sentence) => ObjectionReading::Stands,
+            () if speaks_of_answer && phrases::LEADS_ON.is_match(sentence) => ObjectionReading::GoesOn,
+            () => ObjectionReading::Turns,
+        };
+    };
+    let (before, after) = (&sentence[..objection.start()], &sentence[objection.end()..]);
+    if phrases::CONDITION.is_match(before) {
+        return ObjectionReading::Turns;
+    }
+    let turned = is_sure || phrases::CONTRAST.is_match(before);
+    let is_praised = phrases::PRAISE.is_match(after) || (phrases::PRAISE.is_match(before) && !turned);
+    if is_praised { ObjectionReading::Stands } else { ObjectionReading::TakesBack }
+}
+
+/// Finds the last objection of a sentence, and tells whether it is surely one to the answer. An objection that may be
+/// to something else counts where the sentence speaks of the answer, or behind a word such as "but".
+fn objection(sentence: &str, speaks_of_answer: bool) -> Option<(Match<'_>, bool)> {
+    let last = |pattern: &'static LazyLock<Regex>| pattern.find_iter(sentence).last();
+    let counts = |found: &Match<'_>| speaks_of_answer || phrases::CONTRAST.is_match(&sentence[..found.start()]);
+    let sure = last(&phrases::SURE_OBJECTION).map(|found| (found, true));
+    sure.or_else(|| last(&phrases::OBJECTION).filter(counts).map(|found| (found, false)))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("No, that is not it. The port is taken.")]
+    #[case("It still fails with the same error:\n\nE0382")]
+    #[case("That didn't work, the lock is still held")]
+    #[case("that's wrong, the index starts at one")]
+    #[case("Please revert that.")]
+    #[case("Nope, still broken.")]
+    #[case("Thanks, but that did not work.")]
+    #[case("Thanks. That did not work.")]
+    #[case("Thanks, but the test does not pass.")]
+    #[case("That doesn't work when the file has two tenants.")]
+    #[case("I tried it. It still fails with the same error.")]
+    #[case("I tried that. The test fails, the build does not compile.")]
+    #[case("Hm. Still the same error.")]
+    #[case("Still the same error.")]
+    #[case("No luck, it fails if two tenants are in one file.")]
+    #[case("It worked on my machine, but it still fails in CI.")]
+    #[case("Great idea, but that doesn’t compile.")]
+    #[case("That was wrong.")]
+    #[case("Sorry, this is incorrect.")]
+    #[case("I lost all my changes!!")]
+    #[case("Wait, that deleted my work.")]
+    #[case("I don't think that works.")]
+    fn what_takes_an_answer_back(#[case] message: &str) {
+        assert!(is_correction(message), "{message}");
+    }
+
+    #[rstest]
+    #[case("Das funktioniert leider nicht, der Test ist rot")]
+    #[case("Danke, aber das hat nicht geholfen.")]
+    #[case("Hm. Immer noch derselbe Fehler.")]
+    #[case("Ça ne marche pas non plus")]
+    #[case("Merci, mais ça n'a pas marché.")]
+    #[case("No funciona, sigue fallando")]
+    #[case("Gracias, pero no funcionó.")]
+    #[case("Non funziona, stesso errore di prima")]
+    #[case("Grazie, ma non ha funzionato.")]
+    #[case("Dat werkt niet, nog steeds dezelfde fout")]
+    #[case("Bedankt, maar dat heeft niet geholpen.")]
+    #[case("Obrigado, mas não funcionou.")]
+    #[case("Isso está errado.")]
+    #[case("Ainda dá o mesmo erro.")]
+    #[case("Спасибо, но это не помогло.")]
+    #[case("Не работает, та же ошибка.")]
+    #[case("Это неправильно.")]
+    #[case("Dzięki, ale to nie pomogło.")]
+    #[case("Nadal ten sam błąd.")]
+    #[case("To jest błędne.")]
+    #[case("それは間違っています。")]
+    #[case("ありがとう、でも動きませんでした。")]
+    #[case("試しました。まだ同じエラーが出ます。")]
+    #[case("谢谢，但是没有用。")]
+    #[case("不对，还是报错。")]
+    #[case("我试了。仍然是同样的错误。")]
+    fn what_takes_an_answer_back_in_other_languages(#[case] message: &str) {
+        assert!(is_correction(message), "{message}");
+    }
+
+    #[rstest]
+    #[case("Thanks, that worked. How do I add a second replica?")]
+    #[case("Now explain why the borrow checker complains here.")]
+    #[case("Nothing else to do? Then let's write the notes.")]
+    #[case("How do I know that the cache is not stale?")]
+    #[case("What is the difference between Arc and Rc?")]
+    #[case("Great, it no longer fails! Now the second part.")]
+    #[case("No problem with that. How do I add an index?")]
+    #[case("No, thanks.")]
+    #[case("No, that's all for today.")]
+    #[case("Non-blocking sockets in tokio: how are they closed?")]
+    #[case("What happens if it fails in CI and not here?")]
+    #[case("If it fails, what do I do?")]
+    #[case("If it fails, revert that.")]
+    #[case("Tell me when it still fails on the server.")]
+    #[case("Thanks, works. How do I revert this migration later?")]
+    #[case("Perfect. Now the login page does not work on a phone.")]
+    #[case("Perfect, now the login page does not work on a phone.")]
+    #[case("Thanks! Now the login page does not work on a phone.")]
+    #[case("It did not work at first, but now it works.")]
+    #[case("It still isn't clear to me why the lock is held.")]
+    #[case("Thanks, I don't get the same error any more.")]
+    #[case("I am writing the importer now. It fails with a KeyError for the column.")]
+    #[case("Danke! Und wie geht es mit zwei Replikaten?")]
+    #[case("Super, danke. Jetzt die Anmeldung.")]
+    #[case("Merci, c'est parfait.")]
+    #[case("Obrigado, funcionou. E como faço isso com dois?")]
+    #[case("Спасибо, всё работает. Как добавить индекс?")]
+    #[case("Dzięki, działa. Jak dodać indeks?")]
+    #[case("ありがとう、動きました。次はどうすればいいですか。")]
+    #[case("動かない場合はどうすればいいですか。")]
+    #[case("谢谢，这样就不错了。")]
+    #[case("如果还是报错怎么办？")]
+    fn what_goes_on(#[case] message: &str) {
+        assert!(!is_correction(message), "{message}");
+    }
+}
