@@ -131,10 +131,20 @@ const NAMELESS: [&str; 40] = [
 
 /// Returns the number of words that may name something. Every two signs of a script without spaces count as one.
 fn content_words(text: &str) -> usize {
-    let names = |word: &&str| word.chars().count() > 3 && !NAMELESS.contains(&word.to_lowercase().as_str());
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(names).count();
+    let is_long = |word: &str| word.chars().count() > 3 && !NAMELESS.contains(&word.to_lowercase().as_str());
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).enumerate();
+    let words = words.filter(|(n, word)| is_long(word) || is_short_name(word, *n == 0)).count();
     let dense = text.chars().filter(|c| is_dense(*c)).count();
     words + dense / 2
+}
+
+/// Tells whether a short word is written like a name: `S3`, `CI`, `Go`. A capital at the beginning of a sentence makes
+/// none.
+fn is_short_name(word: &str, begins: bool) -> bool {
+    let capitals = word.chars().filter(|c| c.is_uppercase()).count();
+    let has_digit = word.chars().any(|c| c.is_ascii_digit()) && word.chars().any(char::is_alphabetic);
+    let is_short = (2..=3).contains(&word.chars().count());
+    is_short && (has_digit || capitals > 1 || (capitals == 1 && !begins && word.starts_with(char::is_uppercase)))
 }
 
 fn capitalised(text: &str) -> String {

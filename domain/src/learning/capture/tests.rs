@@ -112,9 +112,20 @@ fn thresholds_are_the_settings() {
 #[case("iOS keyboards cover the input, what can I do?", "iOS keyboards cover the input, what can I do?")]
 #[case("```\nx = 1\n```\nWhat does this code print and why?", "What does this code print and why?")]
 #[case("Postgres > Locks", "Postgres > Locks")]
+#[case("How do we mock S3 in Go?", "How do we mock S3 in Go?")]
+#[case("How should I store the API key in CI?", "How should I store the API key in CI?")]
+#[case("How do I fix a bad SSH key on a Mac?", "How do I fix a bad SSH key on a Mac?")]
+#[case("How do I add a CPU cap to a K8s job?", "How do I add a CPU cap to a K8s job?")]
 #[case("and why?", "The lock is held until the end")]
+#[case("Why is it so?", "The lock is held until the end")]
 fn titles_are_the_question_without_politeness(#[case] question: &str, #[case] title: &str) {
     assert_eq!(describe::title(question, Some("The lock is held until the end")), title);
+}
+
+#[test]
+fn a_question_of_short_names_says_when_to_use_the_lesson() {
+    let memory = made_of(&exchange("How do we mock S3 in Go?", EXPLAINED));
+    assert_eq!(memory.description, "When you want to mock S3 in Go.");
 }
 
 #[test]
