@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::answer::{ContextForTask, KNOWLEDGE_MAX, PATTERNS_MAX, WARNINGS_MAX};
 use crate::episode::{EpisodeStatus, EpisodeTask, NewArtefact, NewEpisode, NewOutcome, RecordedEpisode};
 use crate::evidence::feedback::{LEARNINGS_MAX, Learning, Moved};
+use crate::learning::capture::sentences;
+use crate::learning::transcript::{FenceLine, Fences};
 use crate::memory::ids::{ContextId, MemoryId};
 use crate::memory::observation::Feedback;
 use crate::memory::pattern::PatternStage;
@@ -199,15 +201,7 @@ pub fn lessons_of(episode: &NewEpisode) -> (Vec<Learning>, Vec<Note>) {
 
 fn lesson_of(insight: &str, episode: &NewEpisode) -> Learning {
     let insight = insight.trim();
-    let says_something = |text: &str| text.contains(char::is_alphanumeric);
-    let first = insight.lines().find(|line| says_something(line)).unwrap_or(insight);
-    let sentence = first.split_inclusive(['.', '!', '?', '。']).scan(String::new(), |begun, part| {
-        begun.push_str(part);
-        Some(begun.clone())
-    });
-    // A dot within a name or a number ends no sentence.
-    let ends = |begun: &String| says_something(begun) && first[begun.len()..].starts_with(char::is_whitespace);
-    let title = sentence.into_iter().find(ends).unwrap_or_else(|| first.to_owned());
+    let title = first_sentence(insight).unwrap_or_else(|| insight.to_owned());
     let task: String = episode.task.original_input.split_whitespace().collect::<Vec<_>>().join(" ");
     let failed = episode.outcome.status == EpisodeStatus::Failure;
     Learning {
@@ -216,6 +210,17 @@ fn lesson_of(insight: &str, episode: &NewEpisode) -> Learning {
         content: insight.to_owned(),
         error_context: failed.then(|| error_of(insight, &task, episode)),
     }
+}
+
+/// Returns the first sentence of a text: of its prose, or else of its code.
+fn first_sentence(text: &str) -> Option<String> {
+    let mut fences = Fences::default();
+    let lines: Vec<(FenceLine<'_>, &str)> = text.lines().map(|line| (fences.next(line), line)).collect();
+    let first = |is_wanted: fn(&FenceLine<'_>) -> bool| {
+        let wanted = lines.iter().filter(|(kind, _)| is_wanted(kind));
+        wanted.flat_map(|(_, line)| sentences(line)).next()
+    };
+    first(|kind| *kind == FenceLine::Outside).or_else(|| first(|kind| *kind == FenceLine::Inside))
 }
 
 /// Returns what went wrong in a task that failed: the error that the insight names, or else the first failure on the
@@ -247,6 +252,8 @@ pub fn verdict_of(status: EpisodeStatus) -> Feedback {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
     use crate::memory::samples::id;
     use crate::memory::trace::FailureAnalysis;
@@ -314,7 +321,28 @@ mod tests {
         assert_eq!(notes, ["1 of the insights are too short or too long for lessons"]);
 
         episode.reflection.insights = vec!["---\n... Close the pool first. Then stop.".into()];
-        assert_eq!(lessons_of(&episode).0[0].title, "... Close the pool first", "a line of signs is no title");
+        assert_eq!(lessons_of(&episode).0[0].title, "Close the pool first", "a line of signs is no title");
+    }
+
+    #[rstest]
+    #[case(
+        "Use e.g. ripgrep v14.1.0 instead of grep. It respects .gitignore.",
+        "Use e.g. ripgrep v14.1.0 instead of grep"
+    )]
+    #[case("Nutze z. B. rg statt grep. Es ist schneller.", "Nutze z. B. rg statt grep")]
+    #[case("```python\nprint(1)\n```\nThis is how to print. It ends the line.", "This is how to print")]
+    #[case("```python\nprint(1)\n``` is how to print", "print(1)")]
+    #[case(
+        "本番環境のテーブルを直接変更しないこと。必ずマイグレーションを使う。",
+        "本番環境のテーブルを直接変更しないこと"
+    )]
+    #[case("不要直接修改生产环境的数据表。一定要使用迁移脚本。", "不要直接修改生产环境的数据表")]
+    #[case("Deploy plan B. Then stop the old one.", "Deploy plan B")]
+    #[case("The loop took 1.8 s. Cache the query.", "The loop took 1.8 s")]
+    fn a_title_is_a_whole_sentence(#[case] insight: &str, #[case] title: &str) {
+        let mut episode = NewEpisode::new("Fix the date parser", EpisodeStatus::Success);
+        episode.reflection.insights = vec![insight.into()];
+        assert_eq!(lessons_of(&episode).0[0].title, title);
     }
 
     #[test]

@@ -160,6 +160,18 @@ fn push(found: &mut Vec<String>, current: &mut String) {
 }
 
 fn is_abbreviation(text: &str) -> bool {
-    let last = text.rsplit(char::is_whitespace).next().unwrap_or_default().trim_start_matches('(');
-    matches!(last, "e.g." | "i.e." | "etc." | "vs." | "z.B." | "ca." | "p.ej." | "approx." | "cf.")
+    let mut words = text.rsplit(char::is_whitespace).map(|word| word.trim_start_matches('('));
+    let (last, before) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let is_known = matches!(last, "e.g." | "i.e." | "etc." | "vs." | "z.B." | "ca." | "p.ej." | "approx." | "cf.");
+    // A single letter is part of one, as in `z. B.`. A unit, or a capital on its own, may end a sentence.
+    let is_unit = before.ends_with(|c: char| c.is_ascii_digit());
+    is_known
+        || (is_letter(last, char::is_lowercase) && !is_unit)
+        || (is_letter(last, char::is_alphabetic) && is_letter(before, char::is_lowercase))
+}
+
+/// Tells whether a word is a single letter of a kind with a full stop.
+fn is_letter(word: &str, is_kind: fn(char) -> bool) -> bool {
+    let mut signs = word.chars();
+    signs.next().is_some_and(is_kind) && signs.as_str() == "."
 }
