@@ -9,6 +9,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::learning::capture::{Captured, trust_of};
+use reasoning_bank_domain::learning::correction::left_standing;
 use reasoning_bank_domain::learning::transcript::Transcript;
 use reasoning_bank_domain::memory::trace::TraceSource;
 
@@ -28,6 +29,8 @@ pub(crate) async fn learn(
 ) -> Result<u64, Error> {
     let Transcript { format, exchanges, requests, .. } = transcript;
     let deadline = || Deadline::after(BATCH_TIMEOUT);
+    let (exchanges, taken_back) = left_standing(format, exchanges);
+    each(taken_back);
     for batch in exchanges.chunks(MAX_BATCH) {
         each(system.learner.learn(batch.to_vec(), workspace, trust_of(format), deadline()).await?);
     }

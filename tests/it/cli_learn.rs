@@ -124,6 +124,26 @@ fn switched_off_the_tool_is_listed_only_where_it_is_asked_for_and_keeps_nothing(
     assert!(refused["reason"].as_str().unwrap().contains("passive.enabled"), "{refused}");
 }
 
+#[test]
+fn an_answer_that_the_next_message_takes_back_is_no_strategy() {
+    let place = Place::new();
+    let chat = "## User\n\nHow do I make the feed importer skip duplicate rows?\n\n## Assistant\n\nAdd ON CONFLICT DO NOTHING \
+                to the insert, because Postgres then skips rows whose key exists already. First add a unique index on \
+                the key, then change the statement.\n\n## User\n\nThanks, but that did not work.\n\n## Assistant\n\nMake \
+                the index on (tenant_id, key) and name it in ON CONFLICT (tenant_id, key), because Postgres only uses \
+                a conflict target that matches an index exactly.\n";
+    place.write("project/corrected.md", chat);
+    let report = learn(&place, &["corrected.md"]);
+    assert_eq!(
+        (&report["total"]["kept"], &report["total"]["refused"]["taken_back"]),
+        (&json!(1), &json!(1)),
+        "{report:#}"
+    );
+    let kept = memories(&place);
+    assert_eq!(kept[0]["title"], "How do I make the feed importer skip duplicate rows?");
+    assert!(kept[0]["content"].as_str().unwrap().contains("tenant_id"), "{kept:#?}");
+}
+
 #[rstest]
 #[case("exchanges.jsonl", 100, 0.9, 0.05)]
 #[case("exchanges_heldout.jsonl", 40, 0.7, 0.15)]

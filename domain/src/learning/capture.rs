@@ -81,6 +81,8 @@ pub enum CaptureRefusal {
     OneOff,
     RestatesQuestion,
     TooThin,
+    /// What was said next takes the answer back.
+    TakenBack,
     /// The lesson made of it is not a valid one.
     Invalid,
 }
@@ -103,6 +105,7 @@ impl CaptureRefusal {
             Self::OneOff => "one_off",
             Self::RestatesQuestion => "restates_question",
             Self::TooThin => "too_thin",
+            Self::TakenBack => "taken_back",
             Self::Invalid => "invalid",
         }
     }
@@ -124,6 +127,7 @@ impl CaptureRefusal {
             Self::OneOff => "the answer fits this one occasion only",
             Self::RestatesQuestion => "the answer says little more than the question",
             Self::TooThin => "too little of the answer would help with another task",
+            Self::TakenBack => "what was said next takes the answer back",
             Self::Invalid => "no valid lesson could be made of it",
         }
     }

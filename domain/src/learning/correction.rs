@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 
 use regex::{Match, Regex};
 
-use super::capture::sentences;
-use super::transcript::Exchange;
+use super::capture::{CaptureOutcome, CaptureRefusal, Captured, scrubbed, sentences};
+use super::transcript::{Exchange, Format};
 
 /// The number of sentences that are read.
 const SENTENCES: usize = 3;
@@ -24,6 +24,31 @@ enum ObjectionReading {
     GoesOn,
     /// It decides nothing, and the next sentence may speak of something else.
     Turns,
+}
+
+/// Returns the exchanges of a file that nobody took back, and the refusals of the others. An answer that puts another
+/// right answers the question that the other one answered, and the objection.
+pub fn left_standing(format: Format, exchanges: Vec<Exchange>) -> (Vec<Exchange>, Vec<Captured>) {
+    // What follows a section of notes is another section, and no reply.
+    if format == Format::Notes {
+        return (exchanges, Vec::new());
+    }
+    let (mut standing, mut refused) = (Vec::new(), Vec::new());
+    for (n, exchange) in exchanges.iter().enumerate() {
+        if is_taken_back(&exchanges, n) {
+            let (_, removed) = scrubbed(exchange.clone());
+            refused.push(Captured { outcome: CaptureOutcome::Refused(CaptureRefusal::TakenBack), id: None, removed });
+            continue;
+        }
+        let asked = asked(&exchanges, n);
+        let question = if asked == exchange {
+            exchange.question.clone()
+        } else {
+            format!("{}\n\n{}", asked.question, exchange.question)
+        };
+        standing.push(Exchange { question, ..exchange.clone() });
+    }
+    (standing, refused)
 }
 
 /// Tells whether what is asked next in the session takes back the answer of the exchange at `n`.
@@ -88,6 +113,29 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[test]
+    fn an_exchange_of_a_file_that_the_next_one_corrects_is_refused_and_the_correction_has_the_question() {
+        let said = |question: &str, session: &str| Exchange {
+            question: question.into(),
+            answer: "a".into(),
+            session: Some(session.into()),
+        };
+        let file = vec![
+            said("How do I skip rows?", "s"),
+            said("That did not work.", "s"),
+            said("Nope, still broken.", "s"),
+            said("And with two tenants?", "s"),
+            said("No, that is wrong.", "another session"),
+        ];
+        let (standing, refused) = left_standing(Format::Messages, file.clone());
+        let questions: Vec<&str> = standing.iter().map(|exchange| exchange.question.as_str()).collect();
+        let corrected = "How do I skip rows?\n\nNope, still broken.";
+        assert_eq!(questions, [corrected, "And with two tenants?", "No, that is wrong."]);
+        let outcomes: Vec<CaptureOutcome> = refused.iter().map(|captured| captured.outcome).collect();
+        assert_eq!(outcomes, [CaptureOutcome::Refused(CaptureRefusal::TakenBack); 2]);
+        assert_eq!(left_standing(Format::Notes, file.clone()), (file, Vec::new()));
+    }
 
     #[rstest]
     #[case("No, that is not it. The port is taken.")]

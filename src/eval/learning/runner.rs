@@ -14,6 +14,7 @@ use reasoning_bank_actors::runtime::{Deadline, SystemEvent};
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::learning::capture::trust_of;
+use reasoning_bank_domain::learning::correction::left_standing;
 use reasoning_bank_domain::learning::job::{JobState, JobView, Work};
 use reasoning_bank_domain::learning::lesson::LessonError;
 use reasoning_bank_domain::learning::transcript::{self, Exchange};
@@ -249,7 +250,8 @@ impl<'a> ScenarioRunner<'a> {
         let text = learn.text.written_out();
         let transcript = transcript::read(text.as_bytes()).map_err(|error| StepError::Refused(error.to_string()))?;
         let (workspace, trust) = (workspace(&step.project), trust_of(transcript.format));
-        for batch in transcript.exchanges.chunks(MAX_BATCH) {
+        let (exchanges, _) = left_standing(transcript.format, transcript.exchanges);
+        for batch in exchanges.chunks(MAX_BATCH) {
             self.system.learner.learn(batch.to_vec(), &workspace, trust, soon()).await?;
         }
         Ok(())
