@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""The hooks of `reasoning-bank setup gemini-cli --with-hooks` in a session of a real Gemini CLI, whose model is a script.
+One line a check, exit 1 if one fails.
+
+    gemini_hooks.py BINARY MODULES
+
+MODULES is the node_modules directory with the clients of agents.txt; node is on the PATH. A command that fails in a way
+that a memory warns of brings the warning to the model with what the command printed, and one that fails otherwise brings
+nothing.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+SESSION_WITHIN_S = 180
+INSTEAD = "Run the migration add_users before the loader."
+COMMANDS = ["python3 -c \"{}['user']\"", "python3 -c \"{}['price']\""]
+
+binary, modules = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+failed = 0
+
+
+def check(what, fine, why=""):
+    global failed
+    failed += not fine
+    print(f"{'ok  ' if fine else 'FAIL'} hooks gemini-cli: {what}" + ("" if fine else f": {why}"), flush=True)
+
+
+class Model(BaseHTTPRequestHandler):
+    """Asks for each command in turn, and ends. `told` is what the model was told of each."""
+    protocol_version = "HTTP/1.1"
+    told = []
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])) or b"{}")
+        streams = "streamGenerateContent" in self.path
+        parts = asked.get("contents", [{}])[-1].get("parts", [])
+        self.told.extend(json.dumps(part) for part in parts if streams and "functionResponse" in part)
+        if streams and asked.get("tools") and len(self.told) < len(COMMANDS):
+            arguments = {"command": COMMANDS[len(self.told)], "description": "Run it"}
+            part = {"functionCall": {"name": "run_shell_command", "args": arguments}}
+        else:
+            part = {"text": "done" if streams else "{}"}
+        content = {"role": "model", "parts": [part]}
+        answer = json.dumps({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+                             "usageMetadata": {"totalTokenCount": 2}}).encode()
+        body = b"data: " + answer + b"\r\n\r\n" if streams else answer
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream" if streams else "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+with tempfile.TemporaryDirectory() as place:
+    place = Path(place)
+    home, project = place / "home", place / "project"
+    (home / ".gemini").mkdir(parents=True)
+    project.mkdir()
+    subprocess.run(["git", "init", "--quiet", project], check=True)
+    # The user's own settings stay beside what setup writes.
+    own = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+    (home / ".gemini/settings.json").write_text(json.dumps(own))
+    environment = {
+        "HOME": str(home), "PATH": os.environ["PATH"], "GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{server.server_port}",
+    }
+
+    def run(*command, said=None):
+        return subprocess.run(command, cwd=project, env=environment, input=said, capture_output=True, text=True,
+                              timeout=SESSION_WITHIN_S)
+
+    setup = run(str(binary), "setup", "gemini-cli", "--with-hooks", "--yes")
+    check("setup writes them", setup.returncode == 0, setup.stderr)
+    warning = {"title": "The loader needs a user", "description": "When the loader ends with a KeyError for user.",
+               "content": "Give every session a user before it is stored.",
+               "error_context": {"error_type": "KeyError", "corrective_guidance": INSTEAD,
+                                 "failure_pattern": "The key user was read from a session that had none."}}
+    recorded = run(str(binary), "memory", "record", "--file", "-", said=json.dumps(warning))
+    check("a warning is recorded", recorded.returncode == 0, recorded.stderr)
+    # The hooks of the first session start a server that answers those that follow in time.
+    ran = run(str(modules / ".bin/gemini"), "--yolo", "--skip-trust", "-p", "Run it.")
+    Model.told.clear()
+    ran = run(str(modules / ".bin/gemini"), "--yolo", "--skip-trust", "-p", "Run it.")
+    check("two commands were run", len(Model.told) == 2, ran.stdout + ran.stderr)
+    known, other = [*Model.told, "", ""][:2]
+    check("the failure that is known brings its warning", "KeyError: 'user'" in known and INSTEAD in known, known)
+    check("another failure brings nothing", "KeyError: 'price'" in other and "hook_context" not in other, other)
+
+sys.exit(1 if failed else 0)
