@@ -256,10 +256,13 @@ impl PreparedLesson {
     }
 
     pub(super) fn into_record(self) -> Record {
-        let fresh = SignalId::from(Uuid::now_v7());
+        let confirmation = self.memory().session_confirmation_id(self.reinforces());
+        let confirmation = confirmation.unwrap_or_else(|| Uuid::now_v7().into());
         match self {
-            Self::New { memory, passages, .. } => Record::Memory { memory: *memory, passages, confirm: Some(fresh) },
-            Self::Same { existing, memory } => Record::Signal(memory.confirmation(existing, fresh)),
+            Self::New { memory, passages, .. } => {
+                Record::Memory { memory: *memory, passages, confirm: Some(confirmation) }
+            }
+            Self::Same { existing, memory } => Record::Signal(memory.confirmation(existing, confirmation)),
         }
     }
 }

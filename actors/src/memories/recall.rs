@@ -223,7 +223,12 @@ impl MemoriesHandle {
             notes.push(Note::new(Code::Narrowed, looked_at));
         }
         if aim != Aim::Prompt {
-            notes.extend(self.cut_irrelevant(&mut ranking, &search, request.min_relevance, mode));
+            match ranking.kept().next() {
+                Some(_) => notes.extend(self.cut_irrelevant(&mut ranking, &search, request.min_relevance, mode)),
+                // A note says already which memories could not be read.
+                None if partial => {}
+                None => notes.push(nothing_found(mode)),
+            }
         }
         let room = if aim == Aim::Prompt {
             WarningPlacement::Beside(PromptMemories::MAX_WARNINGS)
@@ -259,10 +264,6 @@ impl MemoriesHandle {
         mode: SearchMode,
     ) -> Vec<Note> {
         let least = asked_for.unwrap_or(self.settings.min_relevance);
-        if ranking.kept().next().is_none() {
-            let none = "nothing here is about this: no memory that may be read meets the conditions";
-            return vec![Note::new(Code::NothingRelevant, none)];
-        }
         if least <= 0.0 {
             return Vec::new();
         }
@@ -285,6 +286,14 @@ impl MemoriesHandle {
         }
         notes
     }
+}
+
+fn nothing_found(mode: SearchMode) -> Note {
+    let none = match mode {
+        SearchMode::Keyword => "nothing here is about this: no memory has a word of the query",
+        _ => "nothing here is about this: there is no memory that this search may find",
+    };
+    Note::new(Code::NothingRelevant, none)
 }
 
 /// Makes a note of how many memories did not fit into the tokens of the answer. None where all did.

@@ -50,6 +50,39 @@ async fn the_same_lesson_again_confirms_the_first() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_confirms_a_memory_once_however_often_it_says_it_again() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let said = |session: &str| RecordRequest {
+        session: Some(session.into()),
+        ..lesson("Retry with backoff", "Double the delay of each retry.")
+    };
+    memories.record(said("one"), soon()).await.unwrap();
+    let mut confidences = Vec::new();
+    for session in ["two", "two", "two", "three"] {
+        confidences.push(memories.record(said(session), soon()).await.unwrap().confidence);
+    }
+    assert_eq!((confidences[0], confidences[1]), (confidences[1], confidences[2]), "{confidences:?}");
+    assert!(confidences[3] > confidences[2], "another session is another witness: {confidences:?}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_without_any_memory_says_so() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let asked = RetrieveRequest { min_confidence: Some(0.99), ..query("Retry with backoff") };
+    let empty = memories.retrieve(asked.clone(), soon()).await.unwrap();
+    memories.record(lesson("Retry with backoff", "Double the delay of each retry."), soon()).await.unwrap();
+    let filtered = memories.retrieve(asked, soon()).await.unwrap();
+    for answer in [empty, filtered] {
+        assert!(answer.memories.is_empty() && answer.nothing_is_relevant(), "{answer:?}");
+    }
+    assert!(!memories.retrieve(query("Retry with backoff"), soon()).await.unwrap().nothing_is_relevant());
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn another_workspace_sees_nothing() {
     let world = world(good_model()).await;
     let memories = &world.handle.memories;

@@ -263,7 +263,7 @@ impl Memory {
     }
 
     /// Returns the signal by which this lesson confirms `existing`, a stored memory that says the same. Its id is
-    /// `fresh` for a lesson without a trace and a session.
+    /// `fresh` for a lesson without a trace.
     pub fn confirmation(&self, existing: MemoryId, fresh: SignalId) -> Signal {
         let (id, workspace) = (self.confirmation_id(existing, fresh), self.workspace_id.clone());
         let confirmed = Signal::new(id, existing, workspace, SignalKind::Confirmed, self.created_at);
@@ -271,16 +271,20 @@ impl Memory {
     }
 
     /// Returns the id of the signal by which this lesson confirms `existing`. It is the same for all lessons of one
-    /// trace, or of one session, that say the same, so that a solve or a session confirms a memory once. It is `fresh`
-    /// where the lesson has neither.
+    /// trace that say the same, so that a solve, or a session that reports on it, confirms a memory once. It is `fresh`
+    /// without a trace.
     pub fn confirmation_id(&self, existing: MemoryId, fresh: SignalId) -> SignalId {
-        match (self.trace_id, self.source_session.as_deref()) {
-            (Some(trace), session) => id_within_trace(trace, existing, SignalKind::Confirmed, session),
-            (None, Some(session)) => {
-                derived(&[b"confirmed in a session", session.as_bytes(), existing.uuid().as_bytes()]).into()
-            }
-            (None, None) => fresh,
-        }
+        self.trace_id.map_or(fresh, |trace| {
+            id_within_trace(trace, existing, SignalKind::Confirmed, self.source_session.as_deref())
+        })
+    }
+
+    /// Returns an id for the confirmation by this lesson that is the same whenever its session says it again: of the memory
+    /// that it confirms, or of what it says where that memory is not known yet. None where the lesson has no session.
+    pub fn session_confirmation_id(&self, existing: Option<MemoryId>) -> Option<SignalId> {
+        let of = existing.map_or_else(|| self.duplicate_key(), |id| id.to_string());
+        let session = self.source_session.as_deref()?;
+        Some(derived(&[b"confirmed in a session", session.as_bytes(), of.as_bytes()]).into())
     }
 
     /// Returns the owner, who reads the memory: a workspace, a team or an organisation, with its name.
@@ -305,7 +309,7 @@ impl Memory {
         let texts = said.iter().chain(advice.iter().flatten()).map(String::as_str);
         let outdated = self.linked_to().map(|_| self.id.to_string());
         let (layout, domain) = (indentation(&self.content), self.domain_category.as_deref().map(label_key));
-        // Keys are stored, so those of a text without indentation and domain stay as they were.
+        // Keys are stored. Those that were made before domains and indentation counted have neither.
         let more = [outdated.as_deref(), layout.as_deref(), domain.as_deref()].into_iter().flatten();
         let rest = texts.chain([self.outcome.as_str()]).chain(more);
         let readers = [self.workspace_id.as_str(), scope.as_str(), group.unwrap_or_default()];

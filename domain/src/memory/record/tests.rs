@@ -213,7 +213,9 @@ proptest! {
     }
 
     #[test]
-    fn spacing_never_makes_another_memory(words in prop::collection::vec("[a-zA-Z]{1,8}", 1..6), space in "[ \t\n]{1,3}") {
+    fn spacing_within_and_behind_lines_never_makes_another_memory(
+        words in prop::collection::vec("[a-zA-Z]{1,8}", 1..6), space in "[ \t]{0,2}\n|[ \t]{1,3}",
+    ) {
         let plain = Memory { content: words.join(" "), ..strategy(1) };
         let spaced = Memory { content: words.join(&space) + &space, ..strategy(1) };
         prop_assert_eq!(plain.duplicate_key(), spaced.duplicate_key());
@@ -249,7 +251,8 @@ proptest! {
         for part in [one_line(&error_type), pattern, guidance] {
             prop_assert!(text.contains(&part));
         }
-        let strategy = Memory { error_context: None, ..memory };
-        prop_assert!(strategy.format_for_prompt().starts_with("STRATEGY"));
+        let of = |outcome| Memory { error_context: None, outcome, ..memory.clone() }.format_for_prompt();
+        prop_assert!(of(MemoryOutcome::Success).starts_with("STRATEGY"));
+        prop_assert!(of(MemoryOutcome::Failure).starts_with("NOTE of a past failure"));
     }
 }

@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::memory::MemoryOutcome;
 use crate::memory::samples::{days_ago, id, now, strategy, trace, warning};
 use crate::memory::signal::SignalKind;
 use crate::retrieval::candidates::over_fetch;
@@ -431,4 +432,30 @@ fn picked(ranked: &[Ranked], pick: &prop::sample::Index) -> (usize, MemoryId) {
 
 fn place_of(id: MemoryId, ranked: &[Ranked]) -> usize {
     ranked.iter().position(|entry| entry.facts.id == id).unwrap()
+}
+
+#[test]
+fn the_same_words_of_another_outcome_or_layout_are_no_duplicates() {
+    let said = |n: u128, content: &str, outcome| Memory { id: id(n), content: content.into(), outcome, ..strategy(1) };
+    let (loops, ends) = ("for x in xs:\n    work(x)\n    commit()", "for x in xs:\n    work(x)\ncommit()");
+    let memories = [
+        (said(1, loops, MemoryOutcome::Success), 0.9),
+        (said(2, loops, MemoryOutcome::Failure), 0.8),
+        (said(3, ends, MemoryOutcome::Success), 0.7),
+        (said(4, loops, MemoryOutcome::Success), 0.6),
+    ];
+    let ranking = ranking(by_vector(&memories));
+    assert_eq!(kept(&ranking), [id(1), id(2), id(3)]);
+}
+
+#[test]
+fn what_is_relevant_by_the_very_error_comes_first() {
+    let mut ranking = ranking(by_vector(&[(strategy(1), 0.9), (warning(2), 0.2), (strategy(3), 0.4)]));
+    ranking
+        .entries
+        .iter_mut()
+        .filter(|entry| entry.facts.id == id(2))
+        .for_each(|entry| entry.score.why.very_error = true);
+    ranking.very_error_first();
+    assert_eq!(kept(&ranking), [id(2), id(1), id(3)]);
 }
