@@ -82,7 +82,7 @@ pub fn consolidated_id(instances: &[TraceId]) -> TraceId {
 
 /// Makes the episode that stands for these, which are not empty: it tells what the first one tells, with what all have
 /// in common, what each did otherwise, and their means. `success_rate` is that of all episodes of the type. It has the
-/// time of the newest one, so that it is as recent as what it stands for.
+/// time of the newest one, so that it is as recent as what it stands for, and an erasure by age takes it with that one.
 pub fn consolidated(instances: &[Trace], success_rate: Option<f64>) -> Option<Trace> {
     let first = instances.first()?;
     let told = first.episode.as_deref().cloned().unwrap_or_default();
