@@ -148,17 +148,26 @@ impl WorkingHandle {
         owner: &str,
         deadline: Deadline,
     ) -> Result<Vec<ListedTask>, Error> {
-        let mut listed = self.list_all(workspace, owner, deadline).await?;
-        listed.retain(|task| !task.is_elsewhere);
-        Ok(listed)
+        self.listed(workspace, owner, false, deadline).await
     }
 
     /// Lists the tasks of an owner that are not closed, with those that another process has open, the one touched last
-    /// first.
+    /// first. One of another process whose log cannot be read is left out.
     pub async fn list_all(
         &self,
         workspace: &WorkspaceId,
         owner: &str,
+        deadline: Deadline,
+    ) -> Result<Vec<ListedTask>, Error> {
+        self.listed(workspace, owner, true, deadline).await
+    }
+
+    /// Lists the tasks of an owner. The logs of other processes are read only where their tasks are shown.
+    async fn listed(
+        &self,
+        workspace: &WorkspaceId,
+        owner: &str,
+        shows_elsewhere: bool,
         deadline: Deadline,
     ) -> Result<Vec<ListedTask>, Error> {
         let (logs, of) = (Arc::clone(&self.logs), workspace.clone());
@@ -169,10 +178,14 @@ impl WorkingHandle {
             let (held, is_new) = match self.get(&task, deadline).await {
                 Ok(found) => found,
                 Err(Error::NotFound(_)) => continue,
-                Err(Error::TaskInUse(_)) => {
-                    listed.extend(self.listed_elsewhere(&task, deadline).await?);
+                Err(Error::TaskInUse(_)) if shows_elsewhere => {
+                    match self.listed_elsewhere(&task, deadline).await {
+                        Ok(elsewhere) => listed.extend(elsewhere),
+                        Err(error) => tracing::warn!(%error, task = %id, "a task of another process is not listed"),
+                    }
                     continue;
                 }
+                Err(Error::TaskInUse(_)) => continue,
                 Err(error) => return Err(error),
             };
             let memory = held.lock().await.memory().clone();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
@@ -19,6 +19,8 @@ type Key = (WorkspaceId, WorkingId);
 pub struct MemLogs {
     logs: Arc<Mutex<BTreeMap<Key, MemLogLines>>>,
     keeps_removed: Arc<AtomicBool>,
+    refuses_reads: Arc<AtomicBool>,
+    reads: Arc<AtomicUsize>,
     hanging: Hanging<Key>,
 }
 
@@ -46,6 +48,16 @@ impl MemLogs {
     /// Lets every removal of a log fail from now on, or no longer.
     pub fn keep_removed(&self, keeps: bool) {
         self.keeps_removed.store(keeps, Ordering::SeqCst);
+    }
+
+    /// Lets every reading of a log that a process has open fail from now on, or no longer.
+    pub fn refuse_reads(&self, refuses: bool) {
+        self.refuses_reads.store(refuses, Ordering::SeqCst);
+    }
+
+    /// Counts how often a log was read without being opened.
+    pub fn reads(&self) -> usize {
+        self.reads.load(Ordering::SeqCst)
     }
 
     /// Lets every opening of a log hang until it is let go.
@@ -79,6 +91,10 @@ impl WorkingLogs for MemLogs {
     }
 
     fn read(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<Option<Vec<String>>> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        if self.refuses_reads.load(Ordering::SeqCst) {
+            return Err(io::Error::from(io::ErrorKind::PermissionDenied));
+        }
         Ok(self.with(|logs| logs.get(&(workspace.clone(), task)).map(|log| log.lines.clone())))
     }
 

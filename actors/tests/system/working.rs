@@ -12,7 +12,7 @@ use reasoning_bank_actors::ports::{Lease, LeaseGuard, StoreError};
 use reasoning_bank_actors::system::{System, SystemParts};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{ManualClock, MemLogs, parts};
-use reasoning_bank_actors::working::WorkingTask;
+use reasoning_bank_actors::working::{ListedTask, WorkingTask};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::episode::{EpisodeStatus, EpisodeSummary};
 use reasoning_bank_domain::memory::ids::TraceId;
@@ -149,6 +149,21 @@ async fn a_task_outlives_a_crash_of_the_actor_and_its_process() {
     assert!(listed.is_empty(), "the other process works on it");
     other.handle().working.close(&task, TaskEnd::unknown(), soon()).await.unwrap();
     assert!(matches!(shown(&other, &task, Vec::new()).await, Err(Error::NotFound(_))));
+}
+
+#[tokio::test]
+async fn a_list_reads_the_tasks_of_other_processes_only_where_it_shows_them_and_leaves_out_what_it_cannot_read() {
+    let logs = MemLogs::default();
+    let (first, second) = (process(&logs).await, process(&logs).await);
+    let (elsewhere, own) = (begun(&first, "ann").await, begun(&second, "ann").await);
+    let working = second.handle().working;
+    let ids = |listed: Vec<ListedTask>| listed.into_iter().map(|task| task.id).collect::<Vec<_>>();
+    assert_eq!(ids(working.list(&own.workspace, "ann", soon()).await.unwrap()), [own.id]);
+    assert_eq!(logs.reads(), 0);
+    let all = ids(working.list_all(&own.workspace, "ann", soon()).await.unwrap());
+    assert!(all.len() == 2 && all.contains(&elsewhere.id), "{all:?}");
+    logs.refuse_reads(true);
+    assert_eq!(ids(working.list_all(&own.workspace, "ann", soon()).await.unwrap()), [own.id]);
 }
 
 #[tokio::test]
