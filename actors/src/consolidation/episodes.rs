@@ -103,8 +103,9 @@ impl ConsolidationHandle {
         let mut vectors = HashMap::new();
         for some in candidates.chunks(PAGE) {
             let ids = some.iter().map(|one| one.id).collect();
-            let found = self.store.episode_vectors(ids, embedder.clone(), deadline).await?;
-            vectors.extend(found.into_iter().filter_map(|of| Some((of.episode_id, of.whole.or(of.task)?))));
+            let found = self.store.episode_vectors(ids, deadline).await?;
+            let own = found.into_iter().filter(|of| of.embedder == embedder);
+            vectors.extend(own.filter_map(|of| Some((of.episode_id, of.whole.or(of.task)?))));
         }
         Ok(vectors)
     }

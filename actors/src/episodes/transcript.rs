@@ -90,7 +90,11 @@ impl EpisodesHandle {
         retry_on_conflict(async |_tries| {
             let stored = self.store.episode(told.trace_id, Some(workspace.clone()), deadline).await?;
             let Some(next) = stored.and_then(|row| grown(&row.trace, told)) else { return Ok(None) };
-            let vectors = self.vectors_of(&next, next.revision, deadline.halfway()).await;
+            let earlier = self.store.episode_vectors(vec![next.trace_id], deadline).await?.pop();
+            let outdated = earlier.map(|vectors| vectors.outdated());
+            let revision = outdated.as_ref().map_or(0, |vectors| vectors.revision);
+            // Where no vectors can be made, the earlier ones go, so that upkeep makes those of what is told now.
+            let vectors = self.vectors_of(&next, revision, deadline.halfway()).await.or(outdated);
             let mut batch = vec![Record::Verdict(next.clone())];
             batch.extend(vectors.map(Record::EpisodeVectors));
             self.store.commit(batch, deadline).await?;

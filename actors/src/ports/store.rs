@@ -169,13 +169,8 @@ pub trait StoreReads: Send + Sync {
     /// Reads the states of these episodes. Episodes to which nothing has happened since they were made are left out.
     fn episode_states(&self, ids: Vec<TraceId>, deadline: Deadline) -> StoreFuture<'_, Vec<EpisodeState>>;
 
-    /// Reads the vectors of these episodes that this embedder made. Episodes without any are left out.
-    fn episode_vectors(
-        &self,
-        ids: Vec<TraceId>,
-        embedder: String,
-        deadline: Deadline,
-    ) -> StoreFuture<'_, Vec<EpisodeVectors>>;
+    /// Reads the vectors of these episodes, whichever embedder made them. Episodes without any are left out.
+    fn episode_vectors(&self, ids: Vec<TraceId>, deadline: Deadline) -> StoreFuture<'_, Vec<EpisodeVectors>>;
 
     /// Lists a page of the history.
     fn history(&self, filter: HistoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<HistoryEntry>>;

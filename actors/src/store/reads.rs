@@ -57,7 +57,7 @@ reads! {
     episodes_without_vectors(filter: EpisodeFilter, embedder: String, limit: usize) -> Vec<(Trace, u64)>;
     count_episodes(filter: EpisodeFilter) -> BTreeMap<Visibility, u64>;
     episode_states(ids: Vec<TraceId>) -> Vec<EpisodeState>;
-    episode_vectors(ids: Vec<TraceId>, embedder: String) -> Vec<EpisodeVectors>;
+    episode_vectors(ids: Vec<TraceId>) -> Vec<EpisodeVectors>;
     history(filter: HistoryFilter, page: Page) -> Vec<HistoryEntry>;
     signals(of: Option<WorkspaceId>, page: Page) -> Vec<Signal>;
     signals_about(ids: Vec<MemoryId>, page: Page) -> Vec<Signal>;

@@ -249,15 +249,9 @@ impl StoreReads for MemStore {
         })
     }
 
-    fn episode_vectors(
-        &self,
-        ids: Vec<TraceId>,
-        embedder: String,
-        deadline: Deadline,
-    ) -> StoreFuture<'_, Vec<EpisodeVectors>> {
+    fn episode_vectors(&self, ids: Vec<TraceId>, deadline: Deadline) -> StoreFuture<'_, Vec<EpisodeVectors>> {
         self.answer("episode_vectors", deadline, |data| {
-            let found = ids.iter().filter_map(|id| data.episode_vectors.get(id));
-            found.filter(|vectors| vectors.embedder == embedder).cloned().collect()
+            ids.iter().filter_map(|id| data.episode_vectors.get(id)).cloned().collect()
         })
     }
 

@@ -11,6 +11,7 @@ mod editing;
 mod faults;
 mod feedback;
 mod genealogy;
+mod growing_episodes;
 mod health;
 mod isolation;
 mod learner;

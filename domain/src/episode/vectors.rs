@@ -69,9 +69,10 @@ pub struct EpisodeVectors {
     pub workspace_id: WorkspaceId,
     /// The time at which the episode was made.
     pub created_at: Timestamp,
-    /// The number of times that another embedder made them again. The highest one stays.
+    /// The number of times that they were made again: by another embedder, or because the episode tells more. The
+    /// highest one stays.
     pub revision: u64,
-    /// The embedder that made them.
+    /// The embedder that made them. Empty where they are still to be made.
     pub embedder: String,
     /// The vector of the task and its goals.
     pub task: Option<QuantizedVector>,
@@ -82,6 +83,13 @@ pub struct EpisodeVectors {
 }
 
 impl EpisodeVectors {
+    /// Returns the next revision for an episode that tells more now: no embedder made it and it has no vectors, so each
+    /// embedder finds that they are missing.
+    pub fn outdated(&self) -> Self {
+        let revision = self.revision.saturating_add(1);
+        Self { revision, embedder: String::new(), task: None, outcome: None, whole: None, ..self.clone() }
+    }
+
     /// Returns how like the episode is to what is asked: the larger of its task and the whole, or its outcome alone.
     pub fn similarity(&self, asked: &QuantizedVector, of_outcome: bool) -> f64 {
         let compared = if of_outcome { [&self.outcome, &None] } else { [&self.task, &self.whole] };

@@ -195,13 +195,8 @@ impl StoreReads for LanceStore {
         self.of_own_vectors(deadline, async move |_, tables| episodes::states(tables, &ids).await).boxed()
     }
 
-    fn episode_vectors(
-        &self,
-        ids: Vec<TraceId>,
-        embedder: String,
-        deadline: Deadline,
-    ) -> StoreFuture<'_, Vec<EpisodeVectors>> {
-        self.of_own_vectors(deadline, async move |_, tables| episodes::vectors(tables, &ids, &embedder).await).boxed()
+    fn episode_vectors(&self, ids: Vec<TraceId>, deadline: Deadline) -> StoreFuture<'_, Vec<EpisodeVectors>> {
+        self.of_own_vectors(deadline, async move |_, tables| episodes::vectors(tables, &ids).await).boxed()
     }
 
     fn history(&self, filter: HistoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<HistoryEntry>> {

@@ -135,12 +135,8 @@ pub(in crate::lance) async fn states(tables: &Tables, ids: &[TraceId]) -> Result
     decode_bodies(&select_these(&tables.episode_state, "id", ids, &["body"]).await?)
 }
 
-/// Reads the vectors of these episodes that this embedder made.
-pub(in crate::lance) async fn vectors(
-    tables: &Tables,
-    ids: &[TraceId],
-    embedder: &str,
-) -> Result<Vec<EpisodeVectors>, StoreError> {
+/// Reads the vectors of these episodes.
+pub(in crate::lance) async fn vectors(tables: &Tables, ids: &[TraceId]) -> Result<Vec<EpisodeVectors>, StoreError> {
     let ids: Vec<String> = ids.iter().map(TraceId::to_string).collect();
     let found = select_these(&tables.episode_vectors, "id", ids, &["task", "outcome", "whole", "body"]).await?;
     let column = |name| vector_bytes(&found, name).map(|bytes| bytes.map(QuantizedVector::from_bytes));
@@ -152,7 +148,7 @@ pub(in crate::lance) async fn vectors(
         whole,
         ..head
     });
-    Ok(whole.filter(|vectors| vectors.embedder == embedder).collect())
+    Ok(whole.collect())
 }
 
 /// Lists the newest episodes that have no vectors of this embedder, each with the revision that its vectors get.
