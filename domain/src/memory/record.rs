@@ -201,8 +201,8 @@ impl Memory {
         self.error_context.is_some()
     }
 
-    /// Tells whether a model has to read the memory as one of what failed: a warning, or a lesson of a failure that says no
-    /// error. What such a lesson tells is either what failed or what to do instead.
+    /// Tells whether a model has to read the memory as one of what failed: a warning, or a lesson of a failure that says
+    /// no error. What such a lesson tells is either what failed or what to do instead.
     pub fn is_of_failure(&self) -> bool {
         self.is_warning() || self.outcome == MemoryOutcome::Failure
     }
@@ -279,8 +279,9 @@ impl Memory {
         })
     }
 
-    /// Returns an id for the confirmation by this lesson that is the same whenever its session says it again: of the memory
-    /// that it confirms, or of what it says where that memory is not known yet. None where the lesson has no session.
+    /// Returns an id for the confirmation by this lesson that is the same whenever its session says it again: of the
+    /// memory that it confirms, or of what it says where that memory is not known yet. None where the lesson has no
+    /// session.
     pub fn session_confirmation_id(&self, existing: Option<MemoryId>) -> Option<SignalId> {
         let of = existing.map_or_else(|| self.duplicate_key(), |id| id.to_string());
         let session = self.source_session.as_deref()?;
@@ -447,8 +448,8 @@ pub struct Facts {
     pub created_at: Timestamp,
     /// The trace that the memory was learned from.
     pub trace_id: Option<TraceId>,
-    /// A key of what an active memory that nothing outdates says: its [`Memory::text_key`], outcome and indentation. Any other memory has a key of its own, so
-    /// that it never takes the place of one that says the same again.
+    /// A key of what an active memory that nothing outdates says: its [`Memory::text_key`], outcome and indentation.
+    /// Any other memory has a key of its own, so that no answer leaves it out as a repeat.
     pub text_key: String,
 }
 
@@ -487,8 +488,8 @@ fn list(problems: &[FieldProblem]) -> String {
     problems.iter().map(|p| format!("{} {}", p.field, p.problem)).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the white space that the lines of a text begin with, line by line. It is None where none begins with any. Two
-/// programs may differ in it alone.
+/// Returns the white space that the lines of a text begin with, line by line. It is None where none begins with any.
+/// Two programs may differ in it alone.
 pub fn indentation(text: &str) -> Option<String> {
     let of_line = |line: &str| line[..line.len() - line.trim_start().len()].to_owned();
     let lines = text.trim().lines().filter(|line| !line.trim().is_empty());
