@@ -130,12 +130,15 @@ pub fn episode_of(
 }
 
 /// Returns the next revision of a stored episode, where the same request is told with more work than there was: its
-/// transcript went on since it was learned. A verdict that was reported meanwhile stays.
+/// transcript went on since it was learned. A verdict that was reported meanwhile stays, and so does an outcome that was
+/// told for the session, where no check decides another one.
 pub fn grown(stored: &Trace, told: &Trace) -> Option<Trace> {
     if stored.trace_id != told.trace_id || amount(told) <= amount(stored) {
         return None;
     }
-    let verdict = if stored.evidence_reported { stored } else { told };
+    let is_undecided = |trace: &Trace| trace.verdict_source == VerdictSource::None;
+    let tells_no_outcome = is_undecided(stored) && is_undecided(told) && told.outcome == Outcome::Partial;
+    let verdict = if stored.evidence_reported || tells_no_outcome { stored } else { told };
     Some(Trace {
         revision: stored.revision.saturating_add(1),
         outcome: verdict.outcome,
@@ -359,6 +362,21 @@ mod tests {
         assert_eq!(grown(&half, &other), None);
         let corrected = Trace { outcome: Outcome::Partial, evidence_reported: true, ..half };
         assert_eq!(grown(&corrected, &whole).unwrap().outcome, Outcome::Partial, "somebody reported it");
+    }
+
+    #[test]
+    fn an_outcome_that_was_told_stays_where_no_check_decides_another_one() {
+        let lines = session();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let half = episodes(&[lines[0], lines[5]]).remove(0);
+        let whole = episodes(&[lines[0], lines[5], lines[6]]).remove(0);
+        let told = Trace { outcome: Outcome::Success, ..half.clone() };
+        let next = grown(&told, &whole).unwrap();
+        assert_eq!((next.outcome, next.verdict_source), (Outcome::Success, VerdictSource::None));
+        let failed = Trace { outcome: Outcome::Failure, ..whole };
+        assert_eq!(grown(&told, &failed).unwrap().outcome, Outcome::Failure, "another one is told");
+        let checked = episodes(&[lines[0], lines[5], lines[6], lines[3], lines[4]]).remove(0);
+        assert_eq!(grown(&told, &checked).unwrap().outcome, Outcome::Failure, "a check decides");
     }
 
     #[test]
