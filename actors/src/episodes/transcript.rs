@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use reasoning_bank_domain::learning::episodes::{episode_of, grown};
+use reasoning_bank_domain::learning::episodes::{episode_of, grown, may_have_grown};
 use reasoning_bank_domain::learning::transcript::UserRequest;
 use reasoning_bank_domain::memory::trace::{Outcome, Trace, TraceSource, VerdictSource};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
@@ -44,7 +44,6 @@ impl EpisodesHandle {
         }
         let begun = self.workspaces.resolve(workspace, deadline).await?;
         let (now, workspace) = (self.clock.now(), &begun.workspace);
-        let mut new = 0;
         let episodes = requests.iter().map(|request| episode_of(request, source, &workspace.id, owner.as_deref(), now));
         let mut episodes: Vec<Trace> = episodes.collect();
         if let Some((last, outcome)) = episodes.last_mut().zip(outcome)
@@ -54,30 +53,30 @@ impl EpisodesHandle {
         }
         let mut seen = HashSet::new();
         episodes.retain(|episode| seen.insert(episode.trace_id));
+        let mut known = HashSet::new();
         for episodes in episodes.chunks(STORED_AT_ONCE) {
             let ids: Vec<Uuid> = episodes.iter().map(|episode| episode.trace_id.uuid()).collect();
-            let known = self.store.existing_ids(ids, deadline).await?;
+            known.extend(self.store.existing_ids(ids, deadline).await?);
+        }
+        let (known, new): (Vec<Trace>, Vec<Trace>) =
+            episodes.into_iter().partition(|episode| known.contains(&episode.trace_id.uuid()));
+        for episodes in new.chunks(STORED_AT_ONCE) {
             let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
-            let (known, unknown): (Vec<Trace>, Vec<Trace>) =
-                episodes.iter().cloned().partition(|episode| known.contains(&episode.trace_id.uuid()));
-            for episode in &unknown {
-                new += 1;
+            for episode in episodes {
                 batch.extend(self.vectors_of(episode, 0, deadline.halfway()).await.map(Record::EpisodeVectors));
                 batch.push(Record::Trace(episode.clone()));
             }
-            if batch.len() > 1 {
-                self.workspaces.still_there(&begun, deadline).await?;
-                self.store.commit(batch, deadline).await?;
-                self.workspaces.registered(workspace);
-                self.memories.observe(&unknown, workspace, deadline).await;
-            }
-            for episode in &known {
-                if let Some(grown) = self.bring_up_to_date(episode, &workspace.id, deadline).await? {
-                    self.memories.observe(&[grown], workspace, deadline).await;
-                }
+            self.workspaces.still_there(&begun, deadline).await?;
+            self.store.commit(batch, deadline).await?;
+            self.workspaces.registered(workspace);
+            self.memories.observe(episodes, workspace, deadline).await;
+        }
+        for episode in may_have_grown(&known) {
+            if let Some(grown) = self.bring_up_to_date(episode, &workspace.id, deadline).await? {
+                self.memories.observe(&[grown], workspace, deadline).await;
             }
         }
-        Ok(new)
+        Ok(new.len() as u64)
     }
 
     /// Stores what is told of a stored episode, where more was done for its request since. Returns the episode then.

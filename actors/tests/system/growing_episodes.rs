@@ -1,5 +1,8 @@
 //! Tests of episodes of transcripts that went on since they were learned.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use reasoning_bank_actors::episodes::LearnedRequests;
 use reasoning_bank_actors::ports::{EmbedderState, MemoryStore, Page, Record, StoreReads};
 use reasoning_bank_domain::episode::EpisodeVectors;
@@ -8,7 +11,7 @@ use reasoning_bank_domain::memory::trace::TraceSource;
 
 use crate::support::*;
 
-/// A request with a call, and more that is done for it.
+/// A request with a call, more that is done for it, and another request.
 const FIRST: [&str; 2] = [
     r#"{"role":"user","content":"Look around in the shop"}"#,
     r#"{"role":"assistant","content":"ok","tool_calls":[{"id":"1","type":"function","function":{"name":"list","arguments":"{}"}}]}"#,
@@ -16,6 +19,10 @@ const FIRST: [&str; 2] = [
 const GROWN: [&str; 2] = [
     r#"{"role":"tool","tool_call_id":"1","content":"Error: the cellar is locked"}"#,
     r#"{"role":"assistant","content":"The cellar is locked","tool_calls":[{"id":"2","type":"function","function":{"name":"open","arguments":"{}"}}]}"#,
+];
+const NEXT: [&str; 2] = [
+    r#"{"role":"user","content":"Now sweep the floor"}"#,
+    r#"{"role":"assistant","content":"ok","tool_calls":[{"id":"3","type":"function","function":{"name":"sweep","arguments":"{}"}}]}"#,
 ];
 
 impl World {
@@ -62,4 +69,19 @@ async fn upkeep_makes_the_vectors_of_an_episode_that_grew_while_the_embedder_was
     assert_eq!((filled.revision, &filled.embedder), (2, &half.embedder));
     assert_ne!(filled.whole, half.whole);
     assert_eq!(world.handle.episodes.fill_vectors(soon()).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn learning_again_reads_only_the_episode_that_may_have_grown() {
+    let world = world(good_model()).await;
+    let lines = [FIRST, GROWN, NEXT].concat();
+    assert_eq!(world.learn_lines(&lines).await, 2);
+    let reads = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&reads);
+    world.store.before_each(move |name| {
+        counted.fetch_add(usize::from(name == "episode"), Ordering::SeqCst);
+        Ok(())
+    });
+    assert_eq!(world.learn_lines(&lines).await, 0);
+    assert_eq!(reads.load(Ordering::SeqCst), 1);
 }

@@ -2,6 +2,8 @@
 //! from todo lists, the entries from calls of tools, and the outcome from tests and other checks that ran. A failure is
 //! resolved by the next success of the same tool on the same thing.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 
 use super::transcript::{ToolCall, UserRequest};
@@ -147,6 +149,13 @@ pub fn grown(stored: &Trace, told: &Trace) -> Option<Trace> {
         episode: told.episode.clone(),
         ..stored.clone()
     })
+}
+
+/// Returns those of the stored episodes that a transcript tells, in its order, of which it may tell more than is stored:
+/// the last one of each session, because the requests before it were over when it began.
+pub fn may_have_grown(known: &[Trace]) -> Vec<&Trace> {
+    let mut seen = HashSet::new();
+    known.iter().rev().filter(|episode| seen.insert(episode.session())).collect()
 }
 
 /// Returns the amount of work that is told: the number of calls, of results, and the seconds until the last of them.
@@ -377,6 +386,21 @@ mod tests {
         assert_eq!(grown(&told, &failed).unwrap().outcome, Outcome::Failure, "another one is told");
         let checked = episodes(&[lines[0], lines[5], lines[6], lines[3], lines[4]]).remove(0);
         assert_eq!(grown(&told, &checked).unwrap().outcome, Outcome::Failure, "a check decides");
+    }
+
+    #[test]
+    fn the_last_episode_of_each_session_may_have_grown() {
+        let lines = session();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let one = episodes(&lines).remove(0);
+        let in_session = |n: u128, session: &str| {
+            let mut trace = Trace { trace_id: crate::memory::samples::trace(n), ..one.clone() };
+            trace.episode.as_mut().unwrap().session_id = Some(session.to_owned());
+            trace
+        };
+        let known = [in_session(1, "a"), in_session(2, "b"), in_session(3, "a"), in_session(4, "a")];
+        assert_eq!(may_have_grown(&known), [&known[3], &known[1]]);
+        assert_eq!(may_have_grown(&[]), Vec::<&Trace>::new());
     }
 
     #[test]
