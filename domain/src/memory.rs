@@ -5,7 +5,7 @@
 //! by. `succession` stores which memory replaced which; `update_detection` reads two texts and decides whether one
 //! updates the other. `signature` tells kinds of errors apart, `label` compares the names of domains, and `observation`
 //! is what is said about the use of memories, and `pattern` the part that makes a memory a pattern. `field` checks
-//! texts and numbers that are given.
+//! texts and numbers that are given, and `comparison` has the forms in which texts are compared.
 
 pub mod ids;
 pub mod label;
@@ -18,6 +18,7 @@ pub mod update_detection;
 pub mod workspace;
 
 mod changes;
+mod comparison;
 mod field;
 mod kinds;
 mod operational_warning;
@@ -31,6 +32,8 @@ mod succession;
 mod texts;
 
 pub use changes::Changes;
+pub(crate) use comparison::hash_of_parts;
+pub use comparison::{indentation, normalised, spaced};
 pub use field::{FieldProblem, LABEL_MAX_CHARS, check_count, check_length, check_range, check_text};
 pub use kinds::{Complexity, MemoryOutcome, Scope, SourceType, Status, Trust};
 pub use quarantine::Quarantine;

@@ -4,8 +4,8 @@
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
+use super::comparison::{hash_of_parts, indentation, normalised, spaced};
 use super::field::{FieldProblem, LABEL_MAX_CHARS, check_count, check_length, check_text};
 use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
 use super::label::label_key;
@@ -18,7 +18,6 @@ use crate::memory::signature::Signature;
 use crate::memory::trace::Outcome;
 use crate::memory::workspace::WorkspaceId;
 use crate::prompt::one_line;
-use crate::text::hex::hex;
 
 pub const TITLE_MAX_CHARS: usize = 120;
 pub const DESCRIPTION_MAX_CHARS: usize = 400;
@@ -486,37 +485,6 @@ pub struct MemoryInvalid {
 
 fn list(problems: &[FieldProblem]) -> String {
     problems.iter().map(|p| format!("{} {}", p.field, p.problem)).collect::<Vec<_>>().join("; ")
-}
-
-/// Returns the white space that the lines of a text begin with, line by line. It is None where none begins with any.
-/// Two programs may differ in it alone.
-pub fn indentation(text: &str) -> Option<String> {
-    let of_line = |line: &str| line[..line.len() - line.trim_start().len()].to_owned();
-    let lines = text.trim().lines().filter(|line| !line.trim().is_empty());
-    let all: Vec<String> = lines.map(of_line).collect();
-    all.iter().any(|white| !white.is_empty()).then(|| all.join("\n"))
-}
-
-/// Returns the text with its white space collapsed.
-pub fn spaced(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Returns the text in lower case with its white space collapsed. Two writings of the same sentence have this in
-/// common.
-pub fn normalised(text: &str) -> String {
-    spaced(text).to_lowercase()
-}
-
-/// Returns the hash of a list of parts. Each part is prefixed by its length, so that no two lists share a hash by
-/// moving a boundary.
-pub(crate) fn hash_of_parts(parts: &[&str]) -> String {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
-    hex(&hasher.finalize())
 }
 
 #[cfg(test)]
