@@ -108,7 +108,7 @@ impl LearnerHandle {
         let outcome = match assess(&exchange.question, &exchange.answer, &self.settings.thresholds).verdict {
             Err(refused) => CaptureOutcome::Refused(refused),
             Ok(traits) => {
-                let Exchange { question, answer, session } = exchange;
+                let Exchange { question, answer, session, asked_first: _ } = exchange;
                 let work = Work::Capture { question, answer, session_id: session };
                 let Queued { queued, .. } = distiller.queue(work, workspace, deadline).await?;
                 if queued { CaptureOutcome::Queued(traits) } else { CaptureOutcome::Kept(traits, Novelty::Known) }
@@ -257,7 +257,7 @@ impl LearnerArgs {
 /// Logs what rules kept of an exchange that is longer than a memory may be.
 fn log_cuts(exchange: &Exchange, memory: &Memory) {
     let chars = |text: &str| text.chars().count();
-    let (question, answer) = (chars(&exchange.question), chars(&exchange.answer));
+    let (question, answer) = (chars(&exchange.whole_question()), chars(&exchange.answer));
     let (task, content) = (chars(&memory.task), chars(&memory.content));
     if task < question || answer > LESSON_CONTENT_MAX_CHARS {
         tracing::info!(question, task, answer, content, "an exchange was cut to what a memory holds, in characters");

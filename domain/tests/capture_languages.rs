@@ -27,7 +27,8 @@ struct Sample {
 
 /// Applies the rules to an exchange, up to the store.
 fn judged(sample: &Sample) -> Result<(), CaptureRefusal> {
-    let exchange = Exchange { question: sample.question.clone(), answer: sample.answer.clone(), session: None };
+    let (question, answer) = (sample.question.clone(), sample.answer.clone());
+    let exchange = Exchange { question, answer, session: None, asked_first: None };
     let (exchange, _) = scrubbed(exchange);
     assess(&exchange.question, &exchange.answer, &Thresholds::default()).verdict?;
     let origin = CaptureOrigin { workspace_id: WorkspaceId::of_root("/"), trust: Trust::Model };

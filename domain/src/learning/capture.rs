@@ -208,12 +208,13 @@ pub fn trust_of(format: Format) -> Trust {
 /// Removes secrets and invisible characters from an exchange. Returns the exchange, and how many there were.
 pub fn scrubbed(mut exchange: Exchange) -> (Exchange, Removed) {
     let removed = exchange.question.scrub() + exchange.answer.scrub() + exchange.session.scrub();
+    let removed = removed + exchange.asked_first.scrub();
     (exchange, removed)
 }
 
-/// The ids (UUIDv8) that follow from an exchange and its workspace. They are the same however often the exchange is
-/// seen. One is the id of the memory made of it. The other is the id of the signal where the exchange only confirms
-/// another memory.
+/// The ids (UUIDv8) that follow from an exchange as it was said, and from its workspace. They are the same however
+/// often the exchange is seen, and with or without what was said before it. One is the id of the memory made of it. The
+/// other is the id of the signal where the exchange only confirms another memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CaptureIds {
     pub memory: MemoryId,
@@ -232,7 +233,7 @@ impl CaptureIds {
 
 /// Returns the lesson that rules find in an exchange which is worth keeping (see [`assess()`]).
 pub fn lesson_of(exchange: &Exchange) -> Lesson {
-    extract::extract(&exchange.question, &exchange.answer).lesson
+    extract::extract(&exchange.whole_question(), &exchange.answer).lesson
 }
 
 /// Makes the memory of an exchange which is worth keeping (see [`assess()`]), by rules. The exchange has been
@@ -248,7 +249,8 @@ pub fn memory_of(
     origin: &CaptureOrigin,
     at: Timestamp,
 ) -> Result<Memory, CaptureRefusal> {
-    let extract::ExtractedLesson { lesson, error_message } = extract::extract(&exchange.question, &exchange.answer);
+    let extract::ExtractedLesson { lesson, error_message } =
+        extract::extract(&exchange.whole_question(), &exchange.answer);
     let memory = as_memory(lesson, error_message, exchange, id, origin, at);
     memory.validate().map_err(|_invalid| CaptureRefusal::Invalid)?;
     let text = memory.format_for_prompt();
@@ -277,7 +279,7 @@ fn as_memory(
             stack_trace: None,
             task_domain: domain.clone(),
         }),
-        task: shortened(&exchange.question, TASK_MAX_CHARS),
+        task: shortened(&exchange.whole_question(), TASK_MAX_CHARS),
         source_session: exchange.session.clone(),
         pattern_tags: lesson.pattern_tags,
         domain_category: domain,

@@ -41,12 +41,8 @@ pub fn left_standing(format: Format, exchanges: Vec<Exchange>) -> (Vec<Exchange>
             continue;
         }
         let asked = asked(&exchanges, n);
-        let question = if asked == exchange {
-            exchange.question.clone()
-        } else {
-            format!("{}\n\n{}", asked.question, exchange.question)
-        };
-        standing.push(Exchange { question, ..exchange.clone() });
+        let asked_first = (asked != exchange).then(|| asked.question.clone());
+        standing.push(Exchange { asked_first, ..exchange.clone() });
     }
     (standing, refused)
 }
@@ -120,6 +116,7 @@ mod tests {
             question: question.into(),
             answer: "a".into(),
             session: Some(session.into()),
+            asked_first: None,
         };
         let file = vec![
             said("How do I skip rows?", "s"),
@@ -129,7 +126,9 @@ mod tests {
             said("No, that is wrong.", "another session"),
         ];
         let (standing, refused) = left_standing(Format::Messages, file.clone());
-        let questions: Vec<&str> = standing.iter().map(|exchange| exchange.question.as_str()).collect();
+        let questions: Vec<_> = standing.iter().map(Exchange::whole_question).collect();
+        let said: Vec<&str> = standing.iter().map(|exchange| exchange.question.as_str()).collect();
+        assert_eq!(said, ["Nope, still broken.", "And with two tenants?", "No, that is wrong."]);
         let corrected = "How do I skip rows?\n\nNope, still broken.";
         assert_eq!(questions, [corrected, "And with two tenants?", "No, that is wrong."]);
         let outcomes: Vec<CaptureOutcome> = refused.iter().map(|captured| captured.outcome).collect();

@@ -146,7 +146,7 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
         },
         Work::Capture { question, answer, .. } => {
             let (question, answer) = (question.clone(), answer.clone());
-            (vec![Exchange { question, answer, session: None }], 1)
+            (vec![Exchange { question, answer, session: None, asked_first: None }], 1)
         }
     };
     let judged = |exchange: &Exchange| assess(&exchange.question, &exchange.answer, &Thresholds::default());
@@ -302,8 +302,12 @@ mod tests {
 
     #[test]
     fn from_a_failed_session_only_warnings_are_kept() {
-        let lesson =
-            lesson_of(&Exchange { question: "Why is it built again?".into(), answer: ANSWER.into(), session: None });
+        let lesson = lesson_of(&Exchange {
+            question: "Why is it built again?".into(),
+            answer: ANSWER.into(),
+            session: None,
+            asked_first: None,
+        });
         let failed = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Failure, transcript: "t".into() };
         assert!(keep(&Prompts::default(), &failed, vec![lesson.clone()]).lessons.is_empty());
         assert_eq!(keep(&Prompts::default(), &session(1), vec![lesson]).lessons.len(), 1);

@@ -10,6 +10,7 @@ mod formats;
 mod markdown;
 mod record;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,18 @@ pub struct Exchange {
     pub answer: String,
     /// The session it comes from, where the file names one.
     pub session: Option<String>,
+    /// What was asked first, where the question is an objection to another answer.
+    pub asked_first: Option<String>,
+}
+
+impl Exchange {
+    /// Returns all that the answer answers: what was asked first, and the question.
+    pub fn whole_question(&self) -> Cow<'_, str> {
+        match &self.asked_first {
+            Some(first) => format!("{first}\n\n{}", self.question).into(),
+            None => self.question.as_str().into(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

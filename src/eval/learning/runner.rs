@@ -267,6 +267,7 @@ impl<'a> ScenarioRunner<'a> {
             question: capture.question.clone(),
             answer: capture.answer.written_out(),
             session: Some(step.session.clone()),
+            asked_first: None,
         };
         let captured = self.system.learner.capture(exchange, &workspace(&step.project), Trust::Model, soon()).await?;
         seen.kept = Some((captured.outcome.is_captured(), captured.outcome.to_string()));

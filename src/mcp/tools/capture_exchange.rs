@@ -52,7 +52,12 @@ struct Arguments {
 
 impl Arguments {
     fn into_exchange(self, session: &str) -> Exchange {
-        Exchange { question: self.question, answer: self.answer, session: Some(session.to_owned()) }
+        Exchange {
+            question: self.question,
+            answer: self.answer,
+            session: Some(session.to_owned()),
+            asked_first: None,
+        }
     }
 }
 

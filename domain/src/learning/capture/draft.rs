@@ -28,7 +28,7 @@ impl Draft {
         thresholds: &Thresholds,
         at: Timestamp,
     ) -> Result<(Traits, Self), CaptureRefusal> {
-        let traits = assess(&exchange.question, &exchange.answer, thresholds).verdict?;
+        let traits = assess(&exchange.whole_question(), &exchange.answer, thresholds).verdict?;
         let ids = CaptureIds::of(exchange, &origin.workspace_id);
         let memory = memory_of(exchange, ids.memory, origin, at)?;
         Ok((traits, Self { ids, memory }))

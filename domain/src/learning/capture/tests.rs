@@ -21,7 +21,7 @@ fn sample(text: &str) -> Vec<Sample> {
 }
 
 fn exchange(question: &str, answer: &str) -> Exchange {
-    Exchange { question: question.into(), answer: answer.into(), session: Some("s1".into()) }
+    Exchange { question: question.into(), answer: answer.into(), session: Some("s1".into()), asked_first: None }
 }
 
 fn made_of(exchange: &Exchange) -> Memory {
@@ -173,7 +173,12 @@ fn an_error_in_the_question_and_a_fix_make_a_warning() {
 fn ids_follow_from_workspace_and_words() {
     let (here, there) = (WorkspaceId::of_root("/a"), WorkspaceId::of_root("/b"));
     let ids = CaptureIds::of(&exchange("A question", "an answer"), &here);
-    assert_eq!(ids, CaptureIds::of(&Exchange { session: None, ..exchange(" a  Question", "An\nanswer ") }, &here));
+    let seen_elsewhere = Exchange {
+        session: None,
+        asked_first: Some("Another question".into()),
+        ..exchange(" a  Question", "An\nanswer ")
+    };
+    assert_eq!(ids, CaptureIds::of(&seen_elsewhere, &here));
     let all = [
         ids.memory.uuid(),
         ids.confirmation.uuid(),

@@ -61,7 +61,7 @@ impl Conversation {
         if let Some(Open { question, answer, session }) = self.open.take()
             && !answer.text.is_empty()
         {
-            self.done.push(Exchange { question: question.text, answer: answer.text, session });
+            self.done.push(Exchange { question: question.text, answer: answer.text, session, asked_first: None });
         }
     }
 

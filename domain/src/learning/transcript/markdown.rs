@@ -177,5 +177,6 @@ fn close(path: &[(usize, String)], body: &mut String, notes: &mut Vec<Exchange>)
         question: headings.join(" > ").chars().take(MAX_QUESTION_CHARS).collect(),
         answer: answer.trim().chars().take(MAX_ANSWER_CHARS).collect(),
         session: None,
+        asked_first: None,
     });
 }
