@@ -1,6 +1,9 @@
 //! Corrections: whether what somebody says next takes back the answer before it, because it did not work or was wrong.
-//! The first sentences decide. Thanks decide nothing, a question and a condition take nothing back, and of praise and
-//! an objection in one sentence the last counts. In doubt an answer stands.
+//! The first sentences decide. A question, a condition and a request for something else take nothing back. What surely
+//! speaks of the answer ("that did not work") takes it back in each of them. What may speak of something else ("the
+//! same error") does so until the message turns to something else, or behind a word such as "but". Praise behind an
+//! objection answers it. Praise before it does where the objection is not sure and no "but" stands between them. Thanks
+//! alone decide nothing, but a "no" with thanks takes nothing back. Other messages let the answer stand.
 
 mod phrases;
 
@@ -62,7 +65,7 @@ pub(super) fn asked(exchanges: &[Exchange], n: usize) -> &Exchange {
 
 fn is_correction(message: &str) -> bool {
     let mut speaks_of_answer = true;
-    for sentence in message.lines().flat_map(sentences).take(SENTENCES) {
+    for sentence in read_sentences(message) {
         match read(&sentence, speaks_of_answer) {
             ObjectionReading::TakesBack => return true,
             ObjectionReading::Stands => return false,
@@ -73,7 +76,23 @@ fn is_correction(message: &str) -> bool {
     false
 }
 
+/// Returns the sentences that decide. A "no" on its own is read together with the sentence that follows it.
+fn read_sentences(message: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for sentence in message.lines().flat_map(sentences).take(SENTENCES) {
+        match found.last_mut().filter(|last| phrases::BARE_NO.is_match(last)) {
+            Some(last) => *last = format!("{last} {sentence}"),
+            None => found.push(sentence),
+        }
+    }
+    found
+}
+
 fn read(sentence: &str, speaks_of_answer: bool) -> ObjectionReading {
+    if let Some(no) = phrases::NO_WITH_THANKS.find(sentence) {
+        let takes_back = read(&sentence[no.end()..], speaks_of_answer) == ObjectionReading::TakesBack;
+        return if takes_back { ObjectionReading::TakesBack } else { ObjectionReading::Stands };
+    }
     if phrases::NO_OBJECTION.is_match(sentence) {
         return ObjectionReading::Stands;
     }
@@ -81,18 +100,29 @@ fn read(sentence: &str, speaks_of_answer: bool) -> ObjectionReading {
     let sentence = &sentence[..end];
     let Some((objection, is_sure)) = objection(sentence, speaks_of_answer) else {
         return match () {
-            () if phrases::PRAISE.is_match(sentence) => ObjectionReading::Stands,
+            () if says(&phrases::PRAISE, sentence, |_| true) => ObjectionReading::Stands,
             () if speaks_of_answer && phrases::LEADS_ON.is_match(sentence) => ObjectionReading::GoesOn,
             () => ObjectionReading::Turns,
         };
     };
-    let (before, after) = (&sentence[..objection.start()], &sentence[objection.end()..]);
+    let before = &sentence[..objection.start()];
     if phrases::CONDITION.is_match(before) {
         return ObjectionReading::Turns;
     }
     let turned = is_sure || phrases::CONTRAST.is_match(before);
-    let is_praised = phrases::PRAISE.is_match(after) || (phrases::PRAISE.is_match(before) && !turned);
-    if is_praised { ObjectionReading::Stands } else { ObjectionReading::TakesBack }
+    let counts =
+        |praise: &Match<'_>| praise.start() >= objection.end() || (!turned && praise.end() <= objection.start());
+    let is_answered = says(&phrases::PRAISE, sentence, counts) || (!is_sure && says(&phrases::OVER, sentence, counts));
+    if is_answered { ObjectionReading::Stands } else { ObjectionReading::TakesBack }
+}
+
+/// Tells whether a sentence says something that counts, and does not deny it.
+fn says(pattern: &Regex, sentence: &str, counts: impl Fn(&Match<'_>) -> bool) -> bool {
+    let is_denied = |found: &Match<'_>| {
+        phrases::DENIED_BEFORE.is_match(&sentence[..found.start()])
+            || phrases::DENIED_BEHIND.is_match(&sentence[found.end()..])
+    };
+    pattern.find_iter(sentence).any(|found| counts(&found) && !is_denied(&found))
 }
 
 /// Finds the last objection of a sentence, and tells whether it is surely one to the answer. An objection that may be
@@ -159,6 +189,12 @@ mod tests {
     #[case("I lost all my changes!!")]
     #[case("Wait, that deleted my work.")]
     #[case("I don't think that works.")]
+    #[case("After your change it still fails with the same error.")]
+    #[case("After restarting the server it still fails.")]
+    #[case("No, thanks, but that did not work.")]
+    #[case("No. The index starts at one.")]
+    #[case("Thanks. It still fails with the same error.")]
+    #[case("It is not fixed, the same error comes.")]
     fn what_takes_an_answer_back(#[case] message: &str) {
         assert!(is_correction(message), "{message}");
     }
@@ -228,6 +264,40 @@ mod tests {
     #[case("谢谢，这样就不错了。")]
     #[case("如果还是报错怎么办？")]
     fn what_goes_on(#[case] message: &str) {
+        assert!(!is_correction(message), "{message}");
+    }
+
+    #[rstest]
+    #[case("Nein, danke.")]
+    #[case("Non, merci.")]
+    #[case("No, gracias.")]
+    #[case("Нет, спасибо.")]
+    #[case("いいえ、大丈夫です。")]
+    #[case("No, all good, thanks.")]
+    #[case("No. That works.")]
+    #[case("Thanks, no compile errors now.")]
+    #[case("Thanks, the same error is gone.")]
+    #[case("Danke, derselbe Fehler kommt nicht mehr.")]
+    #[case("Merci, je n'ai plus la même erreur.")]
+    #[case("Gracias, ya no sale el mismo error.")]
+    #[case("ありがとう、同じエラーは出なくなりました。")]
+    #[case("Thanks, it deleted all merged branches.")]
+    #[case("Obrigado. Continua com o próximo passo.")]
+    #[case("Thanks! Now I have the same problem in the other module.")]
+    #[case("Thanks, that solved it. The linter still fails on the generated files.")]
+    #[case("Great, that also fixed the same error in the other job.")]
+    #[case("Thanks. Add a down migration, so that we can revert this later.")]
+    #[case("I don't think that matters for us. Go on with the tests.")]
+    #[case("Ich habe immer noch eine Frage zur Migration.")]
+    #[case("Ainda não testei, mas obrigado.")]
+    #[case("No, grazie.")]
+    #[case("Não, obrigado.")]
+    #[case("Nee, bedankt.")]
+    #[case("Nie, dziękuję.")]
+    #[case("不用了，谢谢。")]
+    #[case("Once it fails, write the row to the log.")]
+    #[case("Add a test for the same error in the parser.")]
+    fn what_is_no_objection_though_it_has_the_words_of_one(#[case] message: &str) {
         assert!(!is_correction(message), "{message}");
     }
 }

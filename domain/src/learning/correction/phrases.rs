@@ -18,78 +18,108 @@ fn compiled(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).case_insensitive(true).build().expect("a valid pattern")
 }
 
-/// What is surely said of the answer: that it is wrong, that something is still as it was, that it did damage.
+/// What is surely said of the answer: that it is wrong, that it did not work, that it did damage.
 pub(super) static SURE_OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
-        r"(?:still|again) (?:fail|get|see|broken|crash|not|wrong|throw|the same|an? error)\w*",
-        r"still (?:does|did|is)(?: not|n['’]t)",
-        r"same (?:error|problem|issue|failure)",
-        r"(?:that|this|it) (?:does|did|is|was)(?: not|n['’]t) (?:work|help|fix|compile|build|pass|correct|right|what i)\w*",
-        r"(?:that|this|it) (?:has )?never worked|(?:don['’]t|do not) (?:think|believe) (?:that|this|it) \w+",
-        r"(?:that|this|it)(?: is| was|['’]s)(?: \w+ly)? (?:wrong|incorrect|false)|that(?: is|['’]s) not",
-        r"you(?: are|['’]re| were) wrong|made (?:it|things) worse|(?:had|has) no effect",
-        r"(?:undo|revert|roll back|take back) (?:that|this|it|your)",
-        r"(?:it|that|this|you)(?: has| have|['’]ve)?(?: just)? (?:delet|wip|eras|destroy|corrupt)ed (?:all|everything|my|our)",
+        r"(?:that|this|it) (?:did|was)(?: not|n['’]t) (?:work|help|fix|compile|build|pass|correct|right|what i)\w*",
+        r"that (?:does|is)(?: not|n['’]t) (?:work|help|fix|compile|build|pass|correct|right|what i)\w*",
+        r"(?:that|this|it) (?:has )?never worked",
+        r"(?:don['’]t|do not) (?:think|believe) (?:that|this|it)(?: \w+ly)? (?:works?|helps?|is (?:right|correct))",
+        r"(?:that|this|it)(?: is| was|['’]s)(?: \w+ly)? (?:wrong|incorrect|false)",
+        r"that(?: is|['’]s) not(?: quite)? (?:it|right|correct|true|valid|working|what|how)",
+        r"you(?: are|['’]re| were) wrong|made (?:it|things) worse",
+        r"(?:it|that|this|you)(?: has| have|['’]ve)?(?: just)? (?:delet|wip|eras|destroy|corrupt)ed (?:everything|(?:all )?(?:of )?(?:my|our))",
         r"(?:i|we)(?: have|['’]ve)?(?: just)? lost (?:all|everything)",
         r"(?:das|es|dies) (?:geht|klappt|funktioniert|stimmt|hilft|kompiliert)(?: \w+){0,3} nicht",
         r"(?:das|es|dies) hat(?: \w+){0,3} nicht (?:geholfen|geklappt|funktioniert)",
-        r"(?:das|es|dies) (?:ist|war) (?:falsch|verkehrt|nicht (?:richtig|korrekt|wahr|was))|immer noch|derselbe fehler",
-        r"n['’]est pas (?:correct|vrai|juste)|c['’]est (?:faux|incorrect)|toujours (?:la même|le même|pas)|même erreur",
-        r"sigue (?:fallando|igual|sin)|mismo error|(?:eso|esto) (?:está|es) (?:mal|incorrecto)",
-        r"stesso errore|ancora (?:lo stesso|non)|(?:questo|ciò) è (?:sbagliato|errato)",
-        r"(?:dat|het|dit) (?:(?:werkt|klopt|helpt|compileert)(?: \w+){0,3} niet|is fout)|nog steeds|dezelfde fout",
-        r"ainda (?:falha|não|dá|está|o mesmo)|continua (?:falhando|igual|dando|com)|mesmo erro",
-        r"(?:isso|isto) (?:está|é|estava) (?:errado|incorreto)",
-        r"(?:вс[её] (?:ещ[её]|равно)|по-прежнему) (?:не|ошибк\w*|пада\w+|выда\w+)|(?:та|то) же (?:сам\w+ )?(?:ошибк|проблем)\w*",
-        r"это (?:неверно|неправильно|ошибка|не так|не то)",
-        r"(?:nadal|wciąż|dalej) (?:nie|błąd|mam|dostaję)|(?:ten sam|to samo|taki sam) (?:błąd|problem)|to (?:jest |było )?(?:błędne|źle|złe|nieprawda)",
+        r"(?:das|es|dies) (?:ist|war) (?:falsch|verkehrt|nicht (?:richtig|korrekt|wahr|was))",
+        r"n['’]est pas (?:correct|vrai|juste)|c['’]est (?:faux|incorrect)|(?:eso|esto) (?:está|es) (?:mal|incorrecto)",
+        r"(?:questo|ciò) è (?:sbagliato|errato)|(?:isso|isto) (?:está|é|estava) (?:errado|incorreto)",
+        r"(?:dat|het|dit) (?:(?:werkt|klopt|helpt|compileert)(?: \w+){0,3} niet|is fout)",
+        r"это (?:неверно|неправильно|ошибка|не так|не то)|to (?:jest |było )?(?:błędne|źle|złe|nieprawda)",
     ];
-    let unspaced = [
-        r"間違って(?:い)?(?:ます|る|ました)|違います|まだ(?:同じ|エラー|動|失敗|直)|同じエラー|うまくいき?(?:ません|かない)",
-        r"还是(?:不|一样|报错|失败|有|同样)|仍然(?:是|失败|报错|不|有)|同样的错误|还在报错|(?:^|[^不没])错了",
-    ];
+    let unspaced = [r"間違って(?:い)?(?:ます|る|ました)|違います|うまくいき?(?:ません|かない)", r"(?:^|[^不没])错了"];
     let first = [
         r"^\W{0,4}(?:nope|wrong|falsch|faux|incorrecto|sbagliato|fout|errado|неверно|неправильно|źle)\b",
         r"^\W{0,4}(?:no|nein|non|nee|não|нет|nie)(?:[,.!:;—]|$)|^\W{0,4}no (?:luck|dice|good|change|effect)\b",
+        r"^\W{0,4}(?:(?:it|that|this|it['’]s) )?still (?:fail\w*|the same|broken|not working|does(?: not|n['’]t) \w+)\b",
         // A language that leaves the pronoun out speaks of the answer, as one with a single word before the verb does.
-        r"^\W{0,4}(?:\w+\W+)?(?:não|no|non|не|nie|ne) (?:funcion|ajud|resolve|compil|ayud|funzion|aiut|работа|помо|сработа|dział|zadziała|pomog|marche|fonctionne)\w*",
+        r"^\W{0,4}(?:\w+\W+)?(?:não (?:funcion|ajud|resolve|compil)|no (?:funcion|ayud|resuelv)|non (?:funzion|aiut|risolv))\w*",
+        r"^\W{0,4}(?:\w+\W+)?(?:no (?:compila|compiló|resolvió)|non compila|ne (?:marche|fonctionne|compile))\b",
+        r"^\W{0,4}(?:\w+\W+)?(?:не (?:работа|помо|сработа)|nie (?:dział|zadziała|pomog))\w*",
         r"^\W{0,4}いいえ|^\W{0,4}(?:没有?用|没有?效果|不行|不对|不正确)",
     ];
     pattern(&words, &unspaced, &first)
 });
 
-/// What is said of the answer, or of something else that does not work.
+/// What is said of the answer, or of something else: that it does not work, or that something is still as it was.
 pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
+        r"(?:still|again) (?:fail|crash|throw|break)\w*|(?:still|again) (?:broken|not|wrong|the same|an? error)",
+        r"(?:still|again) (?:get|see)(?:s|ting|ing)? (?:(?:\w+ ){0,3}\w*(?:error|exception|failure|warning)s?|it|that|this)",
+        r"still (?:does|did|is)(?: not|n['’]t)|same (?:error|problem|issue|failure)",
         r"(?:does|did|do|is|was)(?: not|n['’]t) (?:work|help|fix|compile|build|pass|correct|right|true|fixed|what i)\w*",
         r"not (?:working|correct|right|true|fixed)|(?:it|that|this) (?:broke|fails?|failed|crashe[sd])|no effect",
         r"(?:geht|klappt|funktioniert|stimmt|hilft|kompiliert)(?: \w+){0,3} nicht|nicht (?:geholfen|geklappt|funktioniert)",
+        r"immer noch (?:nicht|kein\w*|kaputt|rot|falsch|fehler\w*|ein\w* fehler|d\w+ (?:gleiche|selbe)\w*)|de[rn]selben? fehler",
         r"ne (?:marche|fonctionne|compile) (?:pas|toujours)|n['’]a pas (?:marché|fonctionné|aidé)|ça marche pas",
-        r"no (?:funciona|funcionar|funcionó|compila|ayudó|es correcto)",
-        r"non (?:funziona|va|compila|aiuta|è corretto|è vero|ha funzionato|ha aiutato)",
+        r"toujours (?:l[ae] même|pas)|même erreur",
+        r"no (?:funciona|funcionar|funcionó|compila|ayudó|es correcto)|sigue (?:fallando|igual|sin)|mismo error",
+        r"non (?:funziona|va|compila|aiuta|è corretto|è vero|ha funzionato|ha aiutato)|ancora (?:lo stesso|non)|stesso errore",
         r"(?:werkt|klopt|helpt|compileert)(?: \w+){0,3} niet|niet (?:geholpen|gewerkt)",
+        r"nog steeds (?:niet|geen|fout|kapot|dezelfde|een fout)|dezelfde fout",
         r"não (?:funciona|funcionou|ajuda|ajudou|resolveu|compila|deu certo|está (?:certo|correto))",
+        r"ainda (?:falha|dá|está (?:errado|igual)|o mesmo)|continua (?:falhando|igual|dando)|mesmo erro",
         r"не (?:работает|работало|помогло|помогает|сработало|компилируется|запускается|получилось|решило|проходит)",
+        r"(?:вс[её] (?:ещ[её]|равно)|по-прежнему) (?:ошибк\w*|пада\w+|выда\w+)|(?:та|то) же (?:сам\w+ )?(?:ошибк|проблем)\w*",
         r"nie (?:działa|zadziałało|pomogło|pomaga|kompiluje|przechodzi|udało)",
+        r"(?:nadal|wciąż|dalej) (?:błąd|mam błąd|dostaję)|(?:ten sam|to samo|taki sam) (?:błąd|problem)",
     ];
     let unspaced = [
         r"動(?:きません|かない|かなかった)|直(?:りません|っていません|らない)|解決し(?:ません|ていません|ない)|失敗しま(?:す|した)",
+        r"まだ(?:同じ|エラー|動|失敗|直)|同じエラー",
         r"不对|不正确|不行|没有?(?:用|效果|解决|成功)|不起作用|无法(?:工作|运行|编译)|不工作|无效",
+        r"还是(?:不行|不对|一样|报错|失败|有(?:错|问题)|同样)|仍然(?:是同样|失败|报错|不行|有(?:错|问题))|同样的错误|还在报错",
     ];
-    pattern(&words, &unspaced, &[])
+    let first = [r"(?:^\W{0,4}(?:\w+\W+)?|\bplease )(?:undo|revert|roll back|take back) (?:that|this|it|your)\b"];
+    pattern(&words, &unspaced, &first)
 });
 
 /// What says that an answer was right.
 pub(super) static PRAISE: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
-        r"great|perfect|nice|works|worked|fixed it|no longer",
-        r"super|klasse|funktioniert jetzt|parfait|perfecto|perfetto|perfeito|funcionou",
+        r"great|perfect|nice|works|worked|no longer|passes|lgtm|(?:tests?|build|everything|all) pass(?:ed)?",
+        r"(?:that|this|it|which)(?: has| also| really| just){0,2} (?:solved|fixed|helped)|(?:fixed|solved) (?:it|that|the)",
+        r"(?:is|are|got|been|now|all) (?:solved|fixed|resolved)|(?:that|this|it) did (?:it|the trick)",
+        r"super|klasse|funktioniert|klappt|parfait|ça marche|perfecto|funciona|perfetto|funziona|werkt|perfeito|funcionou",
         r"отлично|супер|работает|заработало|помогло|świetnie|działa|zadziałało|pomogło",
     ];
     let unspaced =
         ["完璧|うまくいきました|動きました|直りました|解決しました|助かりました", "不错|很好|完美|可以了|没问题"];
     pattern(&words, &unspaced, &[])
 });
+
+/// What says of an error that it does not come any more.
+pub(super) static OVER: LazyLock<Regex> = LazyLock::new(|| {
+    let words = [
+        r"(?:is|are|now|all) gone|no more|nicht mehr|niet meer|(?:kein|geen)\w* (?:\w+ )?me(?:hr|er)",
+        r"n['’](?:ai|apparaît|y a) plus|ne (?:vois|sort|vient|reçois|se produit) plus",
+        r"ya no (?:me )?(?:sale|aparece|da|hay|tengo|ocurre)|non (?:c['’]è|appare|vedo|ho) più|não (?:\w+ )?(?:dá|aparece|tenho|há) mais",
+        r"больше (?:нет|не появляется|не возникает)|już nie (?:ma|występuje|pojawia)",
+    ];
+    pattern(&words, &["(?:出|起き|発生し|が|は)なくな", "不再|消失|没有了"], &[])
+});
+
+/// What denies the words behind it, such as praise, at the end of what stands before them.
+pub(super) static DENIED_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    let words =
+        r"not|never|no|none|nothing|only|nicht|kein\w*|nichts|pas|rien|non|ne|niet|geen|não|nada|не|ничего|nie|nic";
+    compiled(&format!(r"(?:\b(?:{words})|n['’]t)(?: \w+){{0,2}}\s*$"))
+});
+
+/// What denies the words before it, at the beginning of what stands behind them.
+pub(super) static DENIED_BEHIND: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"^(?: \w+){0,3} (?:nicht|niet|pas|nothing)\b"));
 
 /// What turns to the contrary of what was said before.
 pub(super) static CONTRAST: LazyLock<Regex> = LazyLock::new(|| {
@@ -100,7 +130,7 @@ pub(super) static CONTRAST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&words, &["でも|しかし|ですが", "但|可是|不过"], &[])
 });
 
-/// The beginning of a condition or of a question before an objection, or what denies it.
+/// The beginning of a condition, of a question or of a request before an objection, or what denies it.
 pub(super) static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
         "if|how|why|what|whether|unless|in case|wenn|falls|ob|wie|warum|si|comment|pourquoi|quand|cómo|por qué|cuando",
@@ -109,7 +139,11 @@ pub(super) static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         &words,
         &[],
-        &[r"\b(?:when|once|until|after|before)\b[^,]*$", r"(?:no longer|\bnot|n['’]t) (?:get|see|have)\b[^,]*$"],
+        &[
+            r"\b(?:when|until)\b[^,]*$|\b(?:once|after|before)\s*$",
+            r"(?:no longer|\bnot|n['’]t) (?:get|see|have)\b[^,]*$",
+            r"^\W{0,4}(?:please |now |then )?(?:add|write|create|document|explain|tell|describe|make (?:it|sure))\b[^,;]*$",
+        ],
     )
 });
 
@@ -118,17 +152,37 @@ pub(super) static NO_OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
         r"(?:not|\w+n['’]t)(?: quite| really)? (?:clear|sure|understand)",
         r"not (?:a|the|any) (?:problem|issue)|not (?:bad|urgent|needed|necessary|all)",
+        r"(?:i|we)(?: still)?(?: have| did| could)?(?: not|n['’]t)(?: yet)? (?:tested|tried|checked|test|try|check)",
+        r"nicht (?:getestet|ausprobiert|probiert|versucht)|niet (?:getest|geprobeerd)|pas (?:testé|essayé)",
+        r"no (?:lo )?he probado|non (?:l['’])?ho (?:provato|testato)|não (?:testei|tentei)",
+        r"не (?:тестировал|пробовал|проверял)\w*|nie (?:testował|próbował|sprawdz)\w*",
     ];
     let unspaced = [
         r"(?:ない|ません|エラー)の?(?:場合|とき|時|なら|ければ)|なかったら|なぜ|どうすれ|か。?\s*$",
         r"吗。?\s*$|怎么|如何|为什么|如果|要是|是否",
     ];
-    let anywhere = [
-        r"[?？]\W*$",
-        r"^\W{0,4}no,? (?:problem|worries|thanks|thank you|need|more|further|that(?: is|['’]s) (?:all|it|fine)\b)",
-    ];
+    let anywhere = [r"[?？]\W*$", r"^\W{0,4}no,? (?:problem|worries|need|more|further)\b"];
     pattern(&words, &unspaced, &anywhere)
 });
+
+/// A "no" that is said with thanks, or with the word that all is well: it answers an offer.
+pub(super) static NO_WITH_THANKS: LazyLock<Regex> = LazyLock::new(|| {
+    let said = [
+        r"thanks|thank you|thx|danke|merci|gracias|grazie|obrigad[oa]|bedankt|dank (?:je|u)|спасибо|dzięki|dziękuję",
+        r"(?:that|this|it|everything|all) works|all (?:good|fine|set)|(?:that|it)(?: is|['’]s) (?:all|it|fine|good|ok|okay)",
+        r"alles (?:gut|klar|bestens|goed)|das (?:war['’]?s|passt|reicht|geht so)|passt|c['’]est (?:bon|tout)|tout va bien",
+        r"todo bien|está bien|eso es todo|tutto (?:bene|ok)|va bene|basta così|tudo (?:bem|certo)|é só isso|dat is alles",
+        r"вс[её] (?:хорошо|в порядке|работает)|это вс[её]|wszystko (?:dobrze|gra|działa|w porządku)|to wszystko",
+    ];
+    compiled(&format!(
+        r"^\W{{0,4}}(?:(?:no|nope|nein|non|nee|não|нет|nie)\W+(?:{})\b|(?:いいえ|いや)\W*(?:大丈夫|結構|問題(?:ない|ありません)|ありがとう)|不(?:用|需要)?了?\W*(?:谢谢|没问题))",
+        said.join("|")
+    ))
+});
+
+/// A "no" that is a sentence on its own.
+pub(super) static BARE_NO: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"^\W*(?:no|nope|nein|non|nee|não|нет|nie|いいえ|不)\W*$"));
 
 /// What is said before an objection, such as a sigh, or that somebody tried it.
 pub(super) static LEADS_ON: LazyLock<Regex> = LazyLock::new(|| {
