@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use reasoning_bank_domain::learning::lesson::{Likeness, RELATED_COSINE, likeness};
 use reasoning_bank_domain::memory::Learned;
 use reasoning_bank_domain::memory::Memory;
-use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::update_detection::{links, possibly_outdated};
 use uuid::Uuid;
 

@@ -223,11 +223,11 @@ impl MemoriesHandle {
             notes.push(Note::new(Code::Narrowed, looked_at));
         }
         if aim != Aim::Prompt {
-            match ranking.kept().next() {
-                Some(_) => notes.extend(self.cut_irrelevant(&mut ranking, &search, request.min_relevance, mode)),
-                // A note says already which memories could not be read.
-                None if partial => {}
-                None => notes.push(nothing_found(mode)),
+            if ranking.kept().next().is_some() {
+                notes.extend(self.cut_irrelevant(&mut ranking, &search, request.min_relevance, mode));
+            } else if !partial {
+                // Otherwise a note says already which memories could not be read.
+                notes.push(nothing_found(mode));
             }
         }
         let room = if aim == Aim::Prompt {
