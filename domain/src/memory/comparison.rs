@@ -5,9 +5,12 @@ use sha2::{Digest, Sha256};
 use crate::text::hex::hex;
 
 /// Returns the white space that the lines of a text begin with, line by line. It is None where none begins with any.
-/// Two programs may differ in it alone.
+/// Two programs may differ in it alone. A single space is no indentation.
 pub fn indentation(text: &str) -> Option<String> {
-    let of_line = |line: &str| line[..line.len() - line.trim_start().len()].to_owned();
+    let of_line = |line: &str| match &line[..line.len() - line.trim_start().len()] {
+        " " => String::new(),
+        white => white.to_owned(),
+    };
     let lines = text.trim().lines().filter(|line| !line.trim().is_empty());
     let all: Vec<String> = lines.map(of_line).collect();
     all.iter().any(|white| !white.is_empty()).then(|| all.join("\n"))
