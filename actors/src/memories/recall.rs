@@ -222,13 +222,9 @@ impl MemoriesHandle {
             let looked_at = format!("{} of each list were looked at; others may fit as well", search.recall.limit);
             notes.push(Note::new(Code::Narrowed, looked_at));
         }
-        if aim != Aim::Prompt {
-            if ranking.kept().next().is_some() {
-                notes.extend(self.cut_irrelevant(&mut ranking, &search, request.min_relevance, mode));
-            } else if !partial {
-                // Otherwise a note says already which memories could not be read.
-                notes.push(nothing_found(mode));
-            }
+        let has_found = ranking.kept().next().is_some();
+        if aim != Aim::Prompt && has_found {
+            notes.extend(self.cut_irrelevant(&mut ranking, &search, request.min_relevance, mode));
         }
         let room = if aim == Aim::Prompt {
             WarningPlacement::Beside(PromptMemories::MAX_WARNINGS)
@@ -251,6 +247,10 @@ impl MemoriesHandle {
         let limitation = self.store.limitation();
         notes.extend(limitation.map(|limitation| limitation.note()));
         let partial = partial || limitation.is_some_and(|limitation| limitation.is_incomplete());
+        // Of a partial answer a note says already which memories could not be read.
+        if aim != Aim::Prompt && !has_found && !partial {
+            notes.push(nothing_found(mode));
+        }
         self.meters.took(Timer::Retrieval, begun.elapsed());
         Ok(Found { ranking, bodies, partial, mode, notes })
     }
