@@ -18,6 +18,13 @@ use super::files::{create_file, remove_if_there, sync_data, sync_dir, try_lock, 
 /// A log that is larger was not written by this program.
 const MAX_BYTES: u64 = 1 << 30;
 
+/// Returns the lines of a log that are whole, and how many bytes they take.
+fn whole_lines(text: &[u8]) -> io::Result<(Vec<String>, usize)> {
+    let bytes = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let lines = str::from_utf8(&text[..bytes]).map_err(io::Error::other)?.lines();
+    Ok((lines.map(str::to_owned).collect(), bytes))
+}
+
 pub struct WorkingFiles {
     dir: PathBuf,
 }
@@ -72,25 +79,21 @@ impl WorkingLogs for WorkingFiles {
         if file.metadata()?.len() > MAX_BYTES {
             return Err(io::Error::other(format!("{} has more than {MAX_BYTES} bytes", path.display())));
         }
-        let mut text = String::new();
-        file.read_to_string(&mut text)?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text)?;
+        let (lines, bytes) = whole_lines(&text)?;
         // A crash may have cut the last line off. It was never answered.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        if whole < text.len() {
-            file.set_len(whole as u64)?;
+        if bytes < text.len() {
+            file.set_len(bytes as u64)?;
         }
         file.seek(SeekFrom::End(0))?;
-        let lines = text[..whole].lines().map(str::to_owned).collect();
         Ok(OpenedLog::Opened(Box::new(WorkingFile { file, path }), lines))
     }
 
     fn read(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<Option<Vec<String>>> {
-        let Some(mut text) = unless_gone(fs::read(self.path(workspace, task)))? else { return Ok(None) };
+        let text = unless_gone(fs::read(self.path(workspace, task)))?;
         // The process that has it open may be in the middle of a line.
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        text.truncate(whole);
-        let text = String::from_utf8(text).map_err(io::Error::other)?;
-        Ok(Some(text.lines().map(str::to_owned).collect()))
+        text.map(|text| Ok(whole_lines(&text)?.0)).transpose()
     }
 
     fn list(&self, workspace: &WorkspaceId) -> io::Result<Vec<WorkingId>> {
