@@ -187,12 +187,9 @@ impl HookCall {
             "PostToolUseFailure" if document.is_interrupt != Some(true) => failed(&document.error?)?,
             // Claude Code has an event of its own for what failed.
             "PostToolUse" if client == AgentClient::ClaudeCode => HookEvent::ToolSucceeded { command: command? },
-            "AfterTool" => match gemini_outcome(document.tool_response.get("llmContent")?.as_str()?)? {
-                CommandOutcome::Failed(output) => failed(output)?,
-                CommandOutcome::Succeeded => HookEvent::ToolSucceeded { command: command? },
-            },
-            "PostToolUse" => {
-                let (code, output) = printed_by(&document.tool_response)?;
+            "PostToolUse" | "AfterTool" => {
+                let printed = if client == AgentClient::GeminiCli { printed_by_gemini } else { printed_by_codex };
+                let (code, output) = printed(&document.tool_response)?;
                 match code {
                     Some(0) => HookEvent::ToolSucceeded { command: command? },
                     Some(_) => failed(output)?,
@@ -233,7 +230,7 @@ fn without_exit_code(error: &str) -> &str {
 
 /// Returns what a command of Codex printed, and its exit code where the response has it: the head of a text may name the
 /// code, and a line `Output:` ends it.
-fn printed_by(response: &Value) -> Option<(Option<i64>, &str)> {
+fn printed_by_codex(response: &Value) -> Option<(Option<i64>, &str)> {
     if let Some(code) = response.get("exit_code").or_else(|| response.pointer("/metadata/exit_code")) {
         let output = ["output", "aggregated_output"].iter().find_map(|name| response.get(name)?.as_str())?;
         return Some((Some(code.as_i64()?), output));
@@ -247,30 +244,25 @@ fn printed_by(response: &Value) -> Option<(Option<i64>, &str)> {
     Some(coded().unwrap_or((None, text)))
 }
 
-/// How a command ended.
-#[derive(Debug, PartialEq)]
-enum CommandOutcome<'a> {
-    Succeeded,
-    /// The text is what it printed.
-    Failed(&'a str),
-}
-
-/// Reads how a command of Gemini CLI ended: `Output: …`, and behind it lines such as `Exit Code: 1`, which is left out
-/// where a command succeeds, all within a fence. None where the command goes on, or was cancelled.
-fn gemini_outcome(told: &str) -> Option<CommandOutcome<'_>> {
-    let told = told.trim();
+/// Returns what a command of Gemini CLI printed, and its exit code. The response has them within a fence, as
+/// `Output: …` and lines such as `Exit Code: 1` behind it, which are left out where a command succeeds. A command that a
+/// signal ended, or that never began, counts as one with the code 1. None where the command goes on, or was cancelled.
+fn printed_by_gemini(response: &Value) -> Option<(Option<i64>, &str)> {
+    let told = response.get("llmContent")?.as_str()?.trim();
     let fenced = told.strip_prefix("<untrusted_context>").and_then(|told| told.strip_suffix("</untrusted_context>"));
     let mut output = fenced.unwrap_or(told).trim().strip_prefix("Output: ")?;
-    let mut has_failed = false;
+    let mut code = 0;
     while let Some((before, last)) = output.rsplit_once('\n') {
         let is_end = |label: &str| last.starts_with(label);
-        has_failed |= ["Exit Code: ", "Signal: ", "Error: "].into_iter().any(is_end);
+        if ["Exit Code: ", "Signal: ", "Error: "].into_iter().any(is_end) {
+            code = 1;
+        }
         if !["Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: "].into_iter().any(is_end) {
             break;
         }
         output = before;
     }
-    Some(if has_failed { CommandOutcome::Failed(output) } else { CommandOutcome::Succeeded })
+    Some((Some(code), output))
 }
 
 fn ends(text: &str) -> String {
