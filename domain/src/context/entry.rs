@@ -51,15 +51,8 @@ impl ContextEntry {
     pub fn of_memory(recalled: &Recalled) -> Self {
         let memory = &recalled.memory;
         let kind = if memory.is_of_failure() { "warning" } else { "memory" };
-        let (title, description) = (one_line(&memory.title), one_line(&memory.description));
-        let brief = match &memory.error_context {
-            None if memory.is_of_failure() => format!("NOTE of a past failure: {title}\nWhen: {description}\n"),
-            None => format!("STRATEGY: {title}\nWhen: {description}\n"),
-            Some(error) => format!(
-                "WARNING from a past failure: {title}\nWhen: {description}\nGuidance: {}\n",
-                error.corrective_guidance
-            ),
-        };
+        let guidance = memory.error_context.as_ref().map(|error| format!("Guidance: {}\n", error.corrective_guidance));
+        let brief = memory.head_for_prompt() + &guidance.unwrap_or_default();
         Self {
             id: memory.id.uuid(),
             heading: format!("{kind}, trust: {}, confidence: {:.2}", memory.trust.as_str(), recalled.score.confidence),

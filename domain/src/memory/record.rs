@@ -338,32 +338,31 @@ impl Memory {
         hash_of_parts(&more.iter().copied().chain(says).collect::<Vec<_>>())
     }
 
+    /// Returns the first two lines of the text as a model reads it: what kind of memory it is, and when it is of use.
+    pub(crate) fn head_for_prompt(&self) -> String {
+        let kind = match self.error_context {
+            Some(_) => "WARNING from a past failure",
+            None if self.is_of_failure() => "NOTE of a past failure",
+            None => "STRATEGY",
+        };
+        format!("{kind}: {}\nWhen: {}\n", one_line(&self.title), one_line(&self.description))
+    }
+
     /// Returns the text as a model reads it. Strategies and warnings look different; both are quoted data, which the
     /// caller fences. A label or a sentence takes one line.
     pub fn format_for_prompt(&self) -> String {
-        let mut text = match &self.error_context {
-            None if self.is_of_failure() => format!(
-                "NOTE of a past failure: {}\nWhen: {}\nDetails: {}\n",
-                one_line(&self.title),
-                one_line(&self.description),
-                self.content
-            ),
-            None => format!(
-                "STRATEGY: {}\nWhen: {}\nHow: {}\n",
-                one_line(&self.title),
-                one_line(&self.description),
-                self.content
-            ),
+        let told = match &self.error_context {
+            None if self.is_of_failure() => format!("Details: {}\n", self.content),
+            None => format!("How: {}\n", self.content),
             Some(error) => format!(
-                "WARNING from a past failure: {}\nWhen: {}\nError type: {}\nPattern: {}\nGuidance: {}\nDetails: {}\n",
-                one_line(&self.title),
-                one_line(&self.description),
+                "Error type: {}\nPattern: {}\nGuidance: {}\nDetails: {}\n",
                 one_line(&error.error_type),
                 error.failure_pattern,
                 error.corrective_guidance,
                 self.content
             ),
         };
+        let mut text = self.head_for_prompt() + &told;
         if !self.pattern_tags.is_empty() {
             text.push_str("Tags: ");
             let tags: Vec<String> = self.pattern_tags.iter().map(|tag| one_line(tag)).collect();
