@@ -81,7 +81,7 @@ pub enum CaptureRefusal {
     OneOff,
     RestatesQuestion,
     TooThin,
-    /// What was said next takes the answer back.
+    /// The next message takes the answer back.
     TakenBack,
     /// The lesson made of it is not a valid one.
     Invalid,

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 
-/// Words on their own, and words of languages without spaces, which have no bounds.
+/// Makes a pattern of words that stand on their own, of words of languages without spaces, and of phrases with bounds of
+/// their own.
 fn pattern(words: &[&str], unspaced: &[&str], anywhere: &[&str]) -> Regex {
     let words = format!(r"\b(?:{})\b", words.join("|"));
     let all: Vec<&str> =
@@ -18,7 +19,7 @@ fn compiled(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).case_insensitive(true).build().expect("a valid pattern")
 }
 
-/// What is surely said of the answer: that it is wrong, that it did not work, that it did damage.
+/// These phrases surely speak of the answer: it is wrong, it did not work, it did damage.
 pub(super) static SURE_OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
         r"(?:that|this|it) (?:did|was)(?: not|n['’]t) (?:work|help|fix|compile|build|pass|correct|right|what i)\w*",
@@ -52,7 +53,7 @@ pub(super) static SURE_OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&words, &unspaced, &first)
 });
 
-/// What is said of the answer, or of something else: that it does not work, or that something is still as it was.
+/// These phrases speak of the answer or of something else, which does not work or is still as it was.
 pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
         r"(?:still|again) (?:fail|crash|throw|break)\w*|(?:still|again) (?:broken|not|wrong|the same|an? error)",
@@ -85,7 +86,7 @@ pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&words, &unspaced, &first)
 });
 
-/// What says that an answer was right.
+/// These phrases say that an answer was right.
 pub(super) static PRAISE: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
         r"great|perfect|nice|works|worked|no longer|passes|lgtm|(?:tests?|build|everything|all) pass(?:ed)?",
@@ -99,7 +100,7 @@ pub(super) static PRAISE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&words, &unspaced, &[])
 });
 
-/// What says of an error that it does not come any more.
+/// These phrases say that an error does not come any more.
 pub(super) static OVER: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
         r"(?:is|are|now|all) gone|no more|nicht mehr|niet meer|(?:kein|geen)\w* (?:\w+ )?me(?:hr|er)",
@@ -110,14 +111,14 @@ pub(super) static OVER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&words, &["(?:出|起き|発生し|が|は)なくな", "不再|消失|没有了"], &[])
 });
 
-/// What denies the words behind it, such as praise, at the end of what stands before them.
+/// These words deny what stands behind them, such as praise. They are the end of the text before it.
 pub(super) static DENIED_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
     let words =
         r"not|never|no|none|nothing|only|nicht|kein\w*|nichts|pas|rien|non|ne|niet|geen|não|nada|не|ничего|nie|nic";
     compiled(&format!(r"(?:\b(?:{words})|n['’]t)(?: \w+){{0,2}}\s*$"))
 });
 
-/// What denies the words before it, at the beginning of what stands behind them.
+/// These words deny what stands before them. They are the beginning of the text behind it.
 pub(super) static DENIED_BEHIND: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"^(?: \w+){0,3} (?:nicht|niet|pas|nothing)\b"));
 
@@ -147,7 +148,7 @@ pub(super) static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A question, and phrases that look like objections.
+/// These are questions, and phrases that look like objections.
 pub(super) static NO_OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
         r"(?:not|\w+n['’]t)(?: quite| really)? (?:clear|sure|understand)",
@@ -165,7 +166,7 @@ pub(super) static NO_OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&words, &unspaced, &anywhere)
 });
 
-/// A "no" that is said with thanks, or with the word that all is well: it answers an offer.
+/// This is a "no" with thanks, or with the word that all is well: it answers an offer.
 pub(super) static NO_WITH_THANKS: LazyLock<Regex> = LazyLock::new(|| {
     let said = [
         r"thanks|thank you|thx|danke|merci|gracias|grazie|obrigad[oa]|bedankt|dank (?:je|u)|спасибо|dzięki|dziękuję",
@@ -180,7 +181,7 @@ pub(super) static NO_WITH_THANKS: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A "no" that is a sentence on its own.
+/// This is a "no" that is a sentence on its own.
 pub(super) static BARE_NO: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"^\W*(?:no|nope|nein|non|nee|não|нет|nie|いいえ|不)\W*$"));
 
