@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::surface::{Request, Surface, slots};
 use super::tenants::Tenants;
 
-/// The number of requests for the id of another team. As many are made for unknown ones, in turn.
+/// The number of requests. Half of them are for the id of another team, and the others for unknown ones, in turn.
 const REQUESTS: usize = 1_000;
 /// A difference counts when it is seen each time: a shared machine may be slower for a moment.
 const TRIES: usize = 3;
@@ -51,8 +51,8 @@ async fn an_id_of_another_team_takes_as_long_as_one_that_nobody_has() {
 
 /// Times both kinds of requests, and says how far their medians are apart, as a share of the spread and in words.
 async fn compared(tenants: &Tenants, foreign: &str, request: &dyn Fn(&str) -> Request) -> (f64, String) {
-    let mut times = [Vec::with_capacity(REQUESTS), Vec::with_capacity(REQUESTS)];
-    for n in 0..2 * REQUESTS {
+    let mut times = [Vec::with_capacity(REQUESTS / 2), Vec::with_capacity(REQUESTS / 2)];
+    for n in 0..REQUESTS {
         let unknown = tenants.unknown_like(foreign);
         // The two take turns at coming first, so that neither profits from the other.
         let which = (n + n / 2) % 2;
