@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""The team daemon and the real clients over HTTP with a token, set up by their own commands as docs/DAEMON.md tells. One
+line a check, exit 1 if one fails.
+
+    agents_http.py BINARY MODULES
+
+MODULES is the node_modules directory with the clients of agents.txt; node is on the PATH. Claude Code and Gemini CLI list
+the server as connected. A session of Claude Code records a lesson and finds it again, and a session of Codex is offered
+the tools; the models of both are scripts.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from messages_api import ScriptedModel
+
+WITHIN_S = 180
+KEY = "git:example.org/team/shop"
+BEARER = "Bearer ${REASONING_BANK_TOKEN}"
+
+binary, modules = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+claude = str(sorted(path for path in modules.glob("@anthropic-ai/claude-code-linux-*/claude") if "musl" not in str(path))[-1])
+codex = str(next(modules.glob("@openai/codex-linux-*/vendor/*/bin/codex")))
+gemini = str(modules / ".bin/gemini")
+failed = 0
+
+LESSON = {
+    "title": "The loader needs a user in every session",
+    "description": "When the loader ends with a KeyError for user.",
+    "content": "Give every session a user before it is stored.",
+}
+
+
+def check(what, fine, why=""):
+    global failed
+    failed += not fine
+    print(f"{'ok  ' if fine else 'FAIL'} http {what}" + ("" if fine else f": {why}"), flush=True)
+
+
+class Responses(BaseHTTPRequestHandler):
+    """A stand-in for the Responses API, which says one word. `asked` has the bodies of the requests."""
+
+    protocol_version = "HTTP/1.1"
+    asked = []
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, body, kind):
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.answer(b'{"models": [], "data": []}', "application/json")
+
+    def do_POST(self):
+        Responses.asked.append(self.rfile.read(int(self.headers.get("content-length", 0))).decode())
+        said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]}
+        usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+        events = [{"type": "response.created", "response": {"id": "r"}},
+                  {"type": "response.output_item.done", "item": said},
+                  {"type": "response.completed", "response": {"id": "r", "usage": usage}}]
+        stream = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+        self.answer(stream.encode(), "text/event-stream")
+
+
+with tempfile.TemporaryDirectory() as place:
+    place = Path(place)
+    home, project = place / "home", place / "project"
+    home.mkdir()
+    project.mkdir()
+    subprocess.run(["git", "init", "--quiet", project], check=True)
+    bank = [str(binary), "--data-dir", str(place / "data"), "--llm", "none"]
+    environment = {
+        "HOME": str(home), "PATH": os.environ["PATH"], "NO_COLOR": "1", "IS_SANDBOX": "1", "ANTHROPIC_API_KEY": "none",
+        "OPENAI_API_KEY": "none", "GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    }
+
+    def run(*command, **more):
+        return subprocess.run(command, cwd=project, env=environment | more, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=WITHIN_S)
+
+    made = run(*bank, "--json", "token", "create", "client", "--key", KEY)
+    token = json.loads(made.stdout)["token"]
+    # Tokens are needed on the own machine as well, once there is one.
+    daemon = subprocess.Popen([*bank, "serve", "--listen", "127.0.0.1:0"], cwd=project, env=environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        url = next(line for line in daemon.stdout if " listens on http" in line).split(" listens on ")[1].strip()
+        environment["REASONING_BANK_TOKEN"] = token
+
+        run(claude, "mcp", "add", "--transport", "http", "reasoning-bank", url,
+            "--header", f"Authorization: {BEARER}", "--header", f"X-Workspace: {KEY}")
+        listed = run(claude, "mcp", "list")
+        check("claude-code lists the server as connected", "Connected" in listed.stdout, listed.stdout + listed.stderr)
+        refused = run(claude, "mcp", "list", REASONING_BANK_TOKEN="rb_none")
+        check("claude-code is let in by its token alone", "Connected" not in refused.stdout, refused.stdout)
+        tool = lambda name, arguments: {"tool": f"mcp__reasoning-bank__{name}", "input": arguments}
+        # The first step lets the client connect, which it does beside the first request.
+        script = [{"tool": "Bash", "input": {"command": "sleep 3", "description": "Wait"}}, tool("record_memory", LESSON),
+                  tool("retrieve_memories", {"query": "KeyError user in the loader"}), {"text": "done"}]
+        with ScriptedModel(script) as model:
+            ran = run(claude, "-p", "Keep what was learned.", "--allowedTools", "mcp__reasoning-bank,Bash",
+                      ANTHROPIC_BASE_URL=model.url)
+        said = [json.dumps(request["messages"][-1]) for request in model.requests]
+        check("claude-code records a lesson in a session", len(said) == 4 and "created" in said[2], (ran, said))
+        check("claude-code finds it in the session", len(said) == 4 and LESSON["content"] in said[3], said)
+
+        run(gemini, "mcp", "add", "--transport", "http", "--scope", "user", "reasoning-bank", url,
+            "--header", f"Authorization: Bearer {token}", "--header", f"X-Workspace: {KEY}")
+        listed = run(gemini, "mcp", "list")
+        check("gemini-cli lists the server as connected", "Connected" in listed.stdout + listed.stderr, listed)
+
+        run(codex, "mcp", "add", "reasoning-bank", "--url", url, "--bearer-token-env-var", "REASONING_BANK_TOKEN")
+        responses = ThreadingHTTPServer(("127.0.0.1", 0), Responses)
+        threading.Thread(target=responses.serve_forever, daemon=True).start()
+        provider = {"name": "script", "base_url": f"http://127.0.0.1:{responses.server_port}/v1", "wire_api": "responses"}
+        options = [f'model_providers.script.{name}="{value}"' for name, value in provider.items()]
+        options += ['model_provider="script"', 'model="gpt-5"']
+        options = [part for option in options for part in ("-c", option)]
+        ran = run(codex, "exec", "--skip-git-repo-check", *options, "Say one word.")
+        tools = [json.dumps(json.loads(body).get("tools")) for body in Responses.asked]
+        check("codex offers the tools of the server to its model", any("record_memory" in told for told in tools),
+              (ran.stdout, ran.stderr, tools))
+    finally:
+        daemon.terminate()
+        check("the daemon ends well", daemon.wait(timeout=30) == 0)
+
+sys.exit(1 if failed else 0)
