@@ -120,7 +120,7 @@ impl WorkingMemory {
         &self.state.entries
     }
 
-    /// About how many tokens are at hand: never less than what is shown of them.
+    /// About how many tokens are at hand: hardly more than [`Self::context`] shows of them, and never less.
     pub fn tokens(&self) -> usize {
         self.state.foreground()
     }

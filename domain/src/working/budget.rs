@@ -5,6 +5,9 @@ pub(super) const HOT_RESULT_TOKENS: usize = 4_000;
 /// An entry as one line has at most this many tokens.
 pub(super) const LINE_TOKENS: usize = 40;
 
+/// The headings, and the line that counts what is not shown, have at most this many tokens.
+pub(super) const FRAME_TOKENS: usize = 60;
+
 /// A section of what is shown, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::budget::HOT_RESULT_TOKENS;
 use crate::text::tokens::estimate;
 
 /// The lifetime and visibility of a value.
@@ -156,6 +157,15 @@ impl From<Reference> for String {
     }
 }
 
+/// About how many tokens an entry has in each of its forms, with its label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct ShownTokens {
+    pub(super) whole: usize,
+    /// As the newest result, with head and tail where it is long.
+    pub(super) newest: usize,
+    pub(super) line: usize,
+}
+
 /// Something that is held for a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
@@ -163,8 +173,8 @@ pub struct Entry {
     pub kind: EntryKind,
     /// The whole text. A value that is no string is written as JSON.
     pub text: Arc<str>,
-    /// About how many tokens the text has.
-    pub tokens: usize,
+    /// About how many tokens the entry has as it is shown.
+    pub(super) tokens: ShownTokens,
     pub at: Timestamp,
     pub form: EntryForm,
     /// Somebody has asked for it.
@@ -173,8 +183,15 @@ pub struct Entry {
 
 impl Entry {
     pub(super) fn new(id: u32, kind: EntryKind, text: Arc<str>, at: Timestamp) -> Self {
-        let tokens = estimate(&text);
-        Self { id, kind, text, tokens, at, form: EntryForm::Whole, is_read: false }
+        let tokens = ShownTokens::default();
+        let mut entry = Self { id, kind, text, tokens, at, form: EntryForm::Whole, is_read: false };
+        entry.tokens.whole = estimate(&entry.whole(usize::MAX));
+        entry.tokens.newest = match entry.tokens.whole {
+            whole if entry.is_result() && whole > HOT_RESULT_TOKENS => estimate(&entry.whole(HOT_RESULT_TOKENS)),
+            whole => whole,
+        };
+        entry.tokens.line = estimate(&entry.line());
+        entry
     }
 
     pub fn reference(&self) -> Reference {

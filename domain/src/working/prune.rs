@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::budget::{HOT_RESULT_TOKENS, LINE_TOKENS, Section};
+use super::budget::{FRAME_TOKENS, Section};
 use super::entry::{Entry, EntryForm, EntryKind, WorkingValueKind};
 use super::operation::{SetValue, WorkingWarning, text_of};
 use super::task::ExecutionState;
@@ -16,10 +16,6 @@ use crate::text::tokens::estimate;
 
 /// The number of subtasks whose results are recent.
 const RECENT_SUBTASKS: usize = 5;
-/// The label of an entry that is shown whole.
-const LABEL_TOKENS: usize = 48;
-/// Headings, and the line that counts what is not shown.
-const FRAME_TOKENS: usize = 120;
 
 impl TaskState {
     pub(super) fn add(&mut self, kind: EntryKind, text: Arc<str>, at: Timestamp) {
@@ -166,7 +162,8 @@ impl TaskState {
 
     /// Counts what is always shown. It takes longer than all else here, and is done only where that changes.
     pub(super) fn count_fixed(&mut self) {
-        let of = |section: Section, text: &str| estimate(text).min(section.budget());
+        // Each ends with a line break, which may be a token of its own.
+        let of = |section: Section, text: &str| estimate(text).min(section.budget()) + 1;
         self.fixed_tokens = of(Section::System, &self.system)
             + of(Section::Task, &self.task.text())
             + of(Section::Execution, &self.execution.text(&self.task));
@@ -175,9 +172,9 @@ impl TaskState {
 
 fn cost(entry: &Entry, hot: Option<u32>) -> usize {
     match entry.form {
-        EntryForm::Whole if Some(entry.id) == hot => entry.tokens.min(HOT_RESULT_TOKENS) + LABEL_TOKENS,
-        EntryForm::Whole => entry.tokens + LABEL_TOKENS,
-        EntryForm::Line => LINE_TOKENS,
+        EntryForm::Whole if Some(entry.id) == hot => entry.tokens.newest,
+        EntryForm::Whole => entry.tokens.whole,
+        EntryForm::Line => entry.tokens.line,
         EntryForm::Counted => 0,
     }
 }

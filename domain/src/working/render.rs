@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::budget::{HOT_RESULT_TOKENS, LINE_TOKENS, Section};
+use super::budget::{FRAME_TOKENS, HOT_RESULT_TOKENS, LINE_TOKENS, Section};
 use super::entry::{Entry, EntryForm, EntryKind};
 use super::task::{ExecutionState, TaskContext};
 use super::{TOTAL_TOKENS, WorkingMemory};
@@ -53,7 +53,7 @@ impl WorkingMemory {
         let mut parts = self.parts(budget);
         let mut order: Vec<usize> = (0..parts.len()).collect();
         order.sort_by_key(|part| parts[*part].0);
-        let mut left = budget.saturating_sub(HEADING_TOKENS);
+        let mut left = budget.saturating_sub(FRAME_TOKENS);
         let mut used = [0; Section::ALL.len()];
         for lends in [false, true] {
             for index in &order {
@@ -127,9 +127,6 @@ impl WorkingMemory {
     }
 }
 
-/// The tokens that are left for the headings and for the line that counts what is not shown.
-const HEADING_TOKENS: usize = 60;
-
 fn scaled(tokens: usize, budget: usize) -> usize {
     tokens * budget / TOTAL_TOKENS
 }
@@ -138,7 +135,7 @@ fn part(section: Section, place: usize, mut text: String) -> ShownPart {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    let tokens = estimate(&text) + 1;
+    let tokens = estimate(&text);
     ShownPart { section, place, text, tokens, is_shown: false }
 }
 
@@ -163,14 +160,17 @@ impl Entry {
     }
 
     /// Writes the entry with its head and tail where it has more than `most` tokens.
-    fn whole(&self, most: usize) -> String {
+    pub(super) fn whole(&self, most: usize) -> String {
         let cut = if most == usize::MAX { None } else { truncate(&self.text, most) };
         let text = cut.as_deref().unwrap_or(&self.text);
         format!("- {}: {}\n", self.label(), quoted(text))
     }
 
-    /// Writes the entry as one line.
-    fn line(&self) -> String {
+    /// Writes the entry as one line, or whole where it is no longer than a line may be.
+    pub(super) fn line(&self) -> String {
+        if self.tokens.whole <= LINE_TOKENS {
+            return self.whole(usize::MAX);
+        }
         let label = self.label();
         let words = one_line(&self.text.chars().take(120).collect::<String>());
         let line = |words: &str| format!("- {label}: {}…\n", quoted(words));

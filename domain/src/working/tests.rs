@@ -94,6 +94,27 @@ fn a_result_that_is_too_long_is_shown_with_its_head_and_its_tail() {
 }
 
 #[test]
+fn the_tokens_that_are_told_are_those_that_are_shown_and_small_values_are_shown_whole() {
+    let mut memory = working(&[]);
+    let value = |n: usize| set(ValueScope::Task, &format!("port_{n}"), WorkingValueKind::Intermediate, json!(n));
+    for n in 0..MAX_ENTRIES {
+        let is_used_up = !memory.apply(&value(n), at(1)).unwrap().warnings.is_empty();
+        if n % 400 != 0 && !is_used_up {
+            continue;
+        }
+        let (told, shown) = (memory.tokens(), memory.context(TOTAL_TOKENS));
+        assert!(shown.tokens <= told && told - shown.tokens <= 60, "{n}: {told} and {}", shown.tokens);
+        assert!(!shown.text.contains('…'), "{}", shown.text);
+        assert_eq!(shown.not_shown, usize::from(is_used_up));
+        if is_used_up {
+            assert!(n > 1_000 && told > TOTAL_TOKENS - 20, "{n}: {told}");
+            return;
+        }
+    }
+    panic!("the budget was never used up: {}", memory.tokens());
+}
+
+#[test]
 fn what_steers_a_subtask_ends_with_it() {
     let mut memory = working(&[
         set(ValueScope::Execution, "tries", WorkingValueKind::ControlFlow, json!(2)),
