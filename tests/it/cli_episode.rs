@@ -86,7 +86,9 @@ fn an_episode_is_found_by_every_strategy() {
         (Some(&*parser), &json!("clamp the day"))
     );
     assert_eq!((&first["why"]["failure"], &first["score"]), (&json!("signature"), &json!(1.0)));
-    assert_eq!(ids(&run(&place, &["failures"]), "hits"), [deploy, parser]);
+    let failures = run(&place, &["failures"]);
+    assert_eq!(ids(&failures, "hits"), [deploy, parser]);
+    assert_eq!(failures["hits"][1]["failure"]["resolution"], "clamp the day");
 
     let why = &run(&place, &["search", "fix the date parser", "--domain", "rust"])["hits"][0]["why"]["score"];
     let parts = ["semantic", "recency", "success", "access", "domain"].map(|part| why[part].as_f64().unwrap());

@@ -1,11 +1,12 @@
 //! Showing one episode, and listing them page by page, the newest first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use reasoning_bank_domain::episode::{Episode, EpisodeFilter, EpisodeList, EpisodeSummary, Visibility};
 use reasoning_bank_domain::memory::check_range;
 use reasoning_bank_domain::memory::ids::TraceId;
-use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::memory::trace::{Outcome, Trace};
+use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
 use super::{EpisodesHandle, not_found};
 use crate::error::Error;
@@ -58,12 +59,33 @@ impl EpisodesHandle {
     /// found.
     pub async fn get(&self, id: TraceId, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Episode, Error> {
         let workspace_id = self.workspace_of(workspace, deadline).await?;
-        let row = self.own(id, &workspace_id, deadline).await?;
+        let mut row = self.own(id, &workspace_id, deadline).await?;
         if row.state.is_deleted() {
             return Err(not_found(id));
         }
+        self.name_readable([&mut row.trace], &workspace_id, deadline).await?;
         self.usage.accessed(id, &workspace_id);
         Ok(Episode::new(&row.trace, &row.state, self.rules, self.clock.now()))
+    }
+
+    /// Sees to it that episodes name only such others as can be read here. A failure that was resolved in an episode
+    /// that is deleted, unknown or of another workspace has nothing that tells how.
+    pub(super) async fn name_readable(
+        &self,
+        traces: impl IntoIterator<Item = &mut Trace>,
+        workspace: &WorkspaceId,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        let mut traces: Vec<&mut Trace> =
+            traces.into_iter().filter(|trace| trace.resolved_in().next().is_some()).collect();
+        let named: HashSet<TraceId> = traces.iter().flat_map(|trace| trace.resolved_in()).collect();
+        let mut readable = HashSet::new();
+        for id in named {
+            let row = self.store.episode(id, Some(workspace.clone()), deadline).await?;
+            readable.extend(row.filter(|row| !row.state.is_deleted()).map(|_| id));
+        }
+        traces.iter_mut().for_each(|trace| trace.resolved_only_in(&readable));
+        Ok(())
     }
 
     /// Lists the episodes of a workspace.

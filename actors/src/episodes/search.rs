@@ -164,10 +164,15 @@ impl EpisodesHandle {
         deadline: Deadline,
     ) -> Result<EpisodeHits, Error> {
         let now = filter.now;
-        let rows = self.store.episodes(filter, None, request.k, deadline).await?;
+        let (workspace, tells_failures) = (filter.workspace.clone(), filter.with_failures);
+        let mut rows = self.store.episodes(filter, None, request.k, deadline).await?;
+        if let Some(workspace) = workspace.filter(|_| tells_failures) {
+            self.name_readable(rows.iter_mut().map(|row| &mut row.trace), &workspace, deadline).await?;
+        }
         let found = |row: &EpisodeRow| {
             let summary = EpisodeSummary::new(&row.trace, &row.state, self.rules, now);
-            EpisodeFound::by_time(summary, reason)
+            let failure = if tells_failures { row.trace.told_failure() } else { None };
+            EpisodeFound { failure, ..EpisodeFound::by_time(summary, reason) }
         };
         Ok(EpisodeHits { hits: rows.iter().map(found).collect(), notes: Vec::new() })
     }
@@ -223,8 +228,12 @@ impl EpisodesHandle {
             alike.iter().map(|(row, similarity)| (row.trace.trace_id, *similarity)).collect();
         let mut seen = HashSet::new();
         let rows = same.into_iter().chain(alike.into_iter().map(|(row, _)| row));
+        let mut rows: Vec<EpisodeRow> = rows.filter(|row| seen.insert(row.trace.trace_id)).collect();
+        if let Some(workspace) = &filter.workspace {
+            self.name_readable(rows.iter_mut().map(|row| &mut row.trace), workspace, deadline).await?;
+        }
         let mut found: Vec<(bool, EpisodeFound)> = rows
-            .filter(|row| seen.insert(row.trace.trace_id))
+            .into_iter()
             .map(|row| (matched_failure(&row.trace, &met), row))
             .filter(|(matched, row)| matched.failure.is_some() || row.trace.outcome != Outcome::Success)
             .map(|(matched, row)| {

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use reasoning_bank_actors::context::{ContextRequest, GivenContext, LearnEpisode, RecoveryRequest};
-use reasoning_bank_actors::episodes::{EpisodeListRequest, RecordEpisode};
+use reasoning_bank_actors::episodes::{EpisodeListRequest, EpisodeQuery, RecordEpisode};
 use reasoning_bank_actors::memories::{NewPattern, RetrievalSettings};
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::Scripted;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::context::{ContextForTask, LearnedEpisode, ShownContext};
-use reasoning_bank_domain::episode::{EpisodeStatus, NewEpisode};
+use reasoning_bank_domain::episode::{EpisodeFound, EpisodeStatus, NewEpisode, Strategy};
 use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::pattern::{PatternCondition, PatternStage};
@@ -303,5 +303,41 @@ async fn an_error_is_told_what_recovered_it_before() {
     };
     let advice = world.handle.context.recovery(other, soon()).await.unwrap();
     assert!(advice.is_empty(), "{advice:?}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_episode_that_is_gone_is_not_named_as_what_resolved_a_failure() {
+    let world = world(good_model()).await;
+    let record = async |episode: NewEpisode| {
+        let request = RecordEpisode { episode, workspace: project(), session: None };
+        world.handle.episodes.record(request, soon()).await.unwrap().episode.episode_id
+    };
+    let resolving = record(failed("Mend the login", "PanicError: shaft", "reset the breaker")).await;
+    let mut later = failed("Mend the login again", "KeyError: 'user'", "");
+    let told = &mut later.reflection.failures_analyzed[0];
+    (told.resolution, told.resolved_by) = (None, Some(resolving));
+    let later = record(later).await;
+    record(failed("Mend the importer", "KeyError: 'day'", "use get")).await;
+    let recovered = async || {
+        let advice = world.handle.context.recovery(RecoveryRequest::new("KeyError", project()), soon()).await.unwrap();
+        let named = advice.similar_failures.iter().find(|one| one.episode_id == later).unwrap();
+        (named.failure.clone().unwrap().resolved_by, advice.similar_failures.last().unwrap().episode_id == later)
+    };
+    assert_eq!(recovered().await.0, Some(resolving));
+    world.handle.episodes.delete(resolving, &project(), soon()).await.unwrap();
+    assert_eq!(recovered().await, (None, true), "those that were resolved come first");
+    let query = EpisodeQuery::new(project(), Strategy::Structured, None, 5);
+    let listed = EpisodeQuery { with_failures: true, ..query };
+    let listed = world.handle.episodes.search(listed, soon()).await.unwrap().hits;
+    let told = |hit: &EpisodeFound| hit.failure.clone().and_then(|failure| failure.resolution);
+    assert_eq!(listed.iter().map(told).collect::<Vec<_>>(), [Some("use get".into()), None]);
+    let shown = async || {
+        let episode = world.handle.episodes.get(later, &project(), soon()).await.unwrap();
+        episode.reflection.failures_analyzed[0].resolved_by
+    };
+    assert_eq!(shown().await, None);
+    world.handle.episodes.restore(resolving, &project(), soon()).await.unwrap();
+    assert_eq!((recovered().await.0, shown().await), (Some(resolving), Some(resolving)));
     world.stop().await;
 }

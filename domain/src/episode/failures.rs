@@ -1,8 +1,11 @@
 //! Search by a failure: which failure of an episode is the one that was met, and how sure that is.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::memory::ids::TraceId;
 use crate::memory::signature::Signature;
 use crate::memory::trace::{FailureAnalysis, Trace};
 
@@ -49,6 +52,29 @@ pub fn matched_failure(trace: &Trace, met: &Signature) -> FailureMatch {
     }
 }
 
+impl Trace {
+    /// Returns the failure that a list tells of the episode: the first that was resolved, or else the first.
+    pub fn told_failure(&self) -> Option<FailureAnalysis> {
+        let mut failures = self.failures();
+        let told = failures.iter().position(FailureAnalysis::is_resolved).unwrap_or_default();
+        (told < failures.len()).then(|| failures.swap_remove(told))
+    }
+
+    /// Returns the episodes in which failures of this one were resolved.
+    pub fn resolved_in(&self) -> impl Iterator<Item = TraceId> {
+        let told = self.episode.iter().flat_map(|parts| &parts.reflection.failures_analyzed);
+        told.filter_map(|failure| failure.resolved_by)
+    }
+
+    /// Names no episode as the one in which a failure was resolved but these.
+    pub fn resolved_only_in(&mut self, episodes: &HashSet<TraceId>) {
+        let told = self.episode.iter_mut().flat_map(|parts| &mut parts.reflection.failures_analyzed);
+        for failure in told {
+            failure.resolved_by = failure.resolved_by.filter(|id| episodes.contains(id));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +113,24 @@ mod tests {
         assert_eq!(of(&[]), FailureMatch { tier: FailureTier::Meaning, failure: None });
         let resolved = of(&[("KeyError: 'a'", "", None), ("KeyError: 'b'", "", Some("default"))]);
         assert_eq!(resolved.failure.unwrap().error, "KeyError: 'b'");
+    }
+
+    #[test]
+    fn a_list_tells_the_failure_that_was_resolved_and_names_no_episode_that_is_gone() {
+        let [kept, gone] = [1_u128, 2].map(|n| TraceId::from(uuid::Uuid::from_u128(n)));
+        let mut trace = failed(&[("A", "", None), ("B", "", None), ("C", "", None)]);
+        assert_eq!(trace.told_failure().unwrap().error, "A");
+        let told = &mut trace.episode.as_mut().unwrap().reflection.failures_analyzed;
+        (told[1].resolved_by, told[2].resolved_by) = (Some(gone), Some(kept));
+        assert_eq!(trace.resolved_in().collect::<Vec<_>>(), [gone, kept]);
+        assert_eq!(trace.told_failure().unwrap().error, "B");
+        trace.resolved_only_in(&HashSet::from([kept]));
+        assert_eq!(
+            trace.told_failure().unwrap(),
+            FailureAnalysis { resolved_by: Some(kept), ..trace.failures()[2].clone() }
+        );
+        trace.resolved_only_in(&HashSet::new());
+        assert_eq!(trace.told_failure().unwrap().error, "A");
+        assert_eq!(failed(&[]).told_failure(), None);
     }
 }
