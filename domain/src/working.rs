@@ -173,8 +173,7 @@ impl WorkingMemory {
         let first = self.state.next_entry;
         match operation {
             Operation::LoadTask(task) => {
-                self.state.task = task.clone();
-                self.state.count_fixed();
+                self.state.load_task(task);
             }
             Operation::Set(set) => self.state.set(set, at),
             Operation::PushState { state, note } => self.state.push_state(state.as_ref(), note.as_deref(), at),

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::budget::{FRAME_TOKENS, Section};
 use super::entry::{Entry, EntryForm, EntryKind, WorkingValueKind};
 use super::operation::{SetValue, WorkingWarning, text_of};
-use super::task::ExecutionState;
+use super::task::{ExecutionState, TaskContext};
 use super::{TOTAL_TOKENS, TaskState};
 use crate::text::tokens::estimate;
 
@@ -29,15 +29,26 @@ impl TaskState {
         self.add(kind, text_of(&set.value).into(), at);
     }
 
+    /// Takes a task in place of the one before. What is known of steps that its plan no longer has goes with them.
+    pub(super) fn load_task(&mut self, task: &TaskContext) {
+        self.task = task.clone();
+        self.reach(self.execution.within(&task.plan));
+    }
+
+    /// Takes how far the task is. What steers a subtask ends with it.
+    fn reach(&mut self, state: ExecutionState) {
+        if self.execution.current != state.current {
+            let steers =
+                |entry: &Entry| matches!(entry.kind, EntryKind::Value { kind: WorkingValueKind::ControlFlow, .. });
+            self.entries.retain(|entry| !steers(entry));
+        }
+        self.execution = state;
+        self.count_fixed();
+    }
+
     pub(super) fn push_state(&mut self, state: Option<&ExecutionState>, note: Option<&str>, at: Timestamp) {
         if let Some(state) = state {
-            if self.execution.current != state.current {
-                let steers =
-                    |entry: &Entry| matches!(entry.kind, EntryKind::Value { kind: WorkingValueKind::ControlFlow, .. });
-                self.entries.retain(|entry| !steers(entry));
-            }
-            self.execution = state.clone();
-            self.count_fixed();
+            self.reach(state.clone());
         }
         if let Some(note) = note {
             self.add(EntryKind::State { phase: self.execution.phase.clone() }, note.into(), at);

@@ -99,6 +99,17 @@ impl ExecutionState {
             .chain(self.failed.iter_mut().flat_map(|failed| [&mut failed.id, &mut failed.error]))
     }
 
+    /// Returns the state without the steps that a plan does not have. Without a plan it may name any.
+    pub(super) fn within(&self, plan: &[PlannedSubtask]) -> Self {
+        let has = |id: &String| plan.is_empty() || plan.iter().any(|step| step.id == *id);
+        Self {
+            phase: self.phase.clone(),
+            current: self.current.clone().filter(has),
+            completed: self.completed.iter().filter(|id| has(id)).cloned().collect(),
+            failed: self.failed.iter().filter(|failed| has(&failed.id)).cloned().collect(),
+        }
+    }
+
     pub(super) fn bytes(&self) -> usize {
         let failed = self.failed.iter().flat_map(|failed| [&failed.id, &failed.error]);
         let texts = std::iter::once(&self.phase).chain(&self.current).chain(&self.completed).chain(failed);

@@ -127,6 +127,33 @@ fn what_steers_a_subtask_ends_with_it() {
 }
 
 #[test]
+fn a_new_plan_takes_along_what_is_known_of_steps_that_it_does_not_have() {
+    let task = |ids: &[&str]| {
+        let plan = ids.iter().map(|id| step(id, &[])).collect();
+        Operation::LoadTask(TaskContext { description: "d".into(), plan, ..TaskContext::default() })
+    };
+    let failed = |id: &str| FailedSubtask { id: id.into(), error: "no disk".into() };
+    let state = ExecutionState {
+        phase: "execution".into(),
+        current: Some("c".into()),
+        completed: vec!["a".into(), "b".into()],
+        failed: vec![failed("a"), failed("d")],
+    };
+    let mut memory = working(&[
+        task(&["a", "b", "c", "d"]),
+        Operation::PushState { state: Some(state.clone()), note: None },
+        set(ValueScope::Execution, "tries", WorkingValueKind::ControlFlow, json!(2)),
+    ]);
+    memory.apply(&task(&["b", "c", "d"]), at(2)).unwrap();
+    let kept = ExecutionState { completed: vec!["b".into()], failed: vec![failed("d")], ..state };
+    assert_eq!((memory.execution(), memory.value(ValueScope::Execution, "tries").is_some()), (&kept, true));
+    memory.apply(&task(&["new"]), at(3)).unwrap();
+    assert_eq!(*memory.execution(), ExecutionState { phase: "execution".into(), ..ExecutionState::default() });
+    assert!(memory.value(ValueScope::Execution, "tries").is_none());
+    assert!(!memory.context(TOTAL_TOKENS).text.contains("in work"));
+}
+
+#[test]
 fn what_is_not_possible_says_why_and_changes_nothing() {
     let mut memory = working(&[result("a", "b")]);
     let before = memory.clone();
