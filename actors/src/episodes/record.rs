@@ -102,10 +102,7 @@ impl EpisodesHandle {
         };
         let key = content_key(trace);
         let rows = self.store.episodes(filter, None, COMPARED_MAX, deadline).await?;
-        let same = rows.into_iter().find(|row| {
-            let is_of_source = row.trace.metadata.source_session == trace.metadata.source_session;
-            is_of_source && content_key(&row.trace) == key
-        });
+        let same = rows.into_iter().find(|row| is_of_session(&row.trace, trace) && content_key(&row.trace) == key);
         Ok(same.map(|row| row.trace))
     }
 
@@ -125,4 +122,11 @@ impl EpisodesHandle {
             }
         }
     }
+}
+
+/// Tells whether two episodes whose sessions have the same name are of one session. A session that the reports name is
+/// one wherever it is told from, such as a connection after a restart; any other is one connection.
+fn is_of_session(kept: &Trace, told: &Trace) -> bool {
+    let names = |trace: &Trace| trace.episode.as_ref().is_some_and(|parts| parts.session_id.is_some());
+    (names(kept) && names(told)) || kept.metadata.source_session == told.metadata.source_session
 }

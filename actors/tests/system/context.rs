@@ -341,3 +341,20 @@ async fn an_episode_that_is_gone_is_not_named_as_what_resolved_a_failure() {
     assert_eq!((recovered().await.0, shown().await), (Some(resolving), Some(resolving)));
     world.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_named_is_one_wherever_it_is_told_from() {
+    let world = world(good_model()).await;
+    let record = async |session: Option<&str>, connection: &str| {
+        let mut episode = NewEpisode::new("Mend the login", EpisodeStatus::Success);
+        episode.session_id = session.map(str::to_owned);
+        let request = RecordEpisode { episode, workspace: project(), session: Some(connection.into()) };
+        world.handle.episodes.record(request, soon()).await.unwrap().episode.created
+    };
+    assert!(record(Some("monday"), "before").await);
+    assert!(!record(Some("monday"), "after the restart").await);
+    assert!(record(Some("tuesday"), "before").await);
+    assert!(record(None, "before").await && record(None, "after the restart").await);
+    assert!(record(None, "monday").await, "a connection of this name is no session that was named");
+    world.stop().await;
+}
