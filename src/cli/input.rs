@@ -19,6 +19,7 @@ use crate::mcp::read_arguments;
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// The JSON values of a document: hundreds of times what a lesson has, and more than an episode may have.
 const VALUES_MAX: usize = 20_000;
+const CORRECT_JSON: &str = "correct the JSON at this line and column, or before it";
 
 /// A value that is read from a JSON object alone. A struct takes an array as well, for its fields in their order.
 #[derive(Debug)]
@@ -66,13 +67,16 @@ pub(super) fn document<T: DeserializeOwned>(text: &str) -> Result<T, CommandFail
         let path = error.path().to_string();
         let field = if matches!(path.as_str(), "." | "?") { "the file".to_owned() } else { path };
         let failure = CommandFailure::usage(format!("{field}: {}", error.inner()));
+        if error.inner().is_syntax() || error.inner().is_eof() {
+            return failure.hint(CORRECT_JSON);
+        }
         if text.trim_start().starts_with('[') {
             return failure
                 .hint("write one JSON object into the file; each object of an array needs a call of its own");
         }
         failure
     })?;
-    json.end().map_err(|error| CommandFailure::usage(format!("the file: {error}")))?;
+    json.end().map_err(|error| CommandFailure::usage(format!("the file: {error}")).hint(CORRECT_JSON))?;
     Ok(parsed)
 }
 
@@ -106,6 +110,10 @@ pub(super) fn write_new(path: &Path, content: &[u8]) -> Result<(), CommandFailur
 fn bounded(source: impl Read, name: &str) -> Result<String, CommandFailure> {
     let mut text = String::new();
     let read = source.take(MAX_BYTES + 1).read_to_string(&mut text);
+    // Some editors begin a file with a byte order mark, which is no part of its text.
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
     match read.map(|bytes| bytes as u64 > MAX_BYTES) {
         Ok(false) => Ok(text),
         Ok(true) => Err(CommandFailure::usage(format!("{name} has more than {MAX_BYTES} bytes"))),
@@ -133,6 +141,16 @@ mod tests {
         }
         let text = document::<TwoFields>("7").unwrap_err();
         assert!(text.message.contains("expected one JSON object") && text.hint.is_none(), "{}", text.message);
+    }
+
+    #[test]
+    fn a_file_may_begin_with_a_byte_order_mark_and_a_mistake_in_it_has_a_hint() {
+        let text = bounded("\u{feff}{\"a\": 1}".as_bytes(), "stdin").unwrap();
+        assert_eq!(document::<serde_json::Map<String, serde_json::Value>>(&text).unwrap()["a"], 1);
+        for wrong in ["{\"a\": 1,}", "{\"a\":", "", "{} {}"] {
+            let refused = document::<serde_json::Map<String, serde_json::Value>>(wrong).unwrap_err();
+            assert!(refused.hint.unwrap().starts_with("correct the JSON"), "{}", refused.message);
+        }
     }
 
     #[test]
