@@ -148,9 +148,11 @@ impl ArgumentCheck<'_> {
                 if text.parse::<uuid::Uuid>().is_ok() { Ok(()) } else { refuse(format!("is {}", found(value))) }
             }
             Value::String(text) if text.chars().count() > CHARS_MOST => {
-                refuse(format!("has {} characters", text.chars().count()))
+                refuse(format!("has {} characters; at most {CHARS_MOST} are allowed", text.chars().count()))
             }
-            Value::Array(items) if items.len() > ITEMS_MOST => refuse(format!("has {} items", items.len())),
+            Value::Array(items) if items.len() > ITEMS_MOST => {
+                refuse(format!("has {} items; at most {ITEMS_MOST} are allowed", items.len()))
+            }
             Value::String(text) if !self.is_judged_elsewhere(path) => {
                 let chars = text.chars().count();
                 if text.trim().is_empty() && bound("minLength").is_some_and(|min| min > 0.0) {
