@@ -65,7 +65,7 @@ impl EpisodesHandle {
         Ok(DeletedEpisode { episode_id: id, restorable_until: None })
     }
 
-    /// Brings a deleted or archived episode back into search.
+    /// Brings a deleted episode back as it was, or an archived one back into search.
     pub async fn restore(
         &self,
         id: TraceId,

@@ -254,8 +254,8 @@ impl EpisodeState {
         (!self.is_deleted()).then(|| Self { deleted_at: Some(now), ..self.next() })
     }
 
-    /// Returns the state in which the episode is found again: neither deleted nor archived. It counts as an access, so
-    /// that its age begins anew.
+    /// Returns the state before the episode was deleted, or the one in which an archived episode is found again. It
+    /// counts as an access, so that its age begins anew.
     ///
     /// # Errors
     ///
@@ -267,7 +267,8 @@ impl EpisodeState {
         if self.visibility(rules, now) == Visibility::Active {
             return Err(LifecycleProblem::NothingToRestore);
         }
-        Ok(Self { deleted_at: None, archived_at: None, last_accessed: Some(now), ..self.next() })
+        let archived_at = self.archived_at.filter(|_| self.is_deleted());
+        Ok(Self { deleted_at: None, archived_at, last_accessed: Some(now), ..self.next() })
     }
 
     /// Tells whether the episode was deleted long enough ago to be purged.

@@ -53,6 +53,14 @@ fn an_archived_episode_is_restored_as_a_fresh_one() {
     assert_eq!(old.restored(RULES, now()).unwrap().phase(RULES, now()), EpisodePhase::Active);
 }
 
+#[test]
+fn an_episode_that_was_archived_before_it_was_deleted_is_archived_when_it_is_restored() {
+    let deleted = made(1.0).archived(now()).unwrap().unwrap().deleted(now()).unwrap();
+    let back = deleted.restored(RULES, now()).unwrap();
+    assert_eq!(back.visibility(RULES, now()), Visibility::Archived);
+    assert_eq!(back.restored(RULES, now()).unwrap().visibility(RULES, now()), Visibility::Active);
+}
+
 #[derive(Debug, Clone)]
 enum Change {
     Access(u64),
