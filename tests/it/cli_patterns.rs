@@ -95,6 +95,10 @@ fn an_episode_that_names_its_tools_follows_a_pattern_and_is_counted_as_it_is_lis
     assert_eq!(shown["lifecycle"]["usage_count"], 2);
     let told = place.run(&["pattern", "get", id]).ok().stdout;
     assert!(told.contains("1 of 2 applications succeeded"), "{told}");
+    let listed = &place.run(&["--json", "pattern", "list"]).ok().json()["patterns"][0];
+    assert_eq!((&listed["num_applications"], &listed["success_rate"]), (&json!(2), &json!(0.5)), "{listed}");
+    let told = place.run(&["pattern", "list"]).ok().stdout;
+    assert!(told.contains("1 of 2 applications succeeded"), "{told}");
 }
 
 #[test]

@@ -160,10 +160,27 @@ impl PatternSummary {
     }
 }
 
+/// A pattern in the list of all, with its applications as its document counts them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ListedPattern {
+    #[serde(flatten)]
+    pub summary: PatternSummary,
+    /// In 0..1.
+    pub success_rate: Option<f64>,
+}
+
+impl ListedPattern {
+    pub fn new(memory: &Memory, part: &PatternPart, applied: &[Applied<'_>], now: Timestamp) -> Self {
+        let counted = PatternEvidence::of(&shown(part, applied, now), &[], now);
+        let summary = PatternSummary { num_applications: counted.applications, ..PatternSummary::new(memory, part) };
+        Self { summary, success_rate: counted.rate() }
+    }
+}
+
 /// The patterns of a workspace, of all stages or of one, those with most confidence first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PatternList {
-    pub patterns: Vec<PatternSummary>,
+    pub patterns: Vec<ListedPattern>,
 }
 
 /// The patterns that apply to a task, the best first.
@@ -302,6 +319,11 @@ mod tests {
         let numbers = |part: &PatternPart| {
             let PatternDocument { evidence, lifecycle, .. } = PatternDocument::new(&strategy(1), part, &applied, now());
             let listed = (evidence.supporting_episodes.len(), evidence.counter_episodes.len());
+            let in_list = ListedPattern::new(&strategy(1), part, &applied, now());
+            assert_eq!(
+                (in_list.summary.num_applications, in_list.success_rate),
+                (evidence.num_applications, evidence.success_rate)
+            );
             (listed, evidence.num_applications, evidence.success_rate, lifecycle.usage_count)
         };
         assert_eq!(numbers(&part), ((2, 1), 3, Some(2.0 / 3.0), 4), "no test was made yet");

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use reasoning_bank_domain::pattern::document::{
-    PatternAdded, PatternChanged, PatternDocument, PatternList, PatternSummary, PatternVersions, PatternsFound,
-    PruneProposals, SimilarPatterns,
+    ListedPattern, PatternAdded, PatternChanged, PatternDocument, PatternList, PatternSummary, PatternVersions,
+    PatternsFound, PruneProposals, SimilarPatterns,
 };
 
 use super::style::{bold, dim};
@@ -20,21 +20,34 @@ pub(in crate::cli) fn pattern_added(added: &PatternAdded) -> String {
 }
 
 pub(in crate::cli) fn patterns(list: &PatternList) -> String {
-    let mut out: String = list.patterns.iter().map(summary).collect();
+    let mut out: String = list.patterns.iter().map(listed).collect();
     let _ = writeln!(out, "{}", counted(list.patterns.len(), "pattern", "patterns"));
     out
 }
 
+fn listed(one: &ListedPattern) -> String {
+    let of = &one.summary;
+    head(of, &format!("confidence {:.2}, {}", of.confidence, succeeded(one.success_rate, of.num_applications)))
+}
+
 fn summary(one: &PatternSummary) -> String {
+    let applications = counted(one.num_applications as usize, "application", "applications");
+    head(one, &format!("confidence {:.2} from {applications}", one.confidence))
+}
+
+fn head(one: &PatternSummary, evidence: &str) -> String {
     let (stage, category) = (one.stage.as_str(), one.category.as_str());
     format!(
-        "{}  {stage}  {category}  {}\n       confidence {:.2} from {}, version {}\n",
+        "{}  {stage}  {category}  {}\n       {evidence}, version {}\n",
         dim(one.pattern_id),
         bold(clean_line(&one.name)),
-        one.confidence,
-        counted(one.num_applications as usize, "application", "applications"),
         one.version
     )
+}
+
+fn succeeded(success_rate: Option<f64>, applications: u64) -> String {
+    let successes = (success_rate.unwrap_or(0.0) * applications as f64).round();
+    format!("{successes} of {applications} applications succeeded")
 }
 
 pub(in crate::cli) fn patterns_found(found: &PatternsFound) -> String {
@@ -76,10 +89,9 @@ pub(in crate::cli) fn pattern(pattern: &PatternDocument) -> String {
     );
     let _ = writeln!(
         out,
-        "confidence {:.2}, {} of {} applications succeeded",
+        "confidence {:.2}, {}",
         evidence.confidence_score,
-        (evidence.success_rate.unwrap_or(0.0) * evidence.num_applications as f64).round(),
-        evidence.num_applications
+        succeeded(evidence.success_rate, evidence.num_applications)
     );
     if let Some(p) = evidence.statistical_significance {
         let _ = writeln!(out, "p = {p:.3}");

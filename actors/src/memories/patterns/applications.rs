@@ -37,6 +37,11 @@ impl JudgedApplications {
         self.applications.iter().map(with).collect()
     }
 
+    /// Returns the applications of one of several patterns.
+    pub(super) fn applied_of(&self, pattern: MemoryId) -> Vec<Applied<'_>> {
+        self.applied().into_iter().filter(|one| one.application.pattern_id == pattern).collect()
+    }
+
     /// Adds an application. Returns false where it is there.
     pub(super) fn add(&mut self, application: PatternApplication, episode: EpisodeFacts) -> bool {
         if self.applications.iter().any(|known| known.id == application.id) {
@@ -62,15 +67,16 @@ impl MemoriesHandle {
         Ok((memory, part))
     }
 
-    /// Reads the applications of a pattern.
+    /// Reads the applications of patterns.
     pub(super) async fn applications(
         &self,
-        id: MemoryId,
+        ids: &[MemoryId],
         deadline: Deadline,
     ) -> Result<Vec<PatternApplication>, Error> {
         let (mut applications, mut page) = (Vec::new(), Some(Page::newest(PAGE)));
-        while let Some(asked) = page.filter(|_| applications.len() < APPLICATIONS_MOST) {
-            let signals = self.store.signals_about(vec![id], asked.clone(), deadline).await?;
+        let most = APPLICATIONS_MOST * ids.len();
+        while let Some(asked) = page.filter(|_| applications.len() < most) {
+            let signals = self.store.signals_about(ids.to_vec(), asked.clone(), deadline).await?;
             page = asked.following(&signals, |signal| signal.id.uuid());
             applications.extend(signals.iter().filter_map(|signal| signal.as_application()));
         }
@@ -79,9 +85,22 @@ impl MemoriesHandle {
 
     /// Reads the applications of a pattern with their episodes. Nothing is known of an episode that was deleted.
     pub(super) async fn judged(&self, id: MemoryId, deadline: Deadline) -> Result<JudgedApplications, Error> {
-        let applications = self.applications(id, deadline).await?;
+        self.judged_since(&[id], Timestamp::MIN, deadline).await
+    }
+
+    /// Reads the applications of patterns, and the episodes of those since a time.
+    pub(super) async fn judged_since(
+        &self,
+        ids: &[MemoryId],
+        since: Timestamp,
+        deadline: Deadline,
+    ) -> Result<JudgedApplications, Error> {
+        let applications = self.applications(ids, deadline).await?;
         let mut episodes = BTreeMap::new();
-        for application in &applications {
+        for application in applications.iter().filter(|application| application.at >= since) {
+            if episodes.contains_key(&application.episode_id) {
+                continue;
+            }
             let of = Some(application.workspace_id.clone());
             let row = self.store.episode(application.episode_id, of, deadline).await?;
             if let Some(trace) = row.filter(|row| !row.state.is_deleted()).map(|row| row.trace) {

@@ -5,17 +5,22 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::pattern::{PatternPart, PatternStage};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::pattern::document::{
-    ExcludedPattern, FoundPattern, PatternList, PatternSummary, PatternsFound,
+    ExcludedPattern, FoundPattern, ListedPattern, PatternList, PatternsFound,
 };
+use reasoning_bank_domain::pattern::evidence::window_start;
 use reasoning_bank_domain::pattern::finding::{PatternIndex, PatternQuestion, SuggestedPattern};
 
 use crate::error::Error;
 use crate::memories::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible};
 use crate::ports::MemoryFilter;
 use crate::runtime::Deadline;
+
+/// The number of patterns whose applications are counted by one read.
+const COUNTED_AT_ONCE: usize = 100;
 
 /// The patterns that are asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,10 +40,20 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<PatternList, Error> {
         let index = self.pattern_index(workspace, deadline).await?;
+        let now = self.clock.now();
         let wanted = index.memories().filter(|(_, part)| stage.is_none_or(|stage| part.stage == stage));
-        let mut patterns: Vec<PatternSummary> =
-            wanted.map(|(memory, part)| PatternSummary::new(memory, part)).collect();
-        let more_first = |a: &PatternSummary, b: &PatternSummary| -> Ordering {
+        let wanted: Vec<(&Memory, &PatternPart)> = wanted.collect();
+        let mut patterns: Vec<ListedPattern> = Vec::new();
+        for some in wanted.chunks(COUNTED_AT_ONCE) {
+            let ids: Vec<MemoryId> = some.iter().map(|(memory, _)| memory.id).collect();
+            let judged = self.judged_since(&ids, window_start(now), deadline).await?;
+            let listed = |(memory, part): &(&Memory, &PatternPart)| {
+                ListedPattern::new(memory, part, &judged.applied_of(memory.id), now)
+            };
+            patterns.extend(some.iter().map(listed));
+        }
+        let more_first = |a: &ListedPattern, b: &ListedPattern| -> Ordering {
+            let (a, b) = (&a.summary, &b.summary);
             b.confidence.total_cmp(&a.confidence).then(a.pattern_id.cmp(&b.pattern_id))
         };
         patterns.sort_by(more_first);

@@ -49,7 +49,7 @@ impl MemoriesHandle {
         }
         self.store.commit(signals, deadline).await?;
         for (id, part, _) in followed {
-            if stages::may_be_due(&part, &self.applications(id, deadline).await?) {
+            if stages::may_be_due(&part, &self.applications(&[id], deadline).await?) {
                 self.review_pattern(id, &of_workspace, deadline).await?;
             }
         }
