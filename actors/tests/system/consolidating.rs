@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use reasoning_bank_actors::consolidation::RunRequest;
-use reasoning_bank_actors::episodes::RecordEpisode;
+use reasoning_bank_actors::episodes::{EpisodeQuery, RecordEpisode};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, UpdateRequest};
 use reasoning_bank_actors::model::NoModel;
@@ -15,7 +15,7 @@ use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{ManualClock, MemLease, parts};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::consolidation::{ChangeKind, ConsolidationRun, ConsolidationSchedule, RunTrigger};
-use reasoning_bank_domain::episode::{EpisodePhase, EpisodeStatus, NewEpisode};
+use reasoning_bank_domain::episode::{EpisodePhase, EpisodeStatus, NewEpisode, Strategy};
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::pattern::{PatternCategory, PatternStage};
 use reasoning_bank_domain::memory::trace::TraceEntry;
@@ -195,6 +195,10 @@ async fn episodes_that_tell_the_same_become_one_and_come_back() {
     }
     let one = world.store.trace(made, None, soon()).await.unwrap().unwrap();
     assert_eq!(one.episode.unwrap().consolidated.unwrap().num_instances, 4);
+    let of_session = EpisodeQuery::new(here(), Strategy::Structured, None, 5);
+    let of_session = EpisodeQuery { session: Some("session 3".into()), ..of_session };
+    let found = world.bank.episodes.search(of_session, soon()).await.unwrap().hits;
+    assert_eq!(found.iter().map(|hit| hit.episode.episode_id).collect::<Vec<_>>(), [made]);
 
     let undone = world.undo(&run).await.undone.unwrap();
     assert_eq!((undone.taken_back, undone.skipped.len()), (5, 0));

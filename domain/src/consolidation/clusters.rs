@@ -91,6 +91,7 @@ pub fn consolidated(instances: &[Trace], success_rate: Option<f64>) -> Option<Tr
         tools.iter().cloned().reduce(|all, one| all.intersection(&one).copied().collect()).unwrap_or_default();
     let variations = instances.iter().zip(&tools).map(|(instance, tools)| Variation {
         episode_id: instance.trace_id,
+        session_id: instance.session().map(str::to_owned),
         further_tools: tools.difference(&common).take(KEPT_MAX).map(|tool| (*tool).to_owned()).collect(),
     });
     let durations: Vec<f64> = instances.iter().filter_map(|one| one.episode.as_ref()?.execution.duration_s).collect();
@@ -141,7 +142,8 @@ fn mean(sample: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::samples::{days_ago, strategy, trace as id};
+    use crate::episode::{EpisodeFilter, EpisodeState, LifecycleRules};
+    use crate::memory::samples::{days_ago, now, strategy, trace as id};
     use crate::memory::trace::TraceEntry;
 
     fn episode(n: u128, days: f64, tools: &[&str]) -> Trace {
@@ -192,5 +194,21 @@ mod tests {
         assert_eq!(one.episode.as_ref().unwrap().reflection.insights, ["read the log"]);
         assert_eq!(one.trace_id, consolidated_id(&[id(2), id(1)]));
         assert_eq!(one.created_at, instances[1].created_at, "it is as recent as the newest");
+    }
+
+    #[test]
+    fn an_episode_that_stands_for_others_is_found_by_the_session_of_each() {
+        let mut instances = [episode(1, 3.0, &[]), episode(2, 2.0, &[]), episode(3, 1.0, &[])];
+        for (instance, session) in instances.iter_mut().zip(["monday", "tuesday"]) {
+            instance.episode.as_mut().unwrap().session_id = Some(session.into());
+        }
+        instances[2].metadata.source_session = None;
+        let one = consolidated(&instances, None).unwrap();
+        let (state, rules) = (EpisodeState::of(&one), LifecycleRules::default());
+        let is_found = |session: &str| {
+            let all = EpisodeFilter::of(one.metadata.workspace_id.clone(), rules, now());
+            EpisodeFilter { session: Some(session.into()), ..all }.holds(&one, &state)
+        };
+        assert_eq!(["monday", "tuesday", "wednesday"].map(is_found), [true, true, false]);
     }
 }

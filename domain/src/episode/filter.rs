@@ -103,7 +103,7 @@ impl EpisodeFilter {
             && self.status.is_none_or(|status| trace.outcome == status)
             && self.tools.iter().all(|tool| labels.tools.contains(&label_key(tool)))
             && self.tags.iter().all(|tag| labels.tags.contains(&label_key(tag)))
-            && self.session.as_deref().is_none_or(|session| labels.session.as_deref() == Some(session))
+            && self.session.as_deref().is_none_or(|session| labels.sessions.contains(session))
             && self.since.is_none_or(|since| made >= since.as_microsecond())
             && self.until.is_none_or(|until| made < until.as_microsecond())
             && self

@@ -23,7 +23,8 @@ const FAILURE_MAX_CHARS: usize = 500;
 /// The labels of an episode.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EpisodeLabels {
-    pub session: Option<String>,
+    /// The session that it belongs to, or those of all episodes that it stands for.
+    pub sessions: BTreeSet<String>,
     pub domain: Option<String>,
     pub task_type: String,
     pub tools: BTreeSet<String>,
@@ -36,9 +37,11 @@ impl EpisodeLabels {
         let keys = |labels: &[String]| labels.iter().take(LABELS_MAX).map(|label| label_key(label)).collect();
         let parts = trace.episode.as_deref();
         let metadata = parts.map(|parts| &parts.metadata);
+        let instances = parts.and_then(|parts| parts.consolidated.as_ref()).map(|told| told.variations.as_slice());
+        let of_instances = instances.unwrap_or_default().iter().filter_map(|instance| instance.session_id.as_deref());
         let signatures = trace.failures().iter().take(LABELS_MAX).map(FailureAnalysis::read_signature).collect();
         Self {
-            session: trace.session().map(str::to_owned),
+            sessions: trace.session().into_iter().chain(of_instances).map(str::to_owned).collect(),
             domain: metadata.and_then(|metadata| metadata.domain.as_deref()).map(label_key),
             task_type: trace.task_type(),
             tools: metadata.map(|metadata| keys(&metadata.tools_used)).unwrap_or_default(),

@@ -11,7 +11,7 @@ use reasoning_bank_domain::episode::{
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::signature::Signature;
 use reasoning_bank_domain::memory::trace::{
-    EpisodeMetadata, EpisodeParts, FailureAnalysis, Outcome, Reflection, Trace,
+    ConsolidatedParts, EpisodeMetadata, EpisodeParts, FailureAnalysis, Outcome, Reflection, Trace, Variation,
 };
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
@@ -41,6 +41,19 @@ fn labelled(trace: Trace, domain: &str, tools: &[&str], tags: &[&str], errors: &
         ..EpisodeParts::default()
     };
     Trace { episode: Some(Box::new(parts)), ..trace }
+}
+
+/// Makes an episode one that stands for others, of these sessions.
+fn standing_for(mut trace: Trace, sessions: &[&str]) -> Trace {
+    let variation = |session: &&str| Variation {
+        episode_id: trace.trace_id,
+        session_id: Some((*session).to_owned()),
+        further_tools: Vec::new(),
+    };
+    let variations = sessions.iter().map(variation).collect();
+    let told = ConsolidatedParts { variations, ..ConsolidatedParts::default() };
+    trace.episode.get_or_insert_with(Default::default).consolidated = Some(told);
+    trace
 }
 
 fn all_of(workspace: &WorkspaceId) -> EpisodeFilter {
@@ -84,7 +97,7 @@ async fn episodes_are_found_by_their_labels_and_times_as_the_filter_says(
     let rust = Trace { outcome: Outcome::Partial, ..rust };
     let web =
         labelled(episode(&here, "Fix the form", 3), "web", &["npm build"], &[], &["KeyError: 'x'", "quote \" in it"]);
-    let web = Trace { outcome: Outcome::Failure, ..web };
+    let web = Trace { outcome: Outcome::Failure, ..standing_for(web, &["monday", "it's \"Tuesday\""]) };
     let old = labelled(episode(&here, "Fix the pager of old", 400), "rust", &["edit"], &["cli"], &[]);
     let foreign = labelled(episode(&there, "Fix the pager", 2), "rust", &["edit"], &["cli"], &["KeyError: 'x'"]);
     let all = [&plain, &rust, &web, &old, &foreign];
@@ -109,6 +122,8 @@ async fn episodes_are_found_by_their_labels_and_times_as_the_filter_says(
         with(|f| f.signature = Some(Signature::of("Key", None))),
         with(|f| f.with_failures = true),
         with(|f| f.session = Some("nobody".into())),
+        with(|f| f.session = Some("monday".into())),
+        with(|f| f.session = Some("it's \"Tuesday\"".into())),
         with(|f| f.visible = vec![Visibility::Archived]),
         with(|f| f.visible = vec![Visibility::Active, Visibility::Archived]),
         EpisodeFilter::of_all(RULES, now()),
@@ -122,7 +137,7 @@ async fn episodes_are_found_by_their_labels_and_times_as_the_filter_says(
         assert_eq!(listed(store, filter.clone()).await, expected, "{filter:?}");
         counts.push(expected.len());
     }
-    assert_eq!(counts, [1, 2, 1, 1, 0, 1, 2, 1, 1, 0, 1, 0, 1, 4, 4]);
+    assert_eq!(counts, [1, 2, 1, 1, 0, 1, 2, 1, 1, 0, 1, 0, 1, 1, 1, 4, 4]);
 
     let page = |after| store.reads().episodes(all_of(&here), after, 2, soon());
     let first = page(None).await.unwrap();

@@ -58,6 +58,9 @@ pub struct ConsolidatedParts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Variation {
     pub episode_id: TraceId,
+    /// The session that it belonged to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
     /// The tools that it called and not all others did.
     pub further_tools: Vec<String>,
 }

@@ -87,7 +87,7 @@ pub(in crate::lance) fn episodes(filter: &EpisodeFilter) -> Option<DfExpr> {
         label("domain", &filter.domain),
         label("task_type", &filter.task_type),
         filter.status.map(|status| equals("outcome", status.as_str())),
-        filter.session.as_deref().map(|session| equals("session", session)),
+        filter.session.as_deref().map(|session| equals("session", session).or(has("session", session))),
         filter.since.map(|since| col("created").gt_eq(lit(since.as_microsecond()))),
         filter.until.map(|until| col("created").lt(lit(until.as_microsecond()))),
         filter

@@ -2,6 +2,7 @@
 
 mod decoding;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder};
@@ -170,13 +171,18 @@ const LABEL_COLUMNS: [&str; 6] = ["session", "domain", "task_type", "tools", "ta
 /// Makes one of [`LABEL_COLUMNS`].
 pub(in crate::lance) fn label_column(name: &str, labels: &[EpisodeLabels]) -> ArrayRef {
     match name {
-        "session" => optional(labels.iter().map(|labels| labels.session.as_deref())),
+        "session" => optional(labels.iter().map(|labels| sessions_text(&labels.sessions))),
         "domain" => optional(labels.iter().map(|labels| labels.domain.as_deref())),
         "task_type" => optional(labels.iter().map(|labels| Some(&labels.task_type))),
         "tools" => optional(labels.iter().map(|labels| Some(list_text(&labels.tools)))),
         "tags" => optional(labels.iter().map(|labels| Some(list_text(&labels.tags)))),
         _ => optional(labels.iter().map(|labels| Some(list_text(&labels.signatures)))),
     }
+}
+
+/// Writes one session as it is, and several, which only an episode that stands for others has, as a list.
+fn sessions_text(sessions: &BTreeSet<String>) -> Option<String> {
+    if sessions.len() > 1 { Some(list_text(sessions)) } else { sessions.first().cloned() }
 }
 
 fn episode_states(records: &[&Record]) -> Result<Vec<ArrayRef>, StoreError> {
