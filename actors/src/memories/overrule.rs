@@ -5,8 +5,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::evidence::verdict_override::{OwnVote, vote_on_learned};
-use reasoning_bank_domain::memory::Memory;
+use reasoning_bank_domain::evidence::verdict_override::{OwnVote, vote_on_learned, with_outcome_of};
 use reasoning_bank_domain::memory::ids::{MemoryId, SignalId};
 use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
@@ -55,10 +54,8 @@ impl MemoriesHandle {
             let lesson = row.memory;
             let vote = vote_on_learned(&lesson, trace, after);
             signals.extend(vote.map(|(kind, id)| signal(id, lesson.id, kind)));
-            let trace_outcome = Some(after.outcome);
-            if lesson.trace_id == Some(after.trace_id) && lesson.trace_outcome != trace_outcome {
-                let revised = Memory { trace_outcome, ..lesson.clone() }.revised(now);
-                let (memory, passages) = self.with_passages(revised, &lesson, deadline).await?;
+            if let Some(revised) = with_outcome_of(after, &lesson) {
+                let (memory, passages) = self.with_passages(revised.revised(now), &lesson, deadline).await?;
                 revisions.push(Record::Revision { memory, passages });
             }
         }

@@ -11,11 +11,11 @@ use reasoning_bank_actors::testkit::Scripted;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::context::{ContextForTask, LearnedEpisode, ShownContext};
 use reasoning_bank_domain::episode::{EpisodeFound, EpisodeStatus, NewEpisode, Strategy};
-use reasoning_bank_domain::memory::Trust;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::pattern::{PatternCondition, PatternStage};
 use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::trace::{FailureAnalysis, Outcome};
+use reasoning_bank_domain::memory::{MemoryOutcome, Trust};
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::pattern::input::PatternInput;
 use serde_json::json;
@@ -201,6 +201,9 @@ async fn a_status_that_is_told_again_corrects_an_episode_to_which_no_memory_was_
             "{told_now:?}"
         );
         assert!(again.notes.iter().any(|note| note.detail.contains(says)), "{:?}", again.notes);
+        let lesson = world.handle.memories.get(first.lessons[0].id, &project(), soon()).await.unwrap();
+        let succeeded = status == EpisodeStatus::Success;
+        assert_eq!(lesson.outcome, if succeeded { MemoryOutcome::Success } else { MemoryOutcome::Failure });
     }
     world.stop().await;
 }

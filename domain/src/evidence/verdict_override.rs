@@ -12,7 +12,7 @@
 
 use crate::memory::ids::{MemoryId, SignalId, TraceId};
 use crate::memory::signal::{SignalKind, id_of_trace_vote, id_of_verdict, id_within_trace};
-use crate::memory::trace::Trace;
+use crate::memory::trace::{Outcome, Trace};
 use crate::memory::{Memory, MemoryOutcome};
 
 /// The vote of a solve itself about a memory that was used in it, once evidence contradicts it.
@@ -53,8 +53,7 @@ fn own_vote_and_reversal(passed: bool) -> (SignalKind, SignalKind) {
 /// Returns the vote about a memory learned from a trace that follows from the trace's new verdict, with the id of its
 /// signal.
 pub fn vote_on_learned(memory: &Memory, before: &Trace, after: &Trace) -> Option<(SignalKind, SignalId)> {
-    let is_strategy = !memory.is_warning() && memory.outcome == MemoryOutcome::Success;
-    if !is_strategy || memory.trace_id != Some(after.trace_id) {
+    if !is_strategy(memory) || memory.trace_id != Some(after.trace_id) {
         return None;
     }
     let kind = match (before.is_refuted(), after.is_refuted()) {
@@ -63,6 +62,27 @@ pub fn vote_on_learned(memory: &Memory, before: &Trace, after: &Trace) -> Option
         (true, true) | (false, false) => return None,
     };
     Some((kind, id_of_verdict(after.trace_id, after.revision, memory.id, kind)))
+}
+
+/// Returns a lesson that was learned from a trace as it is with the outcome that the trace has now. A strategy is one
+/// of what failed as long as its task counts as failed, so that nobody reads it as something that worked. None where
+/// the lesson is not of the trace, or knows its outcome.
+pub fn with_outcome_of(trace: &Trace, lesson: &Memory) -> Option<Memory> {
+    if lesson.trace_id != Some(trace.trace_id) || lesson.trace_outcome == Some(trace.outcome) {
+        return None;
+    }
+    let outcome = match trace.outcome {
+        Outcome::Success if is_strategy(lesson) => MemoryOutcome::Success,
+        Outcome::Failure if is_strategy(lesson) => MemoryOutcome::Failure,
+        _ => lesson.outcome,
+    };
+    Some(Memory { trace_outcome: Some(trace.outcome), outcome, ..lesson.clone() })
+}
+
+/// Tells whether a lesson was learned as from a success. One without an error has the outcome of a failure only since
+/// its task counts as failed.
+fn is_strategy(lesson: &Memory) -> bool {
+    !lesson.is_warning() && lesson.outcome != MemoryOutcome::Mixed
 }
 
 #[cfg(test)]
@@ -75,7 +95,7 @@ mod tests {
     use crate::memory::observation::{EvidenceKind, Observed};
     use crate::memory::samples::{self, id, strategy, warning};
     use crate::memory::trace::MattsMode;
-    use crate::memory::trace::{Outcome, TraceMetadata, TraceSource, VerdictSource};
+    use crate::memory::trace::{TraceMetadata, TraceSource, VerdictSource};
 
     fn solved(outcome: Outcome, verdict_source: VerdictSource) -> Trace {
         let metadata = TraceMetadata {
@@ -108,7 +128,7 @@ mod tests {
         reports: &[Report],
         learned: &Memory,
     ) -> (Trace, BTreeMap<SignalId, (MemoryId, SignalKind)>) {
-        let mut trace = solved(outcome, VerdictSource::Judge);
+        let (mut trace, mut learned) = (solved(outcome, VerdictSource::Judge), learned.clone());
         let used = id(1);
         let own = if outcome == Outcome::Success { SignalKind::TaskSucceeded } else { SignalKind::TaskFailed };
         let mut signals = BTreeMap::from([(id_within_trace(trace.trace_id, used, own, None), (used, own))]);
@@ -122,9 +142,10 @@ mod tests {
             }
             let observed = Observed { kind: EvidenceKind::Tests, passed: *passed, detail: Some(n.to_string()) };
             let Some(next) = trace.observed(&observed) else { continue };
-            if let Some((kind, signal)) = vote_on_learned(learned, &trace, &next) {
+            if let Some((kind, signal)) = vote_on_learned(&learned, &trace, &next) {
                 assert_eq!(signals.insert(signal, (learned.id, kind)), None, "each change has a vote of its own");
             }
+            learned = with_outcome_of(&next, &learned).unwrap_or(learned);
             trace = next;
         }
         (trace, signals)
@@ -170,6 +191,26 @@ mod tests {
         assert_eq!(vote(&Memory { outcome: MemoryOutcome::Mixed, ..learned() }), None);
         let own_check = solved(Outcome::Failure, VerdictSource::Evidence);
         assert!(!own_check.is_refuted() && refuted.is_refuted());
+    }
+
+    #[test]
+    fn a_strategy_is_of_a_failure_as_long_as_its_task_counts_as_failed() {
+        let [succeeded, failed, partial] =
+            [Outcome::Success, Outcome::Failure, Outcome::Partial].map(|outcome| solved(outcome, VerdictSource::Judge));
+        let strategy = Memory { trace_outcome: Some(Outcome::Success), ..learned() };
+        assert_eq!(with_outcome_of(&succeeded, &strategy), None);
+        assert_eq!(with_outcome_of(&failed, &Memory { trace_id: None, ..strategy.clone() }), None);
+        let refuted = with_outcome_of(&failed, &strategy).unwrap();
+        assert!(refuted.is_of_failure() && !strategy.is_of_failure());
+        assert_eq!(refuted.trace_outcome, Some(Outcome::Failure));
+        let kept = with_outcome_of(&partial, &refuted).unwrap();
+        assert_eq!((kept.outcome, kept.trace_outcome), (MemoryOutcome::Failure, Some(Outcome::Partial)));
+        assert_eq!(with_outcome_of(&succeeded, &refuted), Some(strategy.clone()), "the way back");
+        for other in [MemoryOutcome::Mixed, MemoryOutcome::Failure] {
+            let error_context = (other == MemoryOutcome::Failure).then(|| warning(3).error_context).flatten();
+            let lesson = Memory { outcome: other, error_context, ..strategy.clone() };
+            assert_eq!(with_outcome_of(&failed, &lesson).unwrap().outcome, other);
+        }
     }
 
     proptest! {
