@@ -36,8 +36,8 @@ pub struct TraceFileOptions {
     pub dir: PathBuf,
     /// True where new traces get a file. Files that are there are removed with their traces in any case.
     pub write: bool,
-    /// Traces are kept for this many whole days at least and for a day more at most, in the store as well. Where it is
-    /// 0, they are kept for good.
+    /// Traces are kept for this many whole days at least and for a day more at most, in the store as well. An episode
+    /// that stands for others goes with the newest of them. Where it is 0, they are kept for good.
     pub retention_days: u32,
 }
 
