@@ -9,7 +9,8 @@ use lancedb::index::Index;
 use lancedb::index::scalar::FtsIndexBuilder;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
 use reasoning_bank_actors::ports::{
-    Conditions, EraseScope, JobFilter, MemoryFilter, MemoryStore, Recall, Record, StoreReads, Summary, Visible,
+    Conditions, EraseScope, JobFilter, MemoryCommit, MemoryFilter, MemoryStore, Recall, Record, StoreReads, Summary,
+    Visible,
 };
 use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules};
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -152,6 +153,37 @@ async fn a_directory_of_the_first_format_is_upgraded_once_and_whole(#[case] not_
     drop(store);
     let store = open(dir.path()).await;
     assert_eq!(store.get(vec![memories[0].id], soon()).await.unwrap()[0].memory, memories[0]);
+}
+
+#[tokio::test]
+async fn a_memory_with_the_repeat_key_of_an_older_version_is_known_when_it_is_said_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let here = workspace("/here");
+    let of = |domain: Option<&str>| Memory {
+        domain_category: domain.map(str::to_owned),
+        ..memory(&here, "Ask before a push", "if asked:\n    push")
+    };
+    let kept = of(Some("ios"));
+    let store = open(dir.path()).await;
+    commit_each(&store, std::slice::from_ref(&kept)).await;
+    store.close(soon()).await.unwrap();
+    drop(store);
+    let connection = lancedb::connect(dir.path().join("lance").to_str().unwrap()).execute().await.unwrap();
+    let memories = connection.open_table("memories").execute().await.unwrap();
+    let former = format!("'{}'", kept.former_duplicate_key());
+    memories.update().column("duplicate_key", former).execute().await.unwrap();
+    drop(memories);
+
+    let store = open(dir.path()).await;
+    let said = async |memory: Memory| {
+        let confirm = Some(uuid::Uuid::now_v7().into());
+        let record = Record::Memory { memory, passages: Vec::new(), confirm };
+        store.commit(vec![record], soon()).await.unwrap().memories[0]
+    };
+    assert_eq!(said(of(Some("ios"))).await, MemoryCommit::Reinforced(kept.id));
+    for other in [of(Some("android")), of(None)] {
+        assert_eq!(said(other.clone()).await, MemoryCommit::Created(other.id), "{:?}", other.domain_category);
+    }
 }
 
 #[tokio::test]

@@ -300,6 +300,17 @@ impl Memory {
     /// Returns a key that is equal for memories that say exactly the same, also of the error that they warn of, to the
     /// same readers. An outdated memory has a key of its own, because who says the same again says something new.
     pub fn duplicate_key(&self) -> String {
+        let (layout, domain) = (indentation(&self.content), self.domain_category.as_deref().map(label_key));
+        self.duplicate_key_with([layout.as_deref(), domain.as_deref()])
+    }
+
+    /// Returns the [`Self::duplicate_key`] under which a version stored the memory for which domains and indentation did
+    /// not count. Memories that differ in these have it in common.
+    pub fn former_duplicate_key(&self) -> String {
+        self.duplicate_key_with([None, None])
+    }
+
+    fn duplicate_key_with(&self, more: [Option<&str>; 2]) -> String {
         let (scope, owner) = self.owner();
         // Keys are stored, so those of a project name it once, as they always did.
         let group = owner.filter(|_| scope != Scope::Project);
@@ -308,9 +319,7 @@ impl Memory {
         let said = [&self.title, &self.description, &self.content].map(|text| spaced(text));
         let texts = said.iter().chain(advice.iter().flatten()).map(String::as_str);
         let outdated = self.linked_to().map(|_| self.id.to_string());
-        let (layout, domain) = (indentation(&self.content), self.domain_category.as_deref().map(label_key));
-        // Keys are stored. Those that were made before domains and indentation counted have neither.
-        let more = [outdated.as_deref(), layout.as_deref(), domain.as_deref()].into_iter().flatten();
+        let more = std::iter::once(outdated.as_deref()).chain(more).flatten();
         let rest = texts.chain([self.outcome.as_str()]).chain(more);
         let readers = [self.workspace_id.as_str(), scope.as_str(), group.unwrap_or_default()];
         self.key(&readers.into_iter().chain(rest).collect::<Vec<_>>())

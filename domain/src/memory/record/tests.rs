@@ -169,6 +169,14 @@ fn the_key_of_a_memory_without_an_error_is_the_one_that_is_stored() {
 }
 
 #[test]
+fn the_former_key_knows_neither_domain_nor_indentation() {
+    let said = Memory { domain_category: None, content: "if a:\nstop".into(), ..strategy(1) };
+    let with = Memory { domain_category: Some("ios".into()), content: "if a:\n    stop".into(), ..said.clone() };
+    assert_ne!(with.duplicate_key(), said.duplicate_key());
+    assert_eq!([&with, &said].map(Memory::former_duplicate_key), [said.duplicate_key(), said.duplicate_key()]);
+}
+
+#[test]
 fn the_words_of_enums_are_the_words_of_their_json() {
     let json = |value: serde_json::Value| value.as_str().unwrap().to_owned();
     for source in [SourceType::PassiveLearning, SourceType::Solve, SourceType::Imported] {

@@ -415,18 +415,20 @@ impl KnownTraces {
 async fn similar(tables: &Tables, memories: &[(&Memory, bool)]) -> Result<Vec<(MemoryId, Option<String>)>, StoreError> {
     let ids: Vec<String> = memories.iter().map(|(memory, _)| memory.id.to_string()).collect();
     let confirming = memories.iter().filter(|(_, may_confirm)| *may_confirm);
-    let keys: Vec<String> = confirming.map(|(memory, _)| memory.duplicate_key()).collect();
-    let columns = ["id", "duplicate_key", "status"];
+    let keys = confirming.flat_map(|(memory, _)| [memory.duplicate_key(), memory.former_duplicate_key()]);
+    let keys: BTreeSet<String> = keys.collect();
     let (same_id, same_text) = tokio::try_join!(
         read::present(&tables.memories, ids),
-        read::select_these(&tables.memories, "duplicate_key", keys, &columns)
+        read::select_these(&tables.memories, "duplicate_key", keys.into_iter().collect(), &["body"])
     )?;
-    let keys = rows::text_column(&same_text, "duplicate_key").zip(rows::text_column(&same_text, "status"));
-    let same_text = rows::text_column(&same_text, "id").zip(keys).map(|(id, (key, status))| {
-        let active = status == Status::Active.as_str();
-        (id, active.then(|| key.to_owned()))
+    // A row of an older version has a key of that version, and its memory says what its key is now.
+    let same_text = rows::decode_bodies::<Memory>(&same_text)?.into_iter().map(|memory| {
+        let key = (memory.status == Status::Active).then(|| memory.duplicate_key());
+        Ok((memory.id, key))
     });
+    let same_id = same_id
+        .iter()
+        .map(|id| -> Result<(MemoryId, Option<String>), StoreError> { Ok((id.parse().map_err(failed)?, None)) });
     // a memory that is in both counts with its key
-    let similar = same_id.iter().map(|id| (id.as_str(), None)).chain(same_text);
-    similar.map(|(id, key)| Ok((id.parse().map_err(failed)?, key))).collect()
+    same_id.chain(same_text).collect()
 }
