@@ -4,13 +4,13 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::num::NonZeroU64;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use reasoning_bank_store::data_dir::AUDIT;
-use reasoning_bank_store::files::{create_dir, remove_if_there};
+use reasoning_bank_store::files::{create_dir, create_private, remove_if_there};
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
@@ -211,7 +211,7 @@ impl AuditFile {
             }
         }
         let path = dir.join(format!("{}.jsonl", uuid::Uuid::now_v7()));
-        let file = File::options().create_new(true).append(true).mode(0o600).open(&path)?;
+        let file = create_private(&path, File::options().append(true))?;
         Ok((path, file))
     }
 

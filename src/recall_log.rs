@@ -8,7 +8,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -23,7 +22,7 @@ use reasoning_bank_domain::retrieval::responses::{CandidateView, Explained, Sear
 use reasoning_bank_domain::safety::secrets::redact;
 use reasoning_bank_domain::text::shortened;
 use reasoning_bank_store::data_dir::RECALLS;
-use reasoning_bank_store::files::{create_dir, remove_if_there};
+use reasoning_bank_store::files::{create_dir, open_private, remove_if_there};
 use serde::{Deserialize, Serialize};
 
 /// The number of days for which entries are kept, beside the day that is under way.
@@ -219,7 +218,7 @@ fn append_noted(dir: &Path, entry: &RecallEntry) {
 
 fn append(path: &Path, entry: &RecallEntry) -> io::Result<()> {
     create_dir(path.parent().unwrap_or(path))?;
-    let mut file = File::options().create(true).append(true).mode(0o600).open(path)?;
+    let mut file = open_private(path, File::options().append(true))?;
     if file.metadata()?.len() > FILE_BYTES {
         return Ok(());
     }

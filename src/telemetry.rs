@@ -4,12 +4,13 @@
 mod line;
 mod stderr;
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use reasoning_bank_store::files::{create_dir, open_private};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
@@ -101,17 +102,9 @@ fn targets(level: LogLevel) -> Targets {
 /// Opens the log file, and makes its directory where it is missing. Logs can hold what users work on, so only the owner
 /// may read them.
 fn file(path: &Path) -> Result<File, TelemetryError> {
-    let (mut directory, mut options) = (DirBuilder::new(), OpenOptions::new());
-    directory.recursive(true);
-    options.append(true).create(true);
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::DirBuilderExt::mode(&mut directory, 0o700);
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let made = parent.map_or(Ok(()), |parent| directory.create(parent));
-    made.and_then(|()| options.open(path)).map_err(|cause| TelemetryError { path: path.to_owned(), cause })
+    let made = create_dir(path.parent().unwrap_or(path));
+    let opened = made.and_then(|()| open_private(path, File::options().append(true)));
+    opened.map_err(|cause| TelemetryError { path: path.to_owned(), cause })
 }
 
 #[cfg(test)]

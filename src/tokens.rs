@@ -8,7 +8,7 @@ mod last_use;
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -18,7 +18,7 @@ use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::{AccessToken, BearerToken, Expiry, TokenId};
 use reasoning_bank_store::data_dir;
-use reasoning_bank_store::files::{create_dir, try_lock, write_synced};
+use reasoning_bank_store::files::{create_dir, open_lock, try_lock, write_synced};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
@@ -128,8 +128,7 @@ impl TokenFile {
     ) -> Result<T, E> {
         let unwritable = |error: io::Error| TokensError::Unwritable(self.path(), error.to_string());
         create_dir(&self.dir).map_err(unwritable)?;
-        let lock = File::options().create(true).truncate(false).write(true).mode(0o600).open(self.dir.join(LOCK));
-        let lock = lock.map_err(unwritable)?;
+        let lock = open_lock(&self.dir.join(LOCK)).map_err(unwritable)?;
         lock_within(&lock, LOCK_LIMIT).map_err(unwritable)?;
         let mut list = TokenList { tokens: self.read()? };
         let changed = change(&mut list.tokens)?;

@@ -5,7 +5,6 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -13,7 +12,7 @@ use jiff::civil::Date;
 use reasoning_bank_domain::access::TokenId;
 use reasoning_bank_domain::learning::job::day_of;
 use reasoning_bank_store::data_dir::SPENDING;
-use reasoning_bank_store::files::{create_dir, remove_if_there};
+use reasoning_bank_store::files::{create_dir, open_private, remove_if_there};
 use serde::{Deserialize, Serialize};
 
 /// The tokens that one solve used.
@@ -56,7 +55,7 @@ impl Spending {
         let spent = serde_json::to_string(&Spent { token: token.clone(), model_tokens })?;
         // A line that a full disk has torn ends here.
         let line = format!("\n{spent}\n");
-        File::options().create(true).append(true).mode(0o600).open(self.path(day))?.write_all(line.as_bytes())
+        open_private(&self.path(day), File::options().append(true))?.write_all(line.as_bytes())
     }
 
     fn path(&self, day: Date) -> PathBuf {

@@ -4,14 +4,13 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::{Timestamp, Unit};
 use reasoning_bank_domain::access::TokenId;
-use reasoning_bank_store::files::{create_dir, remove_if_there};
+use reasoning_bank_store::files::{create_dir, open_private, remove_if_there};
 
 const DIR: &str = "token-use";
 /// A token that is in use is noted anew after this time.
@@ -46,8 +45,7 @@ impl LastUse {
 
     fn note(&self, id: &TokenId) -> io::Result<()> {
         create_dir(&self.dir)?;
-        let mut options = File::options();
-        let file = options.create(true).truncate(false).write(true).mode(0o600).open(self.dir.join(id.as_str()))?;
+        let file = open_private(&self.dir.join(id.as_str()), File::options().write(true))?;
         file.set_modified(SystemTime::now())
     }
 }

@@ -21,7 +21,7 @@ use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
 use super::data_dir;
-use super::files::{create_dir, remove_if_there, sync_dir, unless_gone, write_synced};
+use super::files::{create_dir, open_private, remove_if_there, sync_dir, unless_gone, write_synced};
 
 const CONTENT: &str = "zst";
 const NAMES: &str = "of";
@@ -120,7 +120,7 @@ impl Artefacts for ArtefactFiles {
         create_dir(&self.workspace(workspace))?;
         let _locked = self.locked(workspace)?;
         create_dir(&names)?;
-        File::options().create(true).append(true).open(names.join(episode.to_string()))?;
+        open_private(&names.join(episode.to_string()), File::options().append(true))?;
         sync_dir(&names)?;
         if path.try_exists()? {
             return Ok(());

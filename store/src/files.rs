@@ -1,34 +1,83 @@
 //! Files that only their owner may read, that are replaced whole, or that may be missing.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use rustix::fs::{Mode, mkdirat};
+
+use super::ownership::{give_dir, give_file};
 
 /// Creates the directory with its parents; nobody but the user may look into what is created. A directory is an entry
 /// of its parent, so the parent of each one that is new is synced: without that a power loss takes the directory with
 /// it.
 pub fn create_dir(dir: &Path) -> io::Result<()> {
-    let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
-    let created: Vec<&Path> = dir.ancestors().take_while(missing).collect();
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    created.into_iter().try_for_each(|dir| sync_dir(parent(dir)))
+    make_dirs(dir)?.into_iter().try_for_each(|dir| sync_dir(parent(dir)))
 }
 
 /// Creates the directories that a file lies in, for their owner alone. Nothing is synced.
 pub(crate) fn make_parent(path: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(parent(path))
+    make_dirs(parent(path)).map(|_made| ())
+}
+
+/// Creates the directory with its parents, and returns those that were missing, the innermost first.
+fn make_dirs(dir: &Path) -> io::Result<Vec<&Path>> {
+    let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let missing: Vec<&Path> = dir.ancestors().take_while(missing).collect();
+    for dir in missing.iter().rev() {
+        match make_dir(dir) {
+            // Another process made it meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => {}
+            made => made?,
+        }
+    }
+    match dir.as_os_str().is_empty() || dir.is_dir() {
+        true => Ok(missing),
+        false => Err(io::Error::from_raw_os_error(libc::EEXIST)),
+    }
+}
+
+/// Creates a directory that was not there, in one that is, for its owner alone. Nothing is synced.
+pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
+    // A path without a name ends with `..`, and that directory is there.
+    let Some(name) = dir.file_name() else { return Ok(()) };
+    let parent = File::open(parent(dir))?;
+    mkdirat(&parent, name, Mode::RWXU)?;
+    give_dir(&parent, name);
+    Ok(())
 }
 
 /// Creates a file that was not there, for its owner alone, with the directories that it lies in. Nothing is synced.
 pub(crate) fn create_file(path: &Path) -> io::Result<File> {
     make_parent(path)?;
-    File::options().read(true).write(true).create_new(true).mode(0o600).open(path)
+    create_private(path, File::options().read(true).write(true))
+}
+
+/// Creates a file that was not there, for its owner alone, and opens it as the options say.
+pub fn create_private(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    let file = options.clone().mode(0o600).create_new(true).open(path)?;
+    give_file(&file, parent(path));
+    Ok(file)
+}
+
+/// Opens a file as the options say, and creates it for its owner alone where it is not there.
+pub fn open_private(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    if let Some(file) = unless_gone(options.open(path))? {
+        return Ok(file);
+    }
+    match create_private(path, options) {
+        // Another process made it meanwhile, or a link leads to what is not there.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            options.clone().mode(0o600).create(true).open(path)
+        }
+        created => created,
+    }
 }
 
 /// Opens a file whose lock is taken, for its owner alone. What is in it stays.
-pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
-    File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+pub fn open_lock(path: &Path) -> io::Result<File> {
+    open_private(path, File::options().read(true).write(true))
 }
 
 /// Takes the lock of a file, and tells whether nobody else has it.
@@ -44,6 +93,7 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
 pub fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
     let dir = parent(path);
     let mut file = tempfile::NamedTempFile::new_in(dir)?;
+    give_file(file.as_file(), dir);
     file.write_all(content)?;
     sync(path, file.as_file())?;
     file.persist(path)?;

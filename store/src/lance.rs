@@ -78,6 +78,7 @@ use self::threads::blocking;
 use self::upkeep::reembed;
 use self::vectors::fingerprint::Stamp;
 use self::vectors::unembedded;
+use crate::ownership::give_tree;
 
 pub(crate) use self::commit::checkpoint::sync_all;
 pub(crate) use self::commit::erasure_log::{ErasureLog, LoggedErasure};
@@ -178,8 +179,16 @@ impl LanceStore {
     }
 
     /// Waits for commits under way and takes a last checkpoint, so that nothing is left to be replayed. Does nothing
-    /// when nothing was written since the last one. The work goes on to its end by itself when the deadline passes.
+    /// when nothing was written since the last one. The work goes on to its end by itself when the deadline passes. What
+    /// root made in the directory of another user becomes that user's.
     pub async fn close(&self, deadline: Deadline) -> Result<(), StoreError> {
+        let finished = self.finish(deadline).await;
+        let dir = self.dir().to_owned();
+        blocking(move || give_tree(&dir)).await?;
+        finished
+    }
+
+    async fn finish(&self, deadline: Deadline) -> Result<(), StoreError> {
         let shared = self.access.shared();
         if shared.queue.is_idle() && shared.journal.bytes() == 0 {
             return shared.journal.remove_empty().map_err(failed);

@@ -1,7 +1,8 @@
-//! Tests that other users of the machine cannot read the files of a bank, whatever the umask says.
+//! Tests that other users of the machine cannot read the files of a bank, whatever the umask says, and that its owner
+//! can, whoever made them.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::{Place, Ran};
@@ -57,4 +58,45 @@ fn a_directory_that_is_there_keeps_its_mode() {
     run_open(&place, &[&["--llm", "none"], &lesson[..]].concat()).ok();
     assert_eq!(mode(&data), 0o750);
     assert_eq!(mode(&data.join("lance")), 0o700);
+}
+
+const SERVICE: u32 = 12_345;
+
+/// The paths of a directory and of all below it that do not belong to the service.
+fn of_others(dir: &Path) -> Vec<PathBuf> {
+    let about = dir.symlink_metadata().unwrap();
+    let entries = about.is_dir().then(|| std::fs::read_dir(dir).unwrap()).into_iter().flatten();
+    let below = entries.flat_map(|entry| of_others(&entry.unwrap().path()));
+    let own = ((about.uid(), about.gid()) != (SERVICE, SERVICE)).then(|| dir.to_owned());
+    own.into_iter().chain(below).collect()
+}
+
+/// Root runs commands on the data directory of a daemon that runs as another user.
+#[test]
+fn what_root_makes_in_the_data_directory_of_a_service_belongs_to_the_service() {
+    let place = Place::new();
+    let [data, restored, backup] = ["data", "restored", "backup"].map(|name| place.path(name));
+    for dir in [&data, &restored] {
+        std::fs::create_dir(dir).unwrap();
+        if dir.metadata().unwrap().uid() != 0 {
+            eprintln!("skipped: only root can make a directory of another user");
+            return;
+        }
+        chown(dir, Some(SERVICE), Some(SERVICE)).unwrap();
+    }
+    let [backup, restored_to] = [&backup, &restored].map(|path| path.display().to_string());
+    let lesson =
+        ["--llm", "none", "memory", "record", "--title", "t", "--description", "when", "--content", "what to do"];
+    let commands = [
+        &["token", "create", "ana", "--all-workspaces"][..],
+        &lesson,
+        &["backup", "create", &backup],
+        &["token", "revoke", "ana"],
+        &["--data-dir", &restored_to, "backup", "restore", &backup],
+    ];
+    for command in commands {
+        run_open(&place, command).ok();
+        assert_eq!([of_others(&data), of_others(&restored)].concat(), Vec::<PathBuf>::new(), "{command:?}");
+    }
+    assert!(data.join("tokens.json").exists() && restored.join("lance").exists());
 }

@@ -2,13 +2,12 @@
 //! the place that it is for. What a process that was killed left under such a name is removed by the next one that
 //! makes a backup there.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::BackupError;
-use crate::files::{create_dir, sync_dir};
+use crate::files::{create_dir, make_dir, sync_dir};
 use crate::lance::sync_all;
 
 const ENDING: &str = ".partial";
@@ -75,7 +74,7 @@ pub(super) fn take(dir: &Path) -> io::Result<Option<File>> {
     if !remove_left_over(dir)? {
         return Ok(None);
     }
-    DirBuilder::new().mode(0o700).create(dir)?;
+    make_dir(dir)?;
     let alone = File::open(dir)?;
     alone.lock()?;
     Ok(Some(alone))

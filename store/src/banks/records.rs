@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -10,7 +10,9 @@ use reasoning_bank_actors::ports::{BankFileStamp, BankRecord};
 use reasoning_bank_domain::learning::job::day_of;
 
 use super::stamp;
-use crate::files::{create_dir, open_lock, remove_if_there, sync_data, sync_dir, try_lock, unless_gone, write_synced};
+use crate::files::{
+    create_dir, open_lock, open_private, remove_if_there, sync_data, sync_dir, try_lock, unless_gone, write_synced,
+};
 use crate::frames::{framed, split};
 
 pub(super) const LOCK: &str = "lock";
@@ -93,7 +95,7 @@ impl Records {
         let path = self.dir.join(JOURNAL);
         create_dir(&self.dir)?;
         let is_new = !path.exists();
-        let mut file = File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path)?;
+        let mut file = open_private(&path, File::options().read(true).write(true))?;
         let end = file.seek(SeekFrom::End(0))?;
         let framed = framed(frame);
         let appended = file.write_all(&framed).and_then(|()| sync_data(&path, &file));

@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::{is_temporary, stamp};
 use crate::files::{create_dir, remove_if_there, sync, sync_dir, unless_gone};
+use crate::ownership::give_file;
 
 /// The names of files that are being written begin with this.
 pub(super) const TEMPORARY: &str = ".reasoning-bank-";
@@ -233,6 +234,7 @@ impl FileTree {
         let mode = if self.is_in_checkout() { 0o666 } else { 0o600 };
         let written = (|| {
             let mut file = File::options().write(true).create_new(true).mode(mode).open(&staged)?;
+            give_file(&file, folder(&staged));
             file.write_all(form.encode(text).as_bytes())?;
             if let Some(existing) = &existing {
                 file.set_permissions(existing.permissions())?;

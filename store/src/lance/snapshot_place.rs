@@ -2,13 +2,12 @@
 //! time. What a process that was killed left there is removed by the next backup, and by the next erasure, because it
 //! may hold what is to be gone.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::layout::Layout;
-use crate::files::{create_dir, try_lock, unless_gone};
+use crate::files::{create_dir, open_lock, try_lock, unless_gone};
 
 /// The right to make a backup, and an empty directory for it, which is removed with all that was put there.
 #[derive(Debug)]
@@ -54,9 +53,7 @@ pub(super) fn remove_left_over(layout: &Layout) -> io::Result<()> {
 }
 
 fn lock(layout: &Layout) -> io::Result<Option<File>> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600);
-    let file = options.open(layout.snapshot_lock())?;
+    let file = open_lock(&layout.snapshot_lock())?;
     Ok(try_lock(&file)?.then_some(file))
 }
 

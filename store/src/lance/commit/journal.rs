@@ -13,7 +13,9 @@ use reasoning_bank_actors::ports::{Record, StoreError};
 use uuid::Uuid;
 
 use super::frames::Frame;
-use crate::files::{remove_if_there, sync_data, sync_dir, try_lock, unless_gone, write_synced};
+use crate::files::{
+    create_private, open_private, remove_if_there, sync_data, sync_dir, try_lock, unless_gone, write_synced,
+};
 use crate::frames;
 use crate::lance::errors::failed;
 use crate::lance::layout::Layout;
@@ -118,7 +120,8 @@ struct Journal {
 
 impl Journals {
     fn give_up(&mut self, journal: Journal) {
-        if let Err(error) = File::create(journal.path.with_extension(FAILED_EXTENSION)) {
+        let marker = journal.path.with_extension(FAILED_EXTENSION);
+        if let Err(error) = open_private(&marker, File::options().write(true)) {
             tracing::error!(%error, "other processes cannot be told that the disk failed to take what was written");
         }
         self.failed.push(journal);
@@ -228,9 +231,9 @@ impl Journal {
         let name = format!("{}.{EXTENSION}", Uuid::now_v7());
         let path = dir.join(&name);
         let lock = path.with_extension(LOCK_EXTENSION);
-        let locked = OpenOptions::new().write(true).create_new(true).open(&lock)?;
+        let locked = create_private(&lock, File::options().write(true))?;
         locked.lock()?;
-        let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
+        let file = create_private(&path, File::options().append(true))?;
         // earlier versions look for the lock on the journal itself; none of them ran where a lock keeps others from
         // reading
         #[cfg(unix)]
@@ -355,7 +358,7 @@ fn append_to_history(layout: &Layout, mut frames: impl Read) -> io::Result<()> {
     if fs::metadata(&history).is_ok_and(|metadata| metadata.len() >= HISTORY_BYTES) {
         fs::rename(&history, layout.journals().join(OLDER_HISTORY))?;
     }
-    let mut history = OpenOptions::new().append(true).create(true).open(history)?;
+    let mut history = open_private(&history, File::options().append(true))?;
     let before = history.metadata()?.len();
     let copied = io::copy(&mut frames, &mut history).and_then(|_| history.sync_data());
     if copied.is_err() {

@@ -3,7 +3,7 @@
 //! beside it names the journal (`write_owner`), so that whoever comes next finishes what was begun before it writes
 //! anything of its own.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -13,7 +13,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::write_owner::{self, Applying};
-use crate::files::try_lock;
+use crate::files::{open_lock, try_lock};
 use crate::lance::errors::{before_deadline, failed, unusable};
 use crate::lance::layout::Layout;
 use crate::lance::tables::Versions;
@@ -128,9 +128,7 @@ impl WriteLock {
 }
 
 fn open(path: &Path) -> Result<File, StoreError> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    options.open(path).map_err(|error| unusable(path, &error))
+    open_lock(path).map_err(|error| unusable(path, &error))
 }
 
 impl WriteGuard {

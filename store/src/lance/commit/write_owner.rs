@@ -15,13 +15,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
 use super::journal;
-use crate::files::unless_gone;
+use crate::files::{open_private, unless_gone};
 use crate::lance::layout::Layout;
 use crate::lance::tables::{TableName, Versions};
 
@@ -89,7 +89,7 @@ fn of_bulk(path: &Path) -> io::Result<Versions> {
 /// Notes that the last frame of this journal is applied from now on. The write lock must be held, for this and what
 /// follows.
 pub(super) fn begin(layout: &Layout, journal: &str) -> io::Result<()> {
-    fs::write(layout.write_owner(), format!("journal {journal}\n"))
+    replace(layout, &format!("journal {journal}\n"))
 }
 
 /// Notes that these tables change from now on; they are still at these versions.
@@ -104,7 +104,11 @@ pub(super) fn note_versions(layout: &Layout, before: &Versions) -> io::Result<()
 
 /// Notes that all tables have changed.
 pub(super) fn finish(layout: &Layout) -> io::Result<()> {
-    fs::write(layout.write_owner(), "")
+    replace(layout, "")
+}
+
+fn replace(layout: &Layout, text: &str) -> io::Result<()> {
+    open_private(&layout.write_owner(), File::options().write(true).truncate(true))?.write_all(text.as_bytes())
 }
 
 /// Reads the name of a journal that an earlier version wrote into the lock file itself; `None` where there is none.
@@ -120,6 +124,8 @@ pub(super) fn named_in(mut lock: &File) -> io::Result<Option<String>> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const JOURNAL: &str = "0192d3b0-7d6e-7f3a-9c55-0d6f0a9b1c2d.log";

@@ -2,14 +2,15 @@
 //! takes a look at one directory and none at the tables. A file is made before its memory is committed and removed when
 //! the memory has vectors. A file that is left over does no harm: it only makes somebody look.
 
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use std::{fs, io};
 
 use reasoning_bank_actors::ports::{Batch, PassageKind, StoreError};
 use reasoning_bank_domain::memory::ids::MemoryId;
 
-use crate::files::{create_dir, remove_if_there, unless_gone};
+use crate::files::{create_dir, open_private, remove_if_there, unless_gone};
 use crate::lance::errors::failed;
 use crate::lance::layout::Layout;
 use crate::lance::tables::{Tables, read, rows};
@@ -50,7 +51,8 @@ impl VectorChanges {
         let (dir, ids) = (layout.unembedded(), self.without.clone());
         let noted = blocking(move || {
             create_dir(&dir)?;
-            ids.iter().try_for_each(|id| fs::write(dir.join(id), ""))
+            ids.iter()
+                .try_for_each(|id| open_private(&dir.join(id), File::options().write(true).truncate(true)).map(drop))
         });
         if let Err(error) = noted.await.and_then(|noted| noted.map_err(failed)) {
             tracing::warn!(%error, "that memories have no vectors was not noted; `reembed` makes them");
