@@ -5,7 +5,8 @@
 # Without a model: the same without -e, and with `--llm none mcp` at the end.
 # The project is mounted under its own path, because a workspace is identified by it; below its root, the repository
 # would not be seen and the directory be taken for a workspace of its own.
-# For a team: compose.yaml runs `serve`. The root file system may be read-only; /data, /traces and /tmp are written to.
+# For a team: compose.yaml runs `serve`. The root file system may be read-only; /data, /traces and /tmp are written to,
+# and /backups, where backup.dir names it.
 # Whoever has a binary already gives its directory as the stage that builds one, and nothing is compiled:
 #   docker build --build-context build=DIR -t reasoning-bank .        (DIR/src/target/release/reasoning-bank)
 
@@ -27,7 +28,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --home-dir /data reasoning-bank \
-    && install -d -o reasoning-bank -m 0700 /data /traces
+    && install -d -o reasoning-bank -m 0700 /data /traces /backups
 COPY --from=build /src/target/release/reasoning-bank /usr/local/bin/
 COPY LICENSE /usr/share/doc/reasoning-bank/
 # Traces become files only where traces.files says so.

@@ -37,6 +37,7 @@ pub(super) fn serve(
     options: McpOptions,
     output: Output,
 ) -> Result<CommandExit, CommandFailure> {
+    check_backups(loaded)?;
     take_first_token(loaded)?;
     let recalls = options.recalls.clone();
     with_serving_bank(loaded, async |system: SystemHandle| {
@@ -62,6 +63,16 @@ pub(super) fn serve(
         }
     })
     .map(|()| CommandExit::Ok)
+}
+
+/// Refuses a directory in which no backup can be made, so that nobody learns of it when a backup is needed.
+fn check_backups(loaded: &Loaded) -> Result<(), CommandFailure> {
+    let Some(schedule) = loaded.settings.backup.schedule() else { return Ok(()) };
+    schedule.check(&loaded.settings.data_dir).map_err(|error| {
+        let hint = "name a directory outside of the data directory that the user of the server may write to; \
+                    with an empty one no backups are made";
+        CommandFailure::usage(format!("backup.dir: {error}")).hint(hint)
+    })
 }
 
 /// Stores the token of the file that the environment names, where there has never been a token.

@@ -93,12 +93,21 @@ fn check(to: Destination, data_dir: &Path) -> Result<Destination, BackupError> {
     if path.symlink_metadata().is_ok() {
         return refused("is there already; name a directory that is not");
     }
-    let existing = path.ancestors().skip(1).find_map(|dir| dir.canonicalize().ok());
-    let data_dir = data_dir.canonicalize().map_err(BackupError::io(data_dir))?;
-    if existing.is_some_and(|existing| existing.starts_with(&data_dir)) {
-        return refused("lies in the data directory; a backup must be elsewhere");
-    }
+    refuse_within(&path, data_dir)?;
     Ok(Destination::Directory(path))
+}
+
+/// Refuses an absolute path in the data directory.
+pub(super) fn refuse_within(path: &Path, data_dir: &Path) -> Result<(), BackupError> {
+    let existing = path.ancestors().find_map(|dir| dir.canonicalize().ok());
+    let data_dir = unless_gone(data_dir.canonicalize()).map_err(BackupError::io(data_dir))?;
+    match existing.zip(data_dir) {
+        Some((existing, data_dir)) if existing.starts_with(&data_dir) => {
+            let problem = "lies in the data directory; a backup must be elsewhere";
+            Err(BackupError::Place { place: path.to_owned(), problem })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes what was gathered, and what lies beside it, to its destination.

@@ -13,7 +13,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::create::{Destination, create_at};
+use super::create::{Destination, create_at, refuse_within};
 use super::manifest::{BackupManifest, MANIFEST};
 use super::{BackupError, blocking, partial, registry};
 use crate::files::create_dir;
@@ -29,6 +29,19 @@ pub struct Schedule {
     pub every: SignedDuration,
     /// The number of backups that are kept, at least one.
     pub keep: usize,
+}
+
+impl Schedule {
+    /// Checks that backups can be made in the directory, and makes it where it is not there.
+    ///
+    /// # Errors
+    /// [`BackupError::Place`], [`BackupError::Io`].
+    pub fn check(&self, data_dir: &Path) -> Result<(), BackupError> {
+        let dir = std::path::absolute(&self.dir).map_err(BackupError::io(&self.dir))?;
+        refuse_within(&dir, data_dir)?;
+        create_dir(&dir).map_err(BackupError::io(&dir))?;
+        tempfile::tempfile_in(&dir).map(drop).map_err(BackupError::io(&dir))
+    }
 }
 
 /// Makes a backup where it is time to, and removes those that are not kept any more. `deadline` is for the moment of
@@ -156,6 +169,24 @@ mod tests {
         assert!(!is_due(newest_of(&made(&[0, 41]), at(100)), every, at(100)));
         assert!(is_due(newest_of(&made(&[0, 40]), at(100)), every, at(100)));
         assert!(is_due(newest_of(&made(&[40, 9_000]), at(100)), every, at(100)), "one from the future");
+    }
+
+    #[test]
+    fn a_directory_that_backups_cannot_be_made_in_is_refused() {
+        let top = tempfile::tempdir().unwrap();
+        let [data, made, file] = ["data", "new/backups", "file"].map(|name| top.path().join(name));
+        fs::create_dir(&data).unwrap();
+        fs::write(&file, "no directory").unwrap();
+        let check =
+            |dir: &Path| Schedule { dir: dir.to_owned(), every: SignedDuration::from_secs(60), keep: 1 }.check(&data);
+        check(&made).unwrap();
+        assert!(made.is_dir() && fs::read_dir(&made).unwrap().next().is_none());
+        assert!(matches!(check(&file), Err(BackupError::Io { path, .. }) if path == file));
+        assert!(matches!(check(&file.join("below")), Err(BackupError::Io { .. })));
+        for within in [data.clone(), data.join("backups")] {
+            assert!(matches!(check(&within), Err(BackupError::Place { place, .. }) if place == within));
+        }
+        assert!(fs::read_dir(&data).unwrap().next().is_none());
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -172,17 +174,37 @@ async fn scheduled_backups_are_made_and_the_newest_are_kept_and_nothing_else_is_
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scheduled_backup_that_cannot_be_made_is_told() {
     let place = place_with_all_tools();
-    let file = place.write("backups", "no directory");
-    place
-        .write("project/all.toml", &format!("[mcp]\ntoolsets = [\"all\"]\n[backup]\ndir = {file:?}\nevery = \"1s\"\n"));
+    let (backups, file) = (place.path("backups"), place.write("file", "no directory"));
+    fs::create_dir(place.path("disk")).unwrap();
+    symlink(place.path("disk"), &backups).unwrap();
+    let config = format!("[mcp]\ntoolsets = [\"all\"]\n[backup]\ndir = {backups:?}\nevery = \"1s\"\n");
+    place.write("project/all.toml", &config);
     let mut command = place.command(&["--llm", "none", "--config", "all.toml", "serve", "--listen", "127.0.0.1:0"]);
     let mut daemon = Daemon::of(command.stderr(Stdio::piped()));
     let mut log = BufReader::new(daemon.child.stderr.take().unwrap());
     let session = daemon.session(None).await.on("shop");
+    logged(&mut log, "a backup was made");
+    fs::rename(file, &backups).unwrap();
     session.record("still works").await;
     logged(&mut log, "a backup that is due was not made");
     let health = session.call("health_check", json!({})).await;
     let check = health["checks"].as_array().unwrap().iter().find(|check| check["name"] == "backups").unwrap();
     assert_eq!((&check["status"], &health["status"]), (&"warn".into(), &"degraded".into()), "{health}");
     assert_eq!(session.recalled("works").await, ["still works"]);
+}
+
+#[test]
+fn a_directory_that_no_backup_can_be_made_in_ends_the_start() {
+    let place = place_with_all_tools();
+    let file = place.write("backups", "no directory");
+    let serve = |dir: &Path| {
+        place.write("project/backups.toml", &format!("[backup]\ndir = {dir:?}\n"));
+        let arguments = ["--llm", "none", "--config", "backups.toml", "serve", "--listen", "127.0.0.1:0"];
+        place.run(&arguments).exits(2).stderr
+    };
+    let told = serve(&file);
+    assert!(told.contains("backup.dir") && told.contains(&file.display().to_string()), "{told}");
+    fs::create_dir(place.path("data")).unwrap();
+    let told = serve(&place.path("data/backups"));
+    assert!(told.contains("backup.dir") && told.contains("lies in the data directory"), "{told}");
 }
