@@ -59,3 +59,21 @@ fn needing_restart(started: &Loaded, now: &Loaded) -> Vec<String> {
     }
     keys
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRODUCTION: &str = include_str!("../../../config/production.toml");
+    const PAGE: &str = include_str!("../../../docs/DAEMON.md");
+
+    #[test]
+    fn an_operator_finds_every_key_that_a_reload_takes_over() {
+        let settings: toml::Table = PRODUCTION.parse().unwrap();
+        for key in LIVE {
+            let (section, name) = key.split_once('.').unwrap();
+            assert!(settings[section].get(name).is_some(), "config/production.toml: {key}");
+            assert!(PAGE.contains(&format!("`{key}`")), "docs/DAEMON.md: {key}");
+        }
+    }
+}
