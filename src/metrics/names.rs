@@ -61,7 +61,8 @@ metrics! {
     STATISTICS_SINCE = Gauge "reasoning_bank_statistics_start_time_seconds" []
         "The time from which on the statistics count, in Unix seconds: the start, or their last reset.";
     BACKUP_NEWEST = Gauge "reasoning_bank_backup_newest_time_seconds" []
-        "The time of the newest scheduled backup, in Unix seconds; missing where there is none, or no schedule.";
+        "The time of the newest backup that the schedule made, in Unix seconds; those made by hand do not count. \
+         Missing where there is none, or no schedule.";
 
     TRACES = Gauge "reasoning_bank_traces" ["outcome"] "The traces of solves in the bank.";
     MEMORIES = Gauge "reasoning_bank_memories" ["status"] "The memories in the bank, by status.";
