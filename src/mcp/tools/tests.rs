@@ -137,3 +137,15 @@ fn the_tools_of_a_group_are_those_it_has() {
     let without_model = McpOptions { can_solve: false, ..with_tools(&[Toolset::All]) };
     assert!(!solve_coding_task::TOOL.is_listed(&without_model));
 }
+
+#[test]
+fn the_page_of_the_daemon_names_each_tool_beside_its_permission() {
+    const PAGE: &str = include_str!("../../../docs/DAEMON.md");
+    let named = |tool: &ToolSpec| {
+        let row = format!("| `{}` | ", tool.permission.as_str());
+        PAGE.lines().any(|line| line.starts_with(&row) && line.contains(&format!("`{}`", tool.name)))
+    };
+    let missing: Vec<&str> =
+        ALL.into_iter().filter(|tool| !tool.is_local && !named(tool)).map(|tool| tool.name).collect();
+    assert_eq!(missing, Vec::<&str>::new());
+}
