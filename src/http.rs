@@ -217,7 +217,7 @@ impl Daemon {
             .layer(from_fn_with_state(limited, limits::limit))
             .layer(from_fn_with_state(self.authenticator.clone(), auth::authenticate))
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
-        let readiness = Readiness::new(system, Arc::clone(&draining));
+        let readiness = Readiness::new(system, Arc::clone(&self.tokens), Arc::clone(&draining));
         let refusals = RefusalNotes::new(self.audit.clone());
         let router = Router::new()
             .route("/healthz", get(probes::alive))

@@ -14,6 +14,8 @@ use serde_json::json;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use crate::tokens::TokenRegistry;
+
 /// An answer of the store is believed for this long.
 const FRESH: Duration = Duration::from_secs(1);
 /// A probe may take this long.
@@ -22,6 +24,7 @@ const PROBE_DEADLINE: Duration = Duration::from_secs(2);
 #[derive(Clone)]
 pub(super) struct Readiness {
     system: SystemHandle,
+    tokens: Arc<TokenRegistry>,
     /// The server was asked to end, and takes no new work.
     draining: Arc<AtomicBool>,
     /// The time when the store was last asked, with true where it answered.
@@ -29,8 +32,8 @@ pub(super) struct Readiness {
 }
 
 impl Readiness {
-    pub(super) fn new(system: SystemHandle, draining: Arc<AtomicBool>) -> Self {
-        Self { system, draining, known: Arc::default() }
+    pub(super) fn new(system: SystemHandle, tokens: Arc<TokenRegistry>, draining: Arc<AtomicBool>) -> Self {
+        Self { system, tokens, draining, known: Arc::default() }
     }
 
     /// Says whether the store answers a small question. All who ask within a second share one: probes need no token.
@@ -57,6 +60,9 @@ pub(super) async fn ready(State(own): State<Readiness>) -> Response {
     let mut reasons = Vec::new();
     if !own.store_answers().await {
         reasons.push("store");
+    }
+    if own.tokens.has_tokens().is_err() {
+        reasons.push("tokens");
     }
     if own.draining.load(Ordering::Relaxed) {
         reasons.push("draining");

@@ -84,3 +84,22 @@ async fn a_token_is_shown_with_the_hour_of_its_last_use() {
     assert_eq!((&shown["status"], shown["last_used"].as_str()), (&json!("revoked"), Some(&*used)));
     place.run(&["token", "show", "nobody"]).exits(2);
 }
+
+#[tokio::test]
+async fn a_daemon_whose_tokens_cannot_be_read_is_not_ready_until_they_can() {
+    let place = Place::new();
+    let ana = token(&place, &["ana", "--all-workspaces"]);
+    let daemon = Daemon::start(&place, &[]);
+    let stored = std::fs::read(place.path("data/tokens.json")).unwrap();
+    std::fs::write(place.path("data/tokens.json"), "{").unwrap();
+    let refused = daemon.initialize(Some(&ana)).send().await.unwrap();
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let unready = daemon.get("/readyz").send().await.unwrap();
+    assert_eq!(unready.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(unready.json::<Value>().await.unwrap(), json!({"status": "unready", "reasons": ["tokens"]}));
+    let url = daemon.url.replace("/mcp", "");
+    let health = place.run(&["health", "--url", &url]).exits(1);
+    assert!(health.stdout.contains("is not ready") && health.stdout.contains("tokens"), "{}", health.stdout);
+    std::fs::write(place.path("data/tokens.json"), stored).unwrap();
+    assert_eq!(daemon.get("/readyz").send().await.unwrap().status(), StatusCode::OK);
+}
