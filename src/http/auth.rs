@@ -48,7 +48,8 @@ impl Authenticator {
 
     /// Finds out who sends a request, or why it is refused.
     pub(super) fn principal(&self, request: &Request) -> Result<(UsedToken, Principal), Problem> {
-        if request.uri().query().is_some_and(|query| query.contains("rb_")) {
+        let uri = request.uri();
+        if [Some(uri.path()), uri.query()].into_iter().flatten().any(BearerToken::stands_in) {
             let problem = "a token does not belong into a URL, which logs keep";
             let hint =
                 "send it in the header Authorization: Bearer rb_…, and replace the one that was sent: `token rotate`";

@@ -16,6 +16,8 @@ pub const SECRET_BYTES: usize = 32;
 
 const ID_BYTES: usize = 6;
 const PREFIX: &str = "rb";
+/// The length of a whole token: the prefix, and two numbers in hex, each behind an underscore.
+const TEXT_BYTES: usize = PREFIX.len() + 1 + 2 * ID_BYTES + 1 + 2 * SECRET_BYTES;
 
 /// The public part of a token: 12 hex digits, by which people and logs name it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -74,6 +76,13 @@ impl BearerToken {
     /// Returns the whole token, for its owner alone.
     pub fn expose(&self) -> &str {
         &self.text
+    }
+
+    /// Says whether a token stands in a text, whatever is before and behind it: a name that is percent-encoded, such as
+    /// `token%3D`, ends with a letter.
+    pub fn stands_in(text: &str) -> bool {
+        let begins = text.match_indices(PREFIX).filter_map(|(at, _)| text.get(at..at + TEXT_BYTES));
+        begins.map(str::parse::<Self>).any(|token| token.is_ok())
     }
 
     /// Returns the SHA-256 of the whole token, as 64 hex digits.
@@ -187,6 +196,19 @@ mod tests {
             assert_eq!(bad.parse::<BearerToken>(), Err(InvalidBearerToken), "{bad}");
         }
         assert!(format!("{good}_").parse::<BearerToken>().is_err());
+    }
+
+    #[test]
+    fn a_token_is_found_in_a_text_and_a_name_that_begins_like_one_is_not() {
+        let good = bearer().expose().to_owned();
+        for text in
+            [good.clone(), format!("token={good}&limit=2"), format!("q=token%3D{good}ü"), format!("rbrb_{good}")]
+        {
+            assert!(BearerToken::stands_in(&text), "{text}");
+        }
+        for text in ["", "workspace=orb_shop", "rb_", "rb_abababababab_07", &good[..good.len() - 1], "rb_größe"] {
+            assert!(!BearerToken::stands_in(text), "{text}");
+        }
     }
 
     #[test]

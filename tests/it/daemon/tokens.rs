@@ -103,3 +103,20 @@ async fn a_daemon_whose_tokens_cannot_be_read_is_not_ready_until_they_can() {
     std::fs::write(place.path("data/tokens.json"), stored).unwrap();
     assert_eq!(daemon.get("/readyz").send().await.unwrap().status(), StatusCode::OK);
 }
+
+#[tokio::test]
+async fn a_token_in_a_url_is_refused_and_a_name_that_looks_a_little_like_one_is_not() {
+    let place = Place::new();
+    let ana = token(&place, &["ana", "--key", "orb_shop", "--permissions", "read,admin"]);
+    let daemon = Daemon::start(&place, &[]);
+    for path in ["/memories?workspace=orb_shop".to_owned(), "/tokens/rb_ci".to_owned()] {
+        let answer = daemon.get(&format!("/api/v1{path}")).bearer_auth(&ana).send().await.unwrap();
+        assert_ne!(answer.status(), StatusCode::BAD_REQUEST, "{path}: {:?}", answer.text().await);
+    }
+    for path in [format!("/memories?workspace=token%3D{ana}"), format!("/tokens/{ana}")] {
+        let refused = daemon.get(&format!("/api/v1{path}")).bearer_auth(&ana).send().await.unwrap();
+        assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{path}");
+        let refused: Value = refused.json().await.unwrap();
+        assert!(refused["error"]["hint"].as_str().unwrap().contains("token rotate"), "{refused}");
+    }
+}
