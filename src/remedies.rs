@@ -87,6 +87,21 @@ pub(crate) fn of_cause(cause: ReadOnlyCause) -> Cow<'static, str> {
     }
 }
 
+/// Writes a command, ready for a shell.
+pub(crate) fn shell_command(words: &[&str]) -> String {
+    words.iter().copied().map(shell_word).collect::<Vec<_>>().join(" ")
+}
+
+/// Writes a word of a command, quoted where a shell would read more into it.
+fn shell_word(word: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        Cow::Borrowed(word)
+    } else {
+        Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -100,6 +115,12 @@ mod tests {
         assert_eq!(of(&failed(Some(Duration::ZERO))), "call again later, or with another model");
         let overloaded = Error::Overloaded { retry_after: Duration::from_micros(1_001) };
         assert_eq!(of(&overloaded), "call again after 2 ms");
+    }
+
+    #[test]
+    fn a_command_can_be_given_to_a_shell() {
+        let words = ["reasoning-bank", "--data-dir", "/srv/ana's bank", "token", "list", ""];
+        assert_eq!(shell_command(&words), r"reasoning-bank --data-dir '/srv/ana'\''s bank' token list ''");
     }
 
     #[test]

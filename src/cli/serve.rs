@@ -4,7 +4,7 @@
 mod reload;
 mod service_manager;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -25,6 +25,7 @@ use crate::hooks::answer_hooks;
 use crate::hosts::may_carry_token;
 use crate::http::{Daemon, ServeError};
 use crate::mcp::{BridgeOptions, McpOptions, PATH, bridge_stdio};
+use crate::remedies::shell_command;
 use crate::settings::{BOOTSTRAP_TOKEN_FILE, Loaded, SettingSources};
 use crate::tokens::TokenFile;
 
@@ -53,7 +54,7 @@ pub(super) fn serve(
             }
             std::future::pending().await
         };
-        announce(&daemon, output)?;
+        announce(&daemon, &loaded.settings.data_dir, output)?;
         let told = service_manager::follow(system.clone(), end.clone());
         tokio::select! {
             ((), ()) = async { tokio::join!(daemon.serve(system.clone(), options, end), told) } => Ok(()),
@@ -87,16 +88,18 @@ fn take_first_token(loaded: &Loaded) -> Result<(), ServeError> {
 }
 
 /// Says on stdout where the server is and what to do next.
-fn announce(daemon: &Daemon, output: Output) -> Result<(), CommandFailure> {
+fn announce(daemon: &Daemon, data_dir: &Path, output: Output) -> Result<(), CommandFailure> {
     let url = format!("http://{}{PATH}", daemon.address());
     if output.json {
         return line(&serde_json::json!({"url": url, "needs_token": daemon.needs_token()}).to_string());
     }
     line(&format!("ReasoningBank listens on {url}"))?;
-    line(match daemon.needs_token() {
-        true => "next: give a client this URL and a token; `reasoning-bank token create NAME` makes one",
-        false => "next: give a client this URL; there is no token, so every user of this machine has the bank",
-    })
+    if !daemon.needs_token() {
+        return line("next: give a client this URL; there is no token, so every user of this machine has the bank");
+    }
+    let data_dir = data_dir.to_string_lossy();
+    let words: [&str; 7] = ["reasoning-bank", "--data-dir", &data_dir, "token", "create", "NAME", "--all-workspaces"];
+    line(&format!("next: give a client this URL and a token; `{}` makes one", shell_command(&words)))
 }
 
 /// Connects the client at stdin and stdout to a server.

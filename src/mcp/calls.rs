@@ -4,7 +4,6 @@ mod consent;
 mod keyed_request;
 mod workspace;
 
-use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -35,6 +34,7 @@ use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
 use crate::limits::SolvePlace;
 use crate::recall_log::{RecallEntry, RecallLog};
+use crate::remedies;
 use crate::settings;
 
 /// A call that needs no model may take this long.
@@ -130,7 +130,7 @@ impl Calling<'_> {
             Caller::User { .. } => &["reasoning-bank", "--data-dir", &data_dir],
             Caller::Holder { .. } => &["reasoning-bank"],
         };
-        bank.iter().chain(arguments).copied().map(shell_word).collect::<Vec<_>>().join(" ")
+        remedies::shell_command(&[bank, arguments].concat())
     }
 
     /// Finds the backups that still have something of a workspace that was erased. The place of them on the server is
@@ -177,16 +177,6 @@ pub(super) fn saying(about: &str, document: Value) -> Value {
             Value::Object([about].into_iter().chain(fields).collect())
         }
         other => other,
-    }
-}
-
-/// Writes a word of a command, quoted where a shell would read more into it.
-fn shell_word(word: &str) -> Cow<'_, str> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        Cow::Borrowed(word)
-    } else {
-        Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
     }
 }
 

@@ -37,6 +37,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 struct Daemon {
     child: Child,
     url: String,
+    /// The line that says what to do next.
+    next: String,
     http: Client,
 }
 
@@ -59,11 +61,13 @@ impl Daemon {
 
     fn of(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut said = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        let (mut stdout, mut said, mut next) =
+            (BufReader::new(child.stdout.take().unwrap()), String::new(), String::new());
+        stdout.read_line(&mut said).unwrap();
+        stdout.read_line(&mut next).unwrap();
         let url = said.trim().strip_prefix("ReasoningBank listens on ").unwrap().to_owned();
         reasoning_bank::llm::use_ring();
-        Self { child, url, http: Client::builder().timeout(TIMEOUT).no_proxy().build().unwrap() }
+        Self { child, url, next, http: Client::builder().timeout(TIMEOUT).no_proxy().build().unwrap() }
     }
 
     fn get(&self, path: &str) -> RequestBuilder {

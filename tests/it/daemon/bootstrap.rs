@@ -1,12 +1,13 @@
-//! The first token, from the file that `REASONING_BANK_BOOTSTRAP_TOKEN_FILE` names.
+//! The first token, from the file that `REASONING_BANK_BOOTSTRAP_TOKEN_FILE` names, and another one, by the command
+//! that the start of a daemon names.
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use reqwest::StatusCode;
 
-use super::Daemon;
+use super::{Daemon, token};
 use crate::support::{Place, Ran};
 
 const VARIABLE: &str = "REASONING_BANK_BOOTSTRAP_TOKEN_FILE";
@@ -63,4 +64,20 @@ fn a_file_without_a_token_ends_the_start_and_is_not_quoted() {
         assert!(text.is_empty() || !malformed.stderr.contains(text), "{}", malformed.stderr);
     }
     assert!(!place.path("data/tokens.json").exists());
+}
+
+#[tokio::test]
+async fn the_command_that_a_start_names_makes_a_token() {
+    let place = Place::new();
+    let bank = place.path("the bank");
+    let options = ["--data-dir", bank.to_str().unwrap()];
+    token(&place, &[&options[..], &["ana", "--all-workspaces"]].concat());
+    let daemon = Daemon::start(&place, &options);
+    let named = daemon.next.split('`').nth(1).unwrap_or_else(|| panic!("{}", daemon.next));
+    let binaries = Path::new(env!("CARGO_BIN_EXE_reasoning-bank")).parent().unwrap();
+    let mut shell = Command::new("/bin/sh");
+    let made = shell.args(["-c", named]).env_clear().env("PATH", binaries).env("HOME", place.path("home"));
+    Ran::of(made.output().unwrap()).ok();
+    let tokens = place.document(&[&options[..], &["token", "list"]].concat())["tokens"].clone();
+    assert_eq!(tokens.as_array().unwrap().len(), 2, "{tokens}");
 }
