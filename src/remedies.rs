@@ -54,6 +54,9 @@ pub(crate) fn of(error: &Error) -> Cow<'static, str> {
         Error::Store(StoreError::ReadOnly(cause)) => of_cause(*cause),
         Error::Store(StoreError::Failed(_)) => "call again; the log has the details".into(),
         Error::Embedding(_) => "call again in a moment; the log says why the embedding model is not ready".into(),
+        Error::NoModel => {
+            "have whoever runs the server choose a model: llm.provider, or `--llm`; the memory tools work without one".into()
+        }
         Error::ModelUnavailable { .. } => "check the provider and `--llm`; `--llm none` keeps the memory tools without a model".into(),
         Error::ModelFailed { .. } => match error.retry_after() {
             Some(wait) => format!("call again after {} ms, or with another model", wait.as_millis()).into(),

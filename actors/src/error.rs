@@ -63,7 +63,9 @@ pub enum Error {
     Store(#[from] StoreError),
     #[error(transparent)]
     Embedding(#[from] EmbedError),
-    /// The provider is down and is left alone for a while, or no model is configured.
+    #[error("no language model is configured")]
+    NoModel,
+    /// The provider is down and is left alone for a while.
     #[error("the model is not available: {message}")]
     ModelUnavailable { message: String, retry_after: Option<Duration> },
     /// Every try failed. `message` is the underlying reason, and `retry_after` is how long the provider asks to be left
@@ -147,7 +149,7 @@ impl Error {
             | Self::ConsolidationRunning => Code::Conflict,
             Self::Store(_) | Self::BankUnwritten(_) => Code::StoreUnavailable,
             Self::Embedding(_) => Code::EmbeddingUnavailable,
-            Self::ModelUnavailable { .. } => Code::LlmUnavailable,
+            Self::NoModel | Self::ModelUnavailable { .. } => Code::LlmUnavailable,
             Self::ModelFailed { .. } | Self::ModelRefused(_) => Code::LlmFailed,
             Self::ModelOutputInvalid(_) => Code::LlmOutputInvalid,
             Self::KeyRejected(_) => Code::LlmRejectedKey,
@@ -258,7 +260,7 @@ impl From<ModelError> for Error {
             ModelError::InvalidOutput(message) => Self::ModelOutputInvalid(message),
             ModelError::TimedOut => Self::DeadlineExceeded,
             ModelError::Cancelled => Self::Cancelled,
-            ModelError::NoModel => Self::ModelUnavailable { message: error.to_string(), retry_after: None },
+            ModelError::NoModel => Self::NoModel,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use futures::FutureExt;
 use reasoning_bank_actors::agents::SolveOptions;
+use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::memory::LABEL_MAX_CHARS;
 use reasoning_bank_domain::memory::trace::{MattsMode, TASK_MAX_CHARS};
@@ -35,6 +36,9 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
+    if !calling.options.can_solve {
+        return Err(Error::NoModel.into());
+    }
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let task = arguments.into_task(&calling.options.defaults);
     let progress = calling.client.progress();

@@ -204,6 +204,19 @@ async fn a_solve_is_a_stream_of_its_progress_and_ends_with_its_report() {
 }
 
 #[tokio::test]
+async fn a_solve_without_a_model_is_refused_before_it_begins() {
+    let place = Place::new();
+    let daemon = Daemon::start(&place, &["--llm", "none"]);
+    let script = script(&daemon, &place, "solve");
+    let task = json!({"task": "Write a binary search."});
+    let (status, refused) = script.send(Method::POST, "/solve", Some(task)).await;
+    let error = &refused["error"];
+    assert_eq!((status, &error["code"]), (StatusCode::SERVICE_UNAVAILABLE, &json!("llm_unavailable")), "{refused}");
+    assert_eq!(error["retryable"], false);
+    assert!(error["hint"].as_str().unwrap().contains("llm.provider"), "{refused}");
+}
+
+#[tokio::test]
 async fn the_description_names_every_route_and_every_route_answers() {
     let place = place_with_all_tools();
     let daemon = Daemon::start(&place, &[]);
