@@ -48,7 +48,7 @@ use crate::settings::{HttpSection, MetricsAccess};
 use crate::tokens::{FirstTokenError, TokenRegistry, TokensError};
 pub(crate) use api::ApiRoutes;
 use auth::Authenticator;
-use connection::Bounds;
+use connection::{Bounds, ConnectionAnswers};
 use guard::AllowedHosts;
 use limits::LimitedRequests;
 use metrics::{MetricsReaders, MetricsRoute};
@@ -219,9 +219,18 @@ impl Daemon {
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
         let readiness = Readiness::new(system, Arc::clone(&self.tokens), Arc::clone(&draining));
         let refusals = RefusalNotes::new(self.audit.clone());
-        let router = Router::new()
+        let probed: Router = Router::new()
             .route("/healthz", get(probes::alive))
-            .route("/readyz", get(probes::ready).with_state(readiness))
+            .route("/readyz", get(probes::ready).with_state(readiness));
+        let late = probed
+            .clone()
+            .fallback(ends)
+            .layer(from_fn(problem::headers))
+            .layer(PropagateRequestIdLayer::x_request_id())
+            .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
+            .layer(map_request(without_long_id))
+            .layer(from_fn(drain_body::read_rest));
+        let usual = probed
             .route("/metrics", watched)
             .merge(protected)
             .fallback(nothing_here)
@@ -236,7 +245,7 @@ impl Daemon {
             .layer(from_fn(drain_body::read_rest));
         let watch = tokio::spawn(sessions::watch(owners, self.tokens, self.authenticator, REVOCATION_CHECK));
         let bounds = Bounds { behind_proxy: self.behind_proxy, drain: DRAIN };
-        connection::serve(self.listener, router, end, draining, stop, bounds).await;
+        connection::serve(self.listener, ConnectionAnswers { usual, late }, end, draining, stop, bounds).await;
         watch.abort();
         refusals.end_minute().await;
         self.audit.sync().await;
@@ -246,6 +255,10 @@ impl Daemon {
 async fn nothing_here() -> Problem {
     let hint = "agents go to /mcp; /api/v1/openapi.json describes the routes for scripts";
     Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this path", hint)
+}
+
+async fn ends() -> Problem {
+    Problem::ending()
 }
 
 /// Takes an id away that is too long to be one: it would fill the log.

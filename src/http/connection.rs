@@ -11,13 +11,13 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::connection_shares::AddressShares;
+use super::connection_shares::{AddressShare, AddressShares};
 
 /// At most this many connections are open. Further clients wait to be accepted.
 const MAX_CONNECTIONS: usize = 1_024;
@@ -39,62 +39,105 @@ pub(super) struct Bounds {
     pub(super) drain: Duration,
 }
 
-/// Serves connections until `end`. Then it accepts no more; requests in work may end within a bound, after which `stop`
-/// cancels them.
+/// The answers to requests.
+pub(super) struct ConnectionAnswers {
+    pub(super) usual: Router,
+    /// Those to requests that come while the others end.
+    pub(super) late: Router,
+}
+
+/// Serves connections until `end`. Then requests in work may end within a bound, after which `stop` cancels them. A
+/// client that comes meanwhile is told so. Nothing waits for it.
 pub(super) async fn serve(
     listener: TcpListener,
-    router: Router,
+    answers: ConnectionAnswers,
     end: CancellationToken,
     draining: Arc<AtomicBool>,
     stop: CancellationToken,
     Bounds { behind_proxy, drain }: Bounds,
 ) {
-    let (connections, room) = (TaskTracker::new(), Arc::new(Semaphore::new(MAX_CONNECTIONS)));
-    let shares = Arc::new(AddressShares::new(if behind_proxy { MAX_CONNECTIONS } else { MAX_OF_ADDRESS }));
+    let entrance = Entrance {
+        listener,
+        room: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
+        shares: Arc::new(AddressShares::new(if behind_proxy { MAX_CONNECTIONS } else { MAX_OF_ADDRESS })),
+    };
+    let (connections, late) = (TaskTracker::new(), TaskTracker::new());
     let cut = CancellationToken::new();
     loop {
-        let accepted = async {
-            let permit = Arc::clone(&room).acquire_owned().await;
-            (permit, listener.accept().await)
-        };
-        let (permit, accepted) = tokio::select! {
+        let arrival = tokio::select! {
             biased;
             () = end.cancelled() => break,
-            accepted = accepted => accepted,
+            arrival = entrance.next() => arrival,
         };
-        match accepted {
-            Ok((stream, from)) => {
-                let Some(share) = shares.take(from.ip()) else {
-                    tracing::debug!(%from, "an address has too many connections, and one more was closed");
-                    continue;
-                };
-                let (router, end, cut) = (router.clone(), end.clone(), cut.clone());
-                connections.spawn(async move {
-                    let _place = (permit, share);
-                    tokio::select! {
-                        () = cut.cancelled() => {}
-                        () = talk(stream, from, router, end) => {}
-                    }
-                });
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a connection was not accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
+        connections.spawn(talk_until(cut.clone(), arrival, answers.usual.clone(), Some(end.clone())));
     }
     draining.store(true, Ordering::Relaxed);
-    drop(listener);
     connections.close();
-    if timeout(drain, connections.wait()).await.is_err() {
+    let mut drained = pin!(timeout(drain, connections.wait()));
+    let drained = loop {
+        tokio::select! {
+            biased;
+            drained = drained.as_mut() => break drained,
+            arrival = entrance.next() => {
+                late.spawn(talk_until(cut.clone(), arrival, answers.late.clone(), None));
+            }
+        }
+    };
+    drop(entrance);
+    if drained.is_err() {
         tracing::info!(connections = connections.len(), "requests are still in work and are cancelled");
     }
     stop.cancel();
     cut.cancel();
-    connections.wait().await;
+    late.close();
+    tokio::join!(connections.wait(), late.wait());
 }
 
-async fn talk(stream: TcpStream, from: SocketAddr, router: Router, end: CancellationToken) {
+/// The place where clients come in. A bounded number of them is in.
+struct Entrance {
+    listener: TcpListener,
+    room: Arc<Semaphore>,
+    shares: Arc<AddressShares>,
+}
+
+/// A client that has come in.
+struct Arrival {
+    stream: TcpStream,
+    from: SocketAddr,
+    /// The place that it takes until this is dropped.
+    place: (Option<OwnedSemaphorePermit>, AddressShare),
+}
+
+impl Entrance {
+    /// Waits for the next client, and for room for it.
+    async fn next(&self) -> Arrival {
+        loop {
+            let permit = Arc::clone(&self.room).acquire_owned().await.ok();
+            match self.listener.accept().await {
+                Ok((stream, from)) => match self.shares.take(from.ip()) {
+                    Some(share) => return Arrival { stream, from, place: (permit, share) },
+                    None => tracing::debug!(%from, "an address has too many connections, and one more was closed"),
+                },
+                Err(error) => {
+                    tracing::warn!(%error, "a connection was not accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+}
+
+/// Answers a client until it goes, or until `cut`. At `end` its connection takes no more requests. One without an end
+/// takes a single request.
+async fn talk_until(cut: CancellationToken, arrival: Arrival, router: Router, end: Option<CancellationToken>) {
+    let Arrival { stream, from, place: _place } = arrival;
+    tokio::select! {
+        () = cut.cancelled() => {}
+        () = talk(stream, from, router, end) => {}
+    }
+}
+
+async fn talk(stream: TcpStream, from: SocketAddr, router: Router, end: Option<CancellationToken>) {
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(WRITE_PAUSE));
@@ -102,11 +145,18 @@ async fn talk(stream: TcpStream, from: SocketAddr, router: Router, end: Cancella
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
+        .keep_alive(end.is_some())
         .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(router));
     let mut connection = pin!(connection);
+    let ending = async {
+        match &end {
+            Some(end) => end.cancelled().await,
+            None => std::future::pending().await,
+        }
+    };
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = end.cancelled() => {
+        () = ending => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }

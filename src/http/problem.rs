@@ -63,6 +63,13 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, code, problem, LOG_SAYS).retry_after(Duration::from_secs(5))
     }
 
+    /// Says that the server ends.
+    pub(super) fn ending() -> Self {
+        let hint = "send it again once the server is there again";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled", "the server ends", hint)
+            .retry_after(Duration::from_secs(5))
+    }
+
     pub(super) fn code(&self) -> &'static str {
         self.code
     }

@@ -67,13 +67,7 @@ impl SessionOwners {
 
     /// Says why a call was ended from here.
     fn over(&self) -> Problem {
-        if self.stop.is_cancelled() {
-            let hint = "send it again once the server is there again";
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled", "the server ends", hint)
-                .retry_after(Duration::from_secs(5))
-        } else {
-            Problem::unauthenticated()
-        }
+        if self.stop.is_cancelled() { Problem::ending() } else { Problem::unauthenticated() }
     }
 
     /// Notes that a session is used, and says whether it is the token's own.

@@ -2,8 +2,10 @@
 
 use std::os::unix::net::UnixDatagram;
 use std::process::Stdio;
+use std::time::Instant;
 
-use serde_json::json;
+use reqwest::{Client, StatusCode};
+use serde_json::{Value, json};
 
 use super::{Daemon, TIMEOUT, message, token};
 use crate::support::Place;
@@ -98,4 +100,34 @@ async fn limits_of_tokens_are_taken_over_by_a_reload() {
     assert!(overloaded().await > 0);
     let text = daemon.get("/metrics").send().await.unwrap().text().await.unwrap();
     assert!(text.contains(r#"reasoning_bank_admission_refused_total{reason="rate"}"#), "{text}");
+}
+
+#[tokio::test]
+async fn a_daemon_that_waits_for_what_is_in_work_says_so_to_whoever_comes_meanwhile() {
+    let place = Place::new();
+    place.write(CONFIG, "[llm.simulated]\nlatency_ms = 60000\n");
+    let ana = token(&place, &["ana", "--key", "shop", "--permissions", "solve"]);
+    let mut daemon = Daemon::start(&place, &["--llm", "simulated"]);
+    let solve = daemon.http.post(daemon.url.replace("/mcp", "/api/v1/solve")).bearer_auth(&ana);
+    let mut solving = solve.json(&json!({"task": "sort a list"})).send().await.unwrap();
+    solving.chunk().await.unwrap().expect("a stream that begins");
+    daemon.signal("-TERM");
+    let others = Client::builder().timeout(TIMEOUT).pool_max_idle_per_host(0).no_proxy().build().unwrap();
+    let (ready, signalled) = (daemon.url.replace("/mcp", "/readyz"), Instant::now());
+    let unready = loop {
+        // The signal comes in its own time. A connection that was made just before is closed.
+        match others.get(&ready).send().await {
+            Ok(answer) if answer.status() == StatusCode::SERVICE_UNAVAILABLE => break answer,
+            other => assert!(signalled.elapsed() < TIMEOUT, "{other:?}"),
+        }
+    };
+    assert_eq!(unready.json::<Value>().await.unwrap(), json!({"status": "unready", "reasons": ["draining"]}));
+    for request in [daemon.initialize(Some(&ana)), daemon.get("/api/v1/memories")] {
+        let refused = others.execute(request.build().unwrap()).await.unwrap();
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(refused.headers().contains_key("retry-after") && refused.headers().contains_key("x-request-id"));
+        assert_eq!(refused.json::<Value>().await.unwrap()["error"]["message"], "the server ends");
+    }
+    drop(solving);
+    assert_eq!(daemon.child.wait().unwrap().code(), Some(0));
 }
