@@ -24,7 +24,9 @@ pub(crate) fn of(error: &Error) -> Cow<'static, str> {
             "keep it in scope project: `reasoning-bank memory promote` shares what has proved itself; workspace.share = true in the user's own configuration lets clients write there; over the network, a token with admin (a team) or admin:all (an organisation) may".into()
         }
         Error::WorkspaceRequired(_) => "name the project in `workspace`: the path of a directory that exists".into(),
-        Error::KeyRequired => "name the project by its key, in `workspace` or in the header X-Workspace".into(),
+        Error::KeyRequired => {
+            "name the project by its key, in `workspace` or in the header X-Workspace; where `reasoning-bank mcp --server` is the client, the user can run `reasoning-bank workspace link PATH` once for the project, or start it with `--key KEY`".into()
+        }
         Error::KeyUnknown(_) => "check the key; a token is good for the workspaces of its own list alone".into(),
         Error::PermissionDenied(_) => "ask whoever runs the server for a token that has it".into(),
         Error::ConsentRequired { command, .. } => format!("the user can run: {command}").into(),

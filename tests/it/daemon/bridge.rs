@@ -69,7 +69,10 @@ async fn a_project_that_the_user_has_linked_needs_no_key_and_its_checkout_has_no
     let query = json!({"query": "checkout", "min_relevance": 0.0});
     let search = || client().call("retrieve_memories", query.clone());
     let refused = || client().call_failing("retrieve_memories", query.clone());
-    assert_eq!(refused()["code"], "workspace_required");
+    let unlinked = refused();
+    assert_eq!(unlinked["code"], "workspace_required");
+    let hint = unlinked["hint"].as_str().unwrap();
+    assert!(hint.contains("reasoning-bank workspace link PATH") && hint.contains("--key KEY"), "{hint}");
     let path = project.to_str().unwrap();
     let asked = place.run(&["workspace", "link", path]).exits(2);
     assert!(asked.stderr.contains("git:example.org/acme/shop"), "{}", asked.stderr);
