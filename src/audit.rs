@@ -1,6 +1,8 @@
 //! The audit log: who changed what, and who was refused, as JSON Lines. It has names and ids, and nothing of what
 //! memories say. Each process appends to a file of its own.
 
+mod named_ids;
+
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::num::NonZeroU64;
@@ -9,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+pub(crate) use named_ids::NamedIds;
+use reasoning_bank_domain::access::{NamedToken, Principal};
 use reasoning_bank_store::data_dir::AUDIT;
 use reasoning_bank_store::files::{create_dir, create_private, remove_if_there};
 use serde::Serialize;
@@ -33,6 +37,9 @@ pub(crate) struct AuditEntry {
     /// The owner of the token, or the user of this machine who ran a command. It is not known of a refused request.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) owner: String,
+    /// The token of the request, where it has one that is valid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) token: Option<NamedToken>,
     /// The name of what was called, such as a tool. That of a command has a space in it.
     pub(crate) action: String,
     /// The key of the workspace, where one was named.
@@ -41,6 +48,9 @@ pub(crate) struct AuditEntry {
     /// The ids of what it was done to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) ids: Vec<String>,
+    /// The number of further ids.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) more_ids: Option<NonZeroU64>,
     /// `ok`, or the code of the failure.
     pub(crate) outcome: &'static str,
     /// The number of further entries like it that have no line of their own.
@@ -51,8 +61,22 @@ pub(crate) struct AuditEntry {
 impl AuditEntry {
     /// Begins an entry about what is done now. It names nobody yet.
     pub(crate) fn about(action: &str) -> Self {
-        let (owner, at) = (String::new(), Timestamp::now());
-        Self { at, owner, action: action.to_owned(), workspace: None, ids: Vec::new(), outcome: "ok", more: None }
+        Self {
+            at: Timestamp::now(),
+            owner: String::new(),
+            token: None,
+            action: action.to_owned(),
+            workspace: None,
+            ids: Vec::new(),
+            more_ids: None,
+            outcome: "ok",
+            more: None,
+        }
+    }
+
+    /// Begins an entry about what whoever makes a request does now.
+    pub(crate) fn by(principal: &Principal, action: &str) -> Self {
+        Self { owner: principal.owner.clone(), token: principal.token.clone(), ..Self::about(action) }
     }
 }
 
@@ -244,8 +268,7 @@ mod tests {
 
     fn entry(action: &str) -> AuditEntry {
         let (owner, workspace) = ("ana".into(), Some("shop".into()));
-        let (at, ids) = (Timestamp::UNIX_EPOCH, vec!["1".into()]);
-        AuditEntry { at, owner, action: action.into(), workspace, ids, outcome: "ok", more: None }
+        AuditEntry { owner, workspace, ids: vec!["1".into()], ..AuditEntry::about(action) }
     }
 
     fn lines(dir: &Path) -> Vec<Value> {

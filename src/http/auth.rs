@@ -76,7 +76,7 @@ impl Authenticator {
 /// Returns the principal of a server that is open to every user of this machine.
 fn everybody_here() -> Principal {
     let (owner, permissions) = ("local".to_owned(), Permissions::all());
-    Principal { owner, permissions, workspaces: AllowedWorkspaces::All, team: None, org: None }
+    Principal { token: None, owner, permissions, workspaces: AllowedWorkspaces::All, team: None, org: None }
 }
 
 pub(super) fn bearer(headers: &HeaderMap) -> Option<BearerToken> {

@@ -3,6 +3,7 @@
 
 mod bulk;
 
+use std::num::NonZeroU64;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
@@ -27,7 +28,6 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
-use uuid::Uuid;
 
 use super::caller::{Caller, ServerEnd};
 use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED, RequestsInWork, noted_key};
@@ -36,7 +36,7 @@ use super::failure;
 use super::open_questions::OpenQuestions;
 use super::options::McpOptions;
 use super::tools::{self, ToolSpec};
-use crate::audit::{AuditEntry, AuditLog};
+use crate::audit::{AuditEntry, AuditLog, NamedIds};
 use crate::metrics::ServerMetrics;
 
 #[derive(Clone)]
@@ -127,22 +127,18 @@ impl Server {
         };
         let argument = |name: &str| arguments.and_then(|arguments| arguments.get(name));
         let named = ["workspace", "path"].into_iter().find_map(|name| argument(name)?.as_str());
-        let given = ["memory_id", "memory_ids", "trace_id"].into_iter().filter_map(argument);
-        let made = outcome.ok().and_then(|document| document.get("id"));
-        let each =
-            given.chain(made).flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
-        // Nothing but ids: an argument may hold any text.
-        let ids = each.filter_map(|id| Some(Uuid::parse_str(id.as_str()?).ok()?.to_string())).collect();
+        let NamedIds { ids, left_out } =
+            NamedIds::of(arguments.into_iter().chain(outcome.ok().and_then(Value::as_object)));
         audit
             .append(AuditEntry {
-                owner: principal.owner.clone(),
                 workspace: noted_key(principal, key.as_ref(), named).map(String::from),
                 ids,
+                more_ids: NonZeroU64::new(left_out),
                 outcome: outcome.err().map_or("ok", Code::as_str),
-                ..AuditEntry::about(spec.name)
+                ..AuditEntry::by(principal, spec.name)
             })
             .await;
-        if spec.permission == Permission::Admin {
+        if spec.erases() {
             audit.sync().await;
         }
     }

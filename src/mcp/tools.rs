@@ -174,9 +174,15 @@ impl ToolSpec {
         self.effect != ToolEffect::Reads
     }
 
+    /// Says whether something that was there may be lost by a call. Such a call is in the audit log for good before it is
+    /// answered.
+    pub(super) fn erases(&self) -> bool {
+        self.effect == ToolEffect::Erases
+    }
+
     /// Says whether a call may wait for a model or for the user. How many do so at once has bounds of its own.
     pub(super) fn may_wait_long(&self) -> bool {
-        matches!(self.effect, ToolEffect::AsksModels | ToolEffect::Erases)
+        self.effect == ToolEffect::AsksModels || self.erases()
     }
 
     pub(super) fn is_for(&self, end: &ServerEnd) -> bool {

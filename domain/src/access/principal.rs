@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Permission, Permissions};
+use super::{NamedToken, Permission, Permissions};
 use crate::memory::workspace::{SharedWorkspace, WorkspaceKey};
 
 /// The workspaces that a token is good for. All of them lie in its team.
@@ -20,6 +20,8 @@ pub enum AllowedWorkspaces {
 /// Whoever makes a request over the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
+    /// The token of the request. There is none where a server is open to the users of its machine.
+    pub token: Option<NamedToken>,
     /// The person or the service behind the token. What one owner reports is one source of evidence, over all of the
     /// owner's tokens, sessions and requests.
     pub owner: String,
@@ -64,7 +66,7 @@ mod tests {
 
     fn principal(workspaces: AllowedWorkspaces, team: Option<&str>) -> Principal {
         let (owner, permissions) = ("ana".into(), Permissions::all());
-        Principal { owner, permissions, workspaces, team: team.map(Into::into), org: None }
+        Principal { token: None, owner, permissions, workspaces, team: team.map(Into::into), org: None }
     }
 
     #[test]

@@ -8,51 +8,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::token_id::{ID_BYTES, InvalidBearerToken, NamedToken, TokenId, is_hex};
 use super::{AllowedWorkspaces, Permissions, Principal};
 use crate::text::hex::hex;
 
 /// The random part of a token has this many bytes: 256 bits, which nobody guesses, so one pass of SHA-256 keeps it.
 pub const SECRET_BYTES: usize = 32;
 
-const ID_BYTES: usize = 6;
 const PREFIX: &str = "rb";
 /// The length of a whole token: the prefix, and two numbers in hex, each behind an underscore.
 const TEXT_BYTES: usize = PREFIX.len() + 1 + 2 * ID_BYTES + 1 + 2 * SECRET_BYTES;
-
-/// The public part of a token: 12 hex digits, by which people and logs name it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
-pub struct TokenId(String);
-
-impl TokenId {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for TokenId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl TryFrom<String> for TokenId {
-    type Error = InvalidBearerToken;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        if is_hex(&text, ID_BYTES) { Ok(Self(text)) } else { Err(InvalidBearerToken) }
-    }
-}
-
-impl From<TokenId> for String {
-    fn from(id: TokenId) -> Self {
-        id.0
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this is no token of ReasoningBank: they look like rb_0123456789ab_ and 64 more hex digits")]
-pub struct InvalidBearerToken;
 
 /// A token as a client sends it: `rb_ID_SECRET`. It is never printed but when it is made.
 #[derive(Clone, PartialEq, Eq)]
@@ -111,10 +76,6 @@ impl FromStr for BearerToken {
     }
 }
 
-fn is_hex(text: &str, bytes: usize) -> bool {
-    text.len() == bytes * 2 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-}
-
 /// The record of a token: enough to recognise it, and not enough to use it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AccessToken {
@@ -163,6 +124,7 @@ impl AccessToken {
     /// Returns whom the token stands for.
     pub fn principal(&self) -> Principal {
         Principal {
+            token: Some(NamedToken { id: self.id.clone(), name: self.name.clone() }),
             owner: self.owner.clone(),
             permissions: self.permissions.clone(),
             workspaces: self.workspaces.clone(),
@@ -230,6 +192,8 @@ mod tests {
         assert_eq!([at(9), at(10)].map(|now| token.expiry(now)), [Expiry::Valid, Expiry::Expired]);
         let revoked = AccessToken { revoked_at: Some(at(5)), ..token.clone() };
         assert_eq!(revoked.expiry(at(6)), Expiry::Revoked);
+        let named = NamedToken { id: token.id.clone(), name: "ci".into() };
+        assert_eq!(token.principal().token, Some(named), "what it does is noted with it");
         assert_eq!(AccessToken { expires_at: None, ..token }.expiry(at(i64::from(u32::MAX))), Expiry::Valid);
     }
 }

@@ -159,8 +159,8 @@ impl TokenRoutes {
             return Ok(());
         }
         let error = Error::PermissionDenied(Permission::Admin);
-        let (owner, outcome) = (caller.owner.clone(), error.code().as_str());
-        self.audit.append(AuditEntry { owner, outcome, ..AuditEntry::about(action) }).await;
+        let outcome = error.code().as_str();
+        self.audit.append(AuditEntry { outcome, ..AuditEntry::by(caller, action) }).await;
         Err(refused(&error))
     }
 
@@ -192,7 +192,7 @@ impl TokenRoutes {
             // One change at a time: each holds a thread while it waits for the file.
             let _turn = own.turn.lock().await;
             let done = own.run(&caller, action, work).await;
-            let mut entry = AuditEntry { owner: caller.owner.clone(), ..AuditEntry::about(action) };
+            let mut entry = AuditEntry::by(&caller, action);
             match &done {
                 Ok(done) => entry.ids = ids(done),
                 Err(problem) => entry.outcome = problem.code(),

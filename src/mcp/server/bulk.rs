@@ -95,8 +95,7 @@ impl Server {
     /// Writes to the audit log what the holder of a token did with a whole workspace.
     async fn note_bulk(&self, caller: &Caller<'_>, action: &str, workspace: Option<String>, outcome: &'static str) {
         if let (ServerEnd::Http { audit, .. }, Caller::Holder { principal, .. }) = (&self.0.end, caller) {
-            let owner = principal.owner.clone();
-            audit.append(AuditEntry { owner, workspace, outcome, ..AuditEntry::about(action) }).await;
+            audit.append(AuditEntry { workspace, outcome, ..AuditEntry::by(principal, action) }).await;
         }
     }
 

@@ -106,6 +106,13 @@ fn what_is_wrong_inside_of_a_pattern_or_a_context_is_named_with_its_place() {
     assert_eq!(context, format!("context.a: must be {kinds}; it is an object"));
 }
 
+#[test]
+fn the_tools_that_erase_are_told_apart_whoever_may_call_them() {
+    let erasing = ALL.into_iter().filter(|tool| tool.erases()).map(|tool| tool.name);
+    let known = ["delete_workspace", "update_memory", "delete_memory", "delete_episode", "purge_episodes"];
+    assert_eq!(erasing.collect::<Vec<_>>(), known);
+}
+
 /// Says whether no agent sees a tool, so that nobody has to be told when to call it.
 fn is_for_scripts(tool: &str) -> bool {
     let episodes = ["list_episodes", "archive_episode", "delete_episode", "restore_episode", "purge_episodes"];

@@ -85,3 +85,27 @@ async fn permissions_say_what_may_be_done_with_episodes() {
     let (status, _) = writer.send(Method::DELETE, &path, None).await;
     assert_eq!(status, StatusCode::OK);
 }
+
+#[tokio::test]
+async fn what_was_done_to_an_episode_is_in_the_audit_log_with_its_id_and_the_token() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let script = script(&daemon, &place, "read,write,admin");
+    let (_, recorded) = script.send(Method::POST, "/episodes", Some(episode("Fix the session loader"))).await;
+    let path = format!("/episodes/{}", recorded["episode_id"].as_str().unwrap());
+    for change in ["archive", "restore"] {
+        let (status, changed) = script.send(Method::POST, &format!("{path}/{change}"), Some(json!({}))).await;
+        assert_eq!(status, StatusCode::OK, "{changed}");
+    }
+    let task = json!({"task": {"description": "Make the importer faster"}});
+    let (_, opened) = script.send(Method::POST, "/working", Some(task)).await;
+    // The line of what erases is on the disk before the answer, and those before it are.
+    let (status, erased) = script.send(Method::DELETE, &format!("{path}?now=true"), None).await;
+    assert_eq!(status, StatusCode::OK, "{erased}");
+    let named = json!({"id": script.token.split('_').nth(1), "name": "script"});
+    let lines: Vec<Value> = audited(&place).into_iter().filter(|line| line["token"] == named).collect();
+    let done: Vec<_> = lines.iter().map(|line| (line["action"].as_str().unwrap(), &line["ids"])).collect();
+    let (of_episode, of_task) = (json!([recorded["episode_id"]]), json!([opened["task_id"]]));
+    let episode = ["record_episode", "archive_episode", "restore_episode"].map(|action| (action, &of_episode));
+    assert_eq!(done, [&episode[..], &[("working_open", &of_task), ("delete_episode", &of_episode)]].concat());
+}
