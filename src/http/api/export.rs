@@ -94,9 +94,9 @@ pub(super) fn paths() -> Value {
             query("workspace", "string", "Key of the project."),
             query("vectors", "boolean", "Whether memories have the vectors of their passages."),
         ],
-        "responses": {
-            "200": {"description": "The lines.", "content": {JSON_LINES: {"schema": {"type": "string"}}}},
-            "default": status::failure_reference(),
-        },
+        "responses": status::responses(
+            json!({"description": "The lines.", "content": {JSON_LINES: {"schema": {"type": "string"}}}}),
+            &[],
+        ),
     }}})
 }

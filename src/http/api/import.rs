@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Extension, Query, Request, State};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
@@ -109,9 +110,9 @@ pub(super) fn paths() -> Value {
             {"name": "workspace", "in": "query", "description": "Key of the project.", "schema": {"type": "string"}},
         ],
         "requestBody": {"required": true, "content": {JSON_LINES: {"schema": {"type": "string"}}}},
-        "responses": {
-            "200": {"description": "What was imported.", "content": {"application/json": {"schema": answer}}},
-            "default": status::failure_reference(),
-        },
+        "responses": status::responses(
+            json!({"description": "What was imported.", "content": {"application/json": {"schema": answer}}}),
+            &[StatusCode::PAYLOAD_TOO_LARGE],
+        ),
     }}})
 }

@@ -1,6 +1,7 @@
 //! The description of the routes as OpenAPI 3.1, made from the table of routes and from the schemas of the tools, so
 //! that it cannot say anything else than what the routes do.
 
+use axum::http::StatusCode;
 use reasoning_bank_domain::access::KeyedRequest;
 use serde_json::{Map, Value, json};
 
@@ -94,7 +95,8 @@ fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
     let in_path = |name: &str| route.path.contains(&format!("{{{name}}}"));
     let is_in_header = |name: &str| name == "if_revision" && route.wants_revision();
     let mut parameters = vec![json!({"$ref": "#/components/parameters/Workspace"})];
-    if idempotency::takes_key(route, tool.changes_something) {
+    let takes_key = idempotency::takes_key(route, tool.changes_something);
+    if takes_key {
         parameters.push(json!({"$ref": "#/components/parameters/Key"}));
     }
     if route.wants_revision() {
@@ -123,12 +125,26 @@ fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
         "summary": tool.title,
         "description": tool.description,
         "parameters": parameters,
-        "responses": {"200": answer(route, tool), "default": status::failure_reference()},
+        "responses": status::responses(answer(route, tool), &own_statuses(route, takes_key)),
     });
     if route.has_body() {
         operation["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": arguments}}});
     }
     operation
+}
+
+/// Lists the statuses of a route that follow from the headers which it reads.
+fn own_statuses(route: &Route, takes_key: bool) -> Vec<StatusCode> {
+    let mut own = Vec::new();
+    if takes_key {
+        own.push(StatusCode::CONFLICT);
+    }
+    if route.wants_revision() {
+        own.extend([StatusCode::PRECONDITION_FAILED, StatusCode::PRECONDITION_REQUIRED]);
+    } else if route.answer == RouteAnswer::Memory {
+        own.push(StatusCode::NOT_MODIFIED);
+    }
+    own
 }
 
 fn answer(route: &Route, tool: &DescribedTool<'_>) -> Value {

@@ -33,9 +33,28 @@ pub(super) fn document(error: &Error) -> Value {
     json!({"error": failure_document(error)})
 }
 
-/// Refers to the description of every failure, as OpenAPI does.
-pub(super) fn failure_reference() -> Value {
-    json!({"$ref": "#/components/responses/Failure"})
+/// The statuses of failures that every route has: of the token, its rights and its limits, of the arguments, and of a
+/// server that is busy, ends, or cannot reach what it needs.
+const OF_EVERY_ROUTE: [StatusCode; 5] = [
+    StatusCode::UNAUTHORIZED,
+    StatusCode::FORBIDDEN,
+    StatusCode::UNPROCESSABLE_ENTITY,
+    StatusCode::TOO_MANY_REQUESTS,
+    StatusCode::SERVICE_UNAVAILABLE,
+];
+
+/// Describes the answers of a route, as OpenAPI does: the one where all goes well, and its failures. `own` are the
+/// statuses that it has beside those of every route.
+pub(super) fn responses(answer: Value, own: &[StatusCode]) -> Value {
+    let failure = json!({"$ref": "#/components/responses/Failure"});
+    let mut responses = json!({"200": answer, "default": failure});
+    for status in OF_EVERY_ROUTE.iter().chain(own) {
+        responses[status.as_str()] = match *status {
+            StatusCode::NOT_MODIFIED => json!({"description": "The caller has it already, as If-None-Match says."}),
+            _ => failure.clone(),
+        };
+    }
+    responses
 }
 
 pub(super) fn response(error: &Error, is_conditional: bool) -> Response {

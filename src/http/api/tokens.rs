@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::{Extension, Path, Request, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use reasoning_bank_actors::error::Error;
@@ -14,8 +14,7 @@ use reasoning_bank_domain::note::Code;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::status::{self, failure_reference};
-use super::{BASE, Problem, body_of, idempotency, invalid};
+use super::{BASE, Problem, body_of, idempotency, invalid, status};
 use crate::audit::{AuditEntry, AuditLog};
 use crate::mcp::{answer_schema, read_arguments};
 use crate::remedies;
@@ -214,10 +213,10 @@ pub(super) fn paths() -> Value {
             "operationId": id,
             "summary": summary,
             "parameters": parameters,
-            "responses": {
-                "200": {"description": "The answer.", "content": {"application/json": {"schema": answer}}},
-                "default": failure_reference(),
-            },
+            "responses": status::responses(
+                json!({"description": "The answer.", "content": {"application/json": {"schema": answer}}}),
+                &[StatusCode::CONFLICT],
+            ),
         })
     };
     let made = || json!(answer_schema::<MadeToken>());

@@ -244,6 +244,35 @@ async fn the_description_names_every_route_and_every_route_answers() {
 }
 
 #[tokio::test]
+async fn the_description_names_the_statuses_that_a_script_has_to_expect() {
+    let place = Place::new();
+    let daemon = Daemon::start(&place, &[]);
+    let script = script(&daemon, &place, "read");
+    let (_, description) = script.send(Method::GET, "/openapi.json", None).await;
+    let beside_those_of_every_route = |method: &str, path: &str| {
+        let responses = description["paths"][format!("/api/v1{path}")][method]["responses"].as_object().unwrap();
+        let mut others: BTreeSet<String> = responses.keys().cloned().collect();
+        for status in ["200", "401", "403", "422", "429", "503", "default"] {
+            assert!(others.remove(status), "{method} {path}: {status}");
+        }
+        others.into_iter().collect::<Vec<_>>().join(" ")
+    };
+    for (method, path, others) in [
+        ("get", "/memories", ""),
+        ("get", "/memories/{memory_id}", "304"),
+        ("post", "/memories", "409"),
+        ("patch", "/memories/{memory_id}", "409 412 428"),
+        ("delete", "/memories/{memory_id}", ""),
+        ("post", "/solve", ""),
+        ("get", "/export", ""),
+        ("post", "/import", "413"),
+        ("post", "/tokens", "409"),
+    ] {
+        assert_eq!(beside_those_of_every_route(method, path), others, "{method} {path}");
+    }
+}
+
+#[tokio::test]
 async fn an_export_has_the_lines_of_one_workspace_and_the_command_imports_them() {
     let place = place_with_all_tools();
     let daemon = Daemon::start(&place, &[]);
