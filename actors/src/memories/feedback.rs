@@ -2,6 +2,7 @@
 //! or extends the reported trace of its session.
 
 use jiff::Timestamp;
+use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::evidence::feedback::{FeedbackRequest, Reported};
 use reasoning_bank_domain::evidence::report::Report;
 use reasoning_bank_domain::learning::recording::reported_lessons;
@@ -93,6 +94,7 @@ impl MemoriesHandle {
             signals.retain(|signal| !said.contains(&signal.id));
         }
         let signals = report.with_words(signals);
+        let concerned = self.with_evidence(report.concerned(&signals), workspace, deadline).await?;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
         batch.extend(trace.clone().map(if report.begins { Record::Trace } else { Record::Verdict }));
         batch.extend(overruled.revisions);
@@ -110,12 +112,26 @@ impl MemoriesHandle {
         self.merge_sources(sources, ids(&learned), deadline).await;
         let (updated, not_shared_with) = match request.verdict.signals().is_empty() {
             true => Default::default(),
-            false => (report.moved(&signals, now), report.not_shared_with.clone()),
+            false => (report.moved(&concerned, &signals, now), report.not_shared_with.clone()),
         };
-        let concerned = updated.iter().map(|moved| moved.id).chain(learned.iter().map(|learned| learned.id));
-        let promoted = self.promote_proven(concerned, workspace, deadline).await;
+        let proven = updated.iter().map(|moved| moved.id).chain(learned.iter().map(|learned| learned.id));
+        let promoted = self.promote_proven(proven, workspace, deadline).await;
         let trace_id = report.trace.map(|trace| trace.trace_id);
         Ok(Reported { trace_id, updated, learned, not_shared_with, promoted })
+    }
+
+    /// Reads those of `ids` that the workspace can read, each with the evidence about it.
+    async fn with_evidence(
+        &self,
+        ids: Vec<MemoryId>,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<Vec<(Memory, Evidence)>, Error> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = self.readable(ids, workspace, deadline).await?;
+        Ok(rows.into_iter().map(|row| (row.memory, row.evidence)).collect())
     }
 
     /// Reads the trace and the memories that a report is about.
@@ -139,8 +155,7 @@ impl MemoriesHandle {
             },
             _ => (None, false),
         };
-        let rows = self.readable(request.subjects(trace.as_ref()), workspace, deadline).await?;
-        let memories = rows.into_iter().map(|row| (row.memory, row.evidence)).collect();
+        let memories = self.with_evidence(request.subjects(trace.as_ref()), workspace, deadline).await?;
         Ok(Report::of(request, workspace, trace, begins, memories)?)
     }
 }

@@ -1,6 +1,8 @@
 //! Tests of evidence against a solve's own verdict: votes that are taken back, lessons that are held to account, and
 //! reports that come at the same time.
 
+use std::collections::HashSet;
+
 use futures::future::join_all;
 use reasoning_bank_actors::memories::FeedbackRequest;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
@@ -63,7 +65,12 @@ async fn failing_tests_take_the_success_of_the_judge_back_from_what_was_used_and
     let (world, used, report) = solved().await;
     let learned = report.learnings[0].id;
     let before = world.handle.memories.get(used, &project(), soon()).await.unwrap();
-    let reported = world.handle.memories.feedback(tests(false, report.trace_id, "a"), soon()).await.unwrap().updated[0];
+    let known = world.handle.memories.get(learned, &project(), soon()).await.unwrap().confidence;
+    let answer = world.handle.memories.feedback(tests(false, report.trace_id, "a"), soon()).await.unwrap().updated;
+    let [reported, refuted] = answer.as_slice() else { panic!("{answer:?}") };
+    let now = world.handle.memories.get(learned, &project(), soon()).await.unwrap().confidence;
+    assert!(refuted.id == learned && near(refuted.confidence_before, known) && near(refuted.confidence_after, now));
+    assert!(now < known, "the lesson of the solve lost confidence");
     let failed = SignalKind::TaskFailed.weight();
     assert!(near(world.weight(&report, used).await, failed), "the evidence alone counts");
     assert!(near(world.weight(&report, learned).await, failed));
@@ -102,7 +109,9 @@ async fn a_report_of_other_memories_overrules_what_the_solve_said_all_the_same()
     let (world, used, report) = solved().await;
     let other = world.recorded(lesson("Close files", "before renaming them")).await;
     let of_another = FeedbackRequest { memory_ids: vec![other], ..tests(false, report.trace_id, "a") };
-    world.handle.memories.feedback(of_another, soon()).await.unwrap();
+    let answer = world.handle.memories.feedback(of_another, soon()).await.unwrap().updated;
+    let moved: HashSet<MemoryId> = answer.iter().map(|moved| moved.id).collect();
+    assert_eq!(moved, HashSet::from([other, used, report.learnings[0].id]), "the answer names all that moved");
     assert!(near(world.weight(&report, used).await, 0.0));
     assert!(near(world.weight(&report, other).await, SignalKind::TaskFailed.weight()));
     world.stop().await;

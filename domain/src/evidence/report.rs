@@ -138,8 +138,17 @@ impl<'a> Report<'a> {
         signals
     }
 
-    /// Returns how these signals, which were not stored before, move the confidence in each memory.
-    pub fn moved(&self, signals: &[Signal], now: Timestamp) -> Vec<Moved> {
+    /// Returns the memories that these signals are about and that the report does not judge, each once: those that were
+    /// learned from its trace, and those that the trace used beside the memories that the report names.
+    pub fn concerned(&self, signals: &[Signal]) -> Vec<MemoryId> {
+        let judged: BTreeSet<MemoryId> = self.judged().map(|memory| memory.id).collect();
+        let about: BTreeSet<MemoryId> = signals.iter().map(|signal| signal.memory_id).collect();
+        about.difference(&judged).copied().collect()
+    }
+
+    /// Returns how these signals, which were not stored before, move the confidence in each memory that the report
+    /// judges, and in each that it [concerns](Self::concerned).
+    pub fn moved(&self, concerned: &[(Memory, Evidence)], signals: &[Signal], now: Timestamp) -> Vec<Moved> {
         let one = |(memory, evidence): &(Memory, Evidence)| {
             let facts = Facts::from(memory);
             let confidence_before = confidence(&facts, evidence, now);
@@ -148,7 +157,7 @@ impl<'a> Report<'a> {
             own.for_each(|signal| evidence.add(signal.kind, now));
             Moved { id: facts.id, confidence_before, confidence_after: confidence(&facts, &evidence, now) }
         };
-        self.with_evidence().map(one).collect()
+        self.with_evidence().chain(concerned).map(one).collect()
     }
 }
 

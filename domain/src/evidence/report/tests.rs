@@ -148,6 +148,21 @@ fn a_session_contradicts_itself_once_its_work_is_turned_round() {
 }
 
 #[test]
+fn a_report_moves_the_confidence_in_memories_that_it_does_not_name() {
+    let (request, workspace) = (request(helpful(true)), Workspace::of_root(ROOT, now()));
+    let report = Report::of(&request, &workspace, None, false, both()).unwrap();
+    let refuted = |n| {
+        let learned = strategy(n);
+        Signal::new(Uuid::from_u128(n).into(), learned.id, learned.workspace_id, SignalKind::TaskFailed, now())
+    };
+    let signals = [refuted(4), refuted(1), refuted(4)];
+    assert_eq!(report.concerned(&signals), [id(4)], "the report judges the first memory itself");
+    let moved = report.moved(&[(strategy(4), Evidence::default())], &signals, now());
+    let moves: Vec<_> = moved.iter().map(|one| (one.id, one.confidence_after < one.confidence_before)).collect();
+    assert_eq!(moves, [(id(1), true), (id(2), false), (id(4), true)]);
+}
+
+#[test]
 fn what_did_not_help_was_not_used() {
     let workspace = Workspace::of_root(ROOT, now());
     let used = |helpful| {
@@ -175,7 +190,7 @@ proptest! {
         prop_assert_eq!(worded.len(), about.len());
         prop_assert_eq!(about.len(), if comment.is_some() && !kinds.is_empty() { 2 } else { 0 });
         let weight: f64 = kinds.iter().map(|kind| kind.weight()).sum();
-        for moved in report.moved(&signals, now()) {
+        for moved in report.moved(&[], &signals, now()) {
             let change = moved.confidence_after - moved.confidence_before;
             prop_assert!((weight.abs() < 1e-9 && change.abs() < 1e-9) || change * weight > 0.0);
         }
