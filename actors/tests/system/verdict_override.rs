@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use futures::future::join_all;
 use reasoning_bank_actors::memories::FeedbackRequest;
+use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::observation::{EvidenceKind, Feedback, Observed};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
@@ -51,6 +52,10 @@ impl World {
         self.votes(report, memory).await.iter().map(|signal| signal.kind.weight()).sum()
     }
 
+    async fn lesson(&self, report: &SolveReport) -> Memory {
+        self.memories().await.into_iter().find(|memory| memory.id == report.learnings[0].id).unwrap()
+    }
+
     async fn outcome_of_lesson(&self, report: &SolveReport) -> Option<Outcome> {
         self.handle.memories.get(report.learnings[0].id, &project(), soon()).await.unwrap().trace_outcome
     }
@@ -79,6 +84,7 @@ async fn failing_tests_take_the_success_of_the_judge_back_from_what_was_used_and
     assert!(near(reported.confidence_before, before.confidence) && near(reported.confidence_after, after.confidence));
     assert_eq!((before.usage_count, before.last_used_at), (after.usage_count, after.last_used_at), "it was used");
 
+    assert!(world.lesson(&report).await.is_of_failure(), "a model reads it as one of what failed");
     world.says(false, &report, "b").await;
     world.says(false, &report, "a").await;
     let overruled = world.votes(&report, used).await.into_iter().filter(|s| s.kind == SignalKind::SuccessOverruled);
@@ -90,6 +96,7 @@ async fn failing_tests_take_the_success_of_the_judge_back_from_what_was_used_and
     assert!(near(world.weight(&report, used).await, failed), "the judge's word is gone for good");
     assert!(near(world.weight(&report, learned).await, 0.0));
     assert_eq!(world.outcome_of_lesson(&report).await, Some(Outcome::Success));
+    assert!(!world.lesson(&report).await.is_of_failure());
     world.stop().await;
 }
 
@@ -99,7 +106,7 @@ async fn evidence_that_agrees_with_the_judge_overrules_nothing() {
     world.says(true, &report, "a").await;
     assert!(near(world.weight(&report, used).await, 2.0 * SignalKind::TaskSucceeded.weight()));
     assert!(world.votes(&report, report.learnings[0].id).await.is_empty());
-    let lesson = world.memories().await.into_iter().find(|memory| memory.id == report.learnings[0].id).unwrap();
+    let lesson = world.lesson(&report).await;
     assert_eq!((lesson.revision, lesson.trace_outcome), (1, Some(Outcome::Success)));
     world.stop().await;
 }

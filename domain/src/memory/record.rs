@@ -201,9 +201,11 @@ impl Memory {
     }
 
     /// Tells whether a model has to read the memory as one of what failed: a warning, or a lesson of a failure that says
-    /// no error. What such a lesson tells is either what failed or what to do instead.
+    /// no error. What such a lesson tells is either what failed or what to do instead. A lesson that was learned as from
+    /// a success is one as long as its trace counts as a failure.
     pub fn is_of_failure(&self) -> bool {
-        self.is_warning() || self.outcome == MemoryOutcome::Failure
+        let is_refuted = self.outcome == MemoryOutcome::Success && self.trace_outcome == Some(Outcome::Failure);
+        self.is_warning() || self.outcome == MemoryOutcome::Failure || is_refuted
     }
 
     /// Tells whether the memory is a pattern that is not validated. No search finds it: it has no texts to be searched.

@@ -116,6 +116,15 @@ fn a_warning_in_a_prompt_carries_type_pattern_and_guidance() {
 }
 
 #[test]
+fn a_strategy_reads_as_a_note_of_a_failure_while_its_trace_counts_as_one() {
+    let head = |outcome, trace_outcome| Memory { outcome, trace_outcome, ..strategy(1) }.head_for_prompt();
+    assert!(head(MemoryOutcome::Success, Some(Outcome::Failure)).starts_with("NOTE of a past failure: Strategy 1"));
+    assert!(head(MemoryOutcome::Success, Some(Outcome::Success)).starts_with("STRATEGY: Strategy 1"));
+    let contrast = head(MemoryOutcome::Mixed, Some(Outcome::Failure));
+    assert!(contrast.starts_with("STRATEGY"), "a lesson of several attempts may tell what the good ones did");
+}
+
+#[test]
 fn the_signature_of_a_warning_has_its_domain() {
     assert_eq!(warning(1).error_context.unwrap().signature().as_str(), "indexerror|algorithms");
 }

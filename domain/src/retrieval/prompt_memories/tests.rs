@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::samples::recalled;
 use super::*;
 use crate::memory::samples::{days_ago, id, strategy, trace, warning};
+use crate::memory::trace::Outcome;
 use crate::memory::{MemoryOutcome, Trust};
 use crate::prompt::FENCE;
 
@@ -36,11 +37,14 @@ fn with_nothing_above_the_floor_nothing_is_injected() {
 #[test]
 fn a_lesson_of_a_failure_that_names_no_error_stands_with_the_warnings() {
     let failed = Memory { outcome: MemoryOutcome::Failure, ..strategy(1) };
-    let memories = PromptMemories::choose(vec![good(failed, 0.9), good(strategy(2), 0.8)], FLOOR, TASK);
-    let ids = |list: &[Recalled]| list.iter().map(|entry| entry.memory.id).collect::<Vec<_>>();
-    assert_eq!((ids(&memories.strategies), ids(&memories.warnings)), (vec![id(2)], vec![id(1)]));
-    assert_eq!(memories.text(TASK).matches("STRATEGY: ").count(), 1);
-    assert!(memories.text(TASK).contains("NOTE of a past failure: "));
+    let refuted = Memory { trace_id: Some(trace(7)), trace_outcome: Some(Outcome::Failure), ..strategy(1) };
+    for lesson in [failed, refuted] {
+        let memories = PromptMemories::choose(vec![good(lesson, 0.9), good(strategy(2), 0.8)], FLOOR, TASK);
+        let ids = |list: &[Recalled]| list.iter().map(|entry| entry.memory.id).collect::<Vec<_>>();
+        assert_eq!((ids(&memories.strategies), ids(&memories.warnings)), (vec![id(2)], vec![id(1)]));
+        assert_eq!(memories.text(TASK).matches("STRATEGY: ").count(), 1);
+        assert!(memories.text(TASK).contains("NOTE of a past failure: "));
+    }
 }
 
 #[test]
