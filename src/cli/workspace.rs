@@ -211,6 +211,7 @@ impl Here<'_> {
             id: workspace.id,
             name: workspace.name,
             removed,
+            promoted_removed: Vec::new(),
             promoted_kept: None,
             reinstated: Vec::new(),
             backups: Vec::new(),
@@ -227,7 +228,7 @@ impl Here<'_> {
         let workspace = self.registered(path, bank).await?;
         let named = WorkspaceRef::Id(workspace.id.clone());
         let detail = bank.workspaces.show(&named, request_deadline()).await?;
-        let mut copies = bank.memories.promoted_copies(&named, request_deadline()).await?;
+        let mut copies = bank.memories.promoted_copies(&named, request_deadline()).await?.in_own_bank();
         let all_copies = copies.count();
         if !with_promoted {
             copies.within_reach.clear();
@@ -243,7 +244,15 @@ impl Here<'_> {
         let promoted_kept = Some(all_copies - deleted_copies);
         let Settings { data_dir, backup, .. } = &self.loaded.settings;
         let backups = holding(data_dir, backup.directory(), &workspace);
-        Ok(WorkspaceRemoval { id: workspace.id, name: workspace.name, removed, promoted_kept, reinstated, backups })
+        Ok(WorkspaceRemoval {
+            id: workspace.id,
+            name: workspace.name,
+            removed,
+            promoted_removed: copies.within_reach,
+            promoted_kept,
+            reinstated,
+            backups,
+        })
     }
 
     fn named(&self, text: &str) -> Result<WorkspaceRef, CommandFailure> {

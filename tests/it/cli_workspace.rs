@@ -225,3 +225,19 @@ fn a_workspace_goes_with_its_promoted_copies_where_that_is_asked_for() {
     assert_eq!((&gone["removed"]["memories"], &gone["promoted_kept"]), (&2.into(), &0.into()), "{gone}");
     place.run(&["memory", "get", &second]).exits(1);
 }
+
+#[test]
+fn promoted_copies_go_from_another_directory_and_after_an_edit_too() {
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", "workspace.team = 'blue'\nworkspace.share = false\n");
+    let id = place.document(LESSON)["id"].as_str().unwrap().to_owned();
+    let copy = place.document(&["memory", "promote", &id])["id"].clone();
+    place.document(&["memory", "update", &id, "--content", "said in other words"]);
+    std::fs::create_dir(place.path("other")).unwrap();
+    let [project, other] = ["project", "other"].map(|name| place.path(name).display().to_string());
+    let delete = ["workspace", "delete", &project, "--with-promoted", "--yes", "--workspace", &other];
+    let gone = place.document(&delete);
+    let taken = json!([{"id": copy, "title": "t", "scope": "team", "owner": "blue"}]);
+    assert_eq!((&gone["promoted_removed"], &gone["promoted_kept"]), (&taken, &0.into()), "{gone}");
+    place.run(&["memory", "get", copy.as_str().unwrap(), "--workspace", &other]).exits(1);
+}

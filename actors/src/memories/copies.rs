@@ -1,10 +1,10 @@
 //! The copies that a team or an organisation has of a workspace's memories: finding them, and erasing them together
 //! with the workspace.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
-use reasoning_bank_domain::evidence::promotion::origin;
+use reasoning_bank_domain::evidence::promotion::{PromotedCopy, copy_mark_id, origin};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::memory::{Memory, Scope};
@@ -21,15 +21,23 @@ const AT_ONCE: usize = 500;
 /// Copies of a workspace's own memories in wider scopes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PromotedCopies {
-    /// The copies that the workspace may read, and so delete, with the scope of each.
-    pub within_reach: Vec<(MemoryId, Scope)>,
-    /// The number of copies that belong to a team or an organisation that the workspace does not read.
-    pub out_of_reach: usize,
+    /// The copies that the workspace may read, and so delete.
+    pub within_reach: Vec<PromotedCopy>,
+    /// The copies that belong to a team or an organisation that the workspace does not read.
+    pub out_of_reach: Vec<PromotedCopy>,
 }
 
 impl PromotedCopies {
+    /// Takes all copies as within reach, for a user whose bank it is: the user works in every workspace of the bank, and
+    /// so reads what their teams and organisations have.
+    #[must_use]
+    pub fn in_own_bank(mut self) -> Self {
+        self.within_reach.append(&mut self.out_of_reach);
+        self
+    }
+
     pub fn count(&self) -> usize {
-        self.within_reach.len() + self.out_of_reach
+        self.within_reach.len() + self.out_of_reach.len()
     }
 }
 
@@ -49,15 +57,20 @@ impl MemoriesHandle {
         let others = self.other_parents(&copies, deadline).await?;
         let parents: BTreeMap<MemoryId, &Memory> =
             copies.iter().chain(&others).map(|memory| (memory.id, memory)).collect();
-        let own = copies.iter().filter(|copy| origin(copy, &parents) == Some(&workspace.id));
+        let mut marks = HashSet::new();
+        for copies in copies.chunks(AT_ONCE) {
+            marks.extend(self.stored_signals(copies.iter().map(|copy| copy_mark_id(copy.id)), deadline).await?);
+        }
+        let own = copies.iter().filter(|copy| origin(copy, &parents, &marks) == Some(&workspace.id));
         let visible = visible(&workspace, ScopeFilter::Cascade);
         let (within, out): (Vec<&Memory>, Vec<&Memory>) = own.partition(|copy| visible.contains(copy));
-        let within_reach = within.into_iter().map(|copy| (copy.id, copy.scope)).collect();
-        Ok(PromotedCopies { within_reach, out_of_reach: out.len() })
+        let [within_reach, out_of_reach] =
+            [within, out].map(|copies| copies.into_iter().map(PromotedCopy::of).collect());
+        Ok(PromotedCopies { within_reach, out_of_reach })
     }
 
-    /// Erases the copies that are within the reach of the workspace, and then the workspace. In this order an erasure
-    /// that breaks off can be done again. The memories of others that it superseded are back in search before that.
+    /// Erases the copies that are within reach, and then the workspace. In this order an erasure that breaks off can be
+    /// done again. The memories of others that it superseded are back in search before that.
     pub async fn delete_workspace_with(
         &self,
         copies: &PromotedCopies,
@@ -66,8 +79,13 @@ impl MemoriesHandle {
     ) -> Result<Erasure, Error> {
         let owner = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let mut erasure = Erasure { removed: Erased::default(), reinstated: Vec::new() };
-        for (id, _) in &copies.within_reach {
-            match self.delete_in(&owner, *id, deadline).await {
+        for copy in &copies.within_reach {
+            // Its readers may be others than those of the workspace.
+            let Some(Memory { id, team, org, .. }) = self.memories_of(&[copy.id], deadline).await?.pop() else {
+                continue;
+            };
+            let reader = Workspace { team, org, ..owner.clone() };
+            match self.delete_in(&reader, id, deadline).await {
                 Ok(gone) => {
                     erasure.removed += gone.removed;
                     erasure.reinstated.extend(gone.reinstated);

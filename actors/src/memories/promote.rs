@@ -173,9 +173,9 @@ impl MemoriesHandle {
             Record::Workspace(self.workspaces.registration(workspace)),
             Record::Memory { memory: copy, passages, confirm },
         ];
-        let mark = promotion::mark_id(memory.id, scope, workspace);
-        let mark = mark.map(|id| Signal::new(id, memory.id, workspace.id.clone(), SignalKind::Promoted, now));
-        batch.extend(mark.map(Record::Signal));
+        let marks = [promotion::mark_id(memory.id, scope, workspace), Some(promotion::copy_mark_id(new))];
+        let mark = |id| Signal::new(id, memory.id, workspace.id.clone(), SignalKind::Promoted, now);
+        batch.extend(marks.into_iter().flatten().map(mark).map(Record::Signal));
         self.workspaces.still_there(begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);

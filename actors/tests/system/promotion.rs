@@ -315,11 +315,9 @@ async fn a_workspace_is_deleted_with_the_copies_that_were_made_of_its_memories()
     let shared = world.recorded(shared).await;
 
     let copies = memories.promoted_copies(&project(), soon()).await.unwrap();
-    assert_eq!(copies.within_reach, [(team_copy, Scope::Team), (org_copy, Scope::Org)]);
-    assert_eq!(
-        memories.promoted_copies(&elsewhere(), soon()).await.unwrap().within_reach,
-        [(foreign_copy, Scope::Team)]
-    );
+    assert_eq!(within_reach(&copies), [(team_copy, Scope::Team), (org_copy, Scope::Org)]);
+    let others = memories.promoted_copies(&elsewhere(), soon()).await.unwrap();
+    assert_eq!(within_reach(&others), [(foreign_copy, Scope::Team)]);
     let erased = memories.delete_workspace_with(&copies, &project(), soon()).await.unwrap();
     assert_eq!(erased.removed.memories, 3);
     for gone in [own, team_copy, org_copy] {
@@ -358,10 +356,49 @@ async fn copies_of_a_team_that_the_workspace_no_longer_reads_are_out_of_its_reac
     let own = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let copy = memories.promote(own, &project(), soon()).await.unwrap().id;
     memories.delete(own, &project(), soon()).await.unwrap();
-    assert_eq!(memories.promoted_copies(&project(), soon()).await.unwrap().within_reach, [(copy, Scope::Team)]);
+    let copies = memories.promoted_copies(&project(), soon()).await.unwrap();
+    assert_eq!(within_reach(&copies), [(copy, Scope::Team)]);
 
     world.handle.workspaces.trust(&project(), None, None, soon()).await.unwrap();
     let copies = memories.promoted_copies(&project(), soon()).await.unwrap();
-    assert_eq!((copies.within_reach.len(), copies.out_of_reach), (0, 1));
+    assert_eq!((copies.within_reach.len(), copies.out_of_reach.len()), (0, 1));
+    let copies = copies.in_own_bank();
+    let taken: Vec<_> = copies.within_reach.iter().map(|copy| (copy.title.as_str(), copy.owner.as_str())).collect();
+    assert_eq!(taken, [("Retry with backoff", "blue")], "the user works in all workspaces of the bank");
+    let erased = memories.delete_workspace_with(&copies, &project(), soon()).await.unwrap();
+    assert_eq!((erased.removed.memories, world.memories().await.len()), (1, 0));
     world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn copies_go_with_their_workspace_whatever_was_edited_since() {
+    let world = world(good_model()).await;
+    world.share_a_team().await;
+    let memories = &world.handle.memories;
+    let own = world.recorded(lesson("Retry with backoff", "double the delay")).await;
+    let edit = async |id, content: &str| {
+        let changes = Changes { content: Some(content.into()), ..Changes::default() };
+        let update = UpdateRequest { id, workspace: project(), changes, if_revision: None };
+        memories.update(update, soon()).await.unwrap();
+    };
+    let first = memories.promote(own, &project(), soon()).await.unwrap().id;
+    edit(own, "double the delay, with jitter").await;
+    let second = memories.promote(own, &project(), soon()).await.unwrap().id;
+    edit(own, "double the delay, at most a minute").await;
+    edit(first, "triple the delay").await;
+    // A memory that the team has from elsewhere is no copy, whatever it was written after.
+    let shared = RecordRequest { scope: Scope::Team, ..lesson("Cap the pause", "at a minute") };
+    let shared = world.recorded(RecordRequest { parent_memory_id: Some(own), ..shared }).await;
+
+    let copies = memories.promoted_copies(&project(), soon()).await.unwrap();
+    assert_eq!(within_reach(&copies), [(first, Scope::Team), (second, Scope::Team)]);
+    memories.delete_workspace_with(&copies, &project(), soon()).await.unwrap();
+    let left: Vec<_> = world.memories().await.into_iter().map(|memory| memory.id).collect();
+    assert_eq!(left, [shared]);
+    world.stop().await;
+}
+
+/// Returns the ids and the scopes of the copies that are within reach, the oldest first.
+fn within_reach(copies: &PromotedCopies) -> Vec<(MemoryId, Scope)> {
+    copies.within_reach.iter().map(|copy| (copy.id, copy.scope)).collect()
 }

@@ -2,7 +2,7 @@
 //! made. A person decides whether it is made. That person may also promote what this rule does not propose, or agree
 //! once for all to whatever it proposes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -144,6 +144,23 @@ pub struct Promoted {
     pub created: bool,
 }
 
+/// A copy in a wider scope, as answers name it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PromotedCopy {
+    pub id: MemoryId,
+    pub title: String,
+    pub scope: Scope,
+    /// The name of the team or the organisation that has it.
+    pub owner: String,
+}
+
+impl PromotedCopy {
+    pub fn of(copy: &Memory) -> Self {
+        let owner = copy.owner().1.unwrap_or_default().to_owned();
+        Self { id: copy.id, title: copy.title.clone(), scope: copy.scope, owner }
+    }
+}
+
 /// Returns the id of the signal that confirms a memory of the wider scope which says the same as the promoted one. The
 /// id (a UUIDv8) stays the same however often that is tried, and becomes another once the words have changed.
 pub fn confirmation_id(promoted: &Memory, scope: Scope) -> SignalId {
@@ -157,6 +174,11 @@ pub fn mark_id(promoted: MemoryId, scope: Scope, workspace: &Workspace) -> Optio
     let readers = workspace.readers(scope).filter(|_| scope != Scope::Project)?;
     let (scope, readers) = (scope.as_str().as_bytes(), readers.as_bytes());
     Some(derived(&["promoted".as_bytes(), promoted.uuid().as_bytes(), scope, readers]).into())
+}
+
+/// Returns the id of the signal that says of this copy that a promotion made it, whatever it and its parent say since.
+pub fn copy_mark_id(copy: MemoryId) -> SignalId {
+    derived(&["promoted copy".as_bytes(), copy.uuid().as_bytes()]).into()
 }
 
 /// Makes the copy of `memory` for the next wider scope. The copy has the same words, and the memory as its parent. It
@@ -195,17 +217,23 @@ pub fn promoted(
 }
 
 /// Finds the workspace whose own memory was promoted to this copy, also through a copy of a copy. `parents` are the
-/// known parents. A copy whose parent is gone counts as shared by the workspace that it names. None where this is no
-/// copy of a workspace's own memory, for example because its team or organisation had the memory from elsewhere.
-pub fn origin<'a>(copy: &'a Memory, parents: &BTreeMap<MemoryId, &'a Memory>) -> Option<&'a WorkspaceId> {
+/// known parents, and `marks` those of the [marks](copy_mark_id) of copies that are stored. A copy whose parent is gone
+/// counts as shared by the workspace that it names. None where this is no copy of a workspace's own memory, for example
+/// because its team or organisation had the memory from elsewhere.
+pub fn origin<'a>(
+    copy: &'a Memory,
+    parents: &BTreeMap<MemoryId, &'a Memory>,
+    marks: &HashSet<SignalId>,
+) -> Option<&'a WorkspaceId> {
+    let is_marked = |copy: &Memory| marks.contains(&copy_mark_id(copy.id));
     match parents.get(&copy.parent_memory_id?) {
         None => Some(&copy.workspace_id),
         // Each step goes to a narrower scope, so the recursion ends.
         Some(parent) if wider(parent.scope) != Some(copy.scope) => None,
-        // The words differ, so somebody wrote this memory after its parent.
-        Some(parent) if parent.text_key() != copy.text_key() => None,
+        // The words differ and no promotion made it, so somebody wrote this memory after its parent.
+        Some(parent) if parent.text_key() != copy.text_key() && !is_marked(copy) => None,
         Some(parent) if parent.scope == Scope::Project => Some(&parent.workspace_id),
-        Some(parent) if parent.is_copy() => origin(parent, parents),
+        Some(parent) if parent.is_copy() => origin(parent, parents, marks),
         Some(_) => None,
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use reasoning_bank_actors::ports::Erased;
+use reasoning_bank_domain::evidence::promotion::PromotedCopy;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, WorkspaceId, WorkspaceKey};
 use reasoning_bank_store::backup::KnownBackup;
@@ -72,6 +73,9 @@ pub(in crate::cli) struct WorkspaceRemoval {
     pub(in crate::cli) id: WorkspaceId,
     pub(in crate::cli) name: String,
     pub(in crate::cli) removed: Erased,
+    /// The copies of its memories that were erased along with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::cli) promoted_removed: Vec<PromotedCopy>,
     /// The copies of its memories that its team, its organisation or others keep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) promoted_kept: Option<usize>,

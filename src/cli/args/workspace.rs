@@ -90,7 +90,7 @@ pub(in crate::cli) enum WorkspaceCommand {
     #[command(
         long_about = "Remove a workspace with its memories, traces and evidence for good, and say what was removed. \
             Asks first. Copies that a team or an organisation got of its memories stay theirs, unless --with-promoted \
-            is given.",
+            is given: then every copy goes, whatever was edited since.",
         after_help = "Examples:\n  \
             reasoning-bank workspace delete ~/src/old-project\n  \
             reasoning-bank workspace delete ~/src/old-project --with-promoted"

@@ -119,6 +119,10 @@ pub(in crate::cli) fn workspace_removed(answer: &WorkspaceRemoval) -> String {
         counted(removed.jobs, "job", "jobs"),
     ];
     let mut text = format!("removed from {} ({}): {}\n", clean_line(&answer.name), answer.id, parts.join(", "));
+    for copy in &answer.promoted_removed {
+        let (scope, owner, title) = (copy.scope.as_str(), clean_line(&copy.owner), clean_line(&copy.title));
+        let _ = writeln!(text, "removed from the {scope} {owner}: {title} ({})", copy.id);
+    }
     if let Some(kept @ 1..) = answer.promoted_kept {
         let copies = counted(kept as u64, "copy", "copies");
         let _ = writeln!(text, "kept: {copies} of its memories with teams or organisations");

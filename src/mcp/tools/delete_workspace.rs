@@ -4,6 +4,7 @@ use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::Erasure;
 use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::evidence::promotion::PromotedCopy;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use reasoning_bank_store::backup::KnownBackup;
@@ -13,6 +14,7 @@ use serde_json::Value;
 
 use super::delete_memory::RemovedCounts;
 use super::{Permission, ToolEffect, ToolSpec, Toolset};
+use crate::mcp::caller::Caller;
 use crate::mcp::calls::{Calling, ERASE_DEADLINE, Interrupted, document};
 use crate::mcp::schema;
 use crate::settings;
@@ -39,12 +41,15 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let (workspace, found) = calling.registered("path", &arguments.path).await?;
     let detail = system.workspaces.show(&workspace, deadline).await?;
     let mut copies = system.memories.promoted_copies(&workspace, deadline).await?;
+    if matches!(calling.caller, Caller::User { .. }) {
+        copies = copies.in_own_bank();
+    }
     let all_copies = copies.count();
     if !arguments.with_promoted {
         copies.within_reach.clear();
     }
-    for (_, scope) in &copies.within_reach {
-        calling.may_write_to(*scope)?;
+    for copy in &copies.within_reach {
+        calling.may_write_to(copy.scope)?;
     }
     let deleted_copies = copies.within_reach.len();
     let mut what = format!(
@@ -65,7 +70,8 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     settings::forget(&options.data_dir, &found).map_err(Error::internal)?;
     let promoted_kept = all_copies - deleted_copies;
     let backups = calling.backups_with(found).await?;
-    document(&DeletedWorkspace { removed: removed.into(), promoted_kept, reinstated, backups })
+    let promoted_removed = copies.within_reach;
+    document(&DeletedWorkspace { removed: removed.into(), promoted_removed, promoted_kept, reinstated, backups })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -87,6 +93,10 @@ struct Arguments {
 struct DeletedWorkspace {
     #[serde(flatten)]
     removed: RemovedCounts,
+    /// The copies of its memories that were erased along with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    promoted_removed: Vec<PromotedCopy>,
     /// The copies of its memories that teams and organisations keep.
     promoted_kept: usize,
     /// The memories of its team and its organisation that its own had superseded, which are back in search.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use reasoning_bank_actors::ports::Erased;
 use reasoning_bank_domain::episode::Visibility;
 use reasoning_bank_domain::evidence::feedback::{Moved, Reported};
-use reasoning_bank_domain::evidence::promotion::{Promoted, Proposal, Proposals};
+use reasoning_bank_domain::evidence::promotion::{Promoted, PromotedCopy, Proposal, Proposals};
 use reasoning_bank_domain::evidence::stability::{CommitName, JudgedMemory, JudgedWork, Stability, WorkStanding};
 use reasoning_bank_domain::memory::pattern::PatternStage;
 use reasoning_bank_domain::memory::trace::{
@@ -149,6 +149,12 @@ fn a_workspace_is_shown_with_what_its_checkout_proposes() {
         id: workspace.id.clone(),
         name: workspace.name.clone(),
         removed,
+        promoted_removed: vec![PromotedCopy {
+            id: id(5),
+            title: "Retry with backoff".into(),
+            scope: Scope::Team,
+            owner: "web".into(),
+        }],
         promoted_kept: Some(2),
         backups: Vec::new(),
         reinstated: vec![id(4)],
