@@ -4,8 +4,9 @@
 //! become of one, `operational_warning` says which are no lessons, and `search_texts` are the texts that it is found
 //! by. `succession` stores which memory replaced which; `update_detection` reads two texts and decides whether one
 //! updates the other. `signature` tells kinds of errors apart, `label` compares the names of domains, and `observation`
-//! is what is said about the use of memories, and `pattern` the part that makes a memory a pattern. `field` checks
-//! texts and numbers that are given, and `comparison` has the forms in which texts are compared.
+//! is what is said about the use of memories, and `pattern` the part that makes a memory a pattern. `confirmation` says
+//! when a lesson is evidence for a memory that says the same. `field` checks texts and numbers that are given, and
+//! `comparison` has the forms in which texts are compared.
 
 pub mod ids;
 pub mod label;
@@ -19,6 +20,7 @@ pub mod workspace;
 
 mod changes;
 mod comparison;
+mod confirmation;
 mod field;
 mod kinds;
 mod operational_warning;

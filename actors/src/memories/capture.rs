@@ -17,7 +17,7 @@ use crate::workspaces::Resolved;
 impl MemoriesHandle {
     /// Stores the drafts, all of them or none, and answers in their order. They are of this workspace. What is stored
     /// is durable when this returns. A draft that is stored already adds nothing. One that says the same as another
-    /// memory confirms that memory, once.
+    /// memory confirms that memory, once, unless that one comes from the same session.
     ///
     /// # Errors
     /// `WorkspaceUnknown` where the workspace was deleted since it was resolved: this does not bring it back.
@@ -47,10 +47,10 @@ impl MemoriesHandle {
         let memories = open.iter().map(|(_, draft)| draft.memory.clone()).collect();
         let (prepared, revisions) = self.prepare(memories, LessonBatch::of_strangers().on_try(tries), deadline).await;
         for ((position, draft), prepared) in open.into_iter().zip(prepared) {
-            found[position] = draft.compared(prepared.reinforces(), &stored);
+            found[position] = draft.compared(prepared.existing(), &stored);
             match (found[position].0, prepared) {
                 (Novelty::Confirms, PreparedLesson::Same { existing, memory }) => {
-                    batch.push(Record::Signal(memory.confirmation(existing, draft.ids.confirmation)));
+                    batch.extend(memory.confirmation(&existing, draft.ids.confirmation).map(Record::Signal));
                 }
                 (Novelty::New, PreparedLesson::New { memory, passages, .. }) => {
                     added.push(position);
@@ -59,18 +59,28 @@ impl MemoriesHandle {
                 _ => {}
             }
         }
+        batch.extend(revisions);
         if batch.is_empty() {
             return Ok(found);
         }
-        batch.extend(revisions);
         batch.insert(0, Record::Workspace(self.workspaces.registration(&begun.workspace)));
         self.workspaces.still_there(begun, deadline).await?;
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(&begun.workspace);
-        for (position, commit) in added.into_iter().zip(committed.memories) {
-            if let MemoryCommit::Reinforced(existing) = commit {
-                found[position] = (Novelty::Confirms, Some(existing));
-            }
+        let commits = added.into_iter().zip(committed.memories);
+        let reinforced: Vec<(usize, MemoryId)> = commits
+            .filter_map(|(position, commit)| match commit {
+                MemoryCommit::Reinforced(existing) => Some((position, existing)),
+                MemoryCommit::Created(_) => None,
+            })
+            .collect();
+        let ids: Vec<MemoryId> = reinforced.iter().map(|(_, id)| *id).collect();
+        // The drafts are stored, whatever becomes of this question.
+        let existing = self.memories_of(&ids, deadline).await.unwrap_or_default();
+        for (position, id) in reinforced {
+            let same = existing.iter().find(|memory| memory.id == id);
+            let compared = same.map(|same| drafts[position].compared(Some(same), &stored));
+            found[position] = compared.unwrap_or((Novelty::Confirms, Some(id)));
         }
         Ok(found)
     }

@@ -34,7 +34,7 @@ pub(super) enum PreparedLesson {
         similar: Vec<Memory>,
     },
     Same {
-        existing: MemoryId,
+        existing: Box<Memory>,
         memory: Box<Memory>,
     },
 }
@@ -222,11 +222,16 @@ impl PreparedLesson {
         true
     }
 
-    pub(super) fn reinforces(&self) -> Option<MemoryId> {
+    /// Returns the memory that says the same already.
+    pub(super) fn existing(&self) -> Option<&Memory> {
         match self {
             Self::New { .. } => None,
-            Self::Same { existing, .. } => Some(*existing),
+            Self::Same { existing, .. } => Some(existing),
         }
+    }
+
+    pub(super) fn reinforces(&self) -> Option<MemoryId> {
+        self.existing().map(|existing| existing.id)
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -255,14 +260,16 @@ impl PreparedLesson {
         Learned { id: self.reinforces().unwrap_or(memory.id), title: memory.title.clone() }
     }
 
-    pub(super) fn into_record(self) -> Record {
+    /// Returns the memory to store, or the signal that confirms the existing one. None where the lesson is no evidence
+    /// for that, because its session said the same before.
+    pub(super) fn into_record(self) -> Option<Record> {
         let confirmation = self.memory().session_confirmation_id(self.reinforces());
         let confirmation = confirmation.unwrap_or_else(|| Uuid::now_v7().into());
         match self {
             Self::New { memory, passages, .. } => {
-                Record::Memory { memory: *memory, passages, confirm: Some(confirmation) }
+                Some(Record::Memory { memory: *memory, passages, confirm: Some(confirmation) })
             }
-            Self::Same { existing, memory } => Record::Signal(memory.confirmation(existing, confirmation)),
+            Self::Same { existing, memory } => memory.confirmation(&existing, confirmation).map(Record::Signal),
         }
     }
 }
@@ -317,7 +324,7 @@ impl MemoriesHandle {
                 Likeness::Same if lessons.replaced.contains(&near.id) => {}
                 Likeness::Same if lessons.confirm(&near, &memory, &passages) => {
                     lessons.say_again(&near, &memory, &stored);
-                    return PreparedLesson::Same { existing: near.id, memory: Box::new(memory) };
+                    return PreparedLesson::Same { existing: Box::new(near), memory: Box::new(memory) };
                 }
                 Likeness::Same | Likeness::Related if !derived.derived_from.contains(&near.id) => {
                     derived.derive_from(&near);

@@ -13,7 +13,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::compare::LessonBatch;
+use super::compare::{LessonBatch, PreparedLesson};
 use super::learn::{PendingIds, ids};
 use super::merge_sources::LessonSources;
 use super::overrule::Overruled;
@@ -100,7 +100,7 @@ impl MemoriesHandle {
         batch.extend(overruled.revisions);
         batch.extend(decided);
         batch.extend(revisions);
-        batch.extend(prepared.into_iter().map(|prepared| prepared.into_record()));
+        batch.extend(prepared.into_iter().filter_map(PreparedLesson::into_record));
         batch.extend(signals.iter().cloned().map(Record::Signal));
         let committed = self.store.commit(batch, deadline).await?;
         self.workspaces.registered(workspace);

@@ -62,7 +62,7 @@ impl MemoriesHandle {
         let Resolved { workspace, .. } = begun;
         let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace)), Record::Trace(trace.clone())];
         let sources: Vec<LessonSources> = prepared.iter().map(LessonSources::of).collect();
-        batch.extend(prepared.into_iter().map(|prepared| prepared.into_record()));
+        batch.extend(prepared.into_iter().filter_map(PreparedLesson::into_record));
         batch.extend(revisions);
         let used: Vec<MemoryId> = run.signals.iter().map(|signal| signal.memory_id).collect();
         batch.extend(run.signals.into_iter().map(Record::Signal));
@@ -105,7 +105,7 @@ impl MemoriesHandle {
             let pending = PendingIds::of(&prepared);
             let job = done(pending.learned.clone(), notes.clone());
             let mut batch = vec![Record::Job(job.clone())];
-            batch.extend(prepared.into_iter().map(|prepared| match prepared.into_record() {
+            batch.extend(prepared.into_iter().filter_map(PreparedLesson::into_record).map(|record| match record {
                 Record::Memory { memory, passages, confirm } => {
                     Record::Memory { memory, passages, confirm: confirm.filter(|_| confirms) }
                 }

@@ -58,13 +58,13 @@ impl MemoriesHandle {
             let replaces = &learned.memory().succession.replaces;
             similar = learned.similar().iter().map(SimilarMemory::from).collect();
             updates = replaces.iter().copied().filter(|id| !supersedes.contains(id)).collect();
-            batch.push(match learned.into_record() {
+            batch.extend(learned.into_record().map(|record| match record {
                 // A memory that takes the place of another one is a memory of its own.
                 Record::Memory { memory, passages, .. } if !supersedes.is_empty() => {
                     Record::Memory { memory, passages, confirm: None }
                 }
                 record => record,
-            });
+            }));
         }
         let newer = near.unwrap_or(facts.id);
         batch.extend(self.superseding(&older, &linked, newer, &said_by, deadline).await?);

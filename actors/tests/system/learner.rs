@@ -25,6 +25,10 @@ fn exchange(question: &str, answer: &str) -> Exchange {
     Exchange { question: question.into(), answer: answer.into(), session: Some("session-1".into()), asked_first: None }
 }
 
+fn of_session(session: &str, answer: &str) -> Exchange {
+    Exchange { session: Some(session.into()), ..exchange(QUESTION, answer) }
+}
+
 fn worthless() -> Exchange {
     exchange(
         "Thanks a lot for your help today!",
@@ -72,7 +76,7 @@ async fn what_another_memory_says_already_confirms_it_once() {
     let world = world(good_model()).await;
     let first = world.capture(exchange(QUESTION, ANSWER)).await.id;
     // The same lesson in a conversation of another day: nobody asked twice with the same noise around it.
-    let other = exchange(QUESTION, &format!("Great question!\n\n{ANSWER}\n\nLet me know if you need more."));
+    let other = of_session("2", &format!("Great question!\n\n{ANSWER}\n\nLet me know if you need more."));
     let again = world.capture(other.clone()).await;
     assert_eq!(fate(&again), (true, Some(Novelty::Confirms), first));
     let signals = world.signals().await;
@@ -120,7 +124,7 @@ async fn a_batch_says_of_each_what_became_of_it_and_learns_nothing_the_second_ti
 #[tokio::test(start_paused = true)]
 async fn the_same_lesson_told_twice_in_one_batch_is_one_memory() {
     let world = world(good_model()).await;
-    let batch = vec![exchange(QUESTION, ANSWER), exchange(QUESTION, &format!("Sure!\n\n{ANSWER}"))];
+    let batch = vec![exchange(QUESTION, ANSWER), of_session("2", &format!("Sure!\n\n{ANSWER}"))];
     let captured = world.handle.learner.learn(batch, &project(), Trust::Model, soon()).await.unwrap();
     assert_eq!(fate(&captured[1]), (true, Some(Novelty::Confirms), captured[0].id));
     assert_eq!(world.held().await, (1, 1));
@@ -142,10 +146,26 @@ async fn without_vectors_exact_repetitions_are_still_found() {
     let world = world(good_model()).await;
     world.embedder.set_state(EmbedderState::Failed("no model".into()));
     let first = world.capture(exchange(QUESTION, ANSWER)).await.id;
-    let other = exchange(QUESTION, &format!("Great question!\n\n{ANSWER}"));
+    let other = of_session("2", &format!("Great question!\n\n{ANSWER}"));
     assert_eq!(fate(&world.capture(other.clone()).await), (true, Some(Novelty::Confirms), first));
     assert!(!world.capture(other).await.outcome.is_captured());
     assert_eq!(world.held().await, (1, 1));
+    world.stop().await;
+}
+
+#[rstest]
+#[tokio::test(start_paused = true)]
+async fn what_one_session_says_twice_is_no_evidence(#[values(false, true)] with_vectors: bool) {
+    let world = world(good_model()).await;
+    if !with_vectors {
+        world.embedder.set_state(EmbedderState::Failed("no model".into()));
+    }
+    let first = world.capture(exchange(QUESTION, ANSWER)).await.id;
+    let again = exchange(QUESTION, &format!("Great question!\n\n{ANSWER}"));
+    for _ in 0..2 {
+        assert_eq!(fate(&world.capture(again.clone()).await), (false, Some(Novelty::Known), first));
+    }
+    assert_eq!(world.held().await, (1, 0));
     world.stop().await;
 }
 

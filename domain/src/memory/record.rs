@@ -11,9 +11,8 @@ use super::kinds::{MemoryOutcome, Scope, SourceType, Status, Trust};
 use super::label::label_key;
 use super::pattern::{PatternPart, PatternStatistics};
 use super::search_texts::{FURTHER_TASKS_MAX, GIST_MAX_CHARS, WORDINGS_MAX};
-use super::signal::{Signal, SignalKind, id_within_trace};
 use super::succession::Succession;
-use crate::memory::ids::{MemoryId, SignalId, TraceId, derived};
+use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::signature::Signature;
 use crate::memory::trace::Outcome;
 use crate::memory::workspace::WorkspaceId;
@@ -200,9 +199,9 @@ impl Memory {
         self.error_context.is_some()
     }
 
-    /// Tells whether a model has to read the memory as one of what failed: a warning, or a lesson of a failure that says
-    /// no error. What such a lesson tells is either what failed or what to do instead. A lesson that was learned as from
-    /// a success is one as long as its trace counts as a failure.
+    /// Tells whether a model has to read the memory as one of what failed: a warning, or a lesson of a failure that
+    /// says no error. What such a lesson tells is either what failed or what to do instead. A lesson that was learned
+    /// as from a success is one as long as its trace counts as a failure.
     pub fn is_of_failure(&self) -> bool {
         let is_refuted = self.outcome == MemoryOutcome::Success && self.trace_outcome == Some(Outcome::Failure);
         self.is_warning() || self.outcome == MemoryOutcome::Failure || is_refuted
@@ -261,32 +260,6 @@ impl Memory {
     /// Returns the kind of error that the memory warns of. None where it is no warning.
     pub fn signature(&self) -> Option<Signature> {
         self.error_context.as_ref().map(ErrorContext::signature)
-    }
-
-    /// Returns the signal by which this lesson confirms `existing`, a stored memory that says the same. Its id is
-    /// `fresh` for a lesson without a trace.
-    pub fn confirmation(&self, existing: MemoryId, fresh: SignalId) -> Signal {
-        let (id, workspace) = (self.confirmation_id(existing, fresh), self.workspace_id.clone());
-        let confirmed = Signal::new(id, existing, workspace, SignalKind::Confirmed, self.created_at);
-        Signal { trace_id: self.trace_id, ..confirmed }
-    }
-
-    /// Returns the id of the signal by which this lesson confirms `existing`. It is the same for all lessons of one
-    /// trace that say the same, so that a solve, or a session that reports on it, confirms a memory once. It is `fresh`
-    /// without a trace.
-    pub fn confirmation_id(&self, existing: MemoryId, fresh: SignalId) -> SignalId {
-        self.trace_id.map_or(fresh, |trace| {
-            id_within_trace(trace, existing, SignalKind::Confirmed, self.source_session.as_deref())
-        })
-    }
-
-    /// Returns an id for the confirmation by this lesson that is the same whenever its session says it again: of the
-    /// memory that it confirms, or of what it says where that memory is not known yet. None where the lesson has no
-    /// session.
-    pub fn session_confirmation_id(&self, existing: Option<MemoryId>) -> Option<SignalId> {
-        let of = existing.map_or_else(|| self.duplicate_key(), |id| id.to_string());
-        let session = self.source_session.as_deref()?;
-        Some(derived(&[b"confirmed in a session", session.as_bytes(), of.as_bytes()]).into())
     }
 
     /// Returns the owner, who reads the memory: a workspace, a team or an organisation, with its name.

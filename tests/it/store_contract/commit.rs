@@ -97,6 +97,24 @@ async fn what_says_the_same_to_the_same_readers_confirms_what_is_there(
 
 #[rstest]
 #[tokio::test]
+async fn a_session_does_not_confirm_what_it_said_itself(#[values(InMemory, Lance, Resident)] backend: Backend) {
+    let opened = backend.open().await;
+    let store = &opened.store;
+    let here = workspace("/here");
+    let of = |session: &str| {
+        let source_session = Some(session.to_owned());
+        Memory { source_session, ..memory(&here, "Retry with backoff", "wait 1, 2, 4 seconds") }
+    };
+    let first = of("a");
+    commit(store, vec![record(&first, None), record(&of("a"), None)]).await;
+    let committed = commit(store, vec![record(&of("a"), None), record(&of("b"), None)]).await;
+    assert_eq!(committed.memories, [MemoryCommit::Reinforced(first.id); 2]);
+    let row = &store.reads().get(vec![first.id], soon()).await.unwrap()[0];
+    assert_eq!(row.evidence.count(SignalKind::Confirmed), 1, "only the other session is a witness");
+}
+
+#[rstest]
+#[tokio::test]
 async fn a_trace_confirms_a_memory_once_and_another_error_is_no_duplicate(
     #[values(InMemory, Lance, Resident)] backend: Backend,
 ) {

@@ -99,7 +99,8 @@ pub struct Committed {
 pub enum MemoryCommit {
     /// It was stored.
     Created(MemoryId),
-    /// It was not stored: this memory, which is there, says the same and was confirmed.
+    /// It was not stored: this memory, which is there, says the same. It was confirmed, unless the same session had
+    /// said so first.
     Reinforced(MemoryId),
 }
 

@@ -150,23 +150,24 @@ impl Data {
             return MemoryCommit::Created(id);
         }
         if let Some(confirm) = confirm
-            && let Some(existing) = self.duplicate_of(&memory)
+            && let Some(existing) = self.duplicate_of(&memory).cloned()
         {
-            let confirmation = memory.confirmation(existing, confirm);
-            self.signals.entry(confirmation.id).or_insert(confirmation);
-            return MemoryCommit::Reinforced(existing);
+            if let Some(confirmation) = memory.confirmation(&existing, confirm) {
+                self.signals.entry(confirmation.id).or_insert(confirmation);
+            }
+            return MemoryCommit::Reinforced(existing.id);
         }
         self.memories.insert(id, Stored::new(memory, passages));
         MemoryCommit::Created(id)
     }
 
-    fn duplicate_of(&self, memory: &Memory) -> Option<MemoryId> {
+    fn duplicate_of(&self, memory: &Memory) -> Option<&Memory> {
         if memory.status != Status::Active {
             return None;
         }
         let key = memory.duplicate_key();
         let same = |stored: &&Stored| stored.memory.status == Status::Active && stored.memory.duplicate_key() == key;
-        self.memories.values().find(same).map(|stored| stored.memory.id)
+        self.memories.values().find(same).map(|stored| &stored.memory)
     }
 
     pub(super) fn evidence(&self, id: MemoryId) -> Evidence {

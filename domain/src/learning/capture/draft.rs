@@ -36,13 +36,14 @@ impl Draft {
 
     /// Returns what a draft whose own memory is not `stored` adds to the bank, and the memory that stands for the
     /// draft. `same` is the memory that says the same. A draft that confirmed a memory before is known in any case,
-    /// though that memory may be another one now, or gone.
-    pub fn compared(&self, same: Option<MemoryId>, stored: &HashSet<Uuid>) -> (Novelty, Option<MemoryId>) {
-        if stored.contains(&self.ids.confirmation.uuid()) {
-            return (Novelty::Known, same);
+    /// though that memory may be another one now, or gone. So is one whose session said the same before.
+    pub fn compared(&self, same: Option<&Memory>, stored: &HashSet<Uuid>) -> (Novelty, Option<MemoryId>) {
+        let is_own_word = same.is_some_and(|same| self.memory.is_own_word_on(same));
+        if is_own_word || stored.contains(&self.ids.confirmation.uuid()) {
+            return (Novelty::Known, same.map(|same| same.id));
         }
         match same {
-            Some(existing) => (Novelty::Confirms, Some(existing)),
+            Some(existing) => (Novelty::Confirms, Some(existing.id)),
             None => (Novelty::New, Some(self.ids.memory)),
         }
     }
@@ -73,10 +74,14 @@ mod tests {
     fn a_draft_is_new_or_confirms_what_says_the_same_and_does_so_once() {
         let (draft, none) = (draft(1), HashSet::new());
         assert_eq!(draft.compared(None, &none), (Novelty::New, Some(id(1))));
-        assert_eq!(draft.compared(Some(id(2)), &none), (Novelty::Confirms, Some(id(2))));
+        let same = strategy(2);
+        assert_eq!(draft.compared(Some(&same), &none), (Novelty::Confirms, Some(id(2))));
         let confirmed = HashSet::from([draft.ids.confirmation.uuid()]);
-        assert_eq!(draft.compared(Some(id(2)), &confirmed), (Novelty::Known, Some(id(2))));
+        assert_eq!(draft.compared(Some(&same), &confirmed), (Novelty::Known, Some(id(2))));
         assert_eq!(draft.compared(None, &confirmed), (Novelty::Known, None));
+        let of_session = |memory: Memory| Memory { source_session: Some("a".into()), ..memory };
+        let again = Draft { memory: of_session(draft.memory.clone()), ..draft };
+        assert_eq!(again.compared(Some(&of_session(same)), &none), (Novelty::Known, Some(id(2))), "its own word");
     }
 
     proptest! {

@@ -9,7 +9,8 @@ use reasoning_bank_actors::ports::{Batch, Committed, MemoryCommit, Record, Store
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::episode::EpisodeState;
 use reasoning_bank_domain::learning::job::Job;
-use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
+use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, SignalId, TraceId};
+use reasoning_bank_domain::memory::signal::Signal;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::{Memory, Status};
 
@@ -58,7 +59,7 @@ pub(in crate::lance) async fn resolve(
                     outcome.memories.push(what);
                     match (what, confirm) {
                         (MemoryCommit::Reinforced(existing), Some(id)) => {
-                            confirmations.push(Record::Signal(memory.confirmation(existing, id)));
+                            confirmations.extend(known.confirmation(&memory, existing, id).map(Record::Signal));
                         }
                         _ if is_new => records.push(Record::Memory { memory, passages, confirm }),
                         _ => {}
@@ -130,6 +131,8 @@ struct KnownMemories {
     memories: HashMap<MemoryId, Option<String>>,
     /// The active memories by their duplicate keys.
     by_duplicate_key: HashMap<String, BTreeSet<MemoryId>>,
+    /// The memories that a new one may confirm: those that were compared.
+    compared: HashMap<MemoryId, Memory>,
     /// True where one of the batches may confirm what is stored. Only then does it matter what memories say.
     is_compared: bool,
     /// The ids of the memories that the batches revise, each with the whole memory where one is stored.
@@ -153,10 +156,11 @@ impl KnownMemories {
         };
         let revised: Vec<MemoryId> = revised.into_iter().collect();
         let (revised, similar) = tokio::try_join!(read::memories(tables, &revised), similar(tables, &new))?;
+        known.compared.extend(similar.same_text.into_iter().map(|memory| (memory.id, memory)));
         for memory in revised {
             known.add(&memory, known.key(&memory));
         }
-        for (id, key) in similar {
+        for (id, key) in similar.keys {
             known.insert(id, key);
         }
         Ok(known)
@@ -178,6 +182,9 @@ impl KnownMemories {
     }
 
     fn add(&mut self, memory: &Memory, key: Option<String>) {
+        if key.is_some() {
+            self.compared.insert(memory.id, memory.clone());
+        }
         self.insert(memory.id, key);
         if let Some(whole) = self.revised.get_mut(&memory.id) {
             *whole = Some(memory.clone());
@@ -197,6 +204,12 @@ impl KnownMemories {
         }
         self.add(memory, key);
         (MemoryCommit::Created(memory.id), true)
+    }
+
+    /// Returns the signal by which a lesson confirms a memory that says exactly the same. None where it is no evidence
+    /// for that.
+    fn confirmation(&self, lesson: &Memory, existing: MemoryId, fresh: SignalId) -> Option<Signal> {
+        lesson.confirmation(self.compared.get(&existing)?, fresh)
     }
 
     /// Returns the memory as it is before this batch, if a revision of it is asked for.
@@ -410,9 +423,15 @@ impl KnownTraces {
     }
 }
 
-/// Finds the stored memories that have the id of one of these, or the text of one that may confirm another. Each comes
-/// with its duplicate key where it is active and says the same.
-async fn similar(tables: &Tables, memories: &[(&Memory, bool)]) -> Result<Vec<(MemoryId, Option<String>)>, StoreError> {
+/// The stored memories that have the id of a new one, or the text of one that may confirm another.
+struct SimilarMemories {
+    /// The ids of all of them, each with its duplicate key where the memory is active and says the same.
+    keys: Vec<(MemoryId, Option<String>)>,
+    /// Those of the same text.
+    same_text: Vec<Memory>,
+}
+
+async fn similar(tables: &Tables, memories: &[(&Memory, bool)]) -> Result<SimilarMemories, StoreError> {
     let ids: Vec<String> = memories.iter().map(|(memory, _)| memory.id.to_string()).collect();
     let confirming = memories.iter().filter(|(_, may_confirm)| *may_confirm);
     let keys = confirming.flat_map(|(memory, _)| [memory.duplicate_key(), memory.former_duplicate_key()]);
@@ -421,8 +440,9 @@ async fn similar(tables: &Tables, memories: &[(&Memory, bool)]) -> Result<Vec<(M
         read::present(&tables.memories, ids),
         read::select_these(&tables.memories, "duplicate_key", keys.into_iter().collect(), &["body"])
     )?;
+    let same_text = rows::decode_bodies::<Memory>(&same_text)?;
     // A row of an older version has a key of that version, and its memory says what its key is now.
-    let same_text = rows::decode_bodies::<Memory>(&same_text)?.into_iter().map(|memory| {
+    let with_key = same_text.iter().map(|memory| {
         let key = (memory.status == Status::Active).then(|| memory.duplicate_key());
         Ok((memory.id, key))
     });
@@ -430,5 +450,6 @@ async fn similar(tables: &Tables, memories: &[(&Memory, bool)]) -> Result<Vec<(M
         .iter()
         .map(|id| -> Result<(MemoryId, Option<String>), StoreError> { Ok((id.parse().map_err(failed)?, None)) });
     // a memory that is in both counts with its key
-    same_id.chain(same_text).collect()
+    let keys = same_id.chain(with_key).collect::<Result<_, StoreError>>()?;
+    Ok(SimilarMemories { keys, same_text })
 }
