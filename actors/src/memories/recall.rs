@@ -55,9 +55,9 @@ struct Found {
 impl Found {
     fn recalled(mut self) -> Vec<Recalled> {
         let recalled = |ranked: Ranked| {
-            let Ranked { facts, evidence, score, relevance, outdated_by, contested_by, .. } = ranked;
+            let Ranked { facts, evidence, score, relevance, spared, outdated_by, contested_by, .. } = ranked;
             let memory = self.bodies.remove(&facts.id)?;
-            Some(Recalled { memory, evidence, score, relevance, outdated_by, contested_by })
+            Some(Recalled { memory, evidence, score, relevance, spared, outdated_by, contested_by })
         };
         self.ranking.into_kept().filter_map(recalled).collect()
     }
@@ -255,7 +255,8 @@ impl MemoriesHandle {
         Ok(Found { ranking, bodies, partial, mode, notes })
     }
 
-    /// Cuts what is not relevant enough. Notes say where words alone decide the relevance, and where nothing is left.
+    /// Cuts what is not relevant enough. Where the caller decides what that is, each memory is marked that an answer
+    /// leaves out by default. Notes say where words alone decide the relevance, and where nothing is left.
     fn cut_irrelevant(
         &self,
         ranking: &mut Ranking,
@@ -263,7 +264,11 @@ impl MemoriesHandle {
         asked_for: Option<f64>,
         mode: SearchMode,
     ) -> Vec<Note> {
-        let least = asked_for.unwrap_or(self.settings.min_relevance);
+        let by_default = self.settings.min_relevance;
+        if asked_for.is_some() && by_default > 0.0 && !search.one_trace {
+            ranking.note_spared(by_default);
+        }
+        let least = asked_for.unwrap_or(by_default);
         if least <= 0.0 {
             return Vec::new();
         }

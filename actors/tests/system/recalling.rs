@@ -283,3 +283,27 @@ async fn what_earlier_versions_said_of_their_own_limits_is_in_no_answer_and_in_n
     assert_eq!(shown.title, title, "it is kept");
     world.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_search_for_what_is_nearest_marks_what_an_answer_leaves_out() {
+    let retrieval = RetrievalSettings { min_relevance: 0.01, ..RetrievalSettings::default() };
+    let world = world_with(good_model(), SystemSettings { retrieval, ..SystemSettings::default() }).await;
+    for (title, content) in [
+        ("Fix the session loader", "the session loader drops users, as it reads them by their id"),
+        ("Close files", "before a session ends"),
+        ("Translate zebra", "quagga okapi"),
+    ] {
+        world.recorded(lesson(title, content)).await;
+    }
+    let asked = query("the session loader drops users by their id");
+    let by_default = set(ids(&found(&world, asked.clone()).await));
+    let nearest = found(&world, RetrieveRequest { min_relevance: Some(0.0), ..asked.clone() }).await;
+    let is_marked = |found: &&RecalledView| found.far_below_best || found.below_threshold;
+    let marked = set(nearest.memories.iter().filter(is_marked).map(|found| found.memory.id));
+    assert!(nearest.memories.iter().any(|found| found.far_below_best), "{nearest:?}");
+    assert_eq!(set(ids(&nearest)).difference(&marked).copied().collect::<BTreeSet<_>>(), by_default);
+    let explained = world.handle.memories.explain(RetrieveRequest { min_relevance: Some(0.0), ..asked }, soon()).await;
+    let spared = explained.unwrap().candidates.into_iter().filter(|candidate| candidate.spared.is_some());
+    assert_eq!(set(spared.map(|candidate| candidate.id)), marked);
+    world.stop().await;
+}

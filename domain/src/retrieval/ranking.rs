@@ -62,6 +62,8 @@ pub struct Ranked {
     pub relevance: f64,
     /// The rule that cut it. None where it is in the answer.
     pub cut: Option<Cut>,
+    /// The rule that cuts it where the caller asks for no relevance of its own. None where this answer keeps to that.
+    pub spared: Option<Cut>,
     /// The newest memory of the answer that says something else of the same thing, where there is one.
     pub outdated_by: Option<MemoryId>,
     /// The newest memory of the answer that contradicts it, but is of lower trust or of another owner.
@@ -105,6 +107,7 @@ impl Ranking {
                 score,
                 relevance: judged.map_or(0.0, |judged| judged.value),
                 cut: None,
+                spared: None,
                 outdated_by: None,
                 contested_by: None,
             };
@@ -184,6 +187,15 @@ impl Ranking {
         let best = judged_by_features.map(|entry| entry.relevance).fold(0.0, f64::max);
         let far_below = self.kept_mut().filter(|entry| is_far_below(entry.relevance, best));
         far_below.for_each(|entry| entry.cut = Some(Cut::FarBelowBest { best }));
+    }
+
+    /// Notes at each memory of the answer the rule that would cut it in an answer that needs the relevance `least`.
+    pub fn note_spared(&mut self, least: f64) {
+        let mut shorter = self.clone();
+        shorter.require_relevance(least, false);
+        shorter.cut_far_below_best();
+        let kept = self.entries.iter_mut().zip(shorter.entries).filter(|(entry, _)| entry.cut.is_none());
+        kept.for_each(|(entry, shorter)| entry.spared = shorter.cut);
     }
 
     /// Returns the trace that the best of the answer was learned from, if any.

@@ -160,6 +160,9 @@ pub struct RecalledView {
     /// Its relevance is below what an answer needs by default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub below_threshold: bool,
+    /// Its relevance is far below that of the best, so that an answer leaves it out by default.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub far_below_best: bool,
     pub similarity_score: f64,
     pub recency_score: f64,
     pub error_score: f64,
@@ -182,6 +185,7 @@ impl RecalledView {
             memory: MemoryView::new(recalled.memory, &recalled.evidence, now),
             relevance: recalled.relevance,
             below_threshold: recalled.relevance < threshold,
+            far_below_best: matches!(recalled.spared, Some(Cut::FarBelowBest { .. })),
             similarity_score: score.similarity,
             recency_score: score.recency,
             error_score: score.error_context,
@@ -208,6 +212,9 @@ pub struct CandidateView {
     pub rank: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
+    /// The rule that cuts it where the caller asks for no relevance of its own. Absent where this answer keeps to that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spared: Option<Cut>,
     pub confidence: f64,
     /// The likelihood that the memory is about what was asked.
     pub relevance: f64,
@@ -223,7 +230,7 @@ impl CandidateView {
         let mut kept = 0;
         let view = |entry: &Ranked| {
             kept += usize::from(entry.cut.is_none());
-            let Ranked { facts, score, relevance, cut, .. } = entry;
+            let Ranked { facts, score, relevance, cut, spared, .. } = entry;
             Self {
                 id: facts.id,
                 title: body(facts.id).map(|memory| memory.title.clone()),
@@ -231,6 +238,7 @@ impl CandidateView {
                 scope: facts.scope,
                 rank: cut.is_none().then_some(kept),
                 cut: *cut,
+                spared: *spared,
                 confidence: score.confidence,
                 relevance: *relevance,
                 similarity_score: score.similarity,

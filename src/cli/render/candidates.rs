@@ -46,7 +46,7 @@ fn short(name: &str) -> &str {
 }
 
 fn row(candidate: &CandidateView) -> Vec<String> {
-    let CandidateView { id, title, rank, cut, composite_score, why, .. } = candidate;
+    let CandidateView { id, title, rank, cut, spared, composite_score, why, .. } = candidate;
     let mut row = vec![rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string()), format!("{composite_score:.3}")];
     row.extend(why.factors.iter().map(|factor| format!("{:.3}", factor.value)));
     row.extend(why.components.iter().map(|part| format!("{:.3}", part.value)));
@@ -55,7 +55,8 @@ fn row(candidate: &CandidateView) -> Vec<String> {
         row.push(cell.map_or_else(|| "-".to_owned(), |(list, score)| listed(list, score)));
     }
     let title = title.as_deref().map(clean_line).unwrap_or_default();
-    let cut = cut.map(|cut| format!("  ({})", words(cut))).unwrap_or_default();
+    let cut = cut.map(words).or_else(|| spared.map(|rule| format!("an answer leaves it out: {}", words(rule))));
+    let cut = cut.map(|words| format!("  ({words})")).unwrap_or_default();
     row.push(format!("{}  {}{cut}", dim(id), if rank.is_some() { bold(title) } else { title }));
     row
 }

@@ -44,6 +44,8 @@ fn recalled(entry: &RecalledView, explain: bool) -> String {
     let _ = writeln!(out, "       {}  {numbers}", dim(memory.id));
     if entry.below_threshold {
         let _ = writeln!(out, "       {}", dim("below the relevance that an answer needs"));
+    } else if entry.far_below_best {
+        let _ = writeln!(out, "       {}", dim("far less relevant than the best: an answer leaves it out"));
     }
     let newer = [
         ("superseded", memory.superseded_by),

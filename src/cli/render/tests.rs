@@ -85,6 +85,7 @@ fn found(memory: MemoryView, composite: f64) -> RecalledView {
         memory,
         relevance: 0.64,
         below_threshold: composite < 0.6,
+        far_below_best: false,
         similarity_score: 0.9,
         recency_score: 1.0,
         error_score: 0.0,
@@ -119,6 +120,9 @@ fn answer(memories: Vec<RecalledView>) -> Retrieved {
 #[test]
 fn a_search_shows_strategies_and_warnings() {
     insta::assert_snapshot!(plain(&retrieved(&answer(vec![found(strategy(), 0.714), found(warning(), 0.5)]), false)));
+    let far_below = RecalledView { far_below_best: true, ..found(strategy(), 0.714) };
+    let shown = plain(&retrieved(&answer(vec![far_below]), false));
+    assert!(shown.contains("far less relevant than the best: an answer leaves it out"), "{shown}");
 }
 
 #[test]
@@ -135,6 +139,7 @@ fn candidate(n: u128, title: &str, cut: Option<Cut>) -> CandidateView {
         scope: Scope::Project,
         rank: cut.is_none().then_some(1),
         cut,
+        spared: None,
         confidence: 0.7,
         relevance: 0.64,
         similarity_score: found.similarity_score,
@@ -165,6 +170,7 @@ fn an_explained_search_shows_every_candidate_and_the_rule_that_cut_it() {
         by_error(candidate(5, "Off by one", Some(Cut::BeyondN { n: 1 }))),
         by_words(candidate(6, "A long story", Some(Cut::OverTokens { max: 200 }))),
         CandidateView { title: None, ..candidate(7, "", Some(Cut::Gone)) },
+        CandidateView { spared: Some(Cut::FarBelowBest { best: 0.98 }), ..candidate(8, "Use a heap", None) },
     ];
     let retrieved = answer(vec![found(strategy(), 0.714)]);
     let shown = explained(&Explained { retrieved, domain: Some("algorithms".into()), candidates });

@@ -20,5 +20,6 @@ pub(crate) fn recalled(memory: Memory, relevance: f64, composite: f64) -> Recall
         confidence: 0.8,
         why,
     };
-    Recalled { memory, evidence: Evidence::default(), score, relevance, outdated_by: None, contested_by: None }
+    let evidence = Evidence::default();
+    Recalled { memory, evidence, score, relevance, spared: None, outdated_by: None, contested_by: None }
 }

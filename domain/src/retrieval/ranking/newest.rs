@@ -172,7 +172,7 @@ mod tests {
         };
         let (facts, evidence) = (Facts::from(memory), Evidence::default());
         let score = score(&Profile::default(), &asked, &facts, &evidence, &Default::default());
-        Ranked { facts, evidence, score, relevance: 1.0, cut, outdated_by: None, contested_by: None }
+        Ranked { facts, evidence, score, relevance: 1.0, cut, spared: None, outdated_by: None, contested_by: None }
     }
 
     /// Returns the answer for these memories, best first, with what outdates each.

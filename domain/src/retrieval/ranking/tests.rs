@@ -84,6 +84,18 @@ fn the_best_comes_first_and_ties_go_by_id() {
 }
 
 #[test]
+fn what_an_answer_leaves_out_by_default_stays_and_is_noted() {
+    let mut ranking = ranking(by_vector(&[1, 2, 3, 4].map(|n| (strategy(n), 1.0 - 0.1 * n as f64))));
+    for (entry, relevance) in ranking.entries.iter_mut().zip([0.9, 0.5, 0.4, 0.1]) {
+        entry.relevance = relevance;
+    }
+    ranking.note_spared(0.3);
+    let spared: Vec<Option<Cut>> = ranking.kept().map(|entry| entry.spared).collect();
+    let rules = [Cut::FarBelowBest { best: 0.9 }, Cut::BelowRelevance { least: 0.3 }];
+    assert_eq!(spared, [None, None, Some(rules[0]), Some(rules[1])]);
+}
+
+#[test]
 fn the_same_words_in_several_scopes_are_told_once_by_the_narrowest() {
     let copy = |n: u128, scope: Scope| Memory { title: "Same".into(), content: "Words".into(), scope, ..strategy(n) };
     let wide_is_better = [(copy(1, Scope::Org), 0.9), (copy(2, Scope::Team), 0.8), (copy(3, Scope::Project), 0.3)];
