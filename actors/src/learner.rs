@@ -108,7 +108,7 @@ impl LearnerHandle {
         let outcome = match assess(&exchange.question, &exchange.answer, &self.settings.thresholds).verdict {
             Err(refused) => CaptureOutcome::Refused(refused),
             Ok(traits) => {
-                let Exchange { question, answer, session, asked_first: _ } = exchange;
+                let Exchange { question, answer, session, .. } = exchange;
                 let work = Work::Capture { question, answer, session_id: session };
                 let Queued { queued, .. } = distiller.queue(work, workspace, deadline).await?;
                 if queued { CaptureOutcome::Queued(traits) } else { CaptureOutcome::Kept(traits, Novelty::Known) }

@@ -139,7 +139,18 @@ fn an_answer_that_the_next_message_takes_back_is_no_strategy() {
         (&json!(1), &json!(1)),
         "{report:#}"
     );
+    let unanswered = "## User\n\nHow do I see which process holds a port?\n\n## Assistant\n\nRun `netstat -r`, because it \
+                      shows the process of every listening socket. First become root, then look for the port.\n\n## \
+                      User\n\nThat did not work.\n";
+    place.write("project/unanswered.md", unanswered);
+    let report = learn(&place, &["unanswered.md"]);
+    assert_eq!(
+        (&report["total"]["kept"], &report["total"]["refused"]["taken_back"]),
+        (&json!(0), &json!(1)),
+        "{report:#}"
+    );
     let kept = memories(&place);
+    assert_eq!(kept.len(), 1, "{kept:#?}");
     assert_eq!(kept[0]["title"], "How do I make the feed importer skip duplicate rows?");
     assert!(kept[0]["content"].as_str().unwrap().contains("tenant_id"), "{kept:#?}");
 }

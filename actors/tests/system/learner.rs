@@ -22,7 +22,13 @@ const ANSWER: &str = "Run `ss -ltnp`, because it shows the process of every list
                       your own processes, so use `sudo` where the column is empty.";
 
 fn exchange(question: &str, answer: &str) -> Exchange {
-    Exchange { question: question.into(), answer: answer.into(), session: Some("session-1".into()), asked_first: None }
+    Exchange {
+        question: question.into(),
+        answer: answer.into(),
+        session: Some("session-1".into()),
+        asked_first: None,
+        said_next: None,
+    }
 }
 
 fn of_session(session: &str, answer: &str) -> Exchange {

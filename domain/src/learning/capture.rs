@@ -208,7 +208,7 @@ pub fn trust_of(format: Format) -> Trust {
 /// Removes secrets and invisible characters from an exchange. Returns the exchange, and how many there were.
 pub fn scrubbed(mut exchange: Exchange) -> (Exchange, Removed) {
     let removed = exchange.question.scrub() + exchange.answer.scrub() + exchange.session.scrub();
-    let removed = removed + exchange.asked_first.scrub();
+    let removed = removed + exchange.asked_first.scrub() + exchange.said_next.scrub();
     (exchange, removed)
 }
 

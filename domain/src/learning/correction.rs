@@ -7,17 +7,22 @@
 
 mod phrases;
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::{Match, Regex};
 
 use super::capture::{CaptureOutcome, CaptureRefusal, Captured, scrubbed, sentences};
 use super::transcript::{Exchange, Format};
+use crate::retrieval::standalone::only_carries_on;
+use crate::text::terms;
 
 /// The number of sentences that are read.
 const SENTENCES: usize = 3;
 /// A sentence is read up to this many characters.
 const LOOKED_AT_CHARS: usize = 400;
+/// The number of terms of an earlier question that an objection to its answer names.
+const TELLING: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ObjectionReading {
@@ -36,31 +41,106 @@ pub fn left_standing(format: Format, exchanges: Vec<Exchange>) -> (Vec<Exchange>
     if format == Format::Notes {
         return (exchanges, Vec::new());
     }
+    let objections = Objections::of(&exchanges);
     let (mut standing, mut refused) = (Vec::new(), Vec::new());
     for (n, exchange) in exchanges.iter().enumerate() {
-        if is_taken_back(&exchanges, n) {
+        if objections.has_taken_back(n) {
             let (_, removed) = scrubbed(exchange.clone());
             refused.push(Captured { outcome: CaptureOutcome::Refused(CaptureRefusal::TakenBack), id: None, removed });
             continue;
         }
-        let asked = asked(&exchanges, n);
-        let asked_first = (asked != exchange).then(|| asked.question.clone());
+        let asked = objections.asked(n);
+        let asked_first = (asked != n).then(|| exchanges[asked].question.clone());
         standing.push(Exchange { asked_first, ..exchange.clone() });
     }
     (standing, refused)
 }
 
-/// Tells whether what is asked next in the session takes back the answer of the exchange at `n`.
-pub(super) fn is_taken_back(exchanges: &[Exchange], n: usize) -> bool {
-    let next = exchanges.get(n + 1).filter(|next| next.session == exchanges[n].session);
-    next.is_some_and(|next| is_correction(&next.question))
+/// The objections of a session: which answers they take back, and which exchanges answer them.
+pub(super) struct Objections {
+    taken_back: Vec<bool>,
+    /// For each exchange, the one whose answer its question takes back.
+    corrected: Vec<Option<usize>>,
 }
 
-/// Returns the exchange that asked what the one at `n` answers: where that one takes back an answer, the first before
-/// it that does not.
-pub(super) fn asked(exchanges: &[Exchange], n: usize) -> &Exchange {
-    let before = (0..n).rev().find(|before| !is_taken_back(exchanges, *before));
-    &exchanges[before.map_or(0, |before| before + 1)]
+impl Objections {
+    /// Finds the objections among what is said behind each exchange, whether somebody answered it or not.
+    pub(super) fn of(exchanges: &[Exchange]) -> Self {
+        let none = vec![None; exchanges.len()];
+        let mut objections = Self { taken_back: vec![false; exchanges.len()], corrected: none };
+        for (n, exchange) in exchanges.iter().enumerate() {
+            if let Some(last) = before(exchanges, n).filter(|_| is_correction(&exchange.question)) {
+                objections.corrected[n] = Some(objections.note(exchanges, last, &exchange.question));
+            }
+            if let Some(said_next) = exchange.said_next.as_deref().filter(|said| is_correction(said)) {
+                objections.note(exchanges, n, said_next);
+            }
+        }
+        objections
+    }
+
+    /// Notes which answers an objection takes back that was said behind the exchange at `last`. Returns the exchange
+    /// that it objects to.
+    fn note(&mut self, exchanges: &[Exchange], last: usize, objection: &str) -> usize {
+        let mut wrong = objected_to(exchanges, last, objection);
+        self.taken_back[wrong] = true;
+        // Who only went along with an answer objects to that answer.
+        while let Some(answer) = before(exchanges, wrong).filter(|_| goes_along(&exchanges[wrong].question)) {
+            wrong = answer;
+            self.taken_back[wrong] = true;
+        }
+        wrong
+    }
+
+    /// Tells whether an objection takes back the answer of the exchange at `n`.
+    pub(super) fn has_taken_back(&self, n: usize) -> bool {
+        self.taken_back[n]
+    }
+
+    /// Returns the exchange whose answer the question at `n` takes back, where it does.
+    pub(super) fn corrected(&self, n: usize) -> Option<usize> {
+        self.corrected[n]
+    }
+
+    /// Returns the exchange that asked what the one at `n` answers: where that one takes back an answer, the first
+    /// before it that does not.
+    pub(super) fn asked(&self, n: usize) -> usize {
+        // Each step goes to an earlier exchange, so the recursion ends.
+        self.corrected[n].map_or(n, |before| self.asked(before))
+    }
+}
+
+/// Returns the exchange before this one, where it is of the same session.
+fn before(exchanges: &[Exchange], n: usize) -> Option<usize> {
+    n.checked_sub(1).filter(|before| exchanges[*before].session == exchanges[n].session)
+}
+
+/// Returns the exchange that an objection behind the exchange at `last` is about: that one, or the one before it where
+/// the objection names what was asked there, and nothing of what was asked last.
+fn objected_to(exchanges: &[Exchange], last: usize, objection: &str) -> usize {
+    let Some(earlier) = before(exchanges, last) else { return last };
+    let said: HashSet<String> = telling_terms(objection).collect();
+    let named = |asked: usize, other: usize| {
+        let Exchange { question, answer, .. } = &exchanges[other];
+        let elsewhere: HashSet<String> = telling_terms(question).chain(telling_terms(answer)).collect();
+        let asked: HashSet<String> = telling_terms(&exchanges[asked].question).collect();
+        asked.iter().filter(|term| said.contains(*term) && !elsewhere.contains(*term)).count()
+    };
+    if named(earlier, last) >= TELLING && named(last, earlier) == 0 { earlier } else { last }
+}
+
+/// Returns the terms of a text that may say what it is about.
+fn telling_terms(text: &str) -> impl Iterator<Item = String> {
+    let is_telling = |term: &String| term.chars().count() > 2 && !phrases::SAYS_LITTLE.contains(&term.as_str());
+    terms::query(text).into_iter().map(|of| of.term).filter(is_telling)
+}
+
+/// Tells whether a message asks nothing and only goes along with what was said, such as `ok, I'll try that`.
+fn goes_along(message: &str) -> bool {
+    !message.contains(['?', '？']) && {
+        let rest = phrases::GOES_ALONG.replace_all(message, " ");
+        rest.trim_matches(|c: char| !c.is_alphanumeric()).is_empty() || only_carries_on(&rest)
+    }
 }
 
 fn is_correction(message: &str) -> bool {
@@ -147,6 +227,7 @@ mod tests {
             answer: "a".into(),
             session: Some(session.into()),
             asked_first: None,
+            said_next: None,
         };
         let file = vec![
             said("How do I skip rows?", "s"),
@@ -164,6 +245,83 @@ mod tests {
         let outcomes: Vec<CaptureOutcome> = refused.iter().map(|captured| captured.outcome).collect();
         assert_eq!(outcomes, [CaptureOutcome::Refused(CaptureRefusal::TakenBack); 2]);
         assert_eq!(left_standing(Format::Notes, file.clone()), (file, Vec::new()));
+    }
+
+    fn answered(question: &str, answer: &str) -> Exchange {
+        let (question, answer) = (question.into(), answer.into());
+        Exchange { question, answer, session: None, asked_first: None, said_next: None }
+    }
+
+    fn memory() -> Exchange {
+        answered("How can I make the nightly Spark job stop running out of memory?", "Increase spark.executor.memory.")
+    }
+
+    fn logs() -> Exchange {
+        answered(
+            "I deploy it tonight. How do I read the Spark logs?",
+            "Run `yarn logs` with the id of the application.",
+        )
+    }
+
+    /// Returns for each exchange whether it is taken back.
+    fn taken_back(exchanges: &[Exchange]) -> Vec<bool> {
+        let objections = Objections::of(exchanges);
+        (0..exchanges.len()).map(|n| objections.has_taken_back(n)).collect()
+    }
+
+    #[test]
+    fn an_objection_takes_back_what_it_names_and_not_what_was_said_last() {
+        let out_of_memory = "The Spark job ran out of memory again, so the increase did not help.";
+        let later = answered(out_of_memory, "Then the partitions are skewed.");
+        assert_eq!(taken_back(&[memory(), logs(), later]), [true, false, false]);
+        let unanswered = Exchange { said_next: Some(out_of_memory.into()), ..logs() };
+        assert_eq!(taken_back(&[memory(), unanswered]), [true, false]);
+        for of_last in ["That did not work.", "The logs of the job are empty, that did not work."] {
+            assert_eq!(taken_back(&[memory(), logs(), answered(of_last, "a")]), [false, true, false], "{of_last}");
+        }
+        let of_another = Exchange { session: Some("another".into()), ..logs() };
+        assert_eq!(taken_back(&[memory(), of_another, answered(out_of_memory, "a")]), [false; 3]);
+    }
+
+    #[test]
+    fn who_went_along_with_an_answer_objects_to_it() {
+        let thanks = answered("Thanks, I'll try it tonight.", "You are welcome.");
+        let objection = answered("That was wrong, the partitions are skewed.", "Then repartition.");
+        let exchanges = [memory(), thanks, objection];
+        let objections = Objections::of(&exchanges);
+        assert_eq!(taken_back(&exchanges), [true, true, false]);
+        assert_eq!((objections.corrected(2), objections.asked(2)), (Some(0), 0), "it answers the first question");
+        let praise = answered("Thanks, that worked!", "Fine.");
+        assert_eq!(taken_back(&[memory(), praise, answered("How do I read the logs?", "a")]), [false; 3]);
+    }
+
+    #[test]
+    fn an_objection_that_nobody_answered_counts() {
+        let with = |said: &str| [Exchange { said_next: Some(said.into()), ..memory() }];
+        assert_eq!(taken_back(&with("Nope, still broken.")), [true]);
+        for said in ["Thanks, that worked.", "How do I read the logs?", "Now the login page does not work on a phone?"]
+        {
+            assert_eq!(taken_back(&with(said)), [false], "{said}");
+        }
+    }
+
+    #[rstest]
+    #[case("ok, thanks", true)]
+    #[case("Thank you so much! I will try that tomorrow.", true)]
+    #[case("Okay, merged.", true)]
+    #[case("Great, please do it.", true)]
+    #[case("Danke, ich probiere es gleich aus.", true)]
+    #[case("Merci, je vais essayer ça.", true)]
+    #[case("Gracias, lo probaré.", true)]
+    #[case("Спасибо, попробую.", true)]
+    #[case("ありがとうございます。試してみます。", true)]
+    #[case("谢谢，我试试。", true)]
+    #[case("Thanks. Rename the file.", false)]
+    #[case("Thanks, does it work with two tenants?", false)]
+    #[case("Now the second part: the login page.", false)]
+    #[case("Danke! Jetzt die Anmeldung.", false)]
+    fn what_goes_along_with_an_answer_asks_nothing(#[case] message: &str, #[case] along: bool) {
+        assert_eq!(goes_along(message), along, "{message}");
     }
 
     #[rstest]

@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 
 use crate::learning::capture::{Thresholds, assess, lesson_of, scrubbed};
-use crate::learning::correction;
+use crate::learning::correction::Objections;
 use crate::learning::job::{Job, Work};
 use crate::learning::lesson::{self, AcceptedLessons, Lesson, LessonContext, LessonError, LessonOrigin, PrintedError};
 use crate::learning::transcript::{self, Exchange};
@@ -146,7 +146,7 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
         },
         Work::Capture { question, answer, .. } => {
             let (question, answer) = (question.clone(), answer.clone());
-            (vec![Exchange { question, answer, session: None, asked_first: None }], 1)
+            (vec![Exchange { question, answer, session: None, asked_first: None, said_next: None }], 1)
         }
     };
     let judged = |exchange: &Exchange| assess(&exchange.question, &exchange.answer, &Thresholds::default());
@@ -159,8 +159,12 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     }
     worth.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
     let failed = matches!(work, Work::Distill { outcome: MemoryOutcome::Failure, .. });
-    let mut lessons: Vec<(usize, Lesson)> =
-        worth.into_iter().filter_map(|(n, _)| Some((n, lesson_at(&exchanges, n, failed)?))).take(most).collect();
+    let objections = Objections::of(&exchanges);
+    let mut lessons: Vec<(usize, Lesson)> = worth
+        .into_iter()
+        .filter_map(|(n, _)| Some((n, lesson_at(&exchanges, &objections, n, failed)?)))
+        .take(most)
+        .collect();
     if lessons.is_empty() {
         let why = if failed { "says what went wrong and what put it right" } else { "was left standing" };
         return (Vec::new(), Some(format!("none of {} exchanges {why}, by rules alone", exchanges.len())));
@@ -171,21 +175,21 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
 
 /// Makes the lesson of the exchange at `n`, which is worth keeping, by what was said before and after it. None where
 /// the exchange was taken back, or teaches nothing because the session failed.
-fn lesson_at(exchanges: &[Exchange], n: usize, failed: bool) -> Option<Lesson> {
-    if correction::is_taken_back(exchanges, n) {
+fn lesson_at(exchanges: &[Exchange], objections: &Objections, n: usize, failed: bool) -> Option<Lesson> {
+    if objections.has_taken_back(n) {
         return None;
     }
     let exchange = &exchanges[n];
-    match n.checked_sub(1).filter(|before| correction::is_taken_back(exchanges, *before)) {
+    match objections.corrected(n) {
         // In a session that failed, nobody knows whether the last answer was right.
         Some(_) if failed && n + 1 == exchanges.len() => None,
-        Some(before) => Some(warning_of(&exchanges[before], correction::asked(exchanges, n), exchange)),
+        Some(before) => Some(warning_of(&exchanges[before], &exchanges[objections.asked(n)], exchange)),
         None if failed => None,
         None => Some(lesson_of(exchange)),
     }
 }
 
-/// Makes the warning of an answer that was wrong, where the next exchange says how it was wrong and what is right.
+/// Makes the warning of an answer that was wrong, where a later exchange says how it was wrong and what is right.
 /// `asked` has the question that both answer.
 fn warning_of(before: &Exchange, asked: &Exchange, correction: &Exchange) -> Lesson {
     let shortened = |text: &str, max: usize| text.trim().chars().take(max).collect::<String>();
@@ -286,6 +290,27 @@ mod tests {
     }
 
     #[test]
+    fn an_objection_that_comes_last_or_behind_thanks_keeps_an_answer_from_being_a_strategy() {
+        let asked = "Why does cargo build everything again after checkout?";
+        let session = |rest: &str| Work::Distill {
+            session_id: "s".into(),
+            outcome: MemoryOutcome::Success,
+            transcript: format!("## User\n{asked}\n\n## Assistant\n{ANSWER}\n\n{rest}"),
+        };
+        let (lessons, why) = by_rules(&session("## User\nThat did not work.\n"));
+        let none = "none of 1 exchanges was left standing, by rules alone";
+        assert_eq!((lessons, why.as_deref()), (vec![], Some(none)));
+        let behind_thanks = format!(
+            "## User\nThanks!\n\n## Assistant\nYou are welcome.\n\n## User\nThat was wrong.\n\n## Assistant\n{ANSWER}\n"
+        );
+        let (lessons, _) = by_rules(&session(&behind_thanks));
+        let titles: Vec<(&str, bool)> =
+            lessons.iter().map(|lesson| (lesson.title.as_str(), lesson.error_context.is_some())).collect();
+        assert_eq!(titles, [(asked, true)]);
+        assert_eq!(by_rules(&session("## User\nThanks, that worked!\n")).0.len(), 1);
+    }
+
+    #[test]
     fn a_question_stays_within_what_a_days_tokens_allow() {
         let work = Work::Distill {
             session_id: "s".into(),
@@ -307,6 +332,7 @@ mod tests {
             answer: ANSWER.into(),
             session: None,
             asked_first: None,
+            said_next: None,
         });
         let failed = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Failure, transcript: "t".into() };
         assert!(keep(&Prompts::default(), &failed, vec![lesson.clone()]).lessons.is_empty());

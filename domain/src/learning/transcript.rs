@@ -48,6 +48,8 @@ pub struct Exchange {
     pub session: Option<String>,
     /// What was asked first, where the question is an objection to another answer.
     pub asked_first: Option<String>,
+    /// What was said next, where nobody answered that.
+    pub said_next: Option<String>,
 }
 
 impl Exchange {

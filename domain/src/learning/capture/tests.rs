@@ -21,7 +21,13 @@ fn sample(text: &str) -> Vec<Sample> {
 }
 
 fn exchange(question: &str, answer: &str) -> Exchange {
-    Exchange { question: question.into(), answer: answer.into(), session: Some("s1".into()), asked_first: None }
+    Exchange {
+        question: question.into(),
+        answer: answer.into(),
+        session: Some("s1".into()),
+        asked_first: None,
+        said_next: None,
+    }
 }
 
 fn made_of(exchange: &Exchange) -> Memory {
@@ -176,6 +182,7 @@ fn ids_follow_from_workspace_and_words() {
     let seen_elsewhere = Exchange {
         session: None,
         asked_first: Some("Another question".into()),
+        said_next: None,
         ..exchange(" a  Question", "An\nanswer ")
     };
     assert_eq!(ids, CaptureIds::of(&seen_elsewhere, &here));

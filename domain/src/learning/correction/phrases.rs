@@ -194,3 +194,32 @@ pub(super) static LEADS_ON: LazyLock<Regex> = LazyLock::new(|| {
         r"|\b(?:versucht|probiert|essayé|probé|probado|provato|geprobeerd|tentei|попробовал\w*|s?próbowa\w*)\b|試し|试了",
     ))
 });
+
+/// These words thank, agree, or say that somebody will try what was said.
+pub(super) static GOES_ALONG: LazyLock<Regex> = LazyLock::new(|| {
+    let words = [
+        r"thanks?(?: you)?(?: (?:so|very))?(?: much| a lot)?|thx|cheers|got it|understood|makes sense|will do|perfect|nice",
+        r"(?:i|we)(?:['’]ll| will|['’]m going to| am going to)(?: \w+ly)? (?:try|test|check|deploy|apply|run|use|do)(?: (?:it|that|this|them|out|so))*(?: (?:first|later|now|then|today|tonight|tomorrow))?",
+        r"(?:(?:i|we)(?:['’]ve| have)? )?(?:applied|deployed|merged|committed|shipped|done)(?: (?:it|that|this))?",
+        r"let me (?:try|test|check|see|do)(?: (?:it|that|this|out|first|now))*|apply (?:it|that|this)",
+        r"danke(?: schön| sehr| dir)?|vielen dank|alles klar|verstanden|super|gut|prima|(?:ich )?(?:probiere|teste|versuche|mache)(?: (?:ich|es|das|mal|gleich|jetzt|heute|morgen|aus))*",
+        r"merci(?: beaucoup)?|d['’]accord|compris|parfait|je (?:vais |l['’])?(?:essaie|essayer|teste|tester)(?: (?:ça|cela|demain))*",
+        r"(?:muchas )?gracias|vale|entendido|de acuerdo|lo (?:probaré|pruebo)|voy a probar(?:lo)?",
+        r"grazie(?: mille)?|va bene|capito|perfetto|(?:ci )?provo(?: subito)?|lo provo",
+        r"bedankt|dank je(?: wel)?|oké|begrepen|ik (?:probeer|test) (?:het|dat)",
+        r"(?:muito )?obrigad[oa]|entendi|certo|vou (?:testar|tentar)(?: isso)?",
+        r"(?:большое )?спасибо|понятно|понял\w*|хорошо|(?:сейчас )?(?:попробую|проверю)",
+        r"dzięki|dziękuję|rozumiem|dobrze|(?:zaraz )?(?:spróbuję|sprawdzę)",
+    ];
+    let unspaced = [
+        r"ありがとう(?:ございます|ございました)?|了解(?:です|しました)?|わかりました|(?:試して|やって)み(?:ます|る)",
+        r"谢谢(?:你|您)?|好的?|明白了?|知道了|我(?:先|来|去)?试(?:试|一下)",
+    ];
+    pattern(&words, &unspaced, &[])
+});
+
+/// These terms are in objections to anything, so that they do not say what one is about.
+pub(super) const SAYS_LITTLE: [&str; 24] = [
+    "again", "back", "chang", "correct", "did", "error", "fail", "fix", "get", "help", "issu", "make", "need", "out",
+    "problem", "run", "same", "still", "thank", "tri", "use", "work", "wrong", "you",
+];

@@ -58,10 +58,12 @@ impl Conversation {
     }
 
     fn close(&mut self) {
-        if let Some(Open { question, answer, session }) = self.open.take()
-            && !answer.text.is_empty()
-        {
-            self.done.push(Exchange { question: question.text, answer: answer.text, session, asked_first: None });
+        let Some(Open { question, answer, session }) = self.open.take() else { return };
+        let (question, answer) = (question.text, answer.text);
+        if !answer.is_empty() {
+            self.done.push(Exchange { question, answer, session, asked_first: None, said_next: None });
+        } else if let Some(last) = self.done.last_mut().filter(|last| last.session == session) {
+            last.said_next.get_or_insert(question);
         }
     }
 

@@ -178,5 +178,6 @@ fn close(path: &[(usize, String)], body: &mut String, notes: &mut Vec<Exchange>)
         answer: answer.trim().chars().take(MAX_ANSWER_CHARS).collect(),
         session: None,
         asked_first: None,
+        said_next: None,
     });
 }
