@@ -46,7 +46,7 @@ impl ConfigValue {
         matches!(self, Self::Flag(_) | Self::Number(_))
     }
 
-    pub(crate) fn map<const N: usize>(entries: [(&str, Self); N]) -> Self {
+    pub(crate) fn map<'a>(entries: impl IntoIterator<Item = (&'a str, Self)>) -> Self {
         Self::Map(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 

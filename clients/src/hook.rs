@@ -12,7 +12,9 @@ use crate::server_entry::ServerCommand;
 
 /// Seconds after which a client gives up. The hook itself gives up long before.
 const TIMEOUT_S: u32 = 5;
-/// The tool of Gemini CLI that runs commands.
+/// The tools that run commands.
+const CLAUDE_SHELL: &str = "Bash";
+const CURSOR_SHELL: &str = "Shell";
 const GEMINI_SHELL: &str = "run_shell_command";
 /// A longer text is cut: what names an error stands at its ends.
 const TEXT_CHARS: usize = 8_000;
@@ -58,20 +60,66 @@ pub enum HookEvent {
     },
 }
 
+/// The moment of a session that an event tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookMoment {
+    SessionStart,
+    Prompt,
+    ToolFailure,
+    /// A tool has ended. What the client tells of it says whether it failed.
+    ToolEnd,
+    Compaction,
+    SessionEnd,
+}
+
+impl HookMoment {
+    /// Says whether the hook leaves something on the disk for a server, and answers nothing.
+    pub fn leaves(self) -> bool {
+        matches!(self, Self::Compaction | Self::SessionEnd)
+    }
+}
+
 impl AgentClient {
-    /// Returns the names of the events that hooks are written for; none for a client whose hooks are not supported.
-    pub fn hook_events(self) -> &'static [&'static str] {
+    /// Returns the events that hooks are written for, by their names at the client; none for a client whose hooks are
+    /// not supported.
+    fn hook_moments(self) -> &'static [(&'static str, HookMoment)] {
+        use HookMoment::{Compaction, Prompt, SessionEnd, SessionStart, ToolEnd, ToolFailure};
         match self {
-            Self::ClaudeCode => {
-                &["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "PostToolUse", "PreCompact", "SessionEnd"]
-            }
-            Self::Codex => &["SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact"],
-            // Gemini CLI names no transcript that could be learned from at the end of a session.
-            Self::GeminiCli => &["SessionStart", "BeforeAgent", "AfterTool", "PreCompress"],
-            // Cursor tells the agent nothing of what its other events are answered.
-            Self::Cursor => &["sessionStart", "preCompact"],
+            Self::ClaudeCode => &[
+                ("SessionStart", SessionStart),
+                ("UserPromptSubmit", Prompt),
+                ("PostToolUseFailure", ToolFailure),
+                ("PostToolUse", ToolEnd),
+                ("PreCompact", Compaction),
+                ("SessionEnd", SessionEnd),
+            ],
+            Self::Codex => &[
+                ("SessionStart", SessionStart),
+                ("UserPromptSubmit", Prompt),
+                ("PostToolUse", ToolEnd),
+                ("PreCompact", Compaction),
+            ],
+            Self::GeminiCli => &[
+                ("SessionStart", SessionStart),
+                ("BeforeAgent", Prompt),
+                ("AfterTool", ToolEnd),
+                ("PreCompress", Compaction),
+                ("SessionEnd", SessionEnd),
+            ],
+            // Cursor tells the agent nothing of what its event of a prompt is answered.
+            Self::Cursor => &[("sessionStart", SessionStart), ("postToolUse", ToolEnd), ("preCompact", Compaction)],
             _ => &[],
         }
+    }
+
+    /// Says whether hooks are written for the client.
+    pub fn has_hooks(self) -> bool {
+        !self.hook_moments().is_empty()
+    }
+
+    /// Returns the moment that the client gives this name; none where no hook is written for it.
+    pub fn hook_moment(self, name: &str) -> Option<HookMoment> {
+        self.hook_moments().iter().find(|(own, _)| *own == name).map(|(_, moment)| *moment)
     }
 }
 
@@ -86,47 +134,45 @@ impl ServerCommand {
     /// Returns the hooks of the client: each runs the binary on the bank in `data_dir`. Claude Code runs it without a
     /// shell.
     pub fn hooks(&self, client: AgentClient, data_dir: &str) -> Vec<ConfigChange> {
-        let change = |event: &&str| {
+        let change = |(event, moment): &(&str, HookMoment)| {
             let arguments = ["--data-dir", data_dir, "hook", client.as_str(), event].map(str::to_owned);
             let kind = ("type", "command".into());
-            let hook = match client {
+            let is_tool_end = *moment == HookMoment::ToolEnd;
+            let mut hook = match client {
                 AgentClient::ClaudeCode => {
                     let command = ("command", self.program.as_str().into());
                     let arguments = ("args", ConfigValue::texts(&arguments));
-                    let timeout = ("timeout", ConfigValue::Number(TIMEOUT_S));
-                    match *event {
-                        // Nothing is told of a success, so nobody has to wait for its hook.
-                        "PostToolUse" => {
-                            ConfigValue::map([kind, command, arguments, timeout, ("async", ConfigValue::Flag(true))])
-                        }
-                        _ => ConfigValue::map([kind, command, arguments, timeout]),
-                    }
+                    vec![kind, command, arguments, ("timeout", ConfigValue::Number(TIMEOUT_S))]
                 }
                 _ => {
                     let words = [&self.program].into_iter().chain(&arguments).map(|word| shell_word(word));
                     let line = words.collect::<Vec<_>>().join(" ");
                     // Gemini CLI counts milliseconds.
                     let unit = if client == AgentClient::GeminiCli { 1_000 } else { 1 };
-                    ConfigValue::map([
-                        kind,
-                        ("command", line.as_str().into()),
-                        ("timeout", ConfigValue::Number(TIMEOUT_S * unit)),
-                    ])
+                    vec![kind, ("command", line.as_str().into()), ("timeout", ConfigValue::Number(TIMEOUT_S * unit))]
                 }
             };
-            if client == AgentClient::Cursor {
-                return ConfigChange::element(&["hooks", event], hook);
+            // Claude Code is told nothing of a success, so nobody has to wait for its hook.
+            if is_tool_end && client == AgentClient::ClaudeCode {
+                hook.push(("async", ConfigValue::Flag(true)));
             }
-            let hooks = ("hooks", ConfigValue::List(vec![hook]));
-            let group = match (client, *event) {
-                // Other tools of these clients run no commands.
-                (AgentClient::ClaudeCode, "PostToolUse") => ConfigValue::map([("matcher", "Bash".into()), hooks]),
-                (AgentClient::GeminiCli, "AfterTool") => ConfigValue::map([("matcher", GEMINI_SHELL.into()), hooks]),
-                _ => ConfigValue::map([hooks]),
+            // Other tools of these clients run no commands.
+            let shell = match client {
+                AgentClient::ClaudeCode => Some(CLAUDE_SHELL),
+                AgentClient::Cursor => Some(CURSOR_SHELL),
+                AgentClient::GeminiCli => Some(GEMINI_SHELL),
+                _ => None,
             };
-            ConfigChange::element(&["hooks", event], group)
+            let matcher = shell.filter(|_| is_tool_end).map(|shell| ("matcher", shell.into()));
+            let value = if client == AgentClient::Cursor {
+                ConfigValue::map(matcher.into_iter().chain(hook))
+            } else {
+                let hooks = ("hooks", ConfigValue::List(vec![ConfigValue::map(hook)]));
+                ConfigValue::map(matcher.into_iter().chain([hooks]))
+            };
+            ConfigChange::element(&["hooks", event], value)
         };
-        client.hook_events().iter().map(change).collect()
+        client.hook_moments().iter().map(change).collect()
     }
 }
 
@@ -164,6 +210,9 @@ struct EventDocument {
     tool_input: Value,
     #[serde(default)]
     tool_response: Value,
+    /// The result of a tool of Cursor, a text that is JSON.
+    #[serde(default)]
+    tool_output: Option<String>,
 }
 
 impl HookCall {
@@ -172,24 +221,26 @@ impl HookCall {
     /// is not told by what it printed.
     pub fn read(client: AgentClient, document: &str, names_error: impl Fn(&str) -> bool) -> Option<Self> {
         let document: EventDocument = serde_json::from_str(document).ok()?;
-        let name = document.hook_event_name.as_str();
-        if !client.hook_events().contains(&name) {
-            return None;
-        }
+        let moment = client.hook_moment(&document.hook_event_name)?;
         let command = document.tool_input.get("command").and_then(Value::as_str).map(ends);
         let failed = |error: &str| {
             let error = without_exit_code(error);
             (!error.is_empty()).then(|| HookEvent::ToolFailed { error: ends(error), command: command.clone() })
         };
-        let event = match name {
-            "SessionStart" | "sessionStart" => HookEvent::SessionStarted,
-            "UserPromptSubmit" | "BeforeAgent" => HookEvent::PromptSubmitted { prompt: ends(document.prompt?.trim()) },
-            "PostToolUseFailure" if document.is_interrupt != Some(true) => failed(&document.error?)?,
+        let event = match moment {
+            HookMoment::SessionStart => HookEvent::SessionStarted,
+            HookMoment::Prompt => HookEvent::PromptSubmitted { prompt: ends(document.prompt?.trim()) },
+            HookMoment::ToolFailure if document.is_interrupt == Some(true) => return None,
+            HookMoment::ToolFailure => failed(&document.error?)?,
             // Claude Code has an event of its own for what failed.
-            "PostToolUse" if client == AgentClient::ClaudeCode => HookEvent::ToolSucceeded { command: command? },
-            "PostToolUse" | "AfterTool" => {
+            HookMoment::ToolEnd if client == AgentClient::ClaudeCode => HookEvent::ToolSucceeded { command: command? },
+            HookMoment::ToolEnd => {
+                let response = match client {
+                    AgentClient::Cursor => response_of_cursor(&document.tool_output?)?,
+                    _ => document.tool_response,
+                };
                 let printed = if client == AgentClient::GeminiCli { printed_by_gemini } else { printed_by_codex };
-                let (code, output) = printed(&document.tool_response)?;
+                let (code, output) = printed(&response)?;
                 match code {
                     Some(0) => HookEvent::ToolSucceeded { command: command? },
                     Some(_) => failed(output)?,
@@ -201,13 +252,12 @@ impl HookCall {
                     }
                 }
             }
-            "PreCompact" | "preCompact" | "PreCompress" => HookEvent::Compacting,
-            "SessionEnd" => HookEvent::SessionEnded { transcript: document.transcript_path? },
-            _ => return None,
+            HookMoment::Compaction => HookEvent::Compacting,
+            HookMoment::SessionEnd => HookEvent::SessionEnded { transcript: named(document.transcript_path)? },
         };
         let name = document.hook_event_name;
         let session = document.session_id.or(document.conversation_id).unwrap_or_default();
-        let directory = document.cwd.or_else(|| document.workspace_roots.into_iter().next());
+        let directory = named(document.cwd).or_else(|| document.workspace_roots.into_iter().next());
         Some(Self { client, name, session, directory, event })
     }
 
@@ -218,6 +268,11 @@ impl HookCall {
         }
         json!({ "hookSpecificOutput": { "hookEventName": self.name, "additionalContext": text } })
     }
+}
+
+/// Returns a path of an event. An empty one stands for none.
+fn named(path: Option<PathBuf>) -> Option<PathBuf> {
+    path.filter(|path| !path.as_os_str().is_empty())
 }
 
 /// Drops the first line where it says no more than that a command failed: all failing commands share it.
@@ -242,6 +297,16 @@ fn printed_by_codex(response: &Value) -> Option<(Option<i64>, &str)> {
         Some((Some(code.split_whitespace().next()?.parse().ok()?), output))
     };
     Some(coded().unwrap_or((None, text)))
+}
+
+/// Reads the result of a command of Cursor in the form that Codex has for it. What was printed is its `output`, or, as
+/// the documentation has it, its `stdout`. None where no exit code is told.
+fn response_of_cursor(result: &str) -> Option<Value> {
+    let result: Value = serde_json::from_str(result).ok()?;
+    let code = result.get("exitCode")?.as_i64()?;
+    let texts = ["output", "stdout", "stderr"].map(|name| result.get(name).and_then(Value::as_str).unwrap_or_default());
+    let printed: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+    Some(json!({ "exit_code": code, "output": printed.join("\n") }))
 }
 
 /// Returns what a command of Gemini CLI printed, and its exit code. The response has them within a fence, as
@@ -275,138 +340,4 @@ fn ends(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read_of(client: AgentClient, document: &Value) -> Option<HookEvent> {
-        HookCall::read(client, &document.to_string(), |text| text.contains("Error")).map(|call| call.event)
-    }
-
-    fn read(document: Value) -> Option<HookEvent> {
-        read_of(AgentClient::ClaudeCode, &document)
-    }
-
-    fn failed(error: &str) -> Option<HookEvent> {
-        Some(HookEvent::ToolFailed { error: error.to_owned(), command: None })
-    }
-
-    #[test]
-    fn a_failure_says_what_was_printed_and_not_how_the_command_ended() {
-        let event =
-            |error: &str| json!({ "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "error": error });
-        assert_eq!(read(event("Exit code 1\nKeyError: 'user'\n")), failed("KeyError: 'user'"));
-        assert_eq!(read(event("File does not exist.")), failed("File does not exist."));
-        assert_eq!(read(event("Exit code 1")), None);
-        assert_eq!(read(event("Exit code of the tool\nx")), failed("Exit code of the tool\nx"));
-    }
-
-    #[test]
-    fn an_interrupt_another_event_and_what_is_no_event_say_nothing() {
-        let interrupted = json!({ "hook_event_name": "PostToolUseFailure", "error": "x", "is_interrupt": true });
-        assert_eq!(read(interrupted), None);
-        assert_eq!(read(json!({ "hook_event_name": "Stop" })), None);
-        assert_eq!(read(json!({ "hook_event_name": "UserPromptSubmit" })), None);
-        assert_eq!(read(json!({})), None);
-        assert_eq!(HookCall::read(AgentClient::ClaudeCode, "{ \"hook_event_name\": ", |_| false), None);
-        assert_eq!(read_of(AgentClient::Zed, &json!({ "hook_event_name": "SessionStart" })), None);
-    }
-
-    #[test]
-    fn an_event_names_its_session_and_its_directory() {
-        let event = json!({
-            "hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/w/shop", "prompt": " Add the tax ",
-        });
-        let call = HookCall::read(AgentClient::ClaudeCode, &event.to_string(), |_| false).unwrap();
-        assert_eq!((&*call.session, call.directory), ("s", Some(PathBuf::from("/w/shop"))));
-        assert_eq!(call.event, HookEvent::PromptSubmitted { prompt: "Add the tax".to_owned() });
-    }
-
-    #[test]
-    fn codex_says_in_the_response_that_a_command_failed() {
-        let event = |response: Value| {
-            read_of(AgentClient::Codex, &json!({ "hook_event_name": "PostToolUse", "tool_response": response }))
-        };
-        let of_command = |response: Value| {
-            let input = json!({ "command": "make" });
-            let event = json!({ "hook_event_name": "PostToolUse", "tool_input": input, "tool_response": response });
-            read_of(AgentClient::Codex, &event)
-        };
-        let printed = |code: i32| format!("Exit code: {code}\nWall time: 0.1 seconds\nOutput:\nKeyError: 'user'\n");
-        assert_eq!(event(json!(printed(1))), failed("KeyError: 'user'"));
-        assert_eq!(event(json!(printed(0))), None);
-        assert_eq!(
-            event(json!({ "output": "KeyError: 'user'", "metadata": { "exit_code": 2 } })),
-            failed("KeyError: 'user'")
-        );
-        assert_eq!(of_command(json!("Traceback\nKeyError: 'user'\n")), failed("Traceback\nKeyError: 'user'"));
-        assert_eq!(of_command(json!("3 passed")), None);
-        assert_eq!(event(json!("Traceback\nKeyError: 'user'\n")), None, "a tool that runs no command");
-        assert_eq!(event(json!("Exit code: 1 is what it printed")), None);
-        assert_eq!(event(Value::Null), None);
-    }
-
-    #[test]
-    fn gemini_cli_says_below_the_output_that_a_command_failed() {
-        let of = |content: &str| {
-            let input = json!({ "command": "make" });
-            let response = json!({ "llmContent": content, "returnDisplay": "" });
-            let event = json!({ "hook_event_name": "AfterTool", "tool_input": input, "tool_response": response });
-            read_of(AgentClient::GeminiCli, &event)
-        };
-        let failed =
-            |error: &str| Some(HookEvent::ToolFailed { error: error.to_owned(), command: Some("make".to_owned()) });
-        let succeeded = Some(HookEvent::ToolSucceeded { command: "make".to_owned() });
-        assert_eq!(
-            of(
-                "<untrusted_context>\nOutput: Traceback\nKeyError: 'user'\nExit Code: 1\nProcess Group PGID: 7\n</untrusted_context>"
-            ),
-            failed("Traceback\nKeyError: 'user'")
-        );
-        assert_eq!(of("Output: killed it\nSignal: 9\nProcess Group PGID: 7"), failed("killed it"));
-        assert_eq!(of("Output: (empty)\nError: spawn ENOENT"), failed("(empty)\nError: spawn ENOENT"));
-        assert_eq!(of("Output: 3 passed\nProcess Group PGID: 7"), succeeded);
-        assert_eq!(of("Output: Exit Code: 1 is what it printed\nall is well"), succeeded);
-        assert_eq!(of("Command moved to background (PID: 7). Output hidden."), None);
-        let compressing = json!({ "hook_event_name": "PreCompress", "trigger": "auto" });
-        assert_eq!(read_of(AgentClient::GeminiCli, &compressing), Some(HookEvent::Compacting));
-    }
-
-    #[test]
-    fn cursor_names_the_session_and_the_directory_in_its_own_way_and_is_answered_in_it() {
-        let event = json!({
-            "hook_event_name": "sessionStart", "conversation_id": "c", "workspace_roots": ["/w/shop", "/w/other"],
-        });
-        let call = HookCall::read(AgentClient::Cursor, &event.to_string(), |_| false).unwrap();
-        assert_eq!((&*call.session, call.directory.clone()), ("c", Some(PathBuf::from("/w/shop"))));
-        assert_eq!(call.event, HookEvent::SessionStarted);
-        assert_eq!(call.answer("known"), json!({ "additional_context": "known" }));
-        let compacting = json!({ "hook_event_name": "preCompact", "trigger": "auto" });
-        assert_eq!(read_of(AgentClient::Cursor, &compacting), Some(HookEvent::Compacting));
-    }
-
-    #[test]
-    fn a_command_is_named_when_it_fails_and_when_it_succeeds() {
-        let input = json!({ "command": "make", "description": "Build" });
-        let event =
-            json!({ "hook_event_name": "PostToolUseFailure", "tool_input": input, "error": "KeyError: 'user'" });
-        let command = Some("make".to_owned());
-        assert_eq!(read(event), Some(HookEvent::ToolFailed { error: "KeyError: 'user'".to_owned(), command }));
-        let succeeded = Some(HookEvent::ToolSucceeded { command: "make".to_owned() });
-        let event = |response: Value| json!({ "hook_event_name": "PostToolUse", "tool_input": input, "tool_response": response });
-        assert_eq!(read(event(json!({ "stdout": "" }))), succeeded);
-        assert_eq!(read(json!({ "hook_event_name": "PostToolUse", "tool_input": { "file_path": "x" } })), None);
-        let of_codex = |response: Value| read_of(AgentClient::Codex, &event(response));
-        assert_eq!(of_codex(json!("Exit code: 0\nOutput:\nfine")), succeeded);
-        assert_eq!(of_codex(json!("fine")), None, "nothing says that it succeeded");
-        assert_eq!(read(json!({ "hook_event_name": "PreCompact", "trigger": "auto" })), Some(HookEvent::Compacting));
-    }
-
-    #[test]
-    fn of_a_long_error_both_ends_are_kept() {
-        let error = format!("first{}last", "é".repeat(1_000_000));
-        let event = json!({ "hook_event_name": "PostToolUseFailure", "error": error });
-        let Some(HookEvent::ToolFailed { error, .. }) = read(event) else { panic!("it failed") };
-        assert!(error.starts_with("first") && error.ends_with("last"));
-        assert_eq!(error.chars().count(), TEXT_CHARS + 1);
-    }
-}
+mod tests;

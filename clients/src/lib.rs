@@ -20,7 +20,7 @@ pub use agent_client::{AgentClient, UnknownClient};
 pub use document::{ConfigChange, ConfigFormat, ConfigValue, SERVER_NAME};
 pub use edit::{ConfigEditError, apply, hook_programs, remove};
 pub use guidance::guidance;
-pub use hook::{HookCall, HookEvent};
+pub use hook::{HookCall, HookEvent, HookMoment};
 pub use locations::{ClientPlaces, ConfigFile, NoHooks, NoSuchScope, NoUserInstructions, SetupScope};
 pub use receipt::{FileRecord, Receipt, fingerprint, unified_diff};
 pub use server_entry::{ServerCommand, server_arguments, server_program};

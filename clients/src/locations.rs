@@ -146,7 +146,7 @@ impl ClientPlaces {
             (AgentClient::Codex, SetupScope::User) => self.codex_home().join("hooks.json"),
             (AgentClient::GeminiCli, SetupScope::User) => self.home.join(".gemini/settings.json"),
             (AgentClient::Cursor, SetupScope::User) => self.home.join(".cursor/hooks.json"),
-            _ if client.hook_events().is_empty() => return Err(NoHooks::OfClient(client)),
+            _ if !client.has_hooks() => return Err(NoHooks::OfClient(client)),
             _ => return Err(NoHooks::OfProject(client)),
         };
         Ok(ConfigFile { path, format: ConfigFormat::Json })

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::CommandFactory;
-use reasoning_bank_clients::{AgentClient, HookCall, HookEvent};
+use reasoning_bank_clients::{AgentClient, HookCall, HookEvent, HookMoment};
 use reasoning_bank_domain::memory::signature::error_message;
 use reasoning_bank_store::LanceReader;
 use tokio_util::sync::CancellationToken;
@@ -28,8 +28,6 @@ use crate::hooks::{
 use crate::recall_log::UnwrittenRecalls;
 use crate::settings::{self, Flags, Loaded, SettingSources};
 
-/// The events that leave something on the disk, whose hooks answer nothing.
-const LEAVING: [&str; 4] = ["SessionEnd", "PreCompact", "preCompact", "PreCompress"];
 /// The longest time that an agent waits for an answer.
 const LIMIT: Duration = Duration::from_millis(100);
 /// The longest time that an event takes to be on the disk.
@@ -45,7 +43,8 @@ pub(super) fn is_asked() -> bool {
 
 /// Answers one event in time.
 pub(super) fn run(args: &HookArgs, flags: Flags) {
-    let limit = if LEAVING.contains(&&*args.event) { LIMIT_TO_LEAVE } else { LIMIT };
+    let limit =
+        if args.client.parse().is_ok_and(|client| leaves(client, &args.event)) { LIMIT_TO_LEAVE } else { LIMIT };
     let until = Instant::now() + limit;
     let (sender, answers) = mpsc::channel();
     let (client, event) = (args.client.clone(), args.event.clone());
@@ -129,6 +128,11 @@ pub(super) fn serve(loaded: &Loaded) -> Result<CommandExit, CommandFailure> {
     .map(|()| CommandExit::Ok)
 }
 
+/// Says whether an event leaves something on the disk, and its hook answers nothing.
+fn leaves(client: AgentClient, event: &str) -> bool {
+    client.hook_moment(event).is_some_and(HookMoment::leaves)
+}
+
 /// The document that a hook prints, and what it notes once it has.
 struct HookOutput {
     document: String,
@@ -165,7 +169,7 @@ fn answer(client: &str, name: &str, flags: Flags, unserved: &Unserved) -> Option
     };
     let question = HookQuestion { directory: directory.clone(), call };
     let runtime = one_thread().ok()?;
-    if matches!(question.call.event, HookEvent::SessionEnded { .. } | HookEvent::Compacting) {
+    if leaves(client, name) {
         let _ = leave(&data_dir, &SpoolEntry::Event(question.clone()));
         // The server of a session that is over ends, too, before it learns from it.
         let is_over = matches!(question.call.event, HookEvent::SessionEnded { .. });

@@ -222,6 +222,7 @@ fn hooks_of_clients_that_run_a_shell_are_one_line_and_stand_beside_the_server_wh
     let gemini = fs::read_to_string(place.path("home/.gemini/settings.json")).unwrap();
     assert!(gemini.contains("// mine") && gemini.contains("mcpServers"), "{gemini}");
     assert!(gemini.contains("hook gemini-cli BeforeAgent") && gemini.contains("\"timeout\": 5000"), "{gemini}");
+    assert!(gemini.contains("hook gemini-cli SessionEnd"), "{gemini}");
     let again = place.document(&["setup", "codex", "gemini-cli", "--with-hooks", "--yes"]);
     assert!(changes(&again).iter().all(|&change| change == "unchanged"), "{again}");
     place.run(&["setup", "--uninstall", "--yes"]).ok();
@@ -240,6 +241,9 @@ fn cursor_gets_its_hooks_in_a_file_with_a_version_and_keeps_those_of_others() {
     assert_eq!(hooks()["version"], 1);
     let hook = &hooks()["hooks"]["sessionStart"][0];
     assert!(hook["command"].as_str().unwrap().ends_with("hook cursor sessionStart"), "{hook}");
+    let hook = &hooks()["hooks"]["postToolUse"][0];
+    assert!(hook["command"].as_str().unwrap().ends_with("hook cursor postToolUse"), "{hook}");
+    assert_eq!(hook["matcher"], "Shell", "other tools run no commands");
     let again = place.document(&["setup", "cursor", "--with-hooks", "--yes"]);
     assert!(changes(&again).iter().all(|&change| change == "unchanged"), "{again}");
     place.run(&["setup", "--uninstall", "--yes"]).ok();

@@ -15,7 +15,7 @@ fn places() -> ClientPlaces {
 fn a_client_has_a_file_for_its_hooks_or_the_reason_why_not() {
     for client in AgentClient::ALL {
         let of_user = places().hooks_file(client, SetupScope::User);
-        assert_eq!(of_user.is_ok(), !client.hook_events().is_empty(), "{client}");
+        assert_eq!(of_user.is_ok(), client.has_hooks(), "{client}");
     }
     let reason = |client, scope| places().hooks_file(client, scope).unwrap_err().to_string();
     assert_eq!(reason(AgentClient::Zed, SetupScope::User), "Zed has no hooks that are supported");

@@ -201,7 +201,7 @@ pub struct CaptureOrigin {
 pub fn trust_of(format: Format) -> Trust {
     match format {
         Format::Notes => Trust::Tool,
-        Format::Messages | Format::ClaudeCode | Format::Codex | Format::Chat => Trust::Model,
+        Format::Messages | Format::ClaudeCode | Format::Codex | Format::GeminiCli | Format::Chat => Trust::Model,
     }
 }
 

@@ -7,6 +7,7 @@ mod context;
 mod conversation;
 mod fences;
 mod formats;
+mod gemini;
 mod markdown;
 mod record;
 
@@ -14,14 +15,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub use activity::{ToolCall, UserRequest};
 pub(crate) use fences::{FenceLine, Fences};
 
 use crate::text::json;
 use activity::Activity;
-use conversation::Conversation;
+use conversation::{Conversation, Turn};
 use record::TranscriptRecord;
 
 /// The largest file; whoever reads a file refuses a larger one.
@@ -71,6 +72,8 @@ pub enum Format {
     ClaudeCode,
     /// A rollout file of Codex.
     Codex,
+    /// A session file of Gemini CLI.
+    GeminiCli,
     /// Markdown in which speakers are named.
     Chat,
     /// Markdown with headings: each heading is a question, and what stands below it is the answer.
@@ -244,7 +247,10 @@ impl RecordReader {
         {
             return true;
         }
-        let (format, record) = formats::read(&fields);
+        let (format, mut record) = formats::read(&fields);
+        if format == Format::GeminiCli && self.is_said_again(&fields, &record) {
+            record = TranscriptRecord::Nothing;
+        }
         if !matches!(record, TranscriptRecord::Unknown) {
             self.format = self.format.max(Some(format));
         }
@@ -260,6 +266,15 @@ impl RecordReader {
             TranscriptRecord::Event(turn) => self.events.take(turn, self.session.as_deref()),
         }
         true
+    }
+
+    /// Tells whether a message was there before, under its id.
+    fn is_said_again(&mut self, fields: &Map<String, Value>, record: &TranscriptRecord) -> bool {
+        let TranscriptRecord::Turn { turn: Turn::Question(text) | Turn::Answer(text), .. } = record else {
+            return false;
+        };
+        let id = record::text_field(fields, "id").filter(|_| !text.trim().is_empty());
+        id.is_some_and(|id| !self.seen.insert(id))
     }
 
     fn take_list(&mut self, items: Vec<Value>) -> bool {

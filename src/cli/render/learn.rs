@@ -26,6 +26,7 @@ fn file(file: &LearnedFile) -> String {
         Format::Messages => "messages, ",
         Format::ClaudeCode => "Claude Code, ",
         Format::Codex => "Codex, ",
+        Format::GeminiCli => "Gemini CLI, ",
         Format::Chat => "chat, ",
         Format::Notes => "notes, ",
     });

@@ -62,7 +62,7 @@ impl PartsLeftOut {
 }
 
 fn hooks_hint() -> String {
-    let with_hooks = AgentClient::ALL.into_iter().filter(|client| !client.hook_events().is_empty());
+    let with_hooks = AgentClient::ALL.into_iter().filter(|client| client.has_hooks());
     let names = with_hooks.map(AgentClient::as_str).collect::<Vec<_>>().join(", ");
     format!(
         "leave out --with-hooks; hooks are written for {names}, and with --scope project for {} alone",

@@ -106,6 +106,57 @@ fn cursor_is_told_in_its_own_words_what_is_known() {
 }
 
 #[test]
+fn cursor_is_told_the_warning_of_a_command_that_failed() {
+    let place = Place::with_instant_model();
+    let server = warned(&place);
+    let event = |output: &str, code: i32| {
+        let result = json!({ "output": output, "exitCode": code }).to_string();
+        let event = json!({
+            "hook_event_name": "postToolUse", "conversation_id": "c", "cwd": "",
+            "workspace_roots": [place.path("project")], "tool_name": "Shell",
+            "tool_input": { "command": "make migrate", "cwd": "" }, "tool_output": result,
+        });
+        event.to_string()
+    };
+    let failed = event("LockTimeoutError: schema", 1);
+    let answers = (0..200).map(|_| hook(&place, "cursor", "postToolUse", &failed).stdout);
+    let answer = answers.into_iter().find(|answer| !answer.is_empty()).unwrap();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let text = answer["additional_context"].as_str().unwrap();
+    assert!(text.contains("> What to do instead: Stop the web server"), "{text}");
+    assert_eq!(hook(&place, "cursor", "postToolUse", &event("KeyError: 'user'", 1)).stdout, "");
+    assert_eq!(hook(&place, "cursor", "postToolUse", &event("LockTimeoutError: schema", 0)).stdout, "");
+    server.end();
+}
+
+#[test]
+fn a_session_of_gemini_cli_that_is_over_is_learned_from() {
+    let place = Place::with_instant_model();
+    warned(&place).end();
+    let message = |id: &str, kind: &str, text: &str| json!({ "id": id, "timestamp": "2026-11-20T09:00:00Z", "type": kind, "content": [{ "text": text }] });
+    let lines = [
+        json!({ "sessionId": "s", "projectHash": "h", "startTime": "2026-11-20T09:00:00Z", "kind": "main" }),
+        message("1", "user", "Why does the build of the shop end with a linker error?"),
+        message(
+            "2",
+            "gemini",
+            "The build broke because the linker was missing. Install lld first, because the configuration names it as \
+             the linker: run `apt install lld`, then build again.",
+        ),
+    ];
+    let transcript = place.write("home/session.jsonl", &lines.map(|line| format!("{line}\n")).concat());
+    let event = json!({
+        "hook_event_name": "SessionEnd", "session_id": "s", "cwd": place.path("project"), "reason": "exit",
+        "transcript_path": transcript, "timestamp": "2026-11-20T09:00:01Z",
+    });
+    assert_eq!(hook(&place, "gemini-cli", "SessionEnd", &event.to_string()).stdout, "");
+    let mut server = McpProcess::initialized(&place, &["--llm", "none"]);
+    wait_for_the_spool(&place, &mut server);
+    server.end();
+    assert!(place.document(&["memory", "list"]).to_string().contains("lld"));
+}
+
+#[test]
 fn the_end_of_a_turn_leaves_nothing_behind() {
     let place = Place::with_instant_model();
     let server = warned(&place);

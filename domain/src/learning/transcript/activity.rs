@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 use super::MAX_QUESTION_CHARS;
 use super::conversation::Turn;
-use super::record::{TranscriptRecord, text_field};
+use super::gemini;
+use super::record::{ToolRecord, TranscriptRecord, text_field};
 use crate::memory::signature::error_message;
 use crate::memory::trace::PlanStep;
 
@@ -67,8 +68,9 @@ impl Activity {
         if is_of_a_helper(fields) {
             return;
         }
-        for part in parts(fields) {
-            self.part(part, at);
+        let of_parts = parts(fields).into_iter().filter_map(|part| ToolRecord::of(part.as_object()?));
+        for record in of_parts.chain(gemini::tool_records(fields)) {
+            self.tool(record, at);
         }
     }
 
@@ -101,11 +103,12 @@ impl Activity {
         }
     }
 
-    fn part(&mut self, part: &Value, at: Option<Timestamp>) {
-        let Some(fields) = part.as_object() else { return };
+    fn tool(&mut self, record: ToolRecord, at: Option<Timestamp>) {
         let Some(open) = &mut self.open else { return };
-        match ToolRecord::of(fields) {
-            Some(ToolRecord::Call { id, tool, arguments }) => {
+        match record {
+            // A message that is written again has its calls again.
+            ToolRecord::Call { id, .. } if self.calls.contains_key(&id) => {}
+            ToolRecord::Call { id, tool, arguments } => {
                 if let Some(plan) = plan_of(&tool, &arguments) {
                     open.plan = plan;
                 }
@@ -115,7 +118,7 @@ impl Activity {
                 }
                 open.ended = open.ended.max(at);
             }
-            Some(ToolRecord::Result { id, output, failed, tells_failure }) => {
+            ToolRecord::Result { id, output, failed, tells_failure } => {
                 let Some(call) = self.calls.get(&id).and_then(|place| open.calls.get_mut(*place)) else { return };
                 let kept = shortened(&output);
                 let told = failed.map(|failed| !failed).or_else(|| exit_code(&output).map(|code| code == 0));
@@ -125,7 +128,6 @@ impl Activity {
                 call.output = Some(kept);
                 open.ended = open.ended.max(at);
             }
-            None => {}
         }
     }
 
@@ -158,22 +160,6 @@ fn parts(fields: &Map<String, Value>) -> Vec<&Value> {
     }
     parts.extend(fields.get("payload"));
     parts
-}
-
-/// A part of a record that is about a tool.
-enum ToolRecord {
-    Call {
-        id: String,
-        tool: String,
-        arguments: Value,
-    },
-    /// `tells_failure`: the form marks each result that failed, so that one without a mark did not.
-    Result {
-        id: String,
-        output: String,
-        failed: Option<bool>,
-        tells_failure: bool,
-    },
 }
 
 impl ToolRecord {

@@ -1,15 +1,18 @@
 //! The forms of a record: a plain message with a role, or a line of Claude Code. The lines of Codex are read in
-//! `codex`.
+//! `codex`, and those of Gemini CLI in `gemini`.
 
 use serde_json::{Map, Value};
 
 use super::record::{TranscriptRecord, said, session_of, text_field};
-use super::{Format, codex};
+use super::{Format, codex, gemini};
 
 /// Reads a record, and says which form it has.
 pub(super) fn read(fields: &Map<String, Value>) -> (Format, TranscriptRecord) {
     if let Some(record) = codex::record(fields) {
         return (Format::Codex, record);
+    }
+    if let Some(record) = gemini::record(fields) {
+        return (Format::GeminiCli, record);
     }
     if let Some(Value::Object(message)) = fields.get("message")
         && fields.contains_key("type")

@@ -21,6 +21,22 @@ pub(super) enum TranscriptRecord {
     Unknown,
 }
 
+/// A part of a record that is about a tool.
+pub(super) enum ToolRecord {
+    Call {
+        id: String,
+        tool: String,
+        arguments: Value,
+    },
+    /// `tells_failure`: the form marks each result that failed, so that one without a mark did not.
+    Result {
+        id: String,
+        output: String,
+        failed: Option<bool>,
+        tells_failure: bool,
+    },
+}
+
 impl TranscriptRecord {
     pub(super) fn of(turn: Option<Turn>, session: Option<String>) -> Self {
         turn.map_or(Self::Nothing, |turn| Self::Turn { turn, session })

@@ -23,6 +23,7 @@ fn pair(question: &str, answer: &str) -> (String, String) {
 #[case::claude_code(fixture!("claude_code.jsonl"), Format::ClaudeCode, 2, Some("7c1f9a52-30a8-4d0e-9b1e-2f6f0b7f5a11"))]
 #[case::codex(fixture!("codex.jsonl"), Format::Codex, 2, Some("019bfe10-aaaa-7000-8000-000000000001"))]
 #[case::codex_old(fixture!("codex_old.jsonl"), Format::Codex, 1, Some("0198e5c2-bbbb-7000-8000-000000000002"))]
+#[case::gemini_cli(fixture!("gemini_cli.jsonl"), Format::GeminiCli, 2, Some("2c9941b8-8acf-4240-b436-60ff66c05de3"))]
 #[case::chat(fixture!("chat.md"), Format::Chat, 2, None)]
 #[case::notes(fixture!("notes.md"), Format::Notes, 2, None)]
 fn every_format_is_known_by_its_content(
@@ -42,6 +43,18 @@ fn every_format_is_known_by_its_content(
             assert!(!text.contains(left_out), "{left_out}: {text}");
         }
     }
+}
+
+#[test]
+fn a_message_of_gemini_cli_that_is_written_again_is_said_once_and_has_its_calls_once() {
+    let read = read(fixture!("gemini_cli.jsonl")).unwrap();
+    assert_eq!(read.exchanges[0].answer.matches("I'll run the export first.").count(), 1, "{:#?}", read.exchanges);
+    assert!(read.exchanges[0].answer.ends_with("old sessions were written without it."));
+    let [request] = read.requests.as_slice() else { panic!("{:#?}", read.requests) };
+    let calls: Vec<_> = request.calls.iter().map(|call| (call.input.as_str(), call.succeeded)).collect();
+    assert_eq!(calls, [("python3 export.py", Some(false)), ("python3 export.py --since 1", Some(true))]);
+    let output = request.calls[0].output.as_deref().unwrap();
+    assert!(output.starts_with("Output: TOOLRESULT") && !output.contains("met before"), "{output}");
 }
 
 #[test]
