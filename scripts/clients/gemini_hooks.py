@@ -17,18 +17,14 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from checks import Checks
+
 SESSION_WITHIN_S = 180
 INSTEAD = "Run the migration add_users before the loader."
 COMMANDS = ["python3 -c \"{}['user']\"", "python3 -c \"{}['price']\""]
 
 binary, modules = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
-failed = 0
-
-
-def check(what, fine, why=""):
-    global failed
-    failed += not fine
-    print(f"{'ok  ' if fine else 'FAIL'} hooks gemini-cli: {what}" + ("" if fine else f": {why}"), flush=True)
+check = Checks("hooks gemini-cli:")
 
 
 class Model(BaseHTTPRequestHandler):
@@ -97,4 +93,4 @@ with tempfile.TemporaryDirectory() as place:
     check("the failure that is known brings its warning", "KeyError: 'user'" in known and INSTEAD in known, known)
     check("another failure brings nothing", "KeyError: 'price'" in other and "hook_context" not in other, other)
 
-sys.exit(1 if failed else 0)
+check.end()

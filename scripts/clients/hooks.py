@@ -17,13 +17,14 @@ import tempfile
 import time
 from pathlib import Path
 
+from checks import Checks
 from messages_api import ScriptedModel
 
 SESSION_WITHIN_S = 180
 
 binary, modules = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
 claude = sorted(path for path in modules.glob("@anthropic-ai/claude-code-linux-*/claude") if "musl" not in str(path))[-1]
-failed = 0
+check = Checks("hooks claude-code:")
 
 LESSON = {
     "title": "The loader needs a user in every session",
@@ -36,12 +37,6 @@ LESSON = {
     },
 }
 INSTEAD = "Run the migration add_users before the loader."
-
-
-def check(what, fine, why=""):
-    global failed
-    failed += not fine
-    print(f"{'ok  ' if fine else 'FAIL'} hooks claude-code: {what}" + ("" if fine else f": {why}"), flush=True)
 
 
 def bash(command):
@@ -127,4 +122,4 @@ with tempfile.TemporaryDirectory() as place:
     servers = json.loads(listed.stdout) if listed.returncode == 0 else []
     check("Codex has the server of its plugin", [server["name"] for server in servers] == ["reasoning-bank"], listed)
 
-sys.exit(1 if failed else 0)
+check.end()

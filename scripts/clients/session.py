@@ -22,6 +22,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from checks import Checks
+
 CORE = [
     "solve_coding_task",
     "retrieve_memories",
@@ -43,14 +45,7 @@ ANSWER_WITHIN_S = 60.0
 EXIT_WITHIN_S = 2.0
 
 binary, revision, transport = sys.argv[1:]
-failed = 0
-
-
-def check(what, fine, why=""):
-    global failed
-    failed += not fine
-    said = what if fine else f"{what}: {why}"
-    print(f"{'ok  ' if fine else 'FAIL'} python {transport} {revision}: {said}", flush=True)
+check = Checks(f"python {transport} {revision}:")
 
 
 @asynccontextmanager
@@ -194,4 +189,4 @@ with tempfile.TemporaryDirectory() as directory:
     except BaseException as error:  # a check that cannot be made has failed
         check("the session", False, repr(error))
         print((place / "stderr").read_text() if (place / "stderr").exists() else "", file=sys.stderr)
-sys.exit(bool(failed))
+check.end()

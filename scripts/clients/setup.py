@@ -15,10 +15,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from checks import Checks
+
 LIST_WITHIN_S = 120
 
 binary, modules = Path(sys.argv[1]), Path(sys.argv[2])
-failed = 0
+check = Checks("setup")
 
 
 def native(pattern):
@@ -56,12 +58,6 @@ CLIENTS = {
         '{ "type": "local", "command": ["/nonexistent"], "enabled": false },\n  },\n}\n',
     ),
 }
-
-
-def check(what, fine, why=""):
-    global failed
-    failed += not fine
-    print(f"{'ok  ' if fine else 'FAIL'} setup {what}" + ("" if fine else f": {why}"), flush=True)
 
 
 class Home:
@@ -131,4 +127,4 @@ for client, (program, listed, name, written) in CLIENTS.items():
             fine = "reasoning-bank" not in kept and (kind == "empty" or '"/nonexistent"' in kept)
             check(f"{what}: taken back after the client ran", fine, kept)
 
-sys.exit(1 if failed else 0)
+check.end()
