@@ -12,6 +12,16 @@ const ADDRESS_KEYS: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
 /// The keys of lists of variables that the server gets.
 const VARIABLE_KEYS: [&str; 2] = ["env_keys", "env_vars"];
 
+/// Says whether a key names the program of a server.
+pub(crate) fn names_program(key: &str) -> bool {
+    PROGRAM_KEYS.contains(&key)
+}
+
+/// Says whether a program is our binary, by its name.
+pub(crate) fn is_our_program(program: &str) -> bool {
+    program.rsplit(['/', '\\']).next().is_some_and(|file| file.starts_with(SERVER_NAME))
+}
+
 /// Says whether an entry starts a program and no more, by the keys that it has. Its other keys are the user's then.
 pub(crate) fn starts_program(has: impl Fn(&str) -> bool) -> bool {
     PROGRAM_KEYS.iter().any(|key| has(key)) && !ADDRESS_KEYS.iter().any(|key| has(key))
@@ -92,8 +102,7 @@ impl ConfigValue {
             }
             _ => return None,
         };
-        let is_ours = program.rsplit(['/', '\\']).next().is_some_and(|file| file.starts_with(SERVER_NAME));
-        (is_hook && is_ours).then_some(program)
+        (is_hook && is_our_program(program)).then_some(program)
     }
 
     /// Returns our hook in the value: the value itself, or one of the hooks of a group.

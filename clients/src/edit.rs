@@ -62,8 +62,8 @@ pub fn hook_programs(text: &str) -> Result<Vec<String>, ConfigEditError> {
     json::hook_programs(&unix_lines(text))
 }
 
-/// Returns the entry of this name in a section. Of YAML it has the lists alone. None where there is no such entry, or
-/// it has something that we never write.
+/// Returns the entry of this name in a section. Of YAML it has the program and the lists alone. None where there is no
+/// such entry, or it has something that we never write.
 ///
 /// # Errors
 /// The text is not of its format.

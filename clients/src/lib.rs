@@ -5,7 +5,8 @@
 //! In reading order: `agent_client` lists the clients. `locations` says which files configure each of them.
 //! `server_entry` is what is written there, as `document` values. `edit` puts such values into JSON with comments,
 //! TOML, YAML and markdown, and takes them out. `guidance` has the lines for an agent's instructions, and `hook` says
-//! which events of a client are hooked. `receipt` remembers what was written, and decides how it is taken back.
+//! which events of a client are hooked. `receipt` remembers what was written, and decides how it is taken back;
+//! `unrecorded` decides what is ours where no receipt is.
 
 mod agent_client;
 mod document;
@@ -15,6 +16,7 @@ mod hook;
 mod locations;
 mod receipt;
 mod server_entry;
+mod unrecorded;
 
 pub use agent_client::{AgentClient, UnknownClient};
 pub use document::{ConfigChange, ConfigFormat, ConfigValue, SERVER_NAME};
@@ -24,3 +26,4 @@ pub use hook::{HookCall, HookEvent, HookMoment};
 pub use locations::{ClientPlaces, ConfigFile, NoHooks, NoSuchScope, NoUserInstructions, SetupScope};
 pub use receipt::{FileRecord, Receipt, fingerprint, unified_diff};
 pub use server_entry::{ServerCommand, server_arguments, server_program};
+pub use unrecorded::UnrecordedFile;

@@ -1,7 +1,7 @@
 //! The entry of the server in the configuration of each client.
 
 use crate::agent_client::AgentClient;
-use crate::document::{ConfigChange, ConfigFormat, ConfigValue, SERVER_NAME};
+use crate::document::{ConfigChange, ConfigFormat, ConfigValue, SERVER_NAME, names_program};
 use crate::edit::{self, ConfigEditError};
 
 /// Seconds that Goose waits for a tool.
@@ -18,6 +18,11 @@ pub struct ServerCommand {
 }
 
 impl ServerCommand {
+    /// Makes a command of which only the name of its entry counts.
+    pub fn any() -> Self {
+        Self { program: String::new(), arguments: Vec::new(), variables: Vec::new() }
+    }
+
     /// Returns the change of the file that names the MCP servers of the client.
     pub fn change(&self, client: AgentClient) -> ConfigChange {
         let entry = |section: &str, value: ConfigValue| ConfigChange::entry(&[section], SERVER_NAME, value);
@@ -99,8 +104,7 @@ pub fn server_arguments(
     Ok(Some(list.into_iter().flatten().filter_map(text_of).map(str::to_owned).collect()))
 }
 
-/// Returns the program that a file of the client starts as the server; none where the file does not name it. The file
-/// of Goose is read for its lists alone, so that it gives none.
+/// Returns the program that a file of the client starts as the server; none where the file does not name it.
 ///
 /// # Errors
 /// The text is not of its format.
@@ -110,7 +114,7 @@ pub fn server_program(
     text: &str,
 ) -> Result<Option<String>, ConfigEditError> {
     let entries = server_entry(client, format, text)?.unwrap_or_default();
-    let command = entries.iter().find(|(name, _)| name == "command").map(|(_, value)| value);
+    let command = entries.iter().find(|(name, _)| names_program(name)).map(|(_, value)| value);
     Ok(command
         .and_then(|value| match value {
             ConfigValue::List(values) => values.first().and_then(text_of),
@@ -124,8 +128,7 @@ fn server_entry(
     format: ConfigFormat,
     text: &str,
 ) -> Result<Option<Vec<(String, ConfigValue)>>, ConfigEditError> {
-    let any = ServerCommand { program: String::new(), arguments: Vec::new(), variables: Vec::new() };
-    let ConfigChange::Entry { section, name, .. } = any.change(client) else { return Ok(None) };
+    let ConfigChange::Entry { section, name, .. } = ServerCommand::any().change(client) else { return Ok(None) };
     let entry = edit::entry(format, text, &section, &name)?;
     Ok(entry.and_then(|entry| if let ConfigValue::Map(entries) = entry { Some(entries) } else { None }))
 }

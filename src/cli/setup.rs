@@ -7,19 +7,21 @@ mod files;
 mod ledger;
 mod left_out;
 mod report;
+mod unrecorded;
 
 use std::fs;
 use std::path::Path;
 
 use reasoning_bank_clients::{
     AgentClient, ClientPlaces, ConfigChange, ConfigFile, ConfigFormat, ServerCommand, SetupScope, apply, guidance,
-    hook_programs, remove,
+    hook_programs,
 };
 use reasoning_bank_domain::access::BearerToken;
 
 use self::ledger::Ledger;
 use self::left_out::PartsLeftOut;
 use self::report::{diffs, report, show, text};
+use self::unrecorded::UnrecordedFiles;
 use super::args::{ScopeArg, SetupArgs};
 use super::client_places::client_places;
 use super::confirm::confirm;
@@ -156,18 +158,11 @@ fn uninstall(
         };
         plans.push(FilePlan { file, clients: left, current, original, wanted });
     }
-    // Entries that no receipt knows of came from another machine or were written by hand. The entries alone are
-    // removed, and only of clients that were named.
-    for client in AgentClient::ALL.into_iter().filter(|client| args.clients.contains(client)) {
-        let scope = args.scope.into();
-        let files = places.server_file(client, scope, Path::exists).ok().into_iter();
-        for file in files.chain(places.hooks_file(client, scope).ok()) {
-            if plans.iter().all(|plan| plan.file.path != file.path) {
-                plans.extend(unrecorded(file, client)?);
-            }
-        }
-    }
-    let report = report(&plans, &[], &[], args.dry_run);
+    let UnrecordedFiles { plans: others, left } =
+        UnrecordedFiles::find(args, places, |path| ledger.record(path).is_some())?;
+    plans.extend(others);
+    let mut report = report(&plans, &[], &[], args.dry_run);
+    report.left_out = left;
     if report.is_pending() && !args.dry_run {
         show(&report, output)?;
         confirm("Take this back", args.sure)?;
@@ -181,18 +176,6 @@ fn uninstall(
     }
     ledger.close()?;
     output.answer(&report, text)
-}
-
-/// Plans how entries are taken out of a file that no receipt names; none where there are none.
-fn unrecorded(file: ConfigFile, client: AgentClient) -> Result<Option<FilePlan>, CommandFailure> {
-    let Some(current) = files::read(&file.path)? else { return Ok(None) };
-    let rest = remove(file.format, &current, None, &all_changes(client))
-        .map_err(|error| files::unreadable(&file.path, error))?;
-    if rest == current {
-        return Ok(None);
-    }
-    let (current, wanted) = (Some(current), Some(rest));
-    Ok(Some(FilePlan { file, clients: Vec::new(), current, original: wanted.clone(), wanted }))
 }
 
 fn plan(
@@ -221,14 +204,9 @@ fn changes(format: ConfigFormat, clients: &[AgentClient]) -> Vec<ConfigChange> {
 }
 
 fn all_changes(client: AgentClient) -> Vec<ConfigChange> {
-    let mut changes = any_server().hooks(client, "");
-    changes.push(any_server().change(client));
+    let mut changes = ServerCommand::any().hooks(client, "");
+    changes.push(ServerCommand::any().change(client));
     changes
-}
-
-/// Makes a server of which only the name counts.
-fn any_server() -> ServerCommand {
-    ServerCommand { program: String::new(), arguments: Vec::new(), variables: Vec::new() }
 }
 
 fn wanted_clients(

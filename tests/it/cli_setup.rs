@@ -358,6 +358,28 @@ fn a_secret_in_an_argument_is_refused_and_an_entry_by_hand_is_left_alone() {
 }
 
 #[test]
+fn without_a_receipt_only_what_is_certainly_ours_is_taken_out() {
+    let place = Place::with_instant_model();
+    let before = tree(&place);
+    place.run(&["setup", "claude-code", "codex", "--with-hooks", "--instructions", "--yes"]).ok();
+    fs::remove_dir_all(place.path("xdg-data/reasoning-bank-setup")).unwrap();
+    let told = place.document(&["setup", "--uninstall", "--yes"]);
+    assert_eq!(told["files"], json!([]));
+    assert!(told["left_out"].to_string().contains("`reasoning-bank setup claude-code --uninstall`"), "{told}");
+    let taken = place.document(&["setup", "claude-code", "codex", "--uninstall", "--yes"]);
+    assert_eq!(taken["left_out"], Value::Null, "{taken}");
+    let left = tree(&place);
+    let named = left.iter().filter(|(path, _)| !before.contains_key(*path));
+    assert!(named.into_iter().all(|(_, text)| !text.contains("reasoning-bank")), "{left:?}");
+
+    let by_hand = "{\"mcpServers\": {\"reasoning-bank\": {\"command\": \"/my/own/wrapper\"}}}\n";
+    place.write(CLAUDE, by_hand);
+    let told = place.run(&["setup", "claude-code", "--uninstall", "--yes"]).ok().stdout;
+    assert!(told.contains(".claude.json stays, because it does not start `reasoning-bank mcp`"), "{told}");
+    assert_eq!(fs::read_to_string(place.path(CLAUDE)).unwrap(), by_hand);
+}
+
+#[test]
 fn a_project_is_taken_back_alone() {
     let place = Place::with_instant_model();
     place.run(&["setup", "claude-code", "--yes"]).ok();

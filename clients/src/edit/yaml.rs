@@ -2,7 +2,7 @@
 //! left alone, with an error.
 
 use super::ConfigEditError;
-use crate::document::{ConfigChange, ConfigValue, starts_program};
+use crate::document::{ConfigChange, ConfigValue, names_program, starts_program};
 
 const INDENT: &str = "  ";
 
@@ -131,8 +131,8 @@ pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange
     Ok(lines.concat())
 }
 
-/// Reads the lists of texts in an entry, of which each text may stand on a line of its own. What else the entry has is
-/// an empty list.
+/// Reads the program of an entry, and its lists of texts, of which each text may stand on a line of its own. What else
+/// the entry has is an empty list.
 pub(super) fn entry_lists(text: &str, section: &[String], name: &str) -> Result<Option<ConfigValue>, ConfigEditError> {
     let lines = lines_of(text);
     let section = section.join(".");
@@ -147,9 +147,14 @@ pub(super) fn entry_lists(text: &str, section: &[String], name: &str) -> Result<
                 texts.push(text.trim().trim_matches(['"', '\'']).into());
             }
             (None, _, Some((key, value))) => {
-                let on_this_line = super::json::value(value.trim());
-                let list = on_this_line.filter(|value| matches!(value, ConfigValue::List(_)));
-                lists.push((key.to_owned(), list.unwrap_or_else(|| ConfigValue::List(Vec::new()))));
+                let text = value.split(" #").next().unwrap_or(value).trim();
+                let value = if names_program(key) {
+                    text.trim_matches(['"', '\'']).into()
+                } else {
+                    let list = super::json::value(value.trim()).filter(|value| matches!(value, ConfigValue::List(_)));
+                    list.unwrap_or_else(|| ConfigValue::List(Vec::new()))
+                };
+                lists.push((key.to_owned(), value));
             }
             _ => {}
         }

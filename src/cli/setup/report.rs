@@ -15,7 +15,7 @@ use crate::cli::render::style::{bad, bold, dim, good};
 pub(super) struct SetupReport {
     pub(super) clients: Vec<ClientReport>,
     pub(super) files: Vec<FileReport>,
-    /// The parts that are not written, each with the reason, or with what writes it.
+    /// The parts that are not written, or not taken back, each with the reason, or with what does it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<String>,
     /// The command that the clients start; none where everything is taken back.
