@@ -3,11 +3,12 @@
 //! itself where nobody serves it. It leaves a file for what has to be done later.
 //!
 //! `question` is what it asks or leaves, `socket` is the way between the two, `answers` says what is known, `cold` says
-//! it without a server, `sessions` remembers what each session was shown, and `spool` keeps what a session left until
-//! it is learned from.
+//! it without a server, `sessions` remembers what each session was shown, `spool` keeps what a session left until it is
+//! learned from, and `failures` is the log of hooks that went wrong.
 
 mod answers;
 mod cold;
+mod failures;
 mod question;
 mod sessions;
 mod socket;
@@ -25,6 +26,7 @@ use tokio::time::timeout;
 use self::answers::HookAnswers;
 pub(crate) use self::answers::warm_up;
 pub(crate) use self::cold::{ColdAnswer, answer_cold};
+pub(crate) use self::failures::{HookFailure, HookProblem, last_failure, note_failure};
 pub(crate) use self::question::{HookQuestion, SpoolEntry};
 pub(crate) use self::socket::{HookReply, ask, is_served, may_start_server};
 pub(crate) use self::spool::leave;

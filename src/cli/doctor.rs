@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{Embedder, JobFilter, MemoryStore, Page, StoreError, StoreReads, Summary};
 use reasoning_bank_actors::runtime::Deadline;
@@ -15,10 +16,12 @@ use super::session;
 use crate::embed::{self, EmbeddingModelError, LocalEmbedder};
 use crate::remedies;
 use crate::settings::{Loaded, SettingSources, SettingsError};
+use reasoning_bank_store::data_dir::FORMAT_VERSION;
 use reasoning_bank_store::{LanceStore, Options};
 
 mod client_programs;
 mod disk;
+mod hook_failures;
 mod key;
 
 const OPEN_LIMIT: Duration = Duration::from_secs(5);
@@ -93,6 +96,8 @@ pub(super) fn diagnose(
     runtime.shutdown_background();
     let of_clients = |loaded| [client_programs::servers(loaded, sources), client_programs::hooks(loaded, sources)];
     checks.extend(loaded.as_ref().ok().map(of_clients).into_iter().flatten().flatten());
+    let data_dir = loaded.as_ref().ok().map(|loaded| &loaded.settings.data_dir);
+    checks.extend(data_dir.and_then(|dir| hook_failures::check(dir, Timestamp::now())));
     let status = checks.iter().map(|check| check.status).max().unwrap_or(Grade::Ok);
     Ok(Diagnosis { status, checks })
 }
@@ -120,7 +125,7 @@ fn misconfigured(error: &SettingsError) -> Check {
 async fn store(dir: &Path, embedder: &LocalEmbedder) -> (Check, Check) {
     let unknown = |store| (store, Check::new("jobs", Grade::Warn, "not checked: the store comes first"));
     let shown = dir.display();
-    if !dir.join("format_version").exists() {
+    if !dir.join(FORMAT_VERSION).exists() {
         return match disk::may_write(dir) {
             true => (Check::new("store", Grade::Ok, format!("nothing is kept in {shown} yet")), given_up(&[])),
             false => unknown(failed_store(&StoreError::Unusable(format!("{shown} cannot be written to")))),

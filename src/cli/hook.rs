@@ -2,18 +2,21 @@
 //! never writes to the bank, and never keeps an agent from its work. Where nobody serves the bank it starts a process
 //! that does, for the hooks that follow.
 
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, OnceLock, mpsc};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::CommandFactory;
+use jiff::Timestamp;
 use reasoning_bank_clients::{AgentClient, HookCall, HookEvent, HookMoment};
 use reasoning_bank_domain::memory::signature::error_message;
 use reasoning_bank_store::LanceReader;
+use serde::de::IgnoredAny;
 use tokio_util::sync::CancellationToken;
 
 use super::args::{Cli, HookArgs};
@@ -22,8 +25,8 @@ use super::output;
 use super::session::{end_of_process, one_thread, request_deadline, with_bank};
 use super::{hook_server, recall_log, redact_as_set};
 use crate::hooks::{
-    ColdAnswer, HookQuestion, HookReply, SpoolEntry, answer_cold, answer_hooks_while_asked, ask, is_served, leave,
-    may_start_server, warm_up,
+    ColdAnswer, HookFailure, HookProblem, HookQuestion, HookReply, SpoolEntry, answer_cold, answer_hooks_while_asked,
+    ask, is_served, leave, may_start_server, note_failure, warm_up,
 };
 use crate::recall_log::UnwrittenRecalls;
 use crate::settings::{self, Flags, Loaded, SettingSources};
@@ -32,6 +35,8 @@ use crate::settings::{self, Flags, Loaded, SettingSources};
 const LIMIT: Duration = Duration::from_millis(100);
 /// The longest time that an event takes to be on the disk.
 const LIMIT_TO_LEAVE: Duration = Duration::from_secs(1);
+/// The longest time that is taken to note that a hook went wrong, once the agent was answered.
+const LIMIT_TO_NOTE: Duration = Duration::from_millis(20);
 /// The most bytes of an event. A longer one is not read.
 const EVENT_BYTES: u64 = 32 << 20;
 
@@ -48,25 +53,35 @@ pub(super) fn run(args: &HookArgs, flags: Flags) {
     let until = Instant::now() + limit;
     let (sender, answers) = mpsc::channel();
     let (client, event) = (args.client.clone(), args.event.clone());
-    let unserved = Arc::new(Unserved::default());
-    let found = Arc::clone(&unserved);
+    let findings = Arc::new(Findings::default());
+    let found = Arc::clone(&findings);
     thread::spawn(move || {
         let _ = sender.send(answer(&client, &event, flags, &found));
     });
-    if let Ok(Some(HookOutput { document, noted })) =
-        answers.recv_timeout(until.saturating_duration_since(Instant::now()))
-        && output::line(&document).is_ok()
-    {
-        noted.iter().for_each(UnwrittenRecalls::write);
+    match answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        Ok(Some(HookOutput { document, noted })) => match output::line(&document) {
+            Ok(()) => noted.iter().for_each(UnwrittenRecalls::write),
+            Err(_) => findings.went_wrong(HookProblem::NotPrinted),
+        },
+        Ok(None) => {}
+        Err(RecvTimeoutError::Timeout) => findings.went_wrong(HookProblem::Late),
+        Err(RecvTimeoutError::Disconnected) => findings.went_wrong(HookProblem::Crashed),
     }
-    if let Some(place) = unserved.0.get() {
+    note(&findings, args);
+    if let Some(place) = findings.unserved.get() {
         start_server(place, args);
     }
 }
 
-/// The bank that nobody serves and a process is to be started for, once that is known.
+/// What an answer found out besides.
 #[derive(Default)]
-struct Unserved(OnceLock<ServerPlace>);
+struct Findings {
+    data_dir: OnceLock<PathBuf>,
+    /// What went wrong first, with the kind of error that the system told of.
+    problem: OnceLock<(HookProblem, Option<ErrorKind>)>,
+    /// The bank that nobody serves and a process is to be started for.
+    unserved: OnceLock<ServerPlace>,
+}
 
 /// The place of a server for hooks. The paths are absolute.
 struct ServerPlace {
@@ -76,14 +91,44 @@ struct ServerPlace {
     config: Option<PathBuf>,
 }
 
-impl Unserved {
-    fn found(&self, loaded: &Loaded, directory: &Path, config: Option<&Path>) {
+impl Findings {
+    fn went_wrong(&self, problem: HookProblem) {
+        let _ = self.problem.set((problem, None));
+    }
+
+    fn failed(&self, problem: HookProblem, error: &io::Error) {
+        let _ = self.problem.set((problem, Some(error.kind())));
+    }
+
+    fn is_unserved(&self, loaded: &Loaded, directory: &Path, config: Option<&Path>) {
         if loaded.settings.hooks.server_idle_s > 0 {
             let data_dir = directory.join(&loaded.settings.data_dir);
             let config = config.map(|file| directory.join(file));
-            let _ = self.0.set(ServerPlace { data_dir, directory: directory.to_owned(), config });
+            let _ = self.unserved.set(ServerPlace { data_dir, directory: directory.to_owned(), config });
         }
     }
+}
+
+/// Notes in the data directory what went wrong, for `doctor`. A disk that hangs is not waited for.
+fn note(findings: &Findings, args: &HookArgs) {
+    let (Some(data_dir), Some((problem, kind))) = (findings.data_dir.get(), findings.problem.get()) else { return };
+    let Ok(client) = args.client.parse::<AgentClient>() else { return };
+    if client.hook_moment(&args.event).is_none() {
+        return;
+    }
+    let failure = HookFailure {
+        at: Timestamp::now(),
+        client,
+        event: args.event.clone(),
+        problem: *problem,
+        cause: kind.map(|kind| kind.to_string()),
+    };
+    let data_dir = data_dir.clone();
+    let (sender, noted) = mpsc::channel();
+    thread::spawn(move || {
+        let _ = sender.send(note_failure(&data_dir, &failure));
+    });
+    let _ = noted.recv_timeout(LIMIT_TO_NOTE);
 }
 
 /// Starts a process that answers the hooks that follow. It is in a group of its own, so that it stays when the client
@@ -139,38 +184,49 @@ struct HookOutput {
     noted: Option<UnwrittenRecalls>,
 }
 
-fn answer(client: &str, name: &str, flags: Flags, unserved: &Unserved) -> Option<HookOutput> {
+fn answer(client: &str, name: &str, flags: Flags, findings: &Findings) -> Option<HookOutput> {
     let client: AgentClient = client.parse().ok()?;
-    let mut document = String::new();
-    io::stdin().lock().take(EVENT_BYTES).read_to_string(&mut document).ok()?;
-    let call = HookCall::read(client, &document, |printed| error_message(printed).is_some())
-        .filter(|call| call.name == name)?;
     let own = std::env::current_dir().ok()?;
+    // `setup` names the directory, so that the settings are read only where nobody serves the bank.
+    let named = flags.data_dir.as_ref().map(|named| findings.data_dir.get_or_init(|| own.join(named)).clone());
+    let document = read_event().map_err(|error| findings.failed(HookProblem::EventUnreadable, &error)).ok()?;
+    let Some(call) = HookCall::read(client, &document, |printed| error_message(printed).is_some()) else {
+        if serde_json::from_str::<IgnoredAny>(&document).is_err() {
+            findings.went_wrong(HookProblem::EventUnreadable);
+        }
+        return None;
+    };
+    if call.name != name {
+        return None;
+    }
     // The client may run its hooks elsewhere than where the session works.
     let directory = call.directory.as_ref().map_or_else(|| own.clone(), |directory| own.join(directory));
     let load = |flags: Flags| {
         let sources = SettingSources::of_process(flags).ok()?;
-        settings::load(&SettingSources { directory: directory.clone(), ..sources }).ok()
+        let loaded = settings::load(&SettingSources { directory: directory.clone(), ..sources });
+        loaded.map_err(|_| findings.went_wrong(HookProblem::SettingsUnreadable)).ok()
     };
-    // `setup` names the directory, so that the settings are read only where nobody serves the bank.
-    let (data_dir, loaded) = match &flags.data_dir {
-        Some(named) => (own.join(named), None),
+    let (data_dir, loaded) = match named {
+        Some(named) => (named, None),
         None => {
             let loaded = load(flags.clone())?;
-            (loaded.settings.data_dir.clone(), Some(loaded))
+            let data_dir = findings.data_dir.get_or_init(|| loaded.settings.data_dir.clone()).clone();
+            (data_dir, Some(loaded))
         }
     };
     // The settings where nobody serves the bank, and a server is to be started.
     let settings_unserved = |data_dir: PathBuf| {
         let loaded = loaded.or_else(|| load(Flags { data_dir: Some(data_dir), ..flags.clone() }))?;
         redact_as_set(&loaded);
-        unserved.found(&loaded, &directory, flags.config.as_deref());
+        findings.is_unserved(&loaded, &directory, flags.config.as_deref());
         Some(loaded)
     };
     let question = HookQuestion { directory: directory.clone(), call };
     let runtime = one_thread().ok()?;
     if leaves(client, name) {
-        let _ = leave(&data_dir, &SpoolEntry::Event(question.clone()));
+        if let Err(error) = leave(&data_dir, &SpoolEntry::Event(question.clone())) {
+            findings.failed(HookProblem::NotLeft, &error);
+        }
         // The server of a session that is over ends, too, before it learns from it.
         let is_over = matches!(question.call.event, HookEvent::SessionEnded { .. });
         if is_over || !runtime.block_on(is_served(&data_dir)) {
@@ -185,9 +241,17 @@ fn answer(client: &str, name: &str, flags: Flags, unserved: &Unserved) -> Option
         None => {
             thread::spawn(warm_up);
             let loaded = settings_unserved(data_dir)?;
-            let ColdAnswer { text, noted } = runtime.block_on(answer_cold(question.clone(), &loaded, LIMIT))?;
+            let answered = runtime.block_on(answer_cold(question.clone(), &loaded, LIMIT));
+            let ColdAnswer { text, noted } = answered.map_err(|problem| findings.went_wrong(problem)).ok()??;
             (text, noted)
         }
     };
     Some(HookOutput { document: question.call.answer(&text).to_string(), noted })
+}
+
+/// Reads the event that the client tells of.
+fn read_event() -> io::Result<String> {
+    let mut document = String::new();
+    io::stdin().lock().take(EVENT_BYTES).read_to_string(&mut document)?;
+    Ok(document)
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use reasoning_bank_clients::HookEvent;
 
 use super::answers::{HookAnswer, HookAnswers};
+use super::failures::HookProblem;
 use super::question::HookQuestion;
 use crate::bootstrap::reading_system;
 use crate::recall_log::{RecallLog, UnwrittenRecalls};
@@ -18,8 +19,15 @@ pub(crate) struct ColdAnswer {
     pub(crate) noted: Option<UnwrittenRecalls>,
 }
 
-/// Says what the agent is told of an event; none where nothing is known, or the bank cannot be looked into as it is.
-pub(crate) async fn answer_cold(question: HookQuestion, loaded: &Loaded, timeout: Duration) -> Option<ColdAnswer> {
+/// Says what the agent is told of an event; none where nothing is known.
+///
+/// # Errors
+/// The bank cannot be looked into as it is.
+pub(crate) async fn answer_cold(
+    question: HookQuestion,
+    loaded: &Loaded,
+    timeout: Duration,
+) -> Result<Option<ColdAnswer>, HookProblem> {
     let settings = &loaded.settings;
     let (recalls, noted) = settings
         .recall_log
@@ -28,9 +36,9 @@ pub(crate) async fn answer_cold(question: HookQuestion, loaded: &Loaded, timeout
         .unzip();
     // Nothing else says what the session was shown already.
     if recalls.is_none() && matches!(question.call.event, HookEvent::PromptSubmitted { .. }) {
-        return None;
+        return Ok(None);
     }
-    let system = reading_system(loaded).await.ok()?.handle();
+    let system = reading_system(loaded).await.map_err(|_| HookProblem::BankUnreadable)?.handle();
     let answers = HookAnswers {
         system,
         data_dir: settings.data_dir.clone(),
@@ -44,13 +52,10 @@ pub(crate) async fn answer_cold(question: HookQuestion, loaded: &Loaded, timeout
     if let Some(shown) = shown {
         answers.note(shown);
     }
-    match text {
-        Some(text) => Some(ColdAnswer { text, noted }),
-        None => {
-            noted.iter().for_each(UnwrittenRecalls::write);
-            None
-        }
+    if text.is_none() {
+        noted.iter().for_each(UnwrittenRecalls::write);
     }
+    Ok(text.map(|text| ColdAnswer { text, noted }))
 }
 
 #[cfg(test)]

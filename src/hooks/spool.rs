@@ -46,7 +46,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Leaves an event for a serving process. It is on the disk when this returns. Without a bank nothing is left.
 ///
 /// # Errors
-/// The data directory cannot be written to.
+/// The data directory cannot be written to, or has as many events as it takes.
 pub(crate) fn leave(data_dir: &Path, entry: &SpoolEntry) -> io::Result<()> {
     if !data_dir.is_dir() {
         return Ok(());
@@ -54,7 +54,7 @@ pub(crate) fn leave(data_dir: &Path, entry: &SpoolEntry) -> io::Result<()> {
     let dir = data_dir.join(HOOK_SPOOL);
     create_dir(&dir)?;
     if fs::read_dir(&dir)?.flatten().filter(|entry| is_event(&entry.path())).count() >= EVENTS_MAX {
-        return Ok(());
+        return Err(io::Error::new(io::ErrorKind::QuotaExceeded, "the spool is full"));
     }
     write_synced(&dir.join(format!("{}.json", Uuid::now_v7())), &serde_json::to_vec(entry)?)
 }

@@ -22,6 +22,11 @@ pub const WORKING: &str = "working";
 pub const RECALLS: &str = "recalls";
 /// The directory of the events that hooks left for a serving process, a file for each. It is in no backup.
 pub const HOOK_SPOOL: &str = "hook-spool";
+/// The file with the number of the format, of which there is one wherever there is a bank.
+pub const FORMAT_VERSION: &str = "format_version";
+/// The log of hooks that went wrong, and the one before it. Hooks append to it, and it is in no backup.
+pub const HOOK_LOG: &str = "hook-log.jsonl";
+pub const HOOK_LOG_OLD: &str = "hook-log.old.jsonl";
 /// The file that says what background work has spent today, replaced whole.
 pub const BACKGROUND_SPENT: &str = ".background.spent";
 /// The directory of the artefacts of episodes, which `artefact_files` has the map of.

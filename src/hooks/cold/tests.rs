@@ -69,7 +69,8 @@ impl Quiet {
             directory: None,
             event,
         };
-        let answer = answer_cold(HookQuestion { directory: self.project(), call }, &self.loaded, TIMEOUT).await?;
+        let question = HookQuestion { directory: self.project(), call };
+        let answer = answer_cold(question, &self.loaded, TIMEOUT).await.ok().flatten()?;
         answer.noted.iter().for_each(UnwrittenRecalls::write);
         Some(answer.text)
     }

@@ -126,7 +126,7 @@ impl Layout {
     }
 
     pub(super) fn format_version(&self) -> PathBuf {
-        self.root.join("format_version")
+        self.root.join(data_dir::FORMAT_VERSION)
     }
 
     /// The directory holds a file for each memory that was stored without vectors.

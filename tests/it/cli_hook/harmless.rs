@@ -82,6 +82,32 @@ fn a_data_directory_that_is_none_or_takes_nothing_is_left_alone() {
     each_is_silent_and_in_time(&place, "the data directory takes no files");
 }
 
+#[test]
+fn doctor_tells_of_the_hook_that_went_wrong_last_and_of_no_word_of_its_event() {
+    let place = Place::with_instant_model();
+    warned(&place).end();
+    let check = || {
+        let checks = place.run(&["--llm", "none", "--json", "doctor"]).ok().json()["checks"].clone();
+        checks.as_array().unwrap().iter().find(|check| check["name"] == "hook-log").cloned()
+    };
+    let ended =
+        json!({ "hook_event_name": "SessionEnd", "session_id": "s", "transcript_path": "/nonexistent/hunter2" });
+    hook(&place, "claude-code", "SessionEnd", &ended.to_string());
+    assert!(check().is_none_or(|check| check["status"] == "ok"), "nothing went wrong");
+    // A file lies where the spool has to be.
+    fs::remove_dir_all(place.path("data/hook-spool")).unwrap();
+    place.write("data/hook-spool", "");
+    assert_eq!(hook(&place, "claude-code", "SessionEnd", &ended.to_string()).stdout, "");
+    let told = check().unwrap();
+    let detail = told["detail"].as_str().unwrap();
+    assert_eq!(told["status"], "warn", "{told}");
+    assert!(detail.contains("SessionEnd of Claude Code at ") && detail.contains("could not be written"), "{told}");
+    let log = fs::read_to_string(place.path("data/hook-log.jsonl")).unwrap();
+    assert!(!log.contains("hunter2"), "{log}");
+    hook(&place, "claude-code", FAILED, "no event, and hunter2");
+    assert!(check().unwrap()["detail"].as_str().unwrap().contains("the event was not readable"));
+}
+
 /// The run of a hook.
 struct HookRun {
     event: String,
