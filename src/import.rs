@@ -30,7 +30,7 @@ pub(crate) use self::line::{ImportMode, ImportTarget};
 use self::outcome::NotTaken;
 pub(crate) use self::outcome::{ImportCounts, ImportWords, Imported};
 pub(crate) use self::preview::{KindPreview, KindPreviews};
-pub(crate) use self::sources::{CollectError, CollectedSource, SourceContext, collect};
+pub(crate) use self::sources::{CollectError, CollectedSource, SourceContext, SplitThings, collect};
 use self::staging::StagedEntry;
 use crate::jsonl::{ItemProblem, LocatedProblem, ReadError, read_on_all_cores};
 

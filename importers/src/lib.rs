@@ -2,10 +2,10 @@
 //! no advice.
 //!
 //! In reading order: `source` lists the programs and where each keeps its memories. `item` is one thing that was
-//! remembered; `memory` makes a memory or a line of a memory bank of it. `warning_cues` tells warnings from facts,
-//! `markdown` reads front matter and sections, and `database` opens SQLite so that nothing is written. Each program has
-//! a file of its name, which reads its format piece by piece (`readers` lists them), so that memory stays bounded
-//! however much there is. Nothing is ever written to a source.
+//! remembered; `memory` makes a memory or a line of a memory bank of it, and `parts` takes one that is too long in
+//! parts. `warning_cues` tells warnings from facts, `markdown` reads front matter and sections, and `database` opens
+//! SQLite so that nothing is written. Each program has a file of its name, which reads its format piece by piece
+//! (`readers` lists them), so that memory stays bounded however much there is. Nothing is ever written to a source.
 
 mod basic_memory;
 mod claude_code;
@@ -19,6 +19,7 @@ mod markdown;
 mod mcp_memory_service;
 mod mem0;
 mod memory;
+mod parts;
 mod readers;
 mod server_memory;
 mod source;
@@ -29,5 +30,6 @@ mod warning_cues;
 pub use failure::SourceError;
 pub use item::{ItemKind, SkipReason, SourceEntry, SourceItem, UnreadablePart};
 pub use memory::{origin_id, origin_mark, to_fact, to_memory};
+pub use parts::parts_of;
 pub use readers::read;
 pub use source::{ImportSource, SourcePlaces, UnknownSource};

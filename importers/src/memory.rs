@@ -81,17 +81,24 @@ pub fn to_memory(
 /// # Errors
 /// It has no text.
 pub fn to_fact(source: ImportSource, item: &SourceItem) -> Result<(ImportedFact, Removed), SkipReason> {
+    let mut text = fact_text(item);
+    if text.is_empty() {
+        return Err(SkipReason::Empty);
+    }
+    let removed = text.scrub();
+    Ok((ImportedFact { mark: origin_mark(source, &item.origin), text }, removed))
+}
+
+/// Returns the title and the content of a fact as one line.
+pub(crate) fn fact_text(item: &SourceItem) -> String {
     let (title, content) = (spaced(&item.title), spaced(&item.content));
-    let mut text = match (title.is_empty(), content.is_empty()) {
-        (true, true) => return Err(SkipReason::Empty),
-        (true, false) => content,
+    match (title.is_empty(), content.is_empty()) {
+        (true, _) => content,
         (false, true) => title,
         // A title that only begins what follows says nothing of its own.
         (false, false) if content.starts_with(title.trim_end_matches('…')) => content,
         (false, false) => format!("{}: {content}", title.trim_end_matches(['.', ':'])),
-    };
-    let removed = text.scrub();
-    Ok((ImportedFact { mark: origin_mark(source, &item.origin), text }, removed))
+    }
 }
 
 fn error_of(title: &str, content: &str) -> ErrorContext {
@@ -119,7 +126,7 @@ fn tags_of(source: ImportSource, item: &SourceItem) -> Vec<String> {
 }
 
 /// Returns the first line of a text, or its first sentence where the line has several.
-fn first_sentence(text: &str) -> &str {
+pub(crate) fn first_sentence(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default().trim_start_matches(['#', '-', '*', ' ']);
     let end = line.match_indices(". ").map(|(at, _)| at).find(|at| *at > 10).unwrap_or(line.len());
     line[..end].trim_end_matches('.')

@@ -94,6 +94,9 @@ pub(super) struct LearnedFile {
     pub(super) unreadable: Unreadable,
     /// The exchanges beyond those that are taken of one file.
     pub(super) left_out: usize,
+    /// The characters of questions that are longer than a question may be.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) cut_characters: u64,
     /// The new episodes: requests of a user for which something was done.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) episodes: u64,

@@ -22,7 +22,7 @@ use super::memory::{agree, aside, check_export, failed, import_target, write};
 use super::output::Output;
 use super::render;
 use super::session::{request_deadline, rewrite_deadline, with_bulk_bank};
-use crate::import::{CollectError, CollectedSource, KindPreviews, SourceContext, collect};
+use crate::import::{CollectError, CollectedSource, KindPreviews, SourceContext, SplitThings, collect};
 use crate::settings::{Loaded, SettingSources};
 
 /// The number of projects without a known directory that are named.
@@ -85,7 +85,7 @@ async fn source(
     let reading =
         tokio::task::spawn_blocking(move || collect(of, &path, aside, &context, |things| progress.done(things)));
     let collected = reading.await.map_err(Error::internal)?.map_err(|error| unreadable(error, args.source, &place))?;
-    let CollectedSource { mut checked, facts, workspaces, skipped, unreadable, unplaced, removed } = collected;
+    let CollectedSource { mut checked, facts, workspaces, skipped, unreadable, unplaced, removed, split } = collected;
     let mut kinds = KindPreviews::default();
     let name = place.display().to_string();
     kinds.add_checked(&mut checked, system).await.map_err(|failure| failed(failure, &name))?;
@@ -100,6 +100,7 @@ async fn source(
         *report.skipped.entry(SkipReason::NoRoom.as_str()).or_default() += report.kinds.without_room;
     }
     report.notes.extend(unplaced_note(&unplaced, args.all_projects));
+    report.notes.extend(split_note(split));
     if checked.leaves_vectors() && report.kinds.new_things() > 0 {
         report.notes.push(
             "the memories are found by their words at once, and by meaning when upkeep has made their vectors, which a \
@@ -230,6 +231,16 @@ fn unreadable(error: CollectError, source: ImportSource, place: &Path) -> Comman
         CollectError::Aside(error) => CommandFailure::put_aside(error),
         CollectError::Bank(error) => error.into(),
     }
+}
+
+fn split_note(split: SplitThings) -> Option<String> {
+    let SplitThings { things, parts } = split;
+    let told = match things {
+        0 => return None,
+        1 => "1 thing is longer than a memory or a fact may be, and is".to_owned(),
+        _ => format!("{things} things are longer than a memory or a fact may be, and are"),
+    };
+    Some(format!("{told} taken in {parts} parts"))
 }
 
 fn unplaced_note(unplaced: &BTreeMap<String, u64>, are_taken: bool) -> Option<String> {

@@ -87,6 +87,7 @@ async fn file_of(
         format: Some(transcript.format),
         unreadable: transcript.unreadable.clone(),
         left_out: transcript.left_out,
+        cut_characters: transcript.cut_characters as u64,
         ..LearnedFile::default()
     };
     let count = |batch: Vec<Captured>| {

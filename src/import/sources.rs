@@ -17,8 +17,8 @@ use reasoning_bank_domain::bank::ImportedFact;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::safety::secrets::{Removed, scrub};
 use reasoning_bank_importers::{
-    ImportSource, ItemKind, SkipReason, SourceEntry, SourceError, SourceItem, UnreadablePart, origin_id, read, to_fact,
-    to_memory,
+    ImportSource, ItemKind, SkipReason, SourceEntry, SourceError, SourceItem, UnreadablePart, origin_id, parts_of,
+    read, to_fact, to_memory,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -74,6 +74,15 @@ pub(crate) struct CollectedSource {
     /// The projects that no directory here is known for, with the number of their things.
     pub(crate) unplaced: BTreeMap<String, u64>,
     pub(crate) removed: Removed,
+    /// The things that are longer than a memory or a fact, and the parts that they are taken in.
+    pub(crate) split: SplitThings,
+}
+
+/// The number of things that are taken in parts, and of their parts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SplitThings {
+    pub(crate) things: u64,
+    pub(crate) parts: u64,
 }
 
 /// The reason why a source is not collected.
@@ -113,7 +122,8 @@ pub(crate) fn collect(
         SourceError::NotTaken(error) => CollectError::Aside(error),
         error => CollectError::Source(error),
     })?;
-    let Collector { out, facts, workspaces, skipped, unreadable, unplaced, removed, memories, things, .. } = collector;
+    let Collector { out, facts, workspaces, skipped, unreadable, unplaced, removed, split, memories, things, .. } =
+        collector;
     let mut file = out.into_inner().map_err(|error| CollectError::Aside(error.into_error()))?;
     file.rewind().map_err(CollectError::Aside)?;
     let vectors = if memories > EMBEDDED_AT_ONCE { MissingVectors::LeftToUpkeep } else { MissingVectors::MadeNow };
@@ -128,7 +138,7 @@ pub(crate) fn collect(
         banks: ImportedBanks::default(),
     };
     let facts = facts.into_values().map(DatedFacts::newest_first).collect();
-    Ok(CollectedSource { checked, facts, workspaces, skipped, unreadable, unplaced, removed })
+    Ok(CollectedSource { checked, facts, workspaces, skipped, unreadable, unplaced, removed, split })
 }
 
 /// Facts of one workspace with their times.
@@ -162,6 +172,7 @@ struct Collector<'a> {
     unreadable: Vec<UnreadablePart>,
     unplaced: BTreeMap<String, u64>,
     removed: Removed,
+    split: SplitThings,
     memories: u64,
     things: u64,
     failure: Option<Error>,
@@ -183,6 +194,7 @@ impl<'a> Collector<'a> {
             unreadable: Vec::new(),
             unplaced: BTreeMap::new(),
             removed: Removed::default(),
+            split: SplitThings::default(),
             memories: 0,
             things: 0,
             failure: None,
@@ -203,13 +215,22 @@ impl<'a> Collector<'a> {
         if item.created_at.zip(self.context.since).is_some_and(|(at, since)| at < since) {
             return self.skip(SkipReason::TooOld);
         }
+        let parts = parts_of(item);
+        if parts.len() > 1 {
+            self.split.things += 1;
+            self.split.parts += parts.len() as u64;
+        }
+        parts.into_iter().try_for_each(|part| self.take_part(&part))
+    }
+
+    fn take_part(&mut self, item: &SourceItem) -> io::Result<()> {
         if !self.seen.insert(origin_id(self.source, &item.origin)) {
             return self.skip(SkipReason::Duplicate);
         }
         match item.kind {
             ItemKind::Fact if item.is_outdated => self.skip(SkipReason::Outdated),
-            ItemKind::Fact => self.fact(&item),
-            ItemKind::Strategy | ItemKind::Warning => self.memory(&item),
+            ItemKind::Fact => self.fact(item),
+            ItemKind::Strategy | ItemKind::Warning => self.memory(item),
         }
     }
 

@@ -175,3 +175,15 @@ fn the_rules_tell_what_is_worth_keeping(
     let table = place.run(&["eval", "capture", "--exchanges", &test_data(name)]).ok().stdout;
     assert!(table.contains("valuable") && table.contains("worthless"), "{table}");
 }
+
+#[test]
+fn what_is_cut_of_a_question_is_told() {
+    let place = Place::new();
+    let asked = json!({ "role": "user", "content": "why ".repeat(6_000) });
+    let answered = json!({ "role": "assistant", "content": "Because the linker is missing." });
+    let file = place.write("home/long.jsonl", &format!("{asked}\n{answered}\n"));
+    let cut = learn(&place, &[file.to_str().unwrap()])["files"][0]["cut_characters"].clone();
+    assert_eq!(cut, json!(6_000 * 4 - 1 - 20_000));
+    let told = place.run(&["--llm", "none", "learn", file.to_str().unwrap()]).ok().stdout;
+    assert!(told.contains("3999 characters of questions are left out: a question has at most 20000"), "{told}");
+}

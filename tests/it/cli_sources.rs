@@ -292,3 +292,24 @@ fn an_export_of_this_program_is_a_source_as_well() {
     assert_eq!(new.document(&import)["added"]["memories"], 1);
     assert_eq!(new.document(&import)["added"]["memories"], 0);
 }
+
+#[test]
+fn a_fact_that_is_too_long_for_one_line_is_taken_in_parts() {
+    let place = Place::new();
+    let text =
+        |name: &str| format!("{} Its backup is called {name}.", "The worker host is called badger.".repeat(3_000));
+    let all = json!({ "results": [
+        { "id": "1", "memory": text("marmot"), "metadata": { "type": "environmental" } },
+        { "id": "2", "memory": text("otter"), "metadata": { "type": "environmental" } },
+    ] });
+    let path = place.write("home/all.json", &all.to_string());
+    let import = |more: &str| place.document(&["import", "mem0", path.to_str().unwrap(), more]);
+    let shown = import("--dry-run");
+    let parts = shown["facts"]["new"].as_u64().unwrap();
+    let told = format!("2 things are longer than a memory or a fact may be, and are taken in {parts} parts");
+    assert!(parts > 100 && shown["notes"].to_string().contains(&told), "{shown}");
+    assert!(import("--yes")["notes"].to_string().contains(&told));
+    let exported = place.run(&["memory", "export"]).ok().stdout;
+    assert!(exported.contains(" marmot.") && exported.contains(" otter."));
+    assert_eq!(import("--yes")["facts"]["new"], json!(0));
+}

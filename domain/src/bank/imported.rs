@@ -13,7 +13,8 @@ const FOLDER: &str = "imported/";
 pub const IMPORTED_MAX_BYTES: usize = 1 << 20;
 /// A file of facts is followed by another one before it has the most bytes that a file may have.
 const FILE_BYTES: usize = 200 << 10;
-const LINE_MAX_CHARS: usize = 1_500;
+/// The longest line of a fact; the rest of a longer one is cut off.
+pub const FACT_MAX_CHARS: usize = 1_500;
 
 /// A fact, and the mark by which it is known again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,7 +108,7 @@ fn marks(files: &BankFiles, source: &str) -> BTreeSet<String> {
 fn line_of(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = line.trim_start_matches(['#', '-', '*', '+', '>', '`', '~', ' ', '=']);
-    let line = shortened(line, LINE_MAX_CHARS);
+    let line = shortened(line, FACT_MAX_CHARS);
     let opens_task = line.starts_with("[ ]") || line.starts_with("[x]") || line.starts_with("[X]");
     let line = if opens_task { line[3..].trim_start().to_owned() } else { line };
     line.replace("<!--", "<! --")

@@ -27,9 +27,9 @@ use record::TranscriptRecord;
 
 /// The largest file; whoever reads a file refuses a larger one.
 pub const MAX_FILE_BYTES: usize = 64 * 1024 * 1024;
-/// The longest question; the rest of a longer one is cut off.
+/// The longest question. The rest of a longer one is cut off, and counted.
 pub const MAX_QUESTION_CHARS: usize = 20_000;
-/// The longest answer; the rest of a longer one is cut off.
+/// The longest answer. A longer one is read in parts, each as an answer to the same question.
 pub const MAX_ANSWER_CHARS: usize = 200_000;
 /// The most exchanges of one file. Further ones are counted.
 pub const MAX_EXCHANGES: usize = 10_000;
@@ -91,6 +91,8 @@ pub struct Transcript {
     pub unreadable: Unreadable,
     /// The number of exchanges beyond [`MAX_EXCHANGES`].
     pub left_out: usize,
+    /// The number of characters of questions beyond [`MAX_QUESTION_CHARS`].
+    pub cut_characters: usize,
 }
 
 /// The lines that are not what the rest of the file is.
@@ -298,10 +300,15 @@ fn collected(
     requests: Vec<UserRequest>,
     unreadable: Unreadable,
 ) -> Transcript {
-    let mut exchanges: Vec<Exchange> = conversations.into_iter().flat_map(Conversation::into_exchanges).collect();
+    let (mut exchanges, mut cut_characters) = (Vec::new(), 0);
+    for conversation in conversations {
+        let (more, cut) = conversation.into_exchanges();
+        exchanges.extend(more);
+        cut_characters += cut;
+    }
     let left_out = exchanges.len().saturating_sub(MAX_EXCHANGES);
     exchanges.truncate(MAX_EXCHANGES);
-    Transcript { format, exchanges, requests, unreadable, left_out }
+    Transcript { format, exchanges, requests, unreadable, left_out, cut_characters }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::learning::transcript::{Format, Unreadable};
+use reasoning_bank_domain::learning::transcript::{Format, MAX_QUESTION_CHARS, Unreadable};
 
 use super::style::{bad, bold, doubtful};
 use super::{clean_line, counted};
@@ -52,6 +52,8 @@ fn file(file: &LearnedFile) -> String {
         file.left_out > 0,
         format!("{} too many for one file", counted(file.left_out, "exchange is", "exchanges are")),
     );
+    let cut = counted(file.cut_characters, "character of a question is", "characters of questions are");
+    note(file.cut_characters > 0, format!("{cut} left out: a question has at most {MAX_QUESTION_CHARS}"));
     let secrets = counted(file.redactions, "secret was", "secrets were");
     note(file.redactions > 0, format!("{secrets} removed"));
     let dropped = counted(file.dropped_characters, "invisible character was", "invisible characters were");

@@ -1,6 +1,7 @@
 //! A conversation: who said what, one after the other, as exchanges.
 
 use super::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
+use crate::text::pieces;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Turn {
@@ -14,6 +15,8 @@ pub(super) enum Turn {
 pub(super) struct Conversation {
     done: Vec<Exchange>,
     open: Option<Open>,
+    /// The characters of questions that are longer than a question may be.
+    cut: usize,
     asked: bool,
     answered: bool,
 }
@@ -21,7 +24,7 @@ pub(super) struct Conversation {
 #[derive(Debug)]
 struct Open {
     question: Bounded,
-    answer: Bounded,
+    answer: String,
     session: Option<String>,
 }
 
@@ -37,20 +40,21 @@ impl Conversation {
                 self.asked = true;
                 match &mut self.open {
                     // Nobody answered yet, so the question goes on.
-                    Some(open) if open.answer.text.is_empty() => open.question.append(&text),
+                    Some(open) if open.answer.is_empty() => open.question.append(&text),
                     _ => {
                         self.close();
                         let mut question = Bounded::new(MAX_QUESTION_CHARS);
                         question.append(&text);
                         let session = session.map(str::to_owned);
-                        self.open = Some(Open { question, answer: Bounded::new(MAX_ANSWER_CHARS), session });
+                        self.open = Some(Open { question, answer: String::new(), session });
                     }
                 }
             }
             Turn::Answer(text) => {
                 self.answered = true;
                 if let Some(open) = &mut self.open {
-                    open.answer.append(&text);
+                    open.answer.push_str(if open.answer.is_empty() { "" } else { "\n\n" });
+                    open.answer.push_str(text.trim());
                 }
             }
             Turn::Break => self.close(),
@@ -59,11 +63,11 @@ impl Conversation {
 
     fn close(&mut self) {
         let Some(Open { question, answer, session }) = self.open.take() else { return };
-        let (question, answer) = (question.text, answer.text);
         if !answer.is_empty() {
-            self.done.push(Exchange { question, answer, session, asked_first: None, said_next: None });
+            self.cut += question.cut;
+            self.done.extend(exchanges(&question.text, &answer, session.as_deref()));
         } else if let Some(last) = self.done.last_mut().filter(|last| last.session == session) {
-            last.said_next.get_or_insert(question);
+            last.said_next.get_or_insert(question.text);
         }
     }
 
@@ -72,10 +76,22 @@ impl Conversation {
         !self.asked || !self.answered
     }
 
-    pub(super) fn into_exchanges(mut self) -> Vec<Exchange> {
+    /// Returns the exchanges, and the number of characters that their questions lost.
+    pub(super) fn into_exchanges(mut self) -> (Vec<Exchange>, usize) {
         self.close();
-        self.done
+        (self.done, self.cut)
     }
+}
+
+/// Returns the exchange of a question and its answer, or one for each part of an answer that is longer than one takes.
+pub(super) fn exchanges(question: &str, answer: &str, session: Option<&str>) -> impl Iterator<Item = Exchange> {
+    pieces(answer, MAX_ANSWER_CHARS).into_iter().map(move |part| Exchange {
+        question: question.to_owned(),
+        answer: part.to_owned(),
+        session: session.map(str::to_owned),
+        asked_first: None,
+        said_next: None,
+    })
 }
 
 /// A text that grows by paragraphs, up to a number of characters.
@@ -83,18 +99,24 @@ impl Conversation {
 struct Bounded {
     text: String,
     left: usize,
+    /// The number of characters beyond the bound.
+    cut: usize,
 }
 
 impl Bounded {
     fn new(max: usize) -> Self {
-        Self { text: String::new(), left: max }
+        Self { text: String::new(), left: max, cut: 0 }
     }
 
     fn append(&mut self, paragraph: &str) {
         let separator = if self.text.is_empty() { "" } else { "\n\n" };
-        for sign in separator.chars().chain(paragraph.trim().chars()).take(self.left) {
-            self.text.push(sign);
-            self.left -= 1;
+        for sign in separator.chars().chain(paragraph.trim().chars()) {
+            if self.left == 0 {
+                self.cut += 1;
+            } else {
+                self.text.push(sign);
+                self.left -= 1;
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Markdown: a chat where speakers are named, else notes under headings.
 
-use super::conversation::{Conversation, Turn};
+use super::conversation::{Conversation, Turn, exchanges};
 use super::fences::{FenceLine, Fences};
-use super::{Exchange, Format, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
+use super::{Exchange, Format, MAX_QUESTION_CHARS};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Speaker {
@@ -173,11 +173,6 @@ fn close(path: &[(usize, String)], body: &mut String, notes: &mut Vec<Exchange>)
         return;
     }
     let headings: Vec<&str> = path.iter().map(|(_, text)| text.as_str()).collect();
-    notes.push(Exchange {
-        question: headings.join(" > ").chars().take(MAX_QUESTION_CHARS).collect(),
-        answer: answer.trim().chars().take(MAX_ANSWER_CHARS).collect(),
-        session: None,
-        asked_first: None,
-        said_next: None,
-    });
+    let question: String = headings.join(" > ").chars().take(MAX_QUESTION_CHARS).collect();
+    notes.extend(exchanges(&question, &answer, None));
 }

@@ -152,13 +152,19 @@ fn words_behind_a_command_are_a_question() {
 }
 
 #[test]
-fn long_texts_are_cut_and_too_many_exchanges_counted() {
+fn long_answers_are_read_in_parts_and_what_is_cut_is_counted() {
     let one = |q: &str, a: &str| {
         format!("{{\"role\":\"user\",\"content\":\"{q}\"}}\n{{\"role\":\"assistant\",\"content\":\"{a}\"}}\n")
     };
     let long = read(one(&"q".repeat(MAX_QUESTION_CHARS + 9), &"ä".repeat(MAX_ANSWER_CHARS + 9)).as_bytes()).unwrap();
     assert_eq!(long.exchanges[0].question.chars().count(), MAX_QUESTION_CHARS);
-    assert_eq!(long.exchanges[0].answer.chars().count(), MAX_ANSWER_CHARS);
+    let answers: Vec<usize> = long.exchanges.iter().map(|exchange| exchange.answer.chars().count()).collect();
+    assert_eq!((answers, long.cut_characters), (vec![MAX_ANSWER_CHARS, 9], 9));
+    let notes = format!("# Build\n{}\n", "The linker is lld.\n".repeat(MAX_ANSWER_CHARS / 10));
+    let parts = read(notes.as_bytes()).unwrap().exchanges;
+    let lines: usize = parts.iter().map(|part| part.answer.matches("The linker is lld.").count()).sum();
+    assert_eq!((parts.len(), lines), (2, MAX_ANSWER_CHARS / 10));
+    assert!(parts.iter().all(|part| part.question == "Build"));
     let many = read(one("q", "a").repeat(MAX_EXCHANGES + 3).as_bytes()).unwrap();
     assert_eq!((many.exchanges.len(), many.left_out), (MAX_EXCHANGES, 3));
 }
