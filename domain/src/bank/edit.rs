@@ -6,15 +6,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::known::{ends_fence, fence_of, open_box};
+use super::known::{COMMENT_END, ends_fence, fence_of, is_thematic_break, open_box};
 use super::{BankDocument, BankInvalid};
 
 /// A list marker at the beginning of a line: its spaces, its sign, and its number where it has one.
 static MARKER: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^( {0,3})(?:([-*+])|(\d{1,9})([.)]))(?:[ \t]+|\r?\n|$)").ok());
 const DEEPEST_LEVEL: usize = 6;
-
-const COMMENT_END: &str = "-->";
 
 /// The marker of a list item at the outermost level.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,12 +72,6 @@ fn before_unclosed(text: &str) -> &str {
         at += line.len();
     }
     &text[..outside]
-}
-
-/// Says whether a line is a rule across the page, such as `* * *`.
-fn is_thematic_break(trimmed: &str) -> bool {
-    let signs: String = trimmed.chars().filter(|c| !c.is_whitespace()).collect();
-    signs.len() >= 3 && ["*", "-", "_"].iter().any(|sign| signs.trim_matches(|c| sign.contains(c)).is_empty())
 }
 
 impl BankDocument {

@@ -18,6 +18,9 @@ static ITEM: LazyLock<Option<Regex>> =
 static DATE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^[\[(*_]*\d{4}-\d{2}-\d{2}[\])*_]*(?:[ T]\d{2}:\d{2}\S*)?\s*[:–—-]?\s*").ok());
 
+const COMMENT_BEGIN: &str = "<!--";
+pub(super) const COMMENT_END: &str = "-->";
+
 /// The form of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PieceForm {
@@ -149,8 +152,8 @@ pub(super) fn words_of(text: &str) -> String {
 const TELLING_HEADING_WORDS: usize = 3;
 
 /// Splits a text at its headings, list items and paragraphs. Nothing is left out but white space, the markers of lists,
-/// and the headings, which each piece names. A heading with nothing under it is a piece where it has three words or is
-/// all there is.
+/// rules across the page, comments, what has no letter or digit, and the headings, which each piece names. A heading
+/// with nothing under it is a piece where it has three words or is all there is.
 pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
     let Ok(document) = BankDocument::parse(text) else { return Vec::new() };
     let mut pieces: Vec<BankTextPiece> = Vec::new();
@@ -159,7 +162,8 @@ pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
         let body = document.body(section);
         let body = if section.level == 0 { body.trim_start_matches(document.front_matter()) } else { body };
         let mut introduced: Option<String> = None;
-        let blocks = blocks(body);
+        let mut blocks = blocks(&without_rules_and_comments(body));
+        blocks.retain(|(_, text)| text.contains(char::is_alphanumeric) && !is_comment(text));
         let has_more = document.sections().get(at + 1).is_some_and(|next| next.is_within(section));
         if blocks.is_empty() && !has_more && !section.title().is_empty() {
             let (title, headings) = (section.title().to_owned(), section.path[..section.path.len() - 1].to_vec());
@@ -180,6 +184,48 @@ pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
         }
     }
     if pieces.is_empty() { bare } else { pieces }
+}
+
+/// Returns a text with a blank line in the place of each rule across the page and of each comment that has its lines for
+/// itself. Code keeps them, and so does what belongs to a list item.
+fn without_rules_and_comments(body: &str) -> String {
+    let (mut written, mut rest) = (String::with_capacity(body.len()), body);
+    let mut fence: Option<String> = None;
+    while !rest.is_empty() {
+        let mut end = rest.find('\n').map_or(rest.len(), |at| at + 1);
+        let line = rest[..end].trim_end();
+        let is_outermost = fence.is_none() && !line.starts_with("  ") && !line.starts_with('\t');
+        let comment = is_outermost.then(|| comment_end(rest)).flatten();
+        end = comment.unwrap_or(end);
+        let is_left_out = comment.is_some() || (is_outermost && is_thematic_break(line));
+        written.push_str(if is_left_out { "\n" } else { &rest[..end] });
+        fence = match fence {
+            Some(mark) => Some(mark).filter(|mark| !ends_fence(line, mark)),
+            None => fence_of(line).filter(|_| !is_left_out),
+        };
+        rest = &rest[end..];
+    }
+    written
+}
+
+/// Returns the end of the comment that a text begins with, and of its last line. None where something follows there, or
+/// the comment is never closed.
+fn comment_end(text: &str) -> Option<usize> {
+    let begins = text.trim_start_matches(' ').strip_prefix(COMMENT_BEGIN)?;
+    let end = text.len() - begins.len() + begins.find(COMMENT_END)? + COMMENT_END.len();
+    let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at + 1);
+    text[end..line_end].trim().is_empty().then_some(line_end)
+}
+
+/// Says whether a piece is a comment and nothing else.
+fn is_comment(text: &str) -> bool {
+    comment_end(text.trim()) == Some(text.trim().len())
+}
+
+/// Says whether a line is a rule across the page, such as `* * *`.
+pub(super) fn is_thematic_break(trimmed: &str) -> bool {
+    let signs: String = trimmed.chars().filter(|c| !c.is_whitespace()).collect();
+    signs.len() >= 3 && ["*", "-", "_"].iter().any(|sign| signs.trim_matches(|c| sign.contains(c)).is_empty())
 }
 
 /// A piece of what stands under a heading, and where it is.
@@ -317,6 +363,18 @@ mod tests {
                 r#"Code ["Tasks"] "```\nalone\n```""#,
             ]
         );
+    }
+
+    #[test]
+    fn rules_across_the_page_comments_and_mere_signs_are_no_pieces() {
+        let text = "---\nOne.\n\n---\n\n***\nTwo.\n* * *\n<!-- note -->\n<!--\nhidden\n\nlines\n-->\n- three\n---\n- <!-- x -->\n- ✅\n\n```\n---\n<!-- code -->\n```\nUse <!-- y --> here.\n";
+        let of = |text: &str| text_pieces(text).into_iter().map(|piece| piece.text).collect::<Vec<_>>();
+        let whole = format!("Intro.\n\n{text}");
+        let code = "```\n---\n<!-- code -->\n```";
+        assert_eq!(of(&whole), ["Intro.", "One.", "Two.", "three", code, "Use <!-- y --> here."]);
+        assert_eq!(of("- one\n---\ntwo"), ["one", "two"]);
+        assert_eq!(of("<!-- open"), ["<!-- open"], "a comment that is never closed is kept");
+        assert!(["---", "***\n\n- - -", "<!-- note -->", "-", "#", "- …"].into_iter().all(|text| of(text).is_empty()));
     }
 
     #[test]
