@@ -42,7 +42,7 @@ pub use model::{BankModel, LanguageBankModel};
 pub use notice::{BankNotice, NoticeSeverity};
 pub use open_bank::BankVersion;
 pub use shorten::ShortenedBank;
-pub use update::{UpdateBank, UpdatedBank};
+pub use update::{NOTHING_TO_FILE, UpdateBank, UpdatedBank};
 
 /// The most requests for banks that the actor lets in.
 const GATE: usize = 1_024;

@@ -22,6 +22,8 @@ use crate::runtime::Deadline;
 const WRITTEN_AT_ONCE: usize = 16 << 10;
 /// The id of a conversation has at most this many characters.
 const CONVERSATION_MAX_CHARS: usize = 200;
+/// The notice of an update whose text has nothing to file, such as `ok, thanks`.
+pub const NOTHING_TO_FILE: &str = "there is nothing to file in this text";
 
 /// A request to file text in a bank.
 #[derive(Debug, Clone)]
@@ -41,6 +43,14 @@ pub struct UpdatedBank {
     pub notices: Vec<BankNotice>,
 }
 
+/// What became of the text of an update.
+#[derive(Debug, Default)]
+struct FiledText {
+    applied: Vec<AppliedOperation>,
+    /// The text has nothing to file.
+    is_empty: bool,
+}
+
 impl BanksHandle {
     /// Files text in a bank. It is in the journal of the bank when this returns.
     ///
@@ -56,20 +66,26 @@ impl BanksHandle {
             let lock = bank.lock()?;
             bank.refresh(&lock, at)?;
             let tokens = bank.remembered.own_tokens(&bank.state.texts());
-            let applied = file(bank, &lock, &request, by_model, at)?;
+            let filed = file(bank, &lock, &request, by_model, at)?;
             shorten::tell_where_not(bank, &settings, tokens, at);
             let is_due = shorten::is_due(bank, &settings, at);
             // A model has to be waited for, and nobody waits for the bank meanwhile.
             let is_left = is_due && settings.llm;
             finish(bank, &lock, &settings, is_due && !is_left, request.content.len() > WRITTEN_AT_ONCE, at);
-            Ok((applied, is_left, bank.state.notices()))
+            Ok((filed, is_left, bank.state.notices()))
         });
-        let (applied, is_left, mut notices) = updating.await?;
+        let (FiledText { applied, is_empty }, is_left, mut notices) = updating.await?;
         if is_left {
             // The update is stored, whatever becomes of this.
             notices = self.shorten_after_update(&place, deadline).await.unwrap_or(notices);
         }
-        Ok(UpdatedBank { applied, notices: self.untold(&place, session, notices).await })
+        let mut notices = self.untold(&place, session, notices).await;
+        if is_empty {
+            // Only the caller has to know.
+            let (description, severity) = (NOTHING_TO_FILE.to_owned(), NoticeSeverity::Info);
+            notices.push(BankNotice { timestamp: at, description, severity });
+        }
+        Ok(UpdatedBank { applied, notices })
     }
 
     /// Tells what [`Self::add_facts`] would add, and changes nothing.
@@ -168,13 +184,13 @@ fn file(
     request: &UpdateBank,
     by_model: Option<Result<Vec<BankOperation>, String>>,
     at: Timestamp,
-) -> Result<Vec<AppliedOperation>, Error> {
+) -> Result<FiledText, Error> {
     let key: Option<UpdateKey> = request.conversation_id.clone().zip(request.update_count);
     if key.as_ref().is_some_and(|key| bank.state.has_seen(key)) {
-        return Ok(Vec::new());
+        return Ok(FiledText::default());
     }
     let files = bank.texts_to_file_in();
-    let mut notices = Vec::new();
+    let (mut notices, mut is_empty) = (Vec::new(), false);
     let mut notice = |severity, description| notices.push(BankNotice { timestamp: at, description, severity });
     let change = by_model.and_then(|operations| {
         let operations = operations.map(|operations| numbered(operations, request));
@@ -191,6 +207,7 @@ fn file(
         Some(change) => change,
         None => {
             let operations = file_by_rules(&request.content, &files, bank.state.renamed(), at)?;
+            is_empty = operations.is_empty();
             apply(&files, &numbered(operations, request), at)?
         }
     };
@@ -202,7 +219,7 @@ fn file(
         metadata.into_iter().map(|section| (section.section_hash, section.metadata)).collect();
     let frame = UpdateFrame { key, metadata, notices, ..UpdateFrame::of_texts(changed, at) };
     bank.append(lock, frame)?;
-    Ok(applied)
+    Ok(FiledText { applied, is_empty })
 }
 
 /// Says of operations which conversation they come from.

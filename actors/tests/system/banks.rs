@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use reasoning_bank_actors::banks::{ActivateBank, ActivatedBank, NoticeSeverity, UpdateBank, UpdatedBank};
+use reasoning_bank_actors::banks::{
+    ActivateBank, ActivatedBank, NOTHING_TO_FILE, NoticeSeverity, UpdateBank, UpdatedBank,
+};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{BankLocation, Clock};
 use reasoning_bank_actors::runtime::Deadline;
@@ -39,14 +41,18 @@ async fn activate_at(system: &SystemHandle, place: BankLocation) -> ActivatedBan
 }
 
 async fn try_update(system: &SystemHandle, n: u64) -> Result<UpdatedBank, Error> {
-    let request = UpdateBank {
-        place: own(),
-        content: said(n),
-        conversation_id: Some("talk".into()),
-        update_count: Some(n),
-        session: Some("session".into()),
-    };
+    let request = UpdateBank { conversation_id: Some("talk".into()), update_count: Some(n), ..saying(&said(n)) };
     system.banks.update(request, deadline()).await
+}
+
+fn saying(content: &str) -> UpdateBank {
+    UpdateBank {
+        place: own(),
+        content: content.to_owned(),
+        conversation_id: None,
+        update_count: None,
+        session: Some("session".into()),
+    }
 }
 
 fn said(n: u64) -> String {
@@ -94,6 +100,22 @@ async fn an_update_outlives_its_process_and_is_added_once() {
     let written = banks.files(&own());
     assert_eq!(written.values().filter(|text| text.contains(&said(1))).count(), 1, "a stop writes the files");
     assert_eq!(banks.frames(&own()), 0);
+}
+
+#[tokio::test]
+async fn an_update_with_nothing_to_file_changes_nothing_and_only_its_caller_is_told() {
+    let banks = MemBanks::default();
+    let system = process(&banks).await;
+    let handle = system.handle();
+    activate(&handle).await;
+    for text in ["ok, thanks", "-", "#"] {
+        let updated = handle.banks.update(saying(text), deadline()).await.unwrap();
+        let told: Vec<_> = updated.notices.iter().map(|of| (of.severity, of.description.as_str())).collect();
+        assert_eq!((updated.applied.len(), told), (0, vec![(NoticeSeverity::Info, NOTHING_TO_FILE)]), "{text}");
+    }
+    assert!(activate(&handle).await.notices.is_empty());
+    assert!(handle.banks.update(saying(&said(1)), deadline()).await.unwrap().notices.is_empty());
+    system.stop(Duration::from_secs(5)).await;
 }
 
 #[tokio::test]

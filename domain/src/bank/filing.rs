@@ -29,7 +29,8 @@ const TICKS_MAX: usize = 100;
 /// The longest label above a list, in words. A longer one is a sentence, and stays with its items.
 const LABEL_MAX_WORDS: usize = 4;
 
-/// Makes operations of a text by rules. A section under a heading that a person renamed is taken for what it was.
+/// Makes operations of a text by rules. A section under a heading that a person renamed is taken for what it was. There
+/// are none where the text has nothing to file.
 ///
 /// # Errors
 /// The text is longer than a file of a bank may be.
@@ -181,13 +182,13 @@ fn introduced(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
     all
 }
 
-/// Leaves out paragraphs such as `ok, thanks`, which tell nothing, unless a heading says what they answer or they are all
-/// there is.
-fn without_nods(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
-    let is_nod = |piece: &BankTextPiece| {
-        piece.form == PieceForm::Paragraph && piece.headings.is_empty() && only_carries_on(&piece.text)
-    };
-    if pieces.iter().all(is_nod) { pieces } else { pieces.into_iter().filter(|piece| !is_nod(piece)).collect() }
+/// Leaves out paragraphs such as `ok, thanks`, which tell nothing, unless a heading says what they answer. A list of
+/// nothing else is left out as well.
+fn without_nods(mut pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
+    let is_nod = |piece: &BankTextPiece| piece.headings.is_empty() && only_carries_on(&piece.text);
+    let are_all = pieces.iter().all(is_nod);
+    pieces.retain(|piece| !is_nod(piece) || (piece.form != PieceForm::Paragraph && !are_all));
+    pieces
 }
 
 fn nested(piece: &BankTextPiece) -> String {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use reasoning_bank_actors::banks::NOTHING_TO_FILE;
+
 use super::{clean, clean_line, counted};
 use crate::banks::{BankActivation, BankUpdate};
 use crate::cli::answers::{BankDone, BankHistory, BankList, ShownBank};
@@ -50,7 +52,8 @@ pub(in crate::cli) fn bank_updated(updated: &BankUpdate) -> String {
         let section = applied.section.as_deref().map(|section| format!(", {section}")).unwrap_or_default();
         let _ = writeln!(out, "{} {}{}", applied.operation_type, applied.target_file, clean_line(&section));
     }
-    if out.is_empty() {
+    let is_filed = !updated.notices().any(|(_, description)| description == NOTHING_TO_FILE);
+    if out.is_empty() && is_filed {
         out.push_str("nothing was added: the bank says it already, or had this update\n");
     }
     for (severity, description) in updated.notices() {

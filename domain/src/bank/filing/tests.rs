@@ -253,14 +253,16 @@ fn what_a_place_does_not_tell_of_the_headings_is_written_with_the_pieces() {
 }
 
 #[test]
-fn a_nod_is_filed_where_it_is_all_there_is_or_answers_a_heading() {
+fn a_nod_is_filed_where_it_is_an_item_of_a_list_or_answers_a_heading() {
     let bank = template(BankKind::Code);
     let said = "We use SQLite because it needs no server.";
     let filed = |text: &str| by_rules(text, &bank).unwrap().into_iter().map(|operation| operation.content).collect();
     let with_nod: Vec<String> = filed(&format!("ok, thanks\n\n{said}\n\nGreat, please go on!"));
     assert_eq!(with_nod.iter().filter(|content| !content.is_empty()).count(), 1, "{with_nod:?}");
-    for text in ["ok, thanks", "## Do we keep Redis?\n\nYes, please.\n\n## Storage\n\nIt is SQLite.", "- ok\n- SQLite"]
-    {
+    for text in ["ok", "ok, thanks", "Great!\n\nPlease go on.", "- ok", "-", "#", "---"] {
+        assert!(filed(text).is_empty(), "{text}");
+    }
+    for text in ["## Do we keep Redis?\n\nYes, please.\n\n## Storage\n\nIt is SQLite.", "- ok\n- SQLite"] {
         let contents: Vec<String> = filed(text);
         let nod = ["ok", "Yes, please"].iter().any(|nod| contents.concat().contains(nod));
         assert!(nod, "{text}: {contents:?}");
