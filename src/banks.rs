@@ -103,7 +103,7 @@ impl BankActivation {
             cache: BankCache {
                 hit: shown.hit,
                 tokens: shown.tokens,
-                optimized: shown.optimized_at.is_some(),
+                optimized: shown.shortened_at.is_some(),
                 pending: shown.pending,
                 last_synced: text(shown.last_synced),
             },

@@ -103,7 +103,8 @@ pub struct ActivatedBank {
     pub hit: bool,
     /// The tokens of the whole bank.
     pub tokens: usize,
-    pub optimized_at: Option<Timestamp>,
+    /// The time at which these texts were made shorter.
+    pub shortened_at: Option<Timestamp>,
     /// The number of updates that are in no file yet.
     pub pending: u64,
     pub last_synced: Option<Timestamp>,
@@ -312,7 +313,8 @@ impl BanksHandle {
             bank.state.set_texts(version.files);
             // Whoever wants it back wants it so long: it is made shorter again when it has grown.
             bank.state.optimized_tokens = bank.remembered.own_tokens(&bank.state.texts());
-            bank.state.optimized_at = Some(at);
+            bank.state.looked_at = Some(at);
+            bank.state.shortened_at = version.shortened_at;
             bank.write_anew(&lock, at)?;
             Ok(kept)
         })

@@ -71,6 +71,9 @@ pub struct BankVersion {
     /// The reason why it was kept.
     pub reason: String,
     pub files: BankFiles,
+    /// The time at which these texts had been made shorter.
+    #[serde(default)]
+    pub shortened_at: Option<Timestamp>,
 }
 
 impl OpenBank {
@@ -279,7 +282,8 @@ impl OpenBank {
     pub(super) fn keep_version(&self, reason: &str, at: Timestamp) -> Result<Timestamp, Error> {
         // A version is found by its millisecond.
         let at = Timestamp::from_millisecond(at.as_millisecond()).map_err(Error::internal)?;
-        let version = BankVersion { at, reason: reason.to_owned(), files: self.state.texts() };
+        let (files, shortened_at) = (self.state.texts(), self.state.shortened_at);
+        let version = BankVersion { at, reason: reason.to_owned(), files, shortened_at };
         let bytes = serde_json::to_vec(&version).map_err(Error::internal)?;
         self.dir.keep_version(at, &bytes).map_err(unusable)?;
         Ok(at)

@@ -46,7 +46,7 @@ pub(super) fn shown(bank: &mut OpenBank, request: &ActivateBank, at: Timestamp) 
         outline,
         hit: false,
         tokens,
-        optimized_at: bank.state.optimized_at,
+        shortened_at: bank.state.shortened_at,
         pending: bank.state.pending,
         last_synced: bank.state.synced_at,
         is_adopted: bank.dir.is_adopted(),
@@ -96,7 +96,7 @@ pub(super) fn is_due(bank: &mut OpenBank, settings: &BankSettings, at: Timestamp
         return false;
     }
     let tokens = bank.remembered.own_tokens(&bank.state.texts());
-    let last = bank.state.optimized_at.or(bank.state.begun_at);
+    let last = bank.state.looked_at.or(bank.state.begun_at);
     let days = i64::from(settings.optimize_every_days);
     let is_old = days > 0 && last.is_some_and(|last| at.duration_since(last) >= SignedDuration::from_hours(24 * days));
     // A bank that could not be made shorter is left alone until it has grown.
@@ -245,7 +245,7 @@ pub(super) fn shorten(
         true => optimize(&texts, above, facts, at),
         false => collapse_old(&texts, facts, at),
     });
-    bank.state.optimized_at = Some(at);
+    bank.state.looked_at = Some(at);
     bank.state.optimized_tokens = optimized.tokens;
     if optimized.files == before {
         return bank.checkpoint(lock);
@@ -256,6 +256,7 @@ pub(super) fn shorten(
         optimized.tokens
     );
     bank.state.notice(NoticeSeverity::Info, description, at);
+    bank.state.shortened_at = Some(at);
     let own: BTreeSet<String> = before
         .values()
         .flat_map(|text| bank.remembered.reading(text).lines_of(|piece| !bank.state.is_filed(piece)))

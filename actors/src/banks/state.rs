@@ -46,8 +46,13 @@ pub(super) struct BankState {
     pub(super) begun_at: Option<Timestamp>,
     pub(super) updated_at: Option<Timestamp>,
     pub(super) synced_at: Option<Timestamp>,
-    pub(super) optimized_at: Option<Timestamp>,
-    /// The tokens that were left then.
+    /// The time at which it was looked at last whether something may become shorter. Records call it so.
+    #[serde(rename = "optimized_at")]
+    pub(super) looked_at: Option<Timestamp>,
+    /// The time at which these texts were made shorter. None where nothing was, or what was is restored.
+    #[serde(default)]
+    pub(super) shortened_at: Option<Timestamp>,
+    /// The tokens that were left when it was looked at.
     #[serde(default)]
     pub(super) optimized_tokens: usize,
     /// The updates that are in no file yet.

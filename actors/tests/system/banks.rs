@@ -318,7 +318,7 @@ async fn old_entries_are_made_shorter_once_a_week() {
     activate(&handle).await;
     let say = |n: u64| try_update(&handle, n);
     say(1).await.unwrap();
-    assert!(activate(&handle).await.optimized_at.is_none(), "a small bank is left alone");
+    assert!(activate(&handle).await.shortened_at.is_none(), "a small bank is left alone");
     let day = |days: i64| (begun - SignedDuration::from_hours(24 * days)).to_string()[..10].to_owned();
     let entry = |n: i64| {
         format!(
@@ -336,6 +336,14 @@ async fn old_entries_are_made_shorter_once_a_week() {
         handle.banks.sync(&own(), deadline()).await.unwrap();
         let left = lines();
         assert_eq!(left < 150, may_be_shorter, "after {passed} hours: {left}");
+        assert_eq!(activate(&handle).await.shortened_at.is_some(), may_be_shorter);
+    }
+    for (passed, is_shorter) in [(24 * 8 + 1, false), (24 * 8 + 2, true)] {
+        hours.store(passed, Ordering::SeqCst);
+        let versions = handle.banks.history(&own(), deadline()).await.unwrap();
+        handle.banks.restore(&own(), versions[0].at, deadline()).await.unwrap();
+        let shown = activate(&handle).await;
+        assert_eq!((lines() < 150, shown.shortened_at.is_some()), (is_shorter, is_shorter), "{passed}");
     }
     system.stop(Duration::from_secs(5)).await;
 }
