@@ -62,9 +62,10 @@ const SAY_NOTHING: [&str; 44] = [
 pub(super) struct TextHeadings {
     /// The names of the files of the bank, and their titles.
     files: HashSet<String>,
-    /// The heading above all of the text, which its first piece alone repeats.
+    /// The heading above all of the text, which the first piece in each section repeats.
     title: Option<String>,
-    title_is_said: bool,
+    /// The sections that have a piece of the text.
+    titled: HashSet<(BankPath, Option<String>)>,
 }
 
 impl TextHeadings {
@@ -77,7 +78,7 @@ impl TextHeadings {
             let titles = document.sections().iter().filter(|section| section.level == 1);
             titles.map(|section| plain(section.title())).chain([plain(path.stem())])
         });
-        Self { files: names.collect(), title, title_is_said: false }
+        Self { files: names.collect(), title, titled: HashSet::new() }
     }
 
     /// Returns the headings and the label above a piece that neither its place nor its own words tell, each with a
@@ -96,11 +97,10 @@ impl TextHeadings {
         let telling: Vec<&String> = piece.headings.iter().filter(tells).collect();
         let is_title = |heading: &String| self.title.as_ref() == Some(heading);
         let nearest = telling.iter().rev().find(|heading| !is_title(heading));
-        let title = telling.iter().find(|heading| is_title(heading)).filter(|_| !self.title_is_said);
+        let is_first = self.titled.insert((place.file.clone(), place.section.clone()));
+        let title = telling.iter().find(|heading| is_title(heading)).filter(|_| is_first);
         let written = |heading: &&String| format!("{}: ", heading.trim().trim_end_matches(':').trim_end());
-        let untold = title.into_iter().chain(nearest).map(written).collect();
-        self.title_is_said = true;
-        untold
+        title.into_iter().chain(nearest).map(written).collect()
     }
 }
 

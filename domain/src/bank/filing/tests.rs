@@ -243,6 +243,10 @@ fn what_a_place_does_not_tell_of_the_headings_is_written_with_the_pieces() {
     assert_eq!(labelled.matches("Printer: ").count(), 2, "{labelled}");
     let titled = filed("# Bakery Winter\n\n## Decisions\n\n- We chose SQLite.\n- We chose Rust.", &bank);
     assert_eq!(titled.matches("Bakery Winter: ").count(), 1, "the title stands once: {titled}");
+    let release =
+        filed("# Release 2\n\n## Done\n\n- Faster start\n- Smaller binary\n\n## Next steps\n\n- New logo\n", &bank);
+    assert!(release.contains("Release 2: Faster start\n") && release.contains("Release 2: New logo\n"), "{release}");
+    assert_eq!(release.matches("Release 2").count(), 2, "once in each section: {release}");
     let table = filed("## Ports\n\n| a | b |\n|---|---|\n| 1 | 2 |\n", &bank);
     assert!(table.contains("Ports:\n\n| a | b |"), "{table}");
     let twice = by_rules(
