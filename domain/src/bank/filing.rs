@@ -16,11 +16,14 @@ use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource, RenamedHeadings,
 };
+use crate::memory::normalised;
 use crate::retrieval::standalone::only_carries_on;
 
 /// The weights of a label in a piece, and of a heading above it.
 const LABEL_WEIGHT: u32 = 9;
 const HEADING_WEIGHT: u32 = 7;
+/// The weight of a heading such as `Notes`, under which anything may stand.
+const NOTES_WEIGHT: u32 = 4;
 /// Faint signs decide only where nothing else does, so that many of them weigh no more than this together.
 const FAINT_WEIGHT: u32 = 3;
 const FAINT_TOGETHER: u32 = 4;
@@ -91,8 +94,7 @@ pub(super) fn is_decision(form: PieceForm, text: &str) -> bool {
 pub fn classify(piece: &BankTextPiece) -> BankCategory {
     let mut weights: Vec<(BankCategory, u32)> = signs::signs_of(&piece.text);
     weights.extend(signs::label_of(&piece.text).map(|category| (category, LABEL_WEIGHT)));
-    let heading = piece.headings.iter().rev().find_map(|heading| signs::heading_of(heading));
-    weights.extend(heading.map(|category| (category, HEADING_WEIGHT)));
+    weights.extend(piece.headings.iter().rev().find_map(|heading| heading_weight(heading)));
     match piece.form {
         PieceForm::OpenItem => weights.push((BankCategory::Next, 3 * LABEL_WEIGHT)),
         PieceForm::TickedItem => weights.push((BankCategory::Done, 3 * LABEL_WEIGHT)),
@@ -105,7 +107,7 @@ pub fn classify(piece: &BankTextPiece) -> BankCategory {
         of_category().filter(|weight| *weight > FAINT_WEIGHT).sum::<u32>() + faint.min(FAINT_TOGETHER)
     };
     // The first of equal ones is the one that says most of what the piece is for.
-    let mut best = (BankCategory::Note, 1);
+    let mut best = (BankCategory::Note, total(BankCategory::Note).max(1));
     for category in ORDER {
         let weight = total(category);
         if weight > best.1 {
@@ -113,6 +115,13 @@ pub fn classify(piece: &BankTextPiece) -> BankCategory {
         }
     }
     best.0
+}
+
+/// Returns the category that a heading names, with its weight for what stands under it.
+fn heading_weight(title: &str) -> Option<(BankCategory, u32)> {
+    let is_of_notes = || matches!(normalised(title.trim_end_matches(':')).as_str(), "note" | "notes");
+    let named = signs::heading_of(title).map(|category| (category, HEADING_WEIGHT));
+    named.or_else(|| is_of_notes().then_some((BankCategory::Note, NOTES_WEIGHT)))
 }
 
 /// The categories in the order in which they win where they weigh the same.

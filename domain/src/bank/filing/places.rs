@@ -349,7 +349,7 @@ fn under_its_heading(
     renamed: &RenamedHeadings,
     piece: &BankTextPiece,
 ) -> Option<BankPlace> {
-    const SAY_NOTHING: [&str; 4] = ["notes", "overview", "summary", "update"];
+    const SAY_NOTHING: [&str; 3] = ["notes", "summary", "update"];
     let heading = normalised(piece.headings.iter().rev().find(|heading| !heading.ends_with(':'))?);
     if SAY_NOTHING.contains(&&*heading) {
         return None;

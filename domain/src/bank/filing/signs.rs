@@ -11,7 +11,9 @@ use serde::de::value::Error;
 use crate::bank::BankCategory;
 
 const TABLE: &str = include_str!("signs.txt");
+/// The names of a category before a colon and as headings, and those before a colon alone.
 const LABEL: &str = "label";
+const PREFIX: &str = "prefix";
 /// The compiled patterns have at most this many bytes.
 const SET_MAX_BYTES: usize = 64 << 20;
 /// The cache that a thread keeps for matching texts has at most this many bytes.
@@ -20,12 +22,16 @@ const CACHE_MAX_BYTES: usize = 16 << 20;
 struct BankSigns {
     set: RegexSet,
     weights: Vec<(BankCategory, u32)>,
-    /// The categories that have names. The patterns of the names are in the same order.
-    named: Vec<BankCategory>,
-    names_before_colon: RegexSet,
-    names_as_heading: RegexSet,
+    before_colon: CategoryNames,
+    as_heading: CategoryNames,
     /// The patterns of decisions alone, which are matched in a fraction of the time.
     decisions: RegexSet,
+}
+
+/// The patterns of names, and in the same order the categories that they name.
+struct CategoryNames {
+    named: Vec<BankCategory>,
+    patterns: RegexSet,
 }
 
 /// A test holds that the table can be read, so that it is there.
@@ -34,16 +40,17 @@ static ALL: LazyLock<Option<BankSigns>> = LazyLock::new(|| BankSigns::read(TABLE
 impl BankSigns {
     fn read(table: &str) -> Option<Self> {
         let (mut patterns, mut weights) = (Vec::<String>::new(), Vec::new());
-        let (mut named, mut before_colon, mut as_heading) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut before_colon, mut as_heading) = (Vec::new(), Vec::new());
         for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let mut parts = line.splitn(3, ' ');
             let (category, weight, pattern) = (parts.next()?, parts.next()?, parts.next()?);
             let category = BankCategory::deserialize(IntoDeserializer::<Error>::into_deserializer(category)).ok()?;
-            if weight == LABEL {
-                named.push(category);
-                before_colon
-                    .push(format!(r"^(\*\*|__)?({pattern})(\([^)\n]{{0,30}}\))?(\*\*|__)?\s*(:|\s[–—-]\s)(\*\*|__)?"));
-                as_heading.push(format!(r"^[^\w]*({pattern})[^\w]*$"));
+            if weight == LABEL || weight == PREFIX {
+                let prefix =
+                    format!(r"^(\*\*|__)?({pattern})(\([^)\n]{{0,30}}\))?(\*\*|__)?\s*(:|\s[–—-]\s)(\*\*|__)?");
+                before_colon.push((category, prefix));
+                let heading = format!(r"^[^\w]*({pattern})[^\w]*$");
+                as_heading.extend((weight == LABEL).then_some((category, heading)));
                 continue;
             }
             // Names begin with a capital letter, whatever the case of the rest.
@@ -58,22 +65,24 @@ impl BankSigns {
         let of_decisions =
             patterns.iter().zip(&weights).filter(|(_, (category, _))| *category == BankCategory::Decision);
         let decisions: Vec<String> = of_decisions.map(|(pattern, _)| pattern.clone()).collect();
-        let (names_before_colon, names_as_heading) = (set(&before_colon)?, set(&as_heading)?);
+        let names = |of: Vec<(BankCategory, String)>| {
+            let (named, patterns): (Vec<BankCategory>, Vec<String>) = of.into_iter().unzip();
+            Some(CategoryNames { named, patterns: set(&patterns)? })
+        };
         Some(Self {
             set: set(&patterns)?,
             decisions: set(&decisions)?,
             weights,
-            named,
-            names_before_colon,
-            names_as_heading,
+            before_colon: names(before_colon)?,
+            as_heading: names(as_heading)?,
         })
     }
 }
 
-impl BankSigns {
+impl CategoryNames {
     /// Returns the categories whose names match a text, in the order of the table.
-    fn named_by(&self, names: &RegexSet, text: &str) -> impl Iterator<Item = BankCategory> {
-        names.matches(text).into_iter().filter_map(|index| self.named.get(index).copied())
+    fn in_text(&self, text: &str) -> impl Iterator<Item = BankCategory> {
+        self.patterns.matches(text).into_iter().filter_map(|index| self.named.get(index).copied())
     }
 }
 
@@ -112,20 +121,18 @@ pub(super) fn signs_of(text: &str) -> Vec<(BankCategory, u32)> {
 /// Says whether a text has any sign of a decision. It may be something else all the same.
 pub(super) fn may_be_decision(text: &str) -> bool {
     let Some(signs) = &*ALL else { return false };
-    let mut named = signs.named_by(&signs.names_before_colon, text);
-    signs.decisions.is_match(text) || named.any(|category| category == BankCategory::Decision)
+    signs.decisions.is_match(text)
+        || signs.before_colon.in_text(text).any(|category| category == BankCategory::Decision)
 }
 
 /// Returns the category that a text names before a colon. The table has first what wins.
 pub(super) fn label_of(text: &str) -> Option<BankCategory> {
-    let signs = ALL.as_ref()?;
-    signs.named_by(&signs.names_before_colon, text).next()
+    ALL.as_ref()?.before_colon.in_text(text).next()
 }
 
 /// Returns the category that a heading names.
 pub(super) fn heading_of(title: &str) -> Option<BankCategory> {
-    let signs = ALL.as_ref()?;
-    signs.named_by(&signs.names_as_heading, title).next()
+    ALL.as_ref()?.as_heading.in_text(title).next()
 }
 
 #[cfg(test)]
@@ -135,14 +142,15 @@ mod tests {
     #[test]
     fn the_table_can_be_read_and_has_signs_of_every_category() {
         let signs = BankSigns::read(TABLE).unwrap();
-        assert_eq!(signs.named.len(), 22);
-        for named in &signs.named {
+        assert_eq!(signs.as_heading.named.len(), 22);
+        for named in &signs.as_heading.named {
             assert!(signs.weights.iter().any(|(category, _)| category == named), "{named:?}");
         }
         assert_eq!(
             (label_of("**Next**: x"), heading_of("## Open questions")),
             (Some(BankCategory::Next), Some(BankCategory::Question))
         );
+        assert_eq!((label_of("Update: x"), heading_of("# Update")), (Some(BankCategory::Done), None));
         assert!(BankSigns::read("nonsense 3 x").is_none() && BankSigns::read("next 3 (").is_none());
     }
 }

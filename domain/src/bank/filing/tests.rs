@@ -133,6 +133,24 @@ fn banks_of_other_layouts_are_used_as_they_are() {
 }
 
 #[test]
+fn a_heading_that_says_little_weighs_little() {
+    let place = |text: &str| {
+        let operations = by_rules(text, &template(BankKind::Code)).unwrap();
+        let last = operations.last().unwrap();
+        format!("{}#{}", last.target_file, last.metadata.section.clone().unwrap())
+    };
+    for (text, wanted) in [
+        ("## Notes\n\nThe harbour office calls the boats 'units'.", "activeContext.md#Active context > Notes"),
+        ("## Notes\n\n- Decision: SQLite.", "systemPatterns.md#System patterns > Decisions"),
+        ("## Overview\n\nA planner for harbours.", "projectbrief.md#Project brief > Overview"),
+        ("# Update\n\nRedis caches the sessions of the users.", "systemPatterns.md#System patterns > Architecture"),
+        ("Update: the login is done.", "progress.md#Progress > Done"),
+    ] {
+        assert_eq!(place(text), wanted, "{text}");
+    }
+}
+
+#[test]
 fn hostile_texts_are_filed_whole() {
     let files = template(BankKind::Code);
     for text in [
