@@ -275,10 +275,13 @@ impl BankDocument {
             Some(ListMarker::Bullet(sign)) if !content.contains("```") => {
                 format!("{sign} {}", rest.replace("\n- ", &format!("\n{sign} ")))
             }
-            Some(ListMarker::Number(last, sign)) if !content.contains("```") && !content.contains("- [") => {
-                let items =
-                    rest.split("\n- ").zip(1..).map(|(item, n)| format!("{}{sign} {item}", last.saturating_add(n)));
-                items.collect::<Vec<_>>().join("\n")
+            Some(ListMarker::Number(last, sign)) if !content.contains("```") => {
+                let item = |(item, n): (&str, u32)| {
+                    let marker = format!("{}{sign} ", last.saturating_add(n));
+                    // What belongs to the item is indented as far as its marker is wide.
+                    format!("{marker}{}", item.replace("\n  ", &format!("\n{}", " ".repeat(marker.len()))))
+                };
+                rest.split("\n- ").zip(1..).map(item).collect::<Vec<_>>().join("\n")
             }
             _ => content.to_owned(),
         }

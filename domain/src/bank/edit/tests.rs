@@ -40,6 +40,8 @@ fn the_newest_entry_comes_after_the_introduction() {
     }
     assert_eq!(prepended("# A\n\n1. old\n", "- new"), "# A\n\n1. old\n2. new\n");
     assert_eq!(prepended("# A\n\n1. old\n", "- one\n- two"), "# A\n\n1. old\n2. one\n3. two\n");
+    assert_eq!(prepended("# A\n\n3. old\n", "- [ ] new\n  more"), "# A\n\n3. old\n4. [ ] new\n   more\n");
+    assert_eq!(prepended("# A\n\n1. [ ] old\n", "- [ ] new"), "# A\n\n1. [ ] old\n2. [ ] new\n");
     assert_eq!(prepended("# A\n\n* old\n", "- one\n- two"), "# A\n\n* one\n* two\n* old\n");
     assert_eq!(prepended("# A\n\nold\n", "new\n"), "# A\n\nnew\n\nold\n");
     assert_eq!(prepended("# A\n\n## B\n", "- new"), "# A\n\n- new\n\n## B\n");
