@@ -308,8 +308,8 @@ impl BankInChange<'_> {
                 let found = OpenItems::of(document).find(&TaskReport::of(content)).ok_or_else(|| {
                     BankInvalid::new("content", "says none of the open items; repeat the words of the item")
                 })?;
-                let item = found.item;
-                Ok((document.ticked(item.section, item.at)?, path(item.section)))
+                let day = metadata.timestamp.map(day).unwrap_or_default();
+                Ok((document.finished(&found.item, &day)?, path(found.item.section)))
             }
             BankOperationType::CreateFile => Ok((document.clone(), Vec::new())),
         }

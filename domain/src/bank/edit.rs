@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::known::{COMMENT_END, ends_fence, fence_of, is_thematic_break, open_box};
+use super::known::{COMMENT_END, ends_fence, fence_of, is_thematic_break, item_without_box, open_box};
+use super::open_item::{OpenItem, is_marked_done, lists_tasks};
 use super::{BankDocument, BankInvalid};
 
 /// A list marker at the beginning of a line: its spaces, its sign, and its number where it has one.
@@ -29,6 +30,15 @@ impl ListMarker {
             None => Some(Self::Number(found[3].parse().ok()?, found[4].to_owned())),
         }
     }
+}
+
+/// The place in a text at which an open item is marked as done, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TaskPlace {
+    /// The space in its box.
+    Box(usize),
+    /// The end of the words of an item without a box.
+    End(usize),
 }
 
 /// Tells of line after line whether it is code or a comment.
@@ -213,22 +223,27 @@ impl BankDocument {
         format!("{} {title}", "#".repeat(level.clamp(1, DEEPEST_LEVEL)))
     }
 
-    /// Ticks the open item at a place that [`BankDocument::open_items`] gave.
-    pub(super) fn ticked(&self, section: usize, at: usize) -> Result<Self, BankInvalid> {
-        self.spliced(section, at..at + 1, "x")
+    /// Marks an open item as done: its box is ticked, and one without a box has the day behind its words.
+    pub(super) fn finished(&self, item: &OpenItem<'_>, day: &str) -> Result<Self, BankInvalid> {
+        match item.place {
+            TaskPlace::Box(at) => self.spliced(item.section, at..at + 1, "x"),
+            TaskPlace::End(at) => self.spliced(item.section, at..at, &format!(" (done {day})")),
+        }
     }
 
-    /// Returns the open items: the section of each, the place of the space in its box, and its text.
-    pub(super) fn open_items(&self) -> Vec<(usize, usize, &str)> {
+    /// Returns the open items: those whose boxes are open, and under a heading of tasks those without a box.
+    pub(super) fn open_items(&self) -> Vec<OpenItem<'_>> {
         let mut items = Vec::new();
         for (index, section) in self.sections().iter().enumerate() {
-            let mut at = section.body_range().start;
+            let lists_tasks = lists_tasks(section);
+            let Range { start: mut at, end } = section.body_range();
             let mut enclosed = Enclosed::default();
             for line in self.body(section).split_inclusive('\n') {
-                if enclosed.is_outside(line)
-                    && let Some((space, text)) = open_box(line)
-                {
-                    items.push((index, at + space, text.trim()));
+                if enclosed.is_outside(line) {
+                    let boxed = open_box(line).map(|(space, text)| (TaskPlace::Box(at + space), text));
+                    let plain = || plain_task(&self.text()[at..end]).map(|(to, text)| (TaskPlace::End(at + to), text));
+                    let found = boxed.or_else(|| lists_tasks.then(plain).flatten());
+                    items.extend(found.map(|(place, text)| OpenItem { section: index, place, text: text.trim() }));
                 }
                 at += line.len();
             }
@@ -315,6 +330,21 @@ impl BankDocument {
             "would change other sections: close its code blocks and comments, and those of the file before it";
         Err(BankInvalid::new("content", problem))
     }
+}
+
+/// Reads the item of a list that a text begins with. Returns the end of its first paragraph and the words of its first
+/// line. None where it has a box, or a mark that it is done.
+fn plain_task(text: &str) -> Option<(usize, &str)> {
+    let mut lines = text.split_inclusive('\n');
+    let first = lines.next()?;
+    let words = item_without_box(first)?;
+    let goes_on = |line: &&str| {
+        let is_text = !line.trim().is_empty() && fence_of(line).is_none();
+        is_text && line.starts_with("  ") && ListMarker::of(line.trim_start()).is_none()
+    };
+    let length = first.len() + lines.take_while(goes_on).map(str::len).sum::<usize>();
+    let end = text[..length].trim_end().len();
+    (!is_marked_done(&text[..end])).then_some((end, words))
 }
 
 /// Returns the marker of the list that a text ends with, and whether its items have blank lines between them.

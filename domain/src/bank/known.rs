@@ -9,7 +9,8 @@ use jiff::civil::Date;
 use regex::Regex;
 use sha2::{Digest, Sha256};
 
-use super::{BankDocument, BankFiles};
+use super::open_item::{is_plain_task, lists_tasks};
+use super::{BankDocument, BankFiles, BankSection};
 use crate::learning::lesson::says_the_same;
 use crate::text::hex::hex;
 
@@ -97,8 +98,15 @@ impl KnownFile<'_> {
         let text = self.text;
         self.pieces.get_or_insert_with(|| {
             let Ok(document) = BankDocument::parse(text) else { return Vec::new() };
-            let of_section = |section| blocks(document.body(section));
-            document.sections().iter().flat_map(of_section).map(|(form, text)| KnownPiece::of(form, &text)).collect()
+            let of_section = |section: &BankSection| {
+                let lists_tasks = lists_tasks(section);
+                let piece = |(form, text): (PieceForm, String)| {
+                    let form = if is_plain_task(lists_tasks, form, &text) { PieceForm::OpenItem } else { form };
+                    KnownPiece::of(form, &text)
+                };
+                blocks(document.body(section)).into_iter().map(piece).collect::<Vec<_>>()
+            };
+            document.sections().iter().flat_map(of_section).collect()
         })
     }
 }
@@ -247,6 +255,14 @@ pub(super) fn open_box(line: &str) -> Option<(usize, &str)> {
     Some((line.len() - trimmed.len() + space.start(), &trimmed[found[0].len()..]))
 }
 
+/// Returns the words of a list item that is not nested and has no box, ticked or not. None where the line is no such item.
+pub(super) fn item_without_box(line: &str) -> Option<&str> {
+    let found = ITEM.as_ref()?.captures(line).filter(|found| found.get(1).is_none())?;
+    let words = line[found[0].len()..].trim();
+    let is_item = !line.starts_with("  ") && !words.is_empty() && !is_thematic_break(line.trim());
+    is_item.then_some(words)
+}
+
 /// Returns the fence that a line opens code with: three or more of one sign.
 pub(super) fn fence_of(line: &str) -> Option<String> {
     let line = line.trim_start();
@@ -386,6 +402,16 @@ mod tests {
         assert!(known.has(PieceForm::Paragraph, "uses PostgreSQL 16"));
         assert!(!known.has(PieceForm::Paragraph, "uses PostgreSQL 17") && !known.has(PieceForm::Item, "Write docs"));
         assert!(known.has(PieceForm::OpenItem, "write docs."));
+    }
+
+    #[test]
+    fn an_item_under_a_heading_of_tasks_is_known_as_a_task() {
+        let text =
+            "# A\n\n## Next steps\n\n1. Write docs\n2. Add retries (done 2026-01-02)\n\n## Notes\n\n- Call Ana\n";
+        let files = BankFiles::from([("a.md".parse().unwrap(), text.to_owned())]);
+        let mut known = KnownPieces::of(&files);
+        assert!(known.has(PieceForm::OpenItem, "2026-11-25: Write docs") && !known.has(PieceForm::Item, "Write docs"));
+        assert!(!known.has(PieceForm::OpenItem, "Add retries") && !known.has(PieceForm::OpenItem, "Call Ana"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use jiff::civil::Date;
 
 use super::filing::{heading_category, is_decision};
 use super::known::{BlockSpan, PieceForm, block_spans, date_of, piece_hash};
+use super::open_item::{is_plain_task, lists_tasks};
 use super::{BankCategory, BankDocument, BankPath, BankSection, RenamedHeadings, section_hash};
 use crate::text::shortened;
 use crate::text::tokens::token_ends;
@@ -91,7 +92,7 @@ impl BankFileReading {
     }
 
     fn section(&self, document: &BankDocument, section: &BankSection) -> SectionReading {
-        let has_decisions = decisions_in(section);
+        let (has_decisions, lists_tasks) = (decisions_in(section), lists_tasks(section));
         // Entries may stand under the heading of their day.
         let day = section.path.iter().rev().find_map(|title| date_of(title));
         let start = section.body_range().start;
@@ -101,7 +102,8 @@ impl BankFileReading {
             let line = one_line(&self.text[range.clone()]);
             let tokens_to = |end: usize| tokens_before(end) - tokens_before(range.start);
             BlockReading {
-                stays: stays(has_decisions, block.form, &block.text),
+                stays: stays(has_decisions, block.form, &block.text)
+                    || is_plain_task(lists_tasks, block.form, &block.text),
                 is_intro: section.level == 1 && block.form == PieceForm::Paragraph,
                 // A line is the beginning of its piece, and has an end of its own.
                 line_tokens: tokens_to(range.end.min(range.start + line.len())) + 1,

@@ -106,6 +106,28 @@ fn a_report_ticks_its_task() {
 }
 
 #[test]
+fn a_task_without_a_box_is_known_and_marked_as_done() {
+    let path: BankPath = "activeContext.md".parse().unwrap();
+    let mut files = template(BankKind::Code);
+    let list = "1. Write docs\n2. Show warnings in the grid\n3. Add retries\n";
+    let text = files[&path].replace("## Next steps\n", &format!("## Next steps\n\n{list}"));
+    files.insert(path.clone(), text);
+    let of = |text: &str| apply(&files, &by_rules(text, &files).unwrap(), now()).unwrap();
+    for known in ["## Next steps\n\n- Write docs", "- [ ] Show warnings in the grid"] {
+        assert_eq!(of(known).changed.len(), 0, "{known}");
+    }
+    let active = |text: &str| of(text).changed[&path].clone();
+    assert!(
+        active("Finished: write docs.").contains("1. Write docs (done 2026-11-25)\n2. Show warnings in the grid\n")
+    );
+    let change = of("Add retries: done");
+    assert!(change.changed[&path].contains("3. Add retries (done 2026-11-25)\n\n## Open questions"), "{change:?}");
+    let progress = &change.changed[&"progress.md".parse().unwrap()];
+    assert!(progress.contains("## Done\n\n- 2026-11-25: Add retries: done\n"), "{progress}");
+    assert!(active("- [ ] Measure the start").contains("3. Add retries\n4. [ ] 2026-11-25: Measure the start\n"));
+}
+
+#[test]
 fn banks_of_other_layouts_are_used_as_they_are() {
     let bank = |files: &[(&str, &str)]| -> BankFiles {
         files.iter().map(|(name, text)| (name.parse().unwrap(), (*text).to_owned())).collect()
