@@ -2,19 +2,21 @@
 //! section for its category. `signs` has the words and patterns, `places` the files and sections. Nothing is cut off.
 
 mod headings;
+mod labels;
 mod places;
 mod signs;
 
 use jiff::Timestamp;
 
 use self::headings::TextHeadings;
+use self::labels::{labelled, without_told_label};
 use self::places::{BankPlace, place_in};
 use super::apply::{NAME_MAX_CHARS as RELATION_MAX_CHARS, day};
-use super::known::{BankTextPiece, PieceForm, fence_of, text_pieces};
+use super::known::{BankTextPiece, PieceForm, text_pieces};
 use super::open_item::{OpenItems, TaskReport};
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
-    BankPath, BankSource, RenamedHeadings,
+    BankPath, BankSource, RenamedHeadings, SECTION_SEPARATOR,
 };
 use crate::memory::normalised;
 use crate::retrieval::standalone::only_carries_on;
@@ -150,22 +152,6 @@ const ORDER: [BankCategory; 22] = [
     BankCategory::Profile,
 ];
 
-/// Splits the lines of a paragraph that begin with labels, such as `TODO:`, from those before them.
-fn labelled(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
-    let of_label = |piece: BankTextPiece| {
-        let lines: Vec<&str> = piece.text.split_inclusive('\n').collect();
-        let begins = |line: &&&str| signs::label_of(line).is_some();
-        let has_code = lines.iter().any(|line| fence_of(line).is_some());
-        if has_code || piece.form != PieceForm::Paragraph || lines.iter().filter(begins).count() < 2 {
-            return vec![piece];
-        }
-        let parts = lines.chunk_by(|_, next| signs::label_of(next).is_none());
-        let part = |lines: &[&str]| BankTextPiece { text: lines.concat().trim_end().to_owned(), ..piece.clone() };
-        parts.map(part).collect()
-    };
-    pieces.into_iter().flat_map(of_label).collect()
-}
-
 /// Puts the sentence that introduces a list to its first item where it is more than a label, so that it is not lost.
 fn introduced(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
     let mut all: Vec<BankTextPiece> = Vec::with_capacity(pieces.len());
@@ -247,23 +233,25 @@ fn operations_of(
     if is_new_section {
         operations.push(operation(BankOperationType::CreateSection, String::new()));
     }
+    let title = section.as_deref().and_then(|path| path.split(SECTION_SEPARATOR).last()).unwrap_or(file.stem());
+    let text = without_told_label(&piece.text, title);
     let kind = if is_dated { BankOperationType::PrependEntry } else { BankOperationType::Append };
-    operations.push(operation(kind, written(piece, untold, category, is_dated.then(|| day(now)))));
+    operations.push(operation(kind, written(piece.form, text, untold, category, is_dated.then(|| day(now)))));
     operations
 }
 
 /// Returns a piece as an entry of a bank: a list item, with its date where its file has dates, behind the headings that
 /// its place does not tell. Code and tables stay as they are.
-fn written(piece: &BankTextPiece, untold: &str, category: BankCategory, date: Option<String>) -> String {
-    let text = self_contained(&piece.text);
-    let is_raw = piece.form == PieceForm::Code || text.trim_start().starts_with('|');
+fn written(form: PieceForm, text: &str, untold: &str, category: BankCategory, date: Option<String>) -> String {
+    let text = self_contained(text);
+    let is_raw = form == PieceForm::Code || text.trim_start().starts_with('|');
     match untold.trim_end() {
         "" if is_raw => return text,
         untold if is_raw => return format!("{untold}\n\n{text}"),
         _ => {}
     }
-    let form = match (piece.form, category) {
-        (PieceForm::OpenItem | PieceForm::TickedItem, _) => piece.form,
+    let form = match (form, category) {
+        (PieceForm::OpenItem | PieceForm::TickedItem, _) => form,
         (_, BankCategory::Next) => PieceForm::OpenItem,
         _ => PieceForm::Item,
     };

@@ -1,7 +1,8 @@
 //! The places for pieces: for each category the files and sections that are meant for it, by the names that banks of
 //! several layouts have for them. The best one that exists is taken.
 
-use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, BankTextPiece, RenamedHeadings};
+use super::signs::heading_of;
+use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, BankTextPiece, PieceForm, RenamedHeadings};
 use crate::memory::normalised;
 
 /// The place for a piece.
@@ -303,7 +304,8 @@ pub(super) fn place_in(
     category: BankCategory,
     piece: &BankTextPiece,
 ) -> BankPlace {
-    if let Some(place) = under_its_heading(documents, renamed, piece) {
+    let place = under_its_heading(documents, renamed, piece);
+    if let Some(place) = place.filter(|_| !is_elsewhere(documents, category, piece)) {
         return place;
     }
     let targets = targets(category, &piece.text);
@@ -341,6 +343,19 @@ pub(super) fn place_in(
             is_dated: false,
         },
     }
+}
+
+/// Says whether a piece under a heading of its text belongs to another section that the bank has: a report under a heading
+/// of tasks, or what blocks the work under one that tells what it is about.
+fn is_elsewhere(documents: &[(&BankPath, BankDocument)], category: BankCategory, piece: &BankTextPiece) -> bool {
+    let heading = piece.headings.iter().rev().find_map(|heading| heading_of(heading));
+    let is_other = match (heading, category) {
+        (Some(BankCategory::Next), BankCategory::Done) => piece.form != PieceForm::TickedItem,
+        (Some(BankCategory::Focus), BankCategory::Blocked) => true,
+        _ => false,
+    };
+    let mut sections = documents.iter().flat_map(|(_, document)| document.sections());
+    is_other && sections.any(|section| section.level > 1 && heading_of(section.title()) == Some(category))
 }
 
 /// Returns the section with the heading that the piece had in its own text, where the bank has one such section.

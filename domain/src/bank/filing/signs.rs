@@ -14,6 +14,8 @@ const TABLE: &str = include_str!("signs.txt");
 /// The names of a category before a colon and as headings, and those before a colon alone.
 const LABEL: &str = "label";
 const PREFIX: &str = "prefix";
+/// A label has at most this many characters, with what stands in parentheses behind it.
+const LABEL_MAX_CHARS: usize = 100;
 /// The compiled patterns have at most this many bytes.
 const SET_MAX_BYTES: usize = 64 << 20;
 /// The cache that a thread keeps for matching texts has at most this many bytes.
@@ -128,6 +130,19 @@ pub(super) fn may_be_decision(text: &str) -> bool {
 /// Returns the category that a text names before a colon. The table has first what wins.
 pub(super) fn label_of(text: &str) -> Option<BankCategory> {
     ALL.as_ref()?.before_colon.in_text(text).next()
+}
+
+/// Says whether a text begins by telling what is done, next, blocked or asked: with a label in capital letters, or with
+/// words such as `Blocked by`.
+pub(super) fn begins_status(text: &str) -> bool {
+    use BankCategory::{Blocked, Done, Next, Question};
+    if !text.starts_with(|c: char| c.is_uppercase() || matches!(c, '*' | '_')) {
+        return false;
+    }
+    let line = text.lines().next().unwrap_or_default();
+    let line = &line[..line.char_indices().nth(LABEL_MAX_CHARS).map_or(line.len(), |(at, _)| at)];
+    let is_blocked = ["Blocked by ", "Blocked on ", "Blocked until "].iter().any(|begin| line.starts_with(begin));
+    is_blocked || label_of(line).is_some_and(|of| matches!(of, Blocked | Done | Next | Question))
 }
 
 /// Returns the category that a heading names.

@@ -128,6 +128,29 @@ fn a_task_without_a_box_is_known_and_marked_as_done() {
 }
 
 #[test]
+fn what_a_section_tells_is_not_said_again_and_each_sentence_of_a_report_has_its_place() {
+    let bank = template(BankKind::Code);
+    let of = |text: &str| -> Vec<(String, String)> {
+        let told = |operation: BankOperation| (operation.metadata.section.unwrap(), operation.content);
+        by_rules(text, &bank).unwrap().into_iter().map(told).collect()
+    };
+    let filed = of(
+        "Decision: SQLite, because it needs no server.\n\nThe login is done. Next: show a banner. Blocked by the missing key.",
+    );
+    let wanted = [
+        ("System patterns > Decisions", "- SQLite, because it needs no server."),
+        ("Progress > Done", "- 2026-11-25: The login is done."),
+        ("Active context > Next steps", "- [ ] 2026-11-25: show a banner."),
+        ("Progress > Blocked", "- 2026-11-25: Blocked by the missing key."),
+    ];
+    assert_eq!(filed, wanted.map(|(section, text)| (section.to_owned(), text.to_owned())));
+    let headed =
+        of("## Current focus\n\n- The grid\n- Blocked by the missing key\n\n## Next steps\n\n- Add retries: done");
+    let sections: Vec<&str> = headed.iter().map(|(section, _)| section.as_str()).collect();
+    assert_eq!(sections, ["Active context > Current focus", "Progress > Blocked", "Progress > Done"]);
+}
+
+#[test]
 fn banks_of_other_layouts_are_used_as_they_are() {
     let bank = |files: &[(&str, &str)]| -> BankFiles {
         files.iter().map(|(name, text)| (name.parse().unwrap(), (*text).to_owned())).collect()

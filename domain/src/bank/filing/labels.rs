@@ -1,0 +1,116 @@
+//! Labels in a text, such as `TODO:`: where one begins, a piece begins, and where its section tells it, it is left out.
+
+use super::signs::{begins_status, heading_of, label_of};
+use crate::bank::known::fence_of;
+use crate::bank::{BankCategory, BankTextPiece, PieceForm};
+use crate::memory::normalised;
+
+/// The labels that say no more than a heading of their category does.
+const TOLD: [(BankCategory, &[&str]); 6] = [
+    (
+        BankCategory::Next,
+        &["todo", "to do", "to-do", "next", "next step", "next steps", "next task", "task", "action item", "open"],
+    ),
+    (BankCategory::Done, &["done", "finished", "completed"]),
+    (BankCategory::Decision, &["decision", "decisions", "decided"]),
+    (BankCategory::Blocked, &["blocked", "blocker", "blockers"]),
+    (BankCategory::Question, &["question", "questions", "open question", "open questions", "open"]),
+    (BankCategory::Issue, &["known issue", "known issues", "issue"]),
+];
+
+/// Splits pieces where a label begins: at the lines of a paragraph that begin with labels, and at sentences that tell what
+/// is done, next, blocked or asked.
+pub(super) fn labelled(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
+    pieces.into_iter().flat_map(by_lines).flat_map(by_sentences).collect()
+}
+
+fn has_code(text: &str) -> bool {
+    text.lines().any(|line| fence_of(line).is_some())
+}
+
+fn by_lines(piece: BankTextPiece) -> Vec<BankTextPiece> {
+    let lines: Vec<&str> = piece.text.split_inclusive('\n').collect();
+    let begins = |line: &&&str| label_of(line).is_some();
+    if has_code(&piece.text) || piece.form != PieceForm::Paragraph || lines.iter().filter(begins).count() < 2 {
+        return vec![piece];
+    }
+    let parts = lines.chunk_by(|_, next| label_of(next).is_none());
+    let part = |lines: &[&str]| BankTextPiece { text: lines.concat().trim_end().to_owned(), ..piece.clone() };
+    parts.map(part).collect()
+}
+
+fn by_sentences(piece: BankTextPiece) -> Vec<BankTextPiece> {
+    if piece.form == PieceForm::Code || piece.form == PieceForm::OpenItem || has_code(&piece.text) {
+        return vec![piece];
+    }
+    let text = piece.text.as_str();
+    let mut parts: Vec<BankTextPiece> = Vec::new();
+    let (mut from, mut last, mut ticks) = (0, 0, 0);
+    let ends = text.match_indices(char::is_whitespace).map(|(at, space)| at + space.len());
+    for at in ends.chain([text.len()]) {
+        ticks += text[last..at].matches('`').count();
+        last = at;
+        let before = text[from..at].trim_end();
+        let is_end = before.ends_with(['.', '!', '?']) || text[from..at].ends_with('\n');
+        let is_in_code = ticks % 2 == 1;
+        if before.is_empty() || (at < text.len() && (!is_end || is_in_code || !begins_status(&text[at..]))) {
+            continue;
+        }
+        // What follows is not ticked with its item.
+        let form = if from > 0 && piece.form == PieceForm::TickedItem { PieceForm::Item } else { piece.form };
+        parts.push(BankTextPiece { headings: piece.headings.clone(), form, text: before.to_owned() });
+        from = at;
+    }
+    if parts.len() > 1 { parts } else { vec![piece] }
+}
+
+/// Returns a text without the label that its section tells by its title.
+pub(super) fn without_told_label<'a>(text: &'a str, section: &str) -> &'a str {
+    let Some((label, rest)) = text.split_once(':') else { return text };
+    let bold = ["**", "__"].into_iter().find(|mark| label.starts_with(mark)).unwrap_or_default();
+    let (label, rest) = match label.strip_prefix(bold).unwrap_or(label) {
+        label if bold.is_empty() => (label, rest),
+        // The bold words end before the colon or behind it.
+        label => match (label.strip_suffix(bold), rest.strip_prefix(bold)) {
+            (Some(label), _) => (label, rest),
+            (None, Some(rest)) => (label, rest),
+            (None, None) => return text,
+        },
+    };
+    let (label, category, rest) = (normalised(label), heading_of(section), rest.trim_start());
+    let is_told = TOLD.iter().any(|(of, labels)| Some(*of) == category && labels.contains(&label.as_str()));
+    if is_told && rest.contains(char::is_alphanumeric) { rest } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("TODO: rotate the key", "Next steps", "rotate the key")]
+    #[case("**Decision:** use `a: b`", "Decisions", "use `a: b`")]
+    #[case("**Decision**: one binary", "Key decisions", "one binary")]
+    #[case("Open: show a banner", "Next steps", "show a banner")]
+    #[case("Out of scope: printing", "Scope", "Out of scope: printing")]
+    #[case("ADR-12: one binary", "Decisions", "ADR-12: one binary")]
+    #[case("Root cause: a stale lock", "Errors and fixes", "Root cause: a stale lock")]
+    #[case("TODO: rotate the key", "Current work", "TODO: rotate the key")]
+    #[case("Done:", "Done", "Done:")]
+    fn a_label_that_its_section_tells_is_left_out(#[case] text: &str, #[case] section: &str, #[case] wanted: &str) {
+        assert_eq!(without_told_label(text, section), wanted);
+    }
+
+    #[rstest]
+    #[case("The login is done. Next: show a banner", &["The login is done.", "Next: show a banner"])]
+    #[case("Working on the grid.\nBlocked by the missing key. TODO: ask Ana", &["Working on the grid.", "Blocked by the missing key.", "TODO: ask Ana"])]
+    #[case("Port taken. Fix: kill the old process", &["Port taken. Fix: kill the old process"])]
+    #[case("What comes\nnext: the grid. In `a. Next: b` too", &["What comes\nnext: the grid. In `a. Next: b` too"])]
+    #[case("Run it.\n```\nx. Next: y\n```", &["Run it.\n```\nx. Next: y\n```"])]
+    fn a_sentence_with_a_label_of_its_own_is_a_piece(#[case] text: &str, #[case] wanted: &[&str]) {
+        let piece = BankTextPiece { headings: Vec::new(), form: PieceForm::Paragraph, text: text.to_owned() };
+        let parts: Vec<String> = labelled(vec![piece]).into_iter().map(|piece| piece.text).collect();
+        assert_eq!(parts, wanted);
+    }
+}
