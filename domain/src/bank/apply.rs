@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::known::{KnownPieces, PieceForm, blocks};
 use super::open_item::{OpenItems, TaskReport};
 use super::{
-    BANK_FILE_MAX_BYTES, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation, BankOperationType,
-    BankPath, BankSource, SECTION_SEPARATOR, check_bounds, section_hash,
+    BANK_FILE_MAX_BYTES, BankCategory, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation,
+    BankOperationType, BankPath, BankSource, SECTION_SEPARATOR, check_bounds, section_hash,
 };
 use crate::learning::job::day_of;
 use crate::learning::lesson::InstructionRuns;
@@ -275,6 +275,13 @@ impl BankInChange<'_> {
             None => Ok(document.sections().len() - 1),
         };
         let path = |section: usize| document.sections().get(section).map(|of| of.path.clone()).unwrap_or_default();
+        let day = metadata.timestamp.map(day).unwrap_or_default();
+        if is_entry(*operation_type) && metadata.category == Some(BankCategory::Decision) {
+            let section = section()?;
+            if let Some(changed) = document.with_decisions(section, content, &day) {
+                return Ok((changed?, path(section)));
+            }
+        }
         match operation_type {
             BankOperationType::Append => {
                 let section = section()?;
@@ -308,7 +315,6 @@ impl BankInChange<'_> {
                 let found = OpenItems::of(document).find(&TaskReport::of(content)).ok_or_else(|| {
                     BankInvalid::new("content", "says none of the open items; repeat the words of the item")
                 })?;
-                let day = metadata.timestamp.map(day).unwrap_or_default();
                 Ok((document.finished(&found.item, &day)?, path(found.item.section)))
             }
             BankOperationType::CreateFile => Ok((document.clone(), Vec::new())),

@@ -1,6 +1,8 @@
 //! Changes of one section. Every byte outside of the section stays, and a change that would alter what another section
 //! is (such as code that is never closed) is refused.
 
+mod decision_log;
+
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -9,6 +11,8 @@ use regex::Regex;
 use super::known::{COMMENT_END, ends_fence, fence_of, is_thematic_break, item_without_box, open_box};
 use super::open_item::{OpenItem, is_marked_done, lists_tasks};
 use super::{BankDocument, BankInvalid};
+
+pub(super) use decision_log::decisions_of_table;
 
 /// A list marker at the beginning of a line: its spaces, its sign, and its number where it has one.
 static MARKER: LazyLock<Option<Regex>> =

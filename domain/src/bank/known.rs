@@ -9,6 +9,7 @@ use jiff::civil::Date;
 use regex::Regex;
 use sha2::{Digest, Sha256};
 
+use super::edit::decisions_of_table;
 use super::open_item::{is_plain_task, lists_tasks};
 use super::{BankDocument, BankFiles, BankSection};
 use crate::learning::lesson::says_the_same;
@@ -100,11 +101,12 @@ impl KnownFile<'_> {
             let Ok(document) = BankDocument::parse(text) else { return Vec::new() };
             let of_section = |section: &BankSection| {
                 let lists_tasks = lists_tasks(section);
-                let piece = |(form, text): (PieceForm, String)| {
+                let pieces = |(form, text): (PieceForm, String)| {
                     let form = if is_plain_task(lists_tasks, form, &text) { PieceForm::OpenItem } else { form };
-                    KnownPiece::of(form, &text)
+                    let rows = decisions_of_table(&text).into_iter().map(|row| KnownPiece::of(PieceForm::Item, &row));
+                    rows.chain([KnownPiece::of(form, &text)]).collect::<Vec<_>>()
                 };
-                blocks(document.body(section)).into_iter().map(piece).collect::<Vec<_>>()
+                blocks(document.body(section)).into_iter().flat_map(pieces).collect::<Vec<_>>()
             };
             document.sections().iter().flat_map(of_section).collect()
         })

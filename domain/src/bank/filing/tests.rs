@@ -151,6 +151,27 @@ fn what_a_section_tells_is_not_said_again_and_each_sentence_of_a_report_has_its_
 }
 
 #[test]
+fn decisions_are_added_in_the_form_that_the_others_have_and_once() {
+    let path: BankPath = "systemPatterns.md".parse().unwrap();
+    let said = "We decided to use SQLite because it needs no server.";
+    let filed = |decisions: &str, expected: &str| {
+        let text = format!("# System patterns\n\n## Decisions\n\n{decisions}\n## Conventions\n");
+        let mut bank = BankFiles::from([(path.clone(), text)]);
+        let change = apply(&bank, &by_rules(said, &bank).unwrap(), now()).unwrap();
+        bank.extend(change.changed);
+        assert!(bank[&path].contains(expected), "{}", bank[&path]);
+        let again = apply(&bank, &by_rules(said, &bank).unwrap(), now()).unwrap();
+        assert!(again.changed.is_empty() && again.known == 1, "{again:?}");
+    };
+    let table = "| Date | Decision | Reason |\n|---|---|---|\n| 2026-01-02 | Rust | fast |\n";
+    filed(table, "| Rust | fast |\n| 2026-11-25 | We decided to use SQLite | it needs no server. |\n\n## Conventions");
+    let section =
+        "### 2026-11-25: We decided to use SQLite\n\nWe decided to use SQLite because it needs no server.\n\n## Conv";
+    filed("### 2026-01-02: Rust\n\nIt is fast.\n", section);
+    filed("- Rust, because it is fast.\n", "fast.\n- We decided to use SQLite because it needs no server.\n\n## Conv");
+}
+
+#[test]
 fn banks_of_other_layouts_are_used_as_they_are() {
     let bank = |files: &[(&str, &str)]| -> BankFiles {
         files.iter().map(|(name, text)| (name.parse().unwrap(), (*text).to_owned())).collect()

@@ -1,0 +1,258 @@
+//! Decisions in the form that a person gave those before them: rows of a table, or sections of their own, each with its
+//! day and its title.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::before_unclosed;
+use crate::bank::known::{date_of, undated};
+use crate::bank::{BankDocument, BankInvalid, BankSection};
+use crate::memory::normalised;
+use crate::text::shortened;
+
+const TITLE_MAX_CHARS: usize = 80;
+const REASON: &str = " because ";
+
+/// The title of a section with a decision: its day, what parts the two, and what was decided.
+static DATED_TITLE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^(\d{4}-\d{2}-\d{2})(\s*[:–—-]\s+)\S").ok());
+static DELIMITER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\|?(?:\s*:?-+:?\s*\|?)+$").ok());
+
+/// What a column of a table of decisions has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DecisionColumn {
+    Day,
+    Decision,
+    Reason,
+    Other,
+}
+
+/// A table with a column for decisions.
+#[derive(Debug)]
+struct DecisionTable<'a> {
+    columns: Vec<DecisionColumn>,
+    rows: Vec<Vec<&'a str>>,
+}
+
+impl DecisionColumn {
+    fn of(name: &str) -> Self {
+        match normalised(name.trim_matches(|c: char| !c.is_alphanumeric())).as_str() {
+            "date" | "day" | "when" => Self::Day,
+            "decision" | "decisions" | "choice" | "what" | "what we decided" => Self::Decision,
+            "reason" | "reasons" | "rationale" | "reasoning" | "why" | "because" => Self::Reason,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl<'a> DecisionTable<'a> {
+    /// Reads a table from its first line to its last. None where it has no column for decisions.
+    fn of(lines: &[&'a str]) -> Option<Self> {
+        let (header, rest) = lines.split_first()?;
+        let (delimiter, rows) = rest.split_first()?;
+        let columns: Vec<DecisionColumn> = cells(header).into_iter().map(DecisionColumn::of).collect();
+        let is_table = DELIMITER.as_ref()?.is_match(delimiter.trim());
+        let count = |column| columns.iter().filter(|of| **of == column).count();
+        let is_log =
+            count(DecisionColumn::Decision) == 1 && count(DecisionColumn::Day) + count(DecisionColumn::Reason) > 0;
+        (is_table && is_log).then(|| Self { columns, rows: rows.iter().map(|row| cells(row)).collect() })
+    }
+
+    fn cell(&self, row: &[&'a str], column: DecisionColumn) -> Option<&'a str> {
+        let at = self.columns.iter().position(|of| *of == column)?;
+        row.get(at).copied().filter(|cell| !cell.is_empty())
+    }
+
+    /// Says whether the rows have the newest first.
+    fn is_newest_first(&self) -> bool {
+        let day = |row: &Vec<&'a str>| self.cell(row, DecisionColumn::Day);
+        self.rows.first().and_then(day) > self.rows.last().and_then(day)
+    }
+
+    fn row(&self, decision: &str, day: &str) -> String {
+        let (day, decision) = (day_in(decision, day), undated(decision));
+        let has_reason = self.columns.contains(&DecisionColumn::Reason);
+        let (what, why) = decision.split_once(REASON).filter(|_| has_reason).unwrap_or((&decision, ""));
+        let cell = |column: &DecisionColumn| match column {
+            DecisionColumn::Day => day.clone(),
+            DecisionColumn::Decision => escaped(what),
+            DecisionColumn::Reason => escaped(why),
+            DecisionColumn::Other => String::new(),
+        };
+        format!("| {} |", self.columns.iter().map(cell).collect::<Vec<_>>().join(" | "))
+    }
+}
+
+/// Returns the decisions of a table, each with its reason where it has one. There are none where the piece is another
+/// one.
+pub(in crate::bank) fn decisions_of_table(piece: &str) -> Vec<String> {
+    let lines: Vec<&str> = piece.lines().collect();
+    let Some(table) = DecisionTable::of(&lines).filter(|_| piece.starts_with('|')) else { return Vec::new() };
+    let decision = |row: &Vec<&str>| {
+        let what = table.cell(row, DecisionColumn::Decision)?.replace("\\|", "|");
+        let why = table.cell(row, DecisionColumn::Reason).map(|why| why.replace("\\|", "|"));
+        Some(why.map_or_else(|| what.clone(), |why| format!("{what}{REASON}{why}")))
+    };
+    table.rows.iter().filter_map(decision).collect()
+}
+
+/// Returns the cells of a row, without the space around them.
+fn cells(row: &str) -> Vec<&str> {
+    let row = row.trim();
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let row = row.strip_suffix('|').filter(|inner| !inner.ends_with('\\')).unwrap_or(row);
+    let (mut cells, mut from) = (Vec::new(), 0);
+    for (at, _) in row.match_indices('|').filter(|(at, _)| !row[..*at].ends_with('\\')) {
+        cells.push(row[from..at].trim());
+        from = at + 1;
+    }
+    cells.push(row[from..].trim());
+    cells
+}
+
+/// Returns a text as the cell of a table, in which a bar would end it.
+fn escaped(text: &str) -> String {
+    text.trim().replace("\\|", "|").replace('|', "\\|")
+}
+
+impl BankDocument {
+    /// Adds decisions, each a list item, in the form that a section has them in. None where that is a list, or nothing.
+    ///
+    /// # Errors
+    /// The file would be too long, or another section would change.
+    pub(in crate::bank) fn with_decisions(
+        &self,
+        section: usize,
+        content: &str,
+        day: &str,
+    ) -> Option<Result<Self, BankInvalid>> {
+        let items: Vec<&str> = content.trim().strip_prefix("- ")?.split("\n- ").collect();
+        if items.iter().any(|item| item.starts_with('[') || item.contains("```")) {
+            return None;
+        }
+        self.with_rows(section, &items, day).or_else(|| self.with_dated_sections(section, &items, day))
+    }
+
+    fn with_rows(&self, section: usize, items: &[&str], day: &str) -> Option<Result<Self, BankInvalid>> {
+        let of = self.sections().get(section)?;
+        let body = self.body(of);
+        if before_unclosed(body) != body || items.iter().any(|item| item.contains('\n')) {
+            return None;
+        }
+        let written = body.trim_end();
+        let lines: Vec<&str> = written.lines().collect();
+        let is_row = |line: &&&str| line.trim_start().starts_with('|');
+        let count = lines.iter().rev().take_while(is_row).count();
+        let table = DecisionTable::of(&lines[lines.len() - count..])?;
+        let rows: Vec<String> = items.iter().map(|item| table.row(item, day)).collect();
+        let below = if table.is_newest_first() { table.rows.len() } else { 0 };
+        // Where the rows begin, or the table ends.
+        let before: Vec<&str> = written.split_inclusive('\n').collect();
+        let length: usize = before[..before.len() - below].iter().map(|line| line.len()).sum();
+        let at = of.body_range().start + length;
+        let rows = rows.join("\n");
+        let inserted = if below > 0 { format!("{rows}\n") } else { format!("\n{rows}") };
+        Some(self.spliced(section, at..at, &self.with_line_ends(&inserted)))
+    }
+
+    fn with_dated_sections(&self, section: usize, items: &[&str], day: &str) -> Option<Result<Self, BankInvalid>> {
+        let of = self.sections().get(section)?;
+        let is_own = |other: &&BankSection| other.is_within(of) && other.level == of.level + 1;
+        let under = || self.sections().iter().skip(section + 1).take_while(|other| other.is_within(of)).filter(is_own);
+        let dated = DATED_TITLE.as_ref()?;
+        let titles: Option<Vec<_>> = under().map(|other| dated.captures(other.title())).collect();
+        let titles = titles.filter(|titles| !titles.is_empty())?;
+        let (first, last) = (titles.first()?, titles.last()?);
+        let is_newest_first = first[1] > last[1];
+        let between = &last[2];
+        let (level, mut document) = (of.level + 1, self.clone());
+        for item in items {
+            let text = undated(item);
+            let title = format!("{}{between}{}", day_in(item, day), title_of(text.lines().next()?));
+            let lines = text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line));
+            let text = lines.collect::<Vec<_>>().join("\n");
+            let changed = if is_newest_first {
+                let at = document.sections().get(section)?.body_range().end;
+                let before = &document.text()[..at];
+                let has_blank = before[before.trim_end().len()..].matches('\n').count() > 1;
+                let blank = if has_blank { "" } else { "\n" };
+                let written = format!("{blank}{}\n\n{text}\n\n", document.heading_of(level, &title));
+                document.spliced(section, at..at, &document.with_line_ends(&written))
+            } else {
+                document.with_section(Some(section), &title, &text)
+            };
+            match changed {
+                Ok(changed) => document = changed,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        Some(Ok(document))
+    }
+}
+
+/// Returns the day that an item is dated with, or this one where it has none.
+fn day_in(item: &str, day: &str) -> String {
+    date_of(item).map_or_else(|| day.to_owned(), |date| date.to_string())
+}
+
+/// Returns what was decided as a title: the first sentence of a decision, without its reason.
+fn title_of(decision: &str) -> String {
+    let what = decision.split_once(REASON).map_or(decision, |(what, _)| what);
+    let what = what.split_once(". ").map_or(what, |(first, _)| first);
+    shortened(what.trim().trim_end_matches(['.', ',', ';', ':']), TITLE_MAX_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(text: &str, content: &str) -> Option<String> {
+        let document = BankDocument::parse(text).unwrap();
+        let section = document.find("Decisions").unwrap();
+        document.with_decisions(section, content, "2026-11-25").map(|changed| changed.unwrap().into_text())
+    }
+
+    #[test]
+    fn a_decision_becomes_a_row_of_a_table_of_decisions() {
+        let table =
+            "| Date | Decision | Why | Owner |\n|------|:--|---|---|\n| 2026-01-02 | Rust | It is fast | Ana |\n";
+        let text = format!("# A\n\n## Decisions\n\nAll of them.\n\n{table}\n## B\n");
+        let rows = "| 2026-11-24 | We use `a \\| b` | it is short |  |\n| 2026-11-25 | SQLite |  |  |\n";
+        let content = "- 2026-11-24: We use `a | b` because it is short\n- SQLite";
+        assert_eq!(with(&text, content), Some(text.replace("| Ana |\n", &format!("| Ana |\n{rows}"))));
+        assert_eq!(with(text.trim_end().trim_end_matches("## B").trim_end(), "- SQLite").unwrap().lines().count(), 10);
+        let newest = text.replace("|---|---|\n", "|---|---|\n| 2026-05-01 | Tokio | | |\n");
+        let row = "| 2026-11-25 | SQLite |  |  |\n";
+        assert_eq!(with(&newest, "- SQLite"), Some(newest.replace("| 2026-05", &format!("{row}| 2026-05"))));
+        let windows = text.replace('\n', "\r\n");
+        assert_eq!(
+            with(&windows, "- SQLite"),
+            Some(windows.replace("| Ana |\r\n", &format!("| Ana |\r\n{}\r\n", row.trim())))
+        );
+        for other in [
+            text.replace("Decision |", "Port |"),
+            text.replace(table, "- one\n"),
+            text.replace("\n## B", "\nMore.\n\n## B"),
+        ] {
+            assert_eq!(with(&other, "- SQLite"), None, "{other}");
+        }
+        assert_eq!(with(&text, "- two\n  lines"), None);
+        assert_eq!(
+            decisions_of_table(&format!("{table}{rows}"))[1..],
+            ["We use `a | b` because it is short", "SQLite"]
+        );
+    }
+
+    #[test]
+    fn a_decision_becomes_a_section_where_the_others_are() {
+        let one = "### 2026-01-02 - Rust\n\nIt is fast.\n";
+        let text = format!("# A\n\n## Decisions\n\n{one}\n## B\n");
+        let new = "### 2026-11-25 - We use SQLite\n\nWe use SQLite because it needs no server. More.\n";
+        let content = "- We use SQLite because it needs no server. More.";
+        assert_eq!(with(&text, content), Some(text.replace(one, &format!("{one}\n{new}"))));
+        let newest = text.replace("\n## B", "\n### 2025-12-01 - Tokio\n\n## B");
+        assert_eq!(with(&newest, content), Some(newest.replace(one, &format!("{new}\n{one}"))));
+        assert_eq!(with(&text.replace("### 2026-01-02 - ", "### "), content), None);
+    }
+}
