@@ -24,8 +24,8 @@ mod template;
 
 use std::collections::BTreeMap;
 
-pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, SectionMetadata, apply};
-pub use document::{BankDocument, BankSection, section_hash};
+pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, apply};
+pub use document::{BankDocument, BankSection};
 pub use filing::{classify, file_by_rules};
 pub use imported::{AddedFacts, FACT_MAX_CHARS, IMPORTED_MAX_BYTES, ImportedFact, add_facts};
 pub use key::{BankKey, BankKind, project_slug};

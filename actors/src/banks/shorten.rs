@@ -55,7 +55,7 @@ pub(super) fn shown(bank: &mut OpenBank, request: &ActivateBank, at: Timestamp) 
     })
 }
 
-/// Returns what is known of a section by its hash.
+/// Returns what is known of a piece by its hash.
 fn known(state: &BankState) -> impl Fn(&str) -> Option<BankMetadata> + '_ {
     |hash| state.metadata().get(hash).cloned()
 }

@@ -14,7 +14,7 @@ use crate::ports::BankOnDisk;
 
 /// A bank remembers this many updates by the number that their conversation gave them.
 const MAX_SEEN: usize = 1_000;
-/// A bank remembers the metadata of this many sections.
+/// A bank remembers the metadata of this many pieces.
 const MAX_METADATA: usize = 5_000;
 /// A bank remembers of this many pieces that they were filed.
 const MAX_FILED: usize = 20_000;
@@ -32,6 +32,7 @@ pub(super) struct BankState {
     /// The texts that differ from the base.
     ahead: BankFiles,
     seen: VecDeque<UpdateKey>,
+    /// What is known of pieces, by their hashes.
     metadata: BTreeMap<String, BankMetadata>,
     /// The hashes of the pieces that updates filed. All others are somebody's own.
     #[serde(default)]
@@ -67,7 +68,7 @@ pub(super) struct UpdateFrame {
     pub(super) key: Option<UpdateKey>,
     /// The files that it changed, whole: what an update did must not depend on the version that reads it again.
     pub(super) changed: BankFiles,
-    /// The metadata of the sections that it changed, by their hashes.
+    /// The metadata of the pieces that it added, by their hashes.
     pub(super) metadata: BTreeMap<String, BankMetadata>,
     pub(super) notices: Vec<BankNotice>,
 }
@@ -102,7 +103,7 @@ impl BankState {
         self.seen.contains(key)
     }
 
-    /// Returns what is known of sections, by their hashes.
+    /// Returns what is known of pieces, by their hashes.
     pub(super) fn metadata(&self) -> &BTreeMap<String, BankMetadata> {
         &self.metadata
     }
@@ -116,9 +117,7 @@ impl BankState {
         self.pending += u64::from(!frame.changed.is_empty());
         self.file(frame.changed, &BTreeSet::new());
         self.metadata.extend(frame.metadata);
-        while self.metadata.len() > MAX_METADATA {
-            self.metadata.pop_first();
-        }
+        self.forget_metadata();
         if let Some(key) = frame.key {
             self.seen.push_back(key);
             let surplus = self.seen.len().saturating_sub(MAX_SEEN);
@@ -127,6 +126,28 @@ impl BankState {
         frame.notices.into_iter().for_each(|notice| self.add_notice(notice));
         self.begun_at.get_or_insert(frame.at);
         self.updated_at = Some(frame.at);
+    }
+
+    /// Forgets the metadata that is too much: first that of pieces that are gone, then that of the oldest ones which are
+    /// not important.
+    fn forget_metadata(&mut self) {
+        if self.metadata.len() <= MAX_METADATA {
+            return;
+        }
+        let there = self.pieces();
+        self.metadata.retain(|piece, _| there.contains(piece));
+        let age = |of: &BankMetadata| (of.importance, of.timestamp);
+        let mut all: Vec<_> = self.metadata.iter().map(|(piece, of)| (age(of), piece.clone())).collect();
+        all.sort();
+        // Some room is left, so that this is not done at each update.
+        for (_, piece) in all.into_iter().rev().skip(MAX_METADATA / 10 * 9) {
+            self.metadata.remove(&piece);
+        }
+    }
+
+    /// Returns the hashes of all pieces of the bank.
+    fn pieces(&self) -> BTreeSet<String> {
+        self.texts().values().flat_map(|text| new_pieces("", text)).collect()
     }
 
     /// Makes these texts the bank, of which what is new was not written by a person, but for the pieces with these
@@ -138,7 +159,7 @@ impl BankState {
         }
         self.set_texts(texts);
         if self.filed.len() > MAX_FILED {
-            let there: BTreeSet<String> = self.texts().values().flat_map(|text| new_pieces("", text)).collect();
+            let there = self.pieces();
             self.filed.retain(|piece| there.contains(piece));
         }
         while self.filed.len() > MAX_FILED {

@@ -215,8 +215,6 @@ fn file(
         notice(NoticeSeverity::Warning, format!("{}: left out, {}", refused.target_file, refused.problem));
     }
     let BankChange { changed, applied, metadata, .. } = change;
-    let metadata: BTreeMap<_, _> =
-        metadata.into_iter().map(|section| (section.section_hash, section.metadata)).collect();
     let frame = UpdateFrame { key, metadata, notices, ..UpdateFrame::of_texts(changed, at) };
     bank.append(lock, frame)?;
     Ok(FiledText { applied, is_empty })

@@ -1,7 +1,7 @@
 //! The validator of operations, and what they do to the files of a bank. The same rules hold for the operations of a
 //! model and for those of the rules: all are performed or none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use super::known::{KnownPieces, PieceForm, blocks};
 use super::open_item::{OpenItems, TaskReport};
 use super::{
     BANK_FILE_MAX_BYTES, BankCategory, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation,
-    BankOperationType, BankPath, BankSource, SECTION_SEPARATOR, check_bounds, section_hash,
+    BankOperationType, BankPath, BankSource, SECTION_SEPARATOR, check_bounds, new_pieces,
 };
 use crate::learning::job::day_of;
 use crate::learning::lesson::InstructionRuns;
@@ -41,14 +41,6 @@ pub struct BankRefusal {
     pub problem: String,
 }
 
-/// A section with the metadata of what was added to it. Its file and its hash identify it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SectionMetadata {
-    pub file: BankPath,
-    pub section_hash: String,
-    pub metadata: BankMetadata,
-}
-
 /// The changes that operations made to a bank.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BankChange {
@@ -59,8 +51,8 @@ pub struct BankChange {
     pub known: usize,
     pub refused: Vec<BankRefusal>,
     pub removed: Removed,
-    /// The metadata of the sections that changed.
-    pub metadata: Vec<SectionMetadata>,
+    /// The metadata of the pieces that were added, by their hashes.
+    pub metadata: BTreeMap<String, BankMetadata>,
 }
 
 /// Validates and performs operations. What the bank says already is left out. Secrets are scrubbed.
@@ -68,7 +60,7 @@ pub struct BankChange {
 /// # Errors
 /// An operation is not possible, and nothing has changed.
 pub fn apply(files: &BankFiles, operations: &[BankOperation], now: Timestamp) -> Result<BankChange, BankInvalid> {
-    let mut bank = BankInChange { files: files.clone(), known: KnownPieces::of(files), touched: Vec::new() };
+    let mut bank = BankInChange { files: files.clone(), known: KnownPieces::of(files) };
     let mut change = BankChange::default();
     let mut waiting: Vec<BankOperation> = Vec::new();
     for operation in operations {
@@ -91,6 +83,10 @@ pub fn apply(files: &BankFiles, operations: &[BankOperation], now: Timestamp) ->
             change.known += 1;
             continue;
         };
+        if operation.operation_type != BankOperationType::CompleteItem {
+            let pieces = new_pieces("", &operation.content).into_iter();
+            change.metadata.extend(pieces.map(|piece| (piece, operation.metadata.clone())));
+        }
         let section = operation.metadata.section.clone();
         let applied = AppliedOperation {
             target_file: operation.target_file.clone(),
@@ -128,7 +124,6 @@ pub fn apply(files: &BankFiles, operations: &[BankOperation], now: Timestamp) ->
     }
     bank.perform_all(&mut waiting)?;
     check_bounds(&bank.files)?;
-    change.metadata = bank.section_metadata();
     change.changed = bank.files.into_iter().filter(|(path, text)| files.get(path) != Some(text)).collect();
     Ok(change)
 }
@@ -192,8 +187,6 @@ fn check(operation: &BankOperation) -> Result<(), BankInvalid> {
 struct BankInChange<'a> {
     files: BankFiles,
     known: KnownPieces<'a>,
-    /// The sections that were changed, by file and path, with the metadata of the change.
-    touched: Vec<(BankPath, Vec<String>, BankMetadata)>,
 }
 
 impl BankInChange<'_> {
@@ -231,10 +224,10 @@ impl BankInChange<'_> {
     }
 
     fn perform(&mut self, operation: &BankOperation) -> Result<(), BankInvalid> {
-        let BankOperation { target_file, operation_type, content, metadata } = operation;
+        let BankOperation { target_file, operation_type, content, .. } = operation;
         let in_file = |error: BankInvalid| BankInvalid::new(format!("{target_file}: {}", error.field), error.problem);
         if *operation_type == BankOperationType::CreateFile {
-            return self.create_file(target_file, content, metadata);
+            return self.create_file(target_file, content);
         }
         let text = self.files.get(target_file).ok_or_else(|| {
             let names: Vec<&str> = self.files.keys().map(BankPath::as_str).take(20).collect();
@@ -244,80 +237,70 @@ impl BankInChange<'_> {
             )
         })?;
         let document = BankDocument::parse(text.as_str()).map_err(in_file)?;
-        let (changed, path) = self.changed(&document, operation).map_err(in_file)?;
+        let changed = self.changed(&document, operation).map_err(in_file)?;
         self.files.insert(target_file.clone(), changed.into_text());
-        self.touched.push((target_file.clone(), path, metadata.clone()));
         Ok(())
     }
 
-    fn create_file(&mut self, path: &BankPath, content: &str, metadata: &BankMetadata) -> Result<(), BankInvalid> {
+    fn create_file(&mut self, path: &BankPath, content: &str) -> Result<(), BankInvalid> {
         let same = self.files.keys().find(|other| other.as_str().eq_ignore_ascii_case(path.as_str()));
         if let Some(other) = same {
             return Err(BankInvalid::new("target_file", format!("{other} is in the bank already; append to it")));
         }
         let document = BankDocument::parse(format!("{}\n", content.trim_matches(['\n', '\r'])))?;
-        let first = document.sections().get(1).map(|section| section.path.clone()).unwrap_or_default();
         self.files.insert(path.clone(), document.into_text());
-        self.touched.push((path.clone(), first, metadata.clone()));
         Ok(())
     }
 
-    /// Performs an operation on a document. Returns what it becomes, and the path of the section that changed.
-    fn changed(
-        &self,
-        document: &BankDocument,
-        operation: &BankOperation,
-    ) -> Result<(BankDocument, Vec<String>), BankInvalid> {
+    /// Performs an operation on a document. Returns what it becomes.
+    fn changed(&self, document: &BankDocument, operation: &BankOperation) -> Result<BankDocument, BankInvalid> {
         let BankOperation { operation_type, content, metadata, .. } = operation;
         let named = metadata.section.as_deref();
         let section = || match named {
             Some(name) => document.find(name),
             None => Ok(document.sections().len() - 1),
         };
-        let path = |section: usize| document.sections().get(section).map(|of| of.path.clone()).unwrap_or_default();
         let day = metadata.timestamp.map(day).unwrap_or_default();
         if is_entry(*operation_type) && metadata.category == Some(BankCategory::Decision) {
             let section = section()?;
             if let Some(changed) = document.with_decisions(section, content, &day) {
-                return Ok((changed?, path(section)));
+                return changed;
             }
         }
         match operation_type {
             BankOperationType::Append => {
                 let section = section()?;
                 self.deeper_only(document, section, content)?;
-                Ok((document.append(section, content)?, path(section)))
+                document.append(section, content)
             }
             BankOperationType::PrependEntry => {
                 let section = section()?;
                 self.deeper_only(document, section, content)?;
-                Ok((document.prepend(section, content)?, path(section)))
+                document.prepend(section, content)
             }
             BankOperationType::ReplaceSection => {
                 let section = section()?;
                 self.deeper_only(document, section, content)?;
-                Ok((document.replace_body(section, content)?, path(section)))
+                document.replace_body(section, content)
             }
             BankOperationType::CreateSection => {
                 let name = named.unwrap_or_default();
-                if let Ok(section) = document.find(name) {
-                    return Ok((document.clone(), path(section)));
+                if document.find(name).is_ok() {
+                    return Ok(document.clone());
                 }
                 let (parent, title) = match name.rsplit_once(SECTION_SEPARATOR) {
                     Some((parent, title)) => (Some(document.find(parent)?), title),
                     None => (None, name),
                 };
-                let mut new = parent.map(path).unwrap_or_default();
-                new.push(title.trim().to_owned());
-                Ok((document.with_section(parent, title, content)?, new))
+                document.with_section(parent, title, content)
             }
             BankOperationType::CompleteItem => {
                 let found = OpenItems::of(document).find(&TaskReport::of(content)).ok_or_else(|| {
                     BankInvalid::new("content", "says none of the open items; repeat the words of the item")
                 })?;
-                Ok((document.finished(&found.item, &day)?, path(found.item.section)))
+                document.finished(&found.item, &day)
             }
-            BankOperationType::CreateFile => Ok((document.clone(), Vec::new())),
+            BankOperationType::CreateFile => Ok(document.clone()),
         }
     }
 
@@ -333,16 +316,6 @@ impl BankInChange<'_> {
             }
             None => Ok(()),
         }
-    }
-
-    fn section_metadata(&self) -> Vec<SectionMetadata> {
-        let of = |(file, path, metadata): &(BankPath, Vec<String>, BankMetadata)| {
-            let document = BankDocument::parse(self.files.get(file)?.as_str()).ok()?;
-            let section = document.sections().iter().find(|section| section.path.ends_with(path))?;
-            let section_hash = section_hash(&section.path, document.body(section));
-            Some(SectionMetadata { file: file.clone(), section_hash, metadata: metadata.clone() })
-        };
-        self.touched.iter().filter_map(of).collect()
     }
 }
 

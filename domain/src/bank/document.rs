@@ -5,13 +5,9 @@
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
-use sha2::{Digest, Sha256};
 
 use super::{BANK_FILE_MAX_BYTES, BankInvalid, SECTION_SEPARATOR};
 use crate::memory::normalised;
-use crate::text::hex::hex;
-
-const HASH_DIGITS: usize = 16;
 
 /// A file of a bank, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,16 +164,6 @@ impl BankDocument {
             format!("its sections are {}", names.join(", "))
         }
     }
-}
-
-/// Returns the hash of a section: the same section has it whatever its line ends and the white space around it.
-pub fn section_hash(path: &[String], body: &str) -> String {
-    let mut hasher = Sha256::new();
-    for part in path.iter().map(String::as_str).chain([body.replace("\r\n", "\n").trim()]) {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
-    hex(&hasher.finalize())[..HASH_DIGITS].to_owned()
 }
 
 /// Returns where the front matter is, with a mark of byte order before it. What it says is never read, so that no text

@@ -98,14 +98,20 @@ pub enum BankSource {
 pub struct BankMetadata {
     /// The headings that lead to the section, with ` > ` between them. One heading is enough where no other is the
     /// same.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<BankCategory>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     pub importance: BankImportance,
     pub source: BankSource,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
     /// The sections that the content belongs with, each as `file#section`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<String>,
 }
 

@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::imported::without_imported;
-use super::reading::{BankFileReading, Rank, SectionReading};
+use super::reading::{BankFileReading, Rank};
 use super::{BankFiles, BankImportance, BankMetadata, BankPath, RenamedHeadings, SECTION_SEPARATOR};
 use crate::learning::job::day_of;
 use crate::text::tokens::{estimate, truncate};
@@ -73,7 +73,7 @@ pub fn bank_tokens(files: &BankFiles) -> usize {
 /// The facts about a bank that its texts do not tell.
 #[derive(Clone, Copy)]
 pub struct BankFacts<'a> {
-    /// Returns what is known of a section by its hash.
+    /// Returns what is known of a piece by its hash.
     pub metadata: &'a dyn Fn(&str) -> Option<BankMetadata>,
     /// Says of a piece, by its hash, whether it may become shorter before it is old. None where each may.
     pub may_shorten: Option<&'a dyn Fn(&str) -> bool>,
@@ -187,10 +187,9 @@ fn importance_of_file(path: &BankPath) -> usize {
     FIRST.iter().position(|known| *known == name).unwrap_or(FIRST.len())
 }
 
-/// Says whether all of a section stays word for word.
-fn is_kept(section: &SectionReading, known: Option<&BankMetadata>) -> bool {
-    let keeps = |of: &BankMetadata| of.importance == BankImportance::High || of.tags.iter().any(|tag| tag == "keep");
-    section.is_tagged || known.is_some_and(keeps)
+/// Says of what is known of a piece whether it stays word for word.
+fn is_kept(known: &BankMetadata) -> bool {
+    known.importance == BankImportance::High || known.tags.iter().any(|tag| tag == "keep")
 }
 
 /// Says whether a file tells of what happened when.
@@ -225,7 +224,7 @@ struct ShorterPiece {
     is_log: bool,
     /// It may become shorter before it is old.
     may_shorten: bool,
-    /// The section was written to within the last day, and the piece is at an end of it, where new ones go.
+    /// The piece was filed within the last day, and is at an end of its section, where new ones go.
     is_fresh: bool,
     tokens: usize,
     /// The number of entries that left the section earlier, where the piece is the line that tells of them.
@@ -259,16 +258,18 @@ impl Shortening {
         let (mut pieces, mut historical) = (Vec::new(), Vec::new());
         for (file, reading) in readings {
             for (index, section) in reading.sections().iter().enumerate() {
-                let known = (facts.metadata)(&section.hash);
-                if is_kept(section, known.as_ref()) || section.was_of_decisions(file, facts.renamed) {
+                if section.is_tagged || section.was_of_decisions(file, facts.renamed) {
                     continue;
                 }
                 historical.extend(section.historical_at.map(|at| (file.clone(), at)));
-                let written_at = known.and_then(|of| of.timestamp);
-                let is_fresh = written_at.is_some_and(|at| now.duration_since(at) < FRESH);
                 let last = section.blocks.len().saturating_sub(1);
                 let may_leave = section.blocks.iter().enumerate().filter(|(_, block)| !block.stays && !block.is_intro);
-                pieces.extend(may_leave.map(|(at, block)| ShorterPiece {
+                let known = may_leave.map(|(at, block)| (at, block, (facts.metadata)(block.hash())));
+                let may_leave = known.filter(|(_, _, known)| !known.as_ref().is_some_and(is_kept));
+                let is_new = |known: Option<BankMetadata>| {
+                    known.and_then(|of| of.timestamp).is_some_and(|at| now.duration_since(at) < FRESH)
+                };
+                pieces.extend(may_leave.map(|(at, block, known)| ShorterPiece {
                     file: file.clone(),
                     section: index,
                     range: block.range.clone(),
@@ -277,8 +278,8 @@ impl Shortening {
                     rank: section.rank.unwrap_or_else(|| rank_of_file(file)),
                     date: block.date,
                     is_log: is_log(file),
-                    may_shorten: facts.may_shorten.is_none_or(|may| may(&block.hash())),
-                    is_fresh: is_fresh && (at == 0 || at == last),
+                    may_shorten: facts.may_shorten.is_none_or(|may| may(block.hash())),
+                    is_fresh: (at == 0 || at == last) && is_new(known),
                     tokens: block.tokens,
                     left_before: count_in_history(&block.text),
                     written: None,

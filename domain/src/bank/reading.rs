@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use super::filing::{heading_category, is_decision};
 use super::known::{BlockSpan, PieceForm, block_spans, date_of, piece_hash};
 use super::open_item::{is_plain_task, lists_tasks};
-use super::{BankCategory, BankDocument, BankPath, BankSection, RenamedHeadings, section_hash};
+use super::{BankCategory, BankDocument, BankPath, BankSection, RenamedHeadings};
 use crate::text::shortened;
 use crate::text::tokens::token_ends;
 
@@ -30,8 +30,6 @@ pub struct BankFileReading {
 pub(super) struct SectionReading {
     /// The titles of the headings above it and of its own.
     pub titles: Vec<String>,
-    /// The hash that knows it in the metadata of the bank.
-    pub hash: String,
     /// The rank by which it gives way. None where its headings do not tell.
     pub rank: Option<Rank>,
     /// Its heading has a tag.
@@ -59,6 +57,7 @@ pub(super) struct BlockReading {
     pub line: String,
     pub line_tokens: usize,
     pub date: Option<Date>,
+    hash: OnceLock<String>,
 }
 
 /// The rank of a section: sections of a lower rank give way earlier.
@@ -113,11 +112,11 @@ impl BankFileReading {
                 form: block.form,
                 text: block.text,
                 range,
+                hash: OnceLock::new(),
             }
         };
         SectionReading {
             titles: section.path.clone(),
-            hash: section_hash(&section.path, document.body(section)),
             rank: Rank::by_headings(section),
             is_tagged: is_tagged(section.title()),
             historical_at: historical_at(document, section),
@@ -128,7 +127,7 @@ impl BankFileReading {
     /// Returns the hashes of the lines that some pieces become: those whose own hashes `is_own` knows.
     pub fn lines_of(&self, is_own: impl Fn(&str) -> bool) -> BTreeSet<String> {
         let blocks = self.sections().iter().flat_map(|section| &section.blocks);
-        let own = blocks.filter(|block| is_own(&block.hash()));
+        let own = blocks.filter(|block| is_own(block.hash()));
         own.flat_map(|block| block_spans(&block.line)).map(|line| piece_hash(line.form, &line.text)).collect()
     }
 }
@@ -143,9 +142,9 @@ impl SectionReading {
 }
 
 impl BlockReading {
-    /// Returns the hash that tells whether the piece was filed.
-    pub(super) fn hash(&self) -> String {
-        piece_hash(self.form, &self.text)
+    /// Returns the hash that tells whether the piece was filed, and knows it in the metadata of the bank.
+    pub(super) fn hash(&self) -> &str {
+        self.hash.get_or_init(|| piece_hash(self.form, &self.text))
     }
 }
 

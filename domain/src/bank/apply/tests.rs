@@ -36,7 +36,8 @@ fn every_operation_does_what_it_says_and_the_next_sees_it() {
     assert!(text("systemPatterns.md").contains("### Storage\n\nTwo files.\n\n## Decisions"));
     assert_eq!(text("notes/api.md"), "# API\n\nREST.\n\nPaged.\n");
     assert_eq!((change.changed.len(), change.applied.len(), change.known), (4, 8, 0));
-    assert!(change.metadata.iter().any(|of| of.file.as_str() == "progress.md" && of.metadata.timestamp == Some(now())));
+    let of_first = &change.metadata[new_pieces("", "- first").first().unwrap()];
+    assert_eq!((change.metadata.len(), of_first.timestamp), (7, Some(now())));
 }
 
 #[test]
@@ -75,6 +76,16 @@ fn one_impossible_operation_refuses_all() {
     }
     let nested = applied(&files, &[operation("progress.md", Append, Some("Done"), "### Deeper\n\nx")]).unwrap();
     assert!(nested.changed.values().next().unwrap().contains("### Deeper\n\nx\n\n## Blocked"));
+}
+
+#[test]
+fn each_piece_has_the_metadata_of_its_own_operation() {
+    let mut critical = operation("progress.md", PrependEntry, Some("Done"), "- critical");
+    critical.metadata.importance = crate::bank::BankImportance::High;
+    let plain = operation("progress.md", PrependEntry, Some("Done"), "- plain");
+    let metadata = applied(&template(BankKind::Code), &[critical.clone(), plain]).unwrap().metadata;
+    let of = |text: &str| metadata[new_pieces("", text).first().unwrap()].importance;
+    assert_eq!((of("critical"), of("plain")), (critical.metadata.importance, Default::default()));
 }
 
 #[test]

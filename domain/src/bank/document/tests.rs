@@ -49,14 +49,6 @@ fn a_section_is_found_by_the_end_of_its_path() {
 }
 
 #[test]
-fn the_hash_of_a_section_does_not_see_line_ends() {
-    let path = ["A".to_owned()];
-    assert_eq!(section_hash(&path, "\na\r\nb\r\n"), section_hash(&path, "a\nb"));
-    assert_ne!(section_hash(&path, "a"), section_hash(&[], "a"));
-    assert_eq!(section_hash(&path, "a").len(), HASH_DIGITS);
-}
-
-#[test]
 fn hostile_texts_are_read_in_time_or_refused() {
     let nested: String = (0..1_000).map(|depth| format!("{}- x\n", "  ".repeat(depth))).collect();
     let most = BANK_FILE_MAX_BYTES;

@@ -52,7 +52,7 @@ pub fn next_long_file(
         let free: BTreeSet<usize> = shortening.pieces.iter().filter(may_leave).map(|piece| piece.range.start).collect();
         let blocks = reading.sections().iter().flat_map(|section| &section.blocks);
         let kept = blocks.filter(|block| !free.contains(&block.range.start));
-        let must_stay = kept.map(|block| (block.hash(), block.text.clone())).collect();
+        let must_stay = kept.map(|block| (block.hash().to_owned(), block.text.clone())).collect();
         let least_tokens = tokens.saturating_sub(all - OPTIMIZED_MIN_TOKENS.min(all));
         let aim_tokens = (tokens * aim(above) / all).max(least_tokens);
         let file = LongFile { path, tokens, aim_tokens, least_tokens, must_stay };
@@ -74,8 +74,8 @@ impl LongFile {
     pub fn check_shorter(&self, text: &str) -> Result<(), BankInvalid> {
         let reading = BankFileReading::of(text);
         let blocks = reading.sections().iter().flat_map(|section| &section.blocks);
-        let has: BTreeSet<String> = blocks.map(|block| block.hash()).collect();
-        let missing = self.must_stay.iter().find(|(hash, _)| !has.contains(hash));
+        let has: BTreeSet<&str> = blocks.map(|block| block.hash()).collect();
+        let missing = self.must_stay.iter().find(|(hash, _)| !has.contains(hash.as_str()));
         let problem = match missing {
             Some((_, text)) => format!("lacks {:?}, which must stay", shortened(text, QUOTED_CHARS)),
             None if reading.tokens() >= self.tokens => "is not shorter".to_owned(),

@@ -186,12 +186,21 @@ fn entries_older_than_thirty_days_go_first() {
 }
 
 #[test]
-fn a_small_bank_is_left_alone_and_a_section_of_importance_stays() {
+fn a_small_bank_is_left_alone_and_a_piece_of_importance_stays() {
     let files = template(BankKind::Code);
     assert_eq!(optimized(&files).files, files);
     let large = large();
-    let high = |_: &str| Some(BankMetadata { importance: BankImportance::High, ..BankMetadata::default() });
-    assert_eq!(optimize(&large, OPTIMIZE_ABOVE_TOKENS, facts(&high), now()).files, large);
+    let path: BankPath = "progress.md".parse().unwrap();
+    let line = large[&path].lines().find(|line| line.contains("Finished part 7 ")).unwrap();
+    let critical = new_pieces("", line);
+    let high = |piece: &str| {
+        let of_piece = BankMetadata { importance: BankImportance::High, ..BankMetadata::default() };
+        critical.contains(piece).then_some(of_piece)
+    };
+    let short = optimize(&large, OPTIMIZE_ABOVE_TOKENS, facts(&high), now());
+    assert!(short.files[&path].contains(line), "what is critical stays");
+    assert!(short.tokens <= OPTIMIZE_ABOVE_TOKENS, "and holds nothing else of its section: {}", short.tokens);
+    assert!(!optimized(&large).files[&path].contains(line));
 }
 
 #[test]
