@@ -7,7 +7,8 @@
 #   make release   the binary with all of LanceDB optimised: most of an hour to build, three times as fast
 #   make measure   numbers of docs/PERFORMANCE.md, with that binary
 #   make load      the team daemon under the load of 500 clients, against its bars, with the binary of `make install`
-#   make kills     200 kills of the team daemon under load: nothing acknowledged may be lost or doubled
+#   make kills     200 kills of the team daemon under load, and 100 of servers that update a memory bank: nothing
+#                  acknowledged may be lost or doubled
 # demo, test, clients, install, package, load and kills build the same units of the same profile, so each reuses what another built.
 
 SHELL := /bin/bash
@@ -60,6 +61,7 @@ load: setup
 kills: setup
 	cargo build --locked --workspace --bin reasoning-bank --test it
 	$(TARGET_DIR)/debug/reasoning-bank eval kills
+	REASONING_BANK_KILL_ROUNDS=50 cargo test --locked --workspace --test it -- banks::kills
 
 setup:
 	@scripts/setup.sh build
