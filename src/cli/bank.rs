@@ -200,6 +200,7 @@ impl BankCaller<'_> {
         let place = self.place(bank, &args.of).await?;
         let content = match (&args.from, args.content) {
             (Some(path), _) => input::read(path)?,
+            (None, Some(content)) if content == "-" => input::read(Path::new("-"))?,
             (None, content) => content.unwrap_or_default(),
         };
         let UpdateBankArgs { conversation_id, update_count, .. } = args;

@@ -1,5 +1,6 @@
 //! Tests of memory banks through the real binary: an agent activates and updates, people edit, processes are killed.
 
+mod commands;
 mod export;
 mod hostile;
 mod kills;

@@ -36,7 +36,7 @@ pub(in crate::cli) struct ActivateBankArgs {
 pub(in crate::cli) struct UpdateBankArgs {
     #[command(flatten)]
     pub(in crate::cli) of: BankArgs,
-    /// The text to file
+    /// The text to file; `-` reads it from stdin
     #[arg(required_unless_present = "from", allow_hyphen_values = true)]
     pub(in crate::cli) content: Option<String>,
     /// Read the text from this file, or from stdin where it is -
