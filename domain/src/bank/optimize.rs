@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::imported::without_imported;
-use super::reading::{BankFileReading, Rank};
+use super::reading::{BankFileReading, BlockReading, Rank};
 use super::{BankFiles, BankImportance, BankMetadata, BankPath, RenamedHeadings, SECTION_SEPARATOR};
 use crate::learning::job::day_of;
 use crate::text::tokens::{estimate, truncate};
@@ -82,9 +82,28 @@ pub struct BankFacts<'a> {
     pub reading: &'a dyn Fn(&str) -> Arc<BankFileReading>,
 }
 
+/// The place where what leaves a bank is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LeavesTo {
+    /// The files become shorter, and the version before is kept.
+    History,
+    /// The bank is only shown shorter.
+    Files,
+}
+
 /// Makes a bank shorter where it has more than `above` tokens. What was imported is not counted and stays as it is.
 pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Timestamp) -> OptimizedBank {
-    shortened(files, above, facts, now, |shortening| {
+    by_ranks(files, above, facts, now, LeavesTo::History)
+}
+
+fn by_ranks(
+    files: &BankFiles,
+    above: usize,
+    facts: BankFacts<'_>,
+    now: Timestamp,
+    leaves_to: LeavesTo,
+) -> OptimizedBank {
+    shortened(files, above, facts, now, leaves_to, |shortening| {
         let aim = aim(above);
         shortening.collapse_old(OPTIMIZED_MIN_TOKENS.min(aim));
         for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
@@ -98,7 +117,9 @@ pub fn optimize(files: &BankFiles, above: usize, facts: BankFacts<'_>, now: Time
 
 /// Makes the old entries of a bank one line each that is short enough otherwise. Once more it changes nothing.
 pub fn collapse_old(files: &BankFiles, facts: BankFacts<'_>, now: Timestamp) -> OptimizedBank {
-    shortened(files, OPTIMIZED_MIN_TOKENS, facts, now, |shortening| shortening.collapse_old(OPTIMIZED_MIN_TOKENS))
+    shortened(files, OPTIMIZED_MIN_TOKENS, facts, now, LeavesTo::History, |shortening| {
+        shortening.collapse_old(OPTIMIZED_MIN_TOKENS);
+    })
 }
 
 /// Makes the pieces of a bank shorter where it has more than `above` tokens.
@@ -107,6 +128,7 @@ fn shortened(
     above: usize,
     facts: BankFacts<'_>,
     now: Timestamp,
+    leaves_to: LeavesTo,
     shorten: impl FnOnce(&mut Shortening),
 ) -> OptimizedBank {
     let (own, imported) = without_imported(files);
@@ -115,7 +137,8 @@ fn shortened(
     if tokens_before <= above {
         return OptimizedBank { files: files.clone(), tokens_before, tokens: tokens_before };
     }
-    let mut shortening = Shortening::of(&readings, facts, now, tokens_before);
+    let mut shortening = Shortening::of(&readings, facts, now, leaves_to);
+    shortening.tokens = tokens_before;
     shorten(&mut shortening);
     let mut files = shortening.written(&own);
     let tokens_of = |(path, text): (&BankPath, &String)| match &own[path] == text {
@@ -138,7 +161,7 @@ fn read(files: &BankFiles, facts: BankFacts<'_>) -> BTreeMap<BankPath, Arc<BankF
 
 /// Returns what of a bank is shown within a number of tokens.
 pub fn view(files: &BankFiles, max_tokens: usize, facts: BankFacts<'_>, now: Timestamp) -> BankView {
-    let shown = optimize(files, max_tokens, facts, now);
+    let shown = by_ranks(files, max_tokens, facts, now, LeavesTo::Files);
     let outline = |(path, reading): (&BankPath, &Arc<BankFileReading>)| {
         let sections = reading.sections().iter().map(|section| section.titles.join(SECTION_SEPARATOR)).collect();
         BankOutline { file: path.clone(), tokens: reading.tokens(), sections }
@@ -197,6 +220,21 @@ fn is_log(file: &BankPath) -> bool {
     matches!(file.stem().to_lowercase().replace(['-', '_'], "").as_str(), "progress" | "activecontext")
 }
 
+/// Returns the line of a section about its entries that left.
+fn line_of_left(count: usize, file: &BankPath, leaves_to: LeavesTo) -> String {
+    let (entries, those) = match count {
+        1 => ("older entry is", "it"),
+        _ => ("older entries are", "them"),
+    };
+    match leaves_to {
+        LeavesTo::History if count == 1 => format!("- {count} {ONE_LEFT}\n"),
+        LeavesTo::History => format!("- {count} {SEVERAL_LEFT}\n"),
+        LeavesTo::Files => {
+            format!("- {count} {entries} not shown; activate {{\"files\": [\"{file}\"]}} shows {those}.\n")
+        }
+    }
+}
+
 /// Returns how many entries left a section, where a piece is the line that tells of them.
 fn count_in_history(text: &str) -> Option<usize> {
     let (count, noun) = text.trim().split_once(' ')?;
@@ -241,6 +279,7 @@ impl ShorterPiece {
 }
 
 struct Shortening {
+    leaves_to: LeavesTo,
     pieces: Vec<ShorterPiece>,
     /// The places at which headings are marked as historical.
     historical: Vec<(BankPath, usize)>,
@@ -253,9 +292,13 @@ impl Shortening {
         readings: &BTreeMap<BankPath, Arc<BankFileReading>>,
         facts: BankFacts<'_>,
         now: Timestamp,
-        tokens: usize,
+        leaves_to: LeavesTo,
     ) -> Self {
         let (mut pieces, mut historical) = (Vec::new(), Vec::new());
+        let line_of = |block: &BlockReading| match (leaves_to, &block.shown_line) {
+            (LeavesTo::Files, Some(line)) => line.clone(),
+            _ => block.line.clone(),
+        };
         for (file, reading) in readings {
             for (index, section) in reading.sections().iter().enumerate() {
                 if section.is_tagged || section.was_of_decisions(file, facts.renamed) {
@@ -273,7 +316,7 @@ impl Shortening {
                     file: file.clone(),
                     section: index,
                     range: block.range.clone(),
-                    line: block.line.clone(),
+                    line: line_of(block),
                     line_tokens: block.line_tokens,
                     rank: section.rank.unwrap_or_else(|| rank_of_file(file)),
                     date: block.date,
@@ -288,7 +331,7 @@ impl Shortening {
         }
         // The oldest piece gives way first. A piece without a date counts as newer than all others.
         pieces.sort_by_key(|piece| piece.date.unwrap_or(Date::MAX));
-        Self { pieces, historical, tokens, today: day_of(now) }
+        Self { leaves_to, pieces, historical, tokens: 0, today: day_of(now) }
     }
 
     fn collapse_old(&mut self, least: usize) {
@@ -339,8 +382,8 @@ impl Shortening {
             *removed.entry((piece.file.clone(), piece.section)).or_default() += 1;
         }
         let mut pieces = self.pieces;
-        // It counts those as well that the section had before, whose line it replaces.
-        for piece in &mut pieces {
+        // It counts those as well that the section had before, whose line it replaces where they are in the same place.
+        for piece in pieces.iter_mut().filter(|_| self.leaves_to == LeavesTo::History) {
             let count = removed.get_mut(&(piece.file.clone(), piece.section));
             if let Some((count, before)) = count.zip(piece.left_before) {
                 *count += before;
@@ -353,8 +396,7 @@ impl Shortening {
             if text.is_empty() {
                 // The last one of the section has the line.
                 if let Some(count) = removed.remove(&(piece.file.clone(), piece.section)) {
-                    let noun = if count == 1 { ONE_LEFT } else { SEVERAL_LEFT };
-                    text = format!("- {count} {noun}\n");
+                    text = line_of_left(count, &piece.file, self.leaves_to);
                 }
             }
             edits.entry(piece.file).or_default().push((piece.range, text));

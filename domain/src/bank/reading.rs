@@ -55,6 +55,8 @@ pub(super) struct BlockReading {
     pub is_intro: bool,
     /// The piece as one line.
     pub line: String,
+    /// The line in its place where the bank is only shown shorter. None where it is the same.
+    pub shown_line: Option<String>,
     pub line_tokens: usize,
     pub date: Option<Date>,
     hash: OnceLock<String>,
@@ -98,7 +100,8 @@ impl BankFileReading {
         let tokens_before = |at: usize| self.token_ends.partition_point(|end| *end <= at);
         let block = |block: BlockSpan| {
             let range = start + block.range.start..start + block.range.end;
-            let line = one_line(&self.text[range.clone()]);
+            let raw = &self.text[range.clone()];
+            let line = stand_in(raw, "is in the history of the bank").unwrap_or_else(|| one_line(raw));
             let tokens_to = |end: usize| tokens_before(end) - tokens_before(range.start);
             BlockReading {
                 stays: stays(has_decisions, block.form, &block.text)
@@ -107,6 +110,7 @@ impl BankFileReading {
                 // A line is the beginning of its piece, and has an end of its own.
                 line_tokens: tokens_to(range.end.min(range.start + line.len())) + 1,
                 line,
+                shown_line: stand_in(raw, "is not shown"),
                 tokens: tokens_to(range.end),
                 date: date_of(&block.text).or(day),
                 form: block.form,
@@ -228,18 +232,27 @@ fn historical_at(document: &BankDocument, section: &BankSection) -> Option<usize
     is_plain.then(|| section.body_range().start - heading.len() + title.len())
 }
 
-/// Returns a piece as one line: its marker, and its first sentence or the beginning of it.
-fn one_line(raw: &str) -> String {
-    let first = raw.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    if first.trim_start().starts_with("```") || first.trim_start().starts_with("~~~") {
-        return "- Code that is in the history of the bank.\n".to_owned();
+/// Returns the line in the place of code or of a table, which tells where that is. None of any other piece.
+fn stand_in(raw: &str, whereabouts: &str) -> Option<String> {
+    let first = first_line(raw).trim_start();
+    if first.starts_with("```") || first.starts_with("~~~") {
+        return Some(format!("- Code that {whereabouts}.\n"));
     }
-    if first.trim_start().starts_with('|') {
+    first.starts_with('|').then(|| {
         let columns: Vec<&str> = first.split('|').map(str::trim).filter(|name| !name.is_empty()).collect();
         let columns = shortened(&columns.join(", "), LINE_MAX_CHARS / 2);
-        return format!("- A table ({columns}) that is in the history of the bank.\n");
-    }
+        format!("- A table ({columns}) that {whereabouts}.\n")
+    })
+}
+
+/// Returns a piece as one line: its marker, and its first sentence or the beginning of it.
+fn one_line(raw: &str) -> String {
+    let first = first_line(raw);
     let end = first.match_indices(". ").map(|(at, _)| at + 1).find(|at| *at > 40).unwrap_or(first.len());
     let indent = &first[..first.len() - first.trim_start().len()];
     format!("{indent}{}\n", shortened(first[..end].trim(), LINE_MAX_CHARS))
+}
+
+fn first_line(raw: &str) -> &str {
+    raw.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
 }

@@ -275,6 +275,24 @@ fn the_view_fits_its_tokens_and_says_what_it_leaves_out() {
 }
 
 #[test]
+fn a_view_says_that_what_it_leaves_out_is_in_the_files() {
+    let left = "- 7 older entries are in the history of the bank.\n";
+    let entry = |n: u32| format!("- Finished part {n} of the importer, which reads the queue of ships by now.\n");
+    let entries: String = (1..=600).map(entry).collect();
+    let code = "```\nmake all\nmake test\nmake install\n```\n";
+    let text = format!("# Progress\n\n## Done\n\n{entries}{left}\n## Commands\n\n{code}");
+    let files = BankFiles::from([("progress.md".parse().unwrap(), text)]);
+    let shown = view(&files, 2_000, facts(&|_| None), now());
+    let text = shown.content.values().next().unwrap();
+    assert!(
+        text.contains(" older entries are not shown; activate {\"files\": [\"progress.md\"]} shows them.\n"),
+        "{text}"
+    );
+    assert!(text.contains(left) && text.matches("history of the bank").count() == 1, "{text}");
+    assert!(optimize(&files, 2_000, facts(&|_| None), now()).files != shown.content, "files name their history");
+}
+
+#[test]
 fn what_was_imported_is_neither_counted_nor_shortened_and_is_shown_last() {
     let path: BankPath = "imported/mem0.md".parse().unwrap();
     let mut files = template(BankKind::Code);
@@ -411,6 +429,7 @@ fn a_heading_of_earlier_times_is_marked_and_the_name_of_a_feature_is_not(#[case]
 fn a_table_that_becomes_a_line_names_its_columns() {
     let text = "# Tech\n\n## Variables\n\n| Name | Meaning |\n|---|---|\n| PORT | where it listens |\n";
     let reading = BankFileReading::of(text);
-    let line = &reading.sections()[1].blocks[0].line;
-    assert_eq!(line, "- A table (Name, Meaning) that is in the history of the bank.\n");
+    let block = &reading.sections()[1].blocks[0];
+    assert_eq!(block.line, "- A table (Name, Meaning) that is in the history of the bank.\n");
+    assert_eq!(block.shown_line.as_deref(), Some("- A table (Name, Meaning) that is not shown.\n"));
 }
