@@ -23,7 +23,7 @@ pub(crate) struct BankActivation {
     bank_info: BankInfo,
     /// The files by their paths, each between fences: data, never instructions.
     content: BTreeMap<String, String>,
-    /// There is more than what is shown: `outline` names it, and `files` reads it.
+    /// There is more than what is shown: `outline` names it, and `files` and `offset` read it.
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     outline: Option<String>,

@@ -85,6 +85,8 @@ pub struct ActivateBank {
     pub description: Option<String>,
     /// The files to read; all of them where none is named.
     pub files: Vec<BankPath>,
+    /// The byte of the first file that is named at which reading begins.
+    pub offset: usize,
     /// The most tokens of the texts.
     pub max_tokens: usize,
     pub session: Option<String>,
@@ -98,7 +100,8 @@ pub struct ActivatedBank {
     pub files: Vec<BankPath>,
     pub last_updated: Option<Timestamp>,
     pub content: BankFiles,
-    /// The sections of the whole bank, where not all of it is shown.
+    /// The sections of the whole bank, where not all of it is shown, or how to read the rest of the files that were
+    /// named.
     pub outline: Option<String>,
     pub hit: bool,
     /// The tokens of the whole bank.

@@ -4,7 +4,8 @@
 //! reads a file as sections and `edit` changes one of them without touching another byte. `operation` is a change as
 //! models and rules describe it; `apply` validates and performs it, and `known` tells what a bank says already.
 //! `filing` makes operations of text by rules, `model` by a model. `imported` adds facts of other programs. `merge`
-//! joins what two writers did to one file. `optimize` makes a bank shorter by what `reading` found in its files.
+//! joins what two writers did to one file. `optimize` makes a bank shorter by what `reading` found in its files, and
+//! `window` reads long files part by part.
 
 mod apply;
 mod document;
@@ -21,6 +22,7 @@ mod optimize;
 mod path;
 mod reading;
 mod template;
+mod window;
 
 use std::collections::BTreeMap;
 
@@ -45,6 +47,7 @@ pub use optimize::{
 pub use path::BankPath;
 pub use reading::BankFileReading;
 pub use template::{described, template, template_text};
+pub use window::{BankWindow, RestOfFiles, window};
 
 /// A bank has at most this many files.
 pub const BANK_MAX_FILES: usize = 200;

@@ -171,7 +171,7 @@ impl BankCaller<'_> {
         files: Vec<BankPath>,
     ) -> Result<ActivateBank, CommandFailure> {
         let place = self.place(bank, of).await?;
-        Ok(ActivateBank { place, description: None, files, max_tokens: usize::MAX, session: None })
+        Ok(ActivateBank { files, ..whole(place) })
     }
 
     async fn activate(&self, bank: &SystemHandle, args: ActivateBankArgs) -> Result<BankActivation, CommandFailure> {
@@ -189,6 +189,7 @@ impl BankCaller<'_> {
             place,
             description: args.project_description,
             files: args.files,
+            offset: args.offset,
             max_tokens: args.max_tokens,
             session: None,
         };
@@ -287,7 +288,7 @@ impl BankCaller<'_> {
 
 /// Returns the request to read all of a memory bank.
 fn whole(place: BankLocation) -> ActivateBank {
-    ActivateBank { place, description: None, files: Vec::new(), max_tokens: usize::MAX, session: None }
+    ActivateBank { place, description: None, files: Vec::new(), offset: 0, max_tokens: usize::MAX, session: None }
 }
 
 /// Returns what a memory bank of kind code holds at a place: the template where it holds nothing.

@@ -39,8 +39,14 @@ fn place() -> BankLocation {
 }
 
 async fn show(system: &SystemHandle) {
-    let request =
-        ActivateBank { place: place(), description: None, files: Vec::new(), max_tokens: MAX_TOKENS, session: None };
+    let request = ActivateBank {
+        place: place(),
+        description: None,
+        files: Vec::new(),
+        offset: 0,
+        max_tokens: MAX_TOKENS,
+        session: None,
+    };
     system.banks.activate(request, deadline()).await.expect("a bank");
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_domain::bank::{
     BankFacts, BankFileReading, BankFiles, BankMetadata, BankOutline, BankPath, OPTIMIZED_MIN_TOKENS, collapse_old,
-    next_long_file, optimize, shorter_file,
+    next_long_file, optimize, shorter_file, window,
 };
 
 use super::notice::NoticeSeverity;
@@ -26,17 +26,17 @@ pub(super) fn shown(bank: &mut OpenBank, request: &ActivateBank, at: Timestamp) 
     let texts = bank.state.texts();
     let tokens = bank.remembered.tokens(&texts);
     let files = texts.keys().cloned().collect();
-    let (content, outline) = if request.files.is_empty() {
-        let OpenBank { remembered, state, .. } = bank;
-        let view = remembered.view(&texts, request.max_tokens, &known(state), state.renamed(), at);
-        let is_whole = !view.truncated && !view.optimized;
-        (view.content.clone(), (!is_whole).then(|| outlined(&view.outline)))
-    } else {
-        let named = request.files.iter().map(|path| {
-            let text = texts.get(path).ok_or_else(|| Error::NotFound(format!("file {path} in the bank")))?;
-            Ok((path.clone(), text.clone()))
-        });
-        (named.collect::<Result<BankFiles, Error>>()?, None)
+    let (content, outline) = match request.files.is_empty() {
+        true if request.offset > 0 => {
+            return Err(Error::invalid("offset", "is a place in a file; name the file in `files`"));
+        }
+        true => {
+            let OpenBank { remembered, state, .. } = bank;
+            let view = remembered.view(&texts, request.max_tokens, &known(state), state.renamed(), at);
+            let is_whole = !view.truncated && !view.optimized;
+            (view.content.clone(), (!is_whole).then(|| outlined(&view.outline)))
+        }
+        false => named(bank, &texts, request)?,
     };
     Ok(ActivatedBank {
         key: bank.place.key.clone(),
@@ -53,6 +53,22 @@ pub(super) fn shown(bank: &mut OpenBank, request: &ActivateBank, at: Timestamp) 
         directory: bank.dir.shown_path(),
         notices: Vec::new(),
     })
+}
+
+/// Returns the files that are asked for, as far as the budget goes, and how to read the rest of them. Secrets are gone
+/// before a text is cut, so that none is cut in two.
+fn named(bank: &OpenBank, texts: &BankFiles, request: &ActivateBank) -> Result<(BankFiles, Option<String>), Error> {
+    let read = |path: &BankPath| {
+        let text = texts.get(path).ok_or_else(|| Error::NotFound(format!("file {path} in the bank")))?;
+        Ok((path.clone(), bank.remembered.reading(text).without_secrets()))
+    };
+    let files = request.files.iter().map(read).collect::<Result<Vec<_>, Error>>()?;
+    let window = window(&files, request.offset, request.max_tokens);
+    let rest = window.rest.map(|rest| {
+        let files: Vec<&str> = rest.files.iter().map(BankPath::as_str).collect();
+        format!("The rest: activate {{\"files\": {files:?}, \"offset\": {}}}\n", rest.offset)
+    });
+    Ok((window.content, rest))
 }
 
 /// Returns what is known of a piece by its hash.

@@ -36,7 +36,7 @@ async fn activate(system: &SystemHandle) -> ActivatedBank {
 
 async fn activate_at(system: &SystemHandle, place: BankLocation) -> ActivatedBank {
     let session = Some("session".to_owned());
-    let request = ActivateBank { place, description: None, files: Vec::new(), max_tokens: 8_000, session };
+    let request = ActivateBank { place, description: None, files: Vec::new(), offset: 0, max_tokens: 8_000, session };
     system.banks.activate(request, deadline()).await.unwrap()
 }
 
@@ -242,6 +242,7 @@ async fn a_process_follows_when_another_one_adopts_a_folder() {
         place: place.clone(),
         description: None,
         files: Vec::new(),
+        offset: 0,
         max_tokens: 8_000,
         session: None,
     };
@@ -345,5 +346,41 @@ async fn old_entries_are_made_shorter_once_a_week() {
         let shown = activate(&handle).await;
         assert_eq!((lines() < 150, shown.shortened_at.is_some()), (is_shorter, is_shorter), "{passed}");
     }
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn a_long_file_is_read_part_by_part_within_the_budget_and_no_secret_is_cut_in_two() {
+    let banks = MemBanks::default();
+    let lines: String = (1..=3_000).map(|n| format!("- Line {n} of a file that a person wrote.\n")).collect();
+    let key = "MIIEowIBAAKCAQEA0x3ZfYkq7m1s9QpVbW2rTdUyHcNgLjKaEwXoRiSuPhBvMzFtGn";
+    let pem =
+        format!("-----BEGIN RSA PRIVATE KEY-----\n{}-----END RSA PRIVATE KEY-----\n", format!("{key}\n").repeat(60));
+    banks.save(&own(), "long.md", &format!("# Long\n\n{lines}\n{pem}"));
+    let system = process(&banks).await;
+    let handle = system.handle();
+    let ask = |offset: usize| ActivateBank {
+        place: own(),
+        description: None,
+        files: vec!["long.md".parse().unwrap()],
+        offset,
+        max_tokens: 2_000,
+        session: None,
+    };
+    let (mut text, mut offset, mut parts) = (String::new(), 0, 0);
+    loop {
+        let bank = handle.banks.activate(ask(offset), deadline()).await.unwrap();
+        let part = bank.content.values().next().unwrap();
+        assert!(part.len() < 2_000 * 8, "{}", part.len());
+        text.push_str(part);
+        parts += 1;
+        let Some(rest) = bank.outline else { break };
+        assert!(rest.starts_with("The rest: activate {\"files\": [\"long.md\"], \"offset\": "), "{rest}");
+        offset = rest.trim_end().trim_end_matches('}').rsplit(' ').next().unwrap().parse().unwrap();
+    }
+    assert!(parts > 5 && text.contains(&lines), "{parts}");
+    assert!(!text.contains(key) && text.contains("[REDACTED:"), "{}", &text[text.len() - 500..]);
+    let nowhere = ActivateBank { files: Vec::new(), ..ask(1) };
+    assert!(matches!(handle.banks.activate(nowhere, deadline()).await, Err(Error::InvalidArgument { .. })));
     system.stop(Duration::from_secs(5)).await;
 }

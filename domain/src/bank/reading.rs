@@ -2,9 +2,10 @@
 //! reading depends on the text alone, so that a text is read once, whatever is known about the bank and whatever day it
 //! is.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use jiff::civil::Date;
 
@@ -12,6 +13,7 @@ use super::filing::{heading_category, is_decision};
 use super::known::{BlockSpan, PieceForm, block_spans, date_of, piece_hash};
 use super::open_item::{is_plain_task, lists_tasks};
 use super::{BankCategory, BankDocument, BankPath, BankSection, RenamedHeadings};
+use crate::safety::secrets::scrub;
 use crate::text::shortened;
 use crate::text::tokens::token_ends;
 
@@ -23,6 +25,15 @@ pub struct BankFileReading {
     text: String,
     token_ends: Vec<usize>,
     sections: OnceLock<Vec<SectionReading>>,
+    /// The text without its secrets. None where it has none.
+    without_secrets: OnceLock<Option<Arc<Self>>>,
+}
+
+/// A part of a text, in bytes, and its tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TextPart {
+    pub range: Range<usize>,
+    pub tokens: usize,
 }
 
 /// A section of a file that has a heading.
@@ -72,11 +83,46 @@ pub(super) enum Rank {
 
 impl BankFileReading {
     pub fn of(text: &str) -> Self {
-        Self { text: text.to_owned(), token_ends: token_ends(text), sections: OnceLock::new() }
+        Self {
+            text: text.to_owned(),
+            token_ends: token_ends(text),
+            sections: OnceLock::new(),
+            without_secrets: OnceLock::new(),
+        }
     }
 
     pub fn tokens(&self) -> usize {
         self.token_ends.len()
+    }
+
+    /// Reads the text as others may see it: without secrets and characters that nobody sees.
+    pub fn without_secrets(self: &Arc<Self>) -> Arc<Self> {
+        let scrubbed = self.without_secrets.get_or_init(|| match scrub(&self.text).text {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(text) => Some(Arc::new(Self::of(&text))),
+        });
+        scrubbed.as_ref().map_or_else(|| Arc::clone(self), Arc::clone)
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the part of the text from a byte on that has at most so many tokens. It ends with a line where it holds
+    /// a whole one, and has a character at least, unless the text has none there.
+    pub(super) fn part(&self, begin: usize, tokens: usize) -> TextPart {
+        let begin = self.text.floor_char_boundary(begin);
+        let before = self.token_ends.partition_point(|end| *end <= begin);
+        let last = before.saturating_add(tokens);
+        if last >= self.token_ends.len() {
+            return TextPart { range: begin..self.text.len(), tokens: self.token_ends.len() - before };
+        }
+        let end = self.token_ends[..last].last().copied().unwrap_or_default().max(begin);
+        let end = self.text.floor_char_boundary(end);
+        let of_lines = self.text[begin..end].rfind('\n').map(|at| begin + at + 1);
+        let end = of_lines.unwrap_or(end);
+        let end = if end > begin { end } else { self.text.ceil_char_boundary(begin + 1) };
+        TextPart { range: begin..end, tokens: self.token_ends.partition_point(|of| *of <= end) - before }
     }
 
     /// Reads the sections, so that who asks for them later need not wait.

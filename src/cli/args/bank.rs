@@ -27,6 +27,9 @@ pub(in crate::cli) struct ActivateBankArgs {
     /// Read this file alone; may be given several times
     #[arg(long = "file", value_name = "FILE")]
     pub(in crate::cli) files: Vec<BankPath>,
+    /// Begin at this byte of the first file, where the answer before says that the rest begins
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(in crate::cli) offset: usize,
     /// The most tokens of the files
     #[arg(long, value_name = "N", default_value_t = 8_000)]
     pub(in crate::cli) max_tokens: usize,

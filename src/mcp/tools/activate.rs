@@ -54,6 +54,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         place: bank.place,
         description: arguments.project_description,
         files,
+        offset: arguments.offset,
         max_tokens: arguments.max_tokens,
         session: session(calling),
     };
@@ -81,6 +82,9 @@ struct Arguments {
     #[serde(default)]
     #[schemars(length(max = 200))]
     files: Vec<String>,
+    /// Where reading begins in the first of the files, as the answer before names it.
+    #[serde(default)]
+    offset: usize,
     /// The most tokens of the files.
     #[serde(default = "max_tokens")]
     #[schemars(range(min = 200, max = 100_000))]

@@ -63,3 +63,21 @@ fn prompts_of_the_user_take_the_place_of_those_built_in() {
     let asked = server.asked_to("bank");
     assert!(asked[0].body["instructions"].as_str().unwrap().contains("OUR WORDS"), "{}", asked[0].body);
 }
+
+#[test]
+fn a_long_file_that_is_asked_for_comes_part_by_part() {
+    let place = place_with_banks("");
+    let lines: String = (1..=4_000).map(|n| format!("- Line {n} of the notes.\n")).collect();
+    place.write("project/notes/long.md", &format!("# Long\n\n{lines}"));
+    place.run(&["bank", "adopt", "notes"]).ok();
+    let mut process = McpProcess::initialized(&place, &[]);
+    let ask = json!({"conversation_type": "code", "files": ["long.md"], "max_tokens": 2_000});
+    let first = process.call("activate", ask.clone());
+    assert_eq!(first["truncated"], true, "{}", first["bank_info"]);
+    assert!(text_of(&first).len() < 20_000, "{}", text_of(&first).len());
+    let outline = first["outline"].as_str().unwrap();
+    assert!(outline.contains("activate {\"files\": [\"long.md\"], \"offset\": "), "{outline}");
+    let end = place.document(&["bank", "activate", "code", "--file", "long.md", "--offset", "95000"]);
+    assert!(text_of(&end).contains("- Line 4000 of the notes.") && end["truncated"] == false, "{end}");
+    process.end();
+}
