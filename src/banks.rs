@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use reasoning_bank_actors::banks::{ActivatedBank, BankNotice, NoticeSeverity, UpdatedBank};
 use reasoning_bank_domain::bank::AppliedOperation;
-use reasoning_bank_domain::prompt::{BankPrompt, Prompts, fenced};
-use reasoning_bank_domain::safety::secrets::redact;
+use reasoning_bank_domain::prompt::{BankPrompt, Prompts};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -81,7 +80,8 @@ fn text(at: Option<Timestamp>) -> Option<String> {
 
 impl BankActivation {
     /// Shows a bank under the id that its caller knows it by.
-    pub(crate) fn of(shown: ActivatedBank, id: String, prompts: &Prompts) -> Self {
+    pub(crate) fn of(shown: &ActivatedBank, id: String, prompts: &Prompts) -> Self {
+        let fenced = shown.fenced();
         Self {
             status: "success",
             bank_info: BankInfo {
@@ -91,9 +91,9 @@ impl BankActivation {
                 last_updated: text(shown.last_updated),
                 trust: if shown.is_adopted { "tool" } else { "user" },
             },
-            content: shown.content.iter().map(|(path, text)| (path.to_string(), fenced(&redact(text).text))).collect(),
+            content: fenced.content.iter().map(|(path, text)| (path.to_string(), text.clone())).collect(),
             truncated: shown.outline.is_some(),
-            outline: shown.outline.map(|outline| fenced(&redact(&outline).text)),
+            outline: fenced.outline.clone(),
             custom_instructions: prompts.of_banks().to_owned(),
             prompts: prompts
                 .bank_prompts()

@@ -19,7 +19,7 @@ mod writing;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -41,6 +41,7 @@ use crate::runtime::{ChildSpec, Deadline, Gate, Slot};
 pub use model::{BankModel, LanguageBankModel};
 pub use notice::{BankNotice, NoticeSeverity};
 pub use open_bank::BankVersion;
+pub use remembered::FencedFiles;
 pub use shorten::ShortenedBank;
 pub use update::{NOTHING_TO_FILE, UpdateBank, UpdatedBank};
 
@@ -93,7 +94,7 @@ pub struct ActivateBank {
 }
 
 /// A bank as it is shown.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct ActivatedBank {
     pub key: BankKey,
     /// All files of the bank.
@@ -103,6 +104,7 @@ pub struct ActivatedBank {
     /// The sections of the whole bank, where not all of it is shown, or how to read the rest of the files that were
     /// named.
     pub outline: Option<String>,
+    fences: Arc<OnceLock<FencedFiles>>,
     pub hit: bool,
     /// The tokens of the whole bank.
     pub tokens: usize,
@@ -116,6 +118,13 @@ pub struct ActivatedBank {
     /// The directory of the files on this machine.
     pub directory: PathBuf,
     pub notices: Vec<BankNotice>,
+}
+
+impl ActivatedBank {
+    /// Returns what is shown as an agent reads it. It is remembered with the bank.
+    pub fn fenced(&self) -> &FencedFiles {
+        self.fences.get_or_init(|| FencedFiles::of(&self.content, self.outline.as_deref()))
+    }
 }
 
 /// A bank in a list.

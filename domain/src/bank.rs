@@ -26,6 +26,12 @@ mod window;
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
+use crate::prompt::fenced;
+use crate::safety::secrets::scrub;
+use crate::text::tokens::estimate;
+
 pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, apply};
 pub use document::{BankDocument, BankSection};
 pub use filing::{classify, file_by_rules};
@@ -55,6 +61,9 @@ pub const BANK_MAX_FILES: usize = 200;
 pub const BANK_FILE_MAX_BYTES: usize = 256 << 10;
 /// The files of a bank have at most this many bytes together.
 pub const BANK_MAX_BYTES: usize = 4 << 20;
+
+/// The patterns of secrets are compiled when texts of so many bytes were read, or when one may have a secret.
+const WARMING_BYTES: usize = 80 << 10;
 
 /// The files of a bank and their texts.
 pub type BankFiles = BTreeMap<BankPath, String>;
@@ -98,4 +107,13 @@ pub fn check_bounds(files: &BankFiles) -> Result<(), BankInvalid> {
         return Err(BankInvalid::new("bank", problem));
     }
     Ok(())
+}
+
+/// Loads what the first bank of a process needs and what is there for all others then: the vocabulary of tokens, and
+/// the patterns of secrets, fences and filing. It may take seconds in a build for every day.
+pub fn warm_up() {
+    let line = "A line as banks have it.\n";
+    let (_, _) = (estimate(line), fenced(line));
+    let _ = scrub(&line.repeat(WARMING_BYTES / line.len()));
+    let _ = file_by_rules(line, &template(BankKind::Code), &RenamedHeadings::default(), Timestamp::UNIX_EPOCH);
 }

@@ -194,7 +194,7 @@ impl BankCaller<'_> {
             session: None,
         };
         let shown = bank.banks.activate(request, request_deadline()).await?;
-        Ok(BankActivation::of(shown, id, &self.loaded.settings.llm.prompts))
+        Ok(BankActivation::of(&shown, id, &self.loaded.settings.llm.prompts))
     }
 
     async fn update(&self, bank: &SystemHandle, args: UpdateBankArgs) -> Result<BankUpdate, CommandFailure> {

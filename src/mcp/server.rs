@@ -5,7 +5,8 @@ mod bulk;
 
 use std::num::NonZeroU64;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
+use std::thread;
 
 use axum::http::request::Parts;
 use futures::FutureExt;
@@ -13,6 +14,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::access::Permission;
+use reasoning_bank_domain::bank::warm_up;
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::task::Progress;
@@ -108,7 +110,12 @@ impl Server {
             let definition = (is_listed || has_scripts).then(|| spec.definition(&options.defaults, &end))?;
             Some(OfferedTool { spec, definition, is_listed })
         });
-        let tools = offered.collect();
+        let tools: Vec<OfferedTool> = offered.collect();
+        if tools.iter().any(|tool| tool.is_listed && tool.spec.shows_banks()) {
+            // Nobody waits for the thread, which ends with the process.
+            static WARMED: Once = Once::new();
+            WARMED.call_once(|| drop(thread::spawn(warm_up)));
+        }
         let (questions, requests) = (OpenQuestions::default(), RequestsInWork::default());
         Self(Arc::new(ServerState { system, options, tools, end, questions, requests }))
     }
@@ -212,9 +219,10 @@ impl Server {
         }
         match &mut answer {
             // A document that an earlier version stored was cleaned by weaker rules, and a root is stored as it is.
-            Ok(document) => {
+            Ok(document) if calling.client.key().is_some() => {
                 document.scrub();
             }
+            Ok(document) => spec.scrub(document),
             Err(Interrupted::Asks(_)) => {}
             Err(Interrupted::Failed(error)) => {
                 tracing::info!(tool, code = error.code().as_str(), "a call failed");

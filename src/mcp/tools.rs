@@ -54,6 +54,7 @@ use futures::future::BoxFuture;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::memory::workspace::KEY_MAX_CHARS;
+use reasoning_bank_domain::safety::secrets::Scrub;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -168,6 +169,26 @@ impl ToolSpec {
     pub(super) fn is_listed(&self, options: &McpOptions) -> bool {
         let own = (self.toolsets)(options);
         own.iter().any(|toolset| options.toolsets.contains(toolset) || options.toolsets.contains(&Toolset::All))
+    }
+
+    /// Says whether the tool shows memory banks, whose texts are remembered without secrets.
+    pub(super) fn shows_banks(&self) -> bool {
+        self.name == activate::TOOL.name
+    }
+
+    /// Removes the secrets of an answer that was made just now.
+    pub(super) fn scrub(&self, document: &mut Value) {
+        let is_clean = |name: &str| self.shows_banks() && matches!(name, "content" | "outline");
+        match document {
+            Value::Object(fields) => {
+                for (_, value) in fields.iter_mut().filter(|(name, _)| !is_clean(name)) {
+                    value.scrub();
+                }
+            }
+            other => {
+                other.scrub();
+            }
+        }
     }
 
     pub(super) fn changes_something(&self) -> bool {

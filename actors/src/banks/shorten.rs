@@ -8,10 +8,11 @@ use reasoning_bank_domain::bank::{
     BankFacts, BankFileReading, BankFiles, BankMetadata, BankOutline, BankPath, OPTIMIZED_MIN_TOKENS, collapse_old,
     next_long_file, optimize, shorter_file, window,
 };
+use reasoning_bank_domain::learning::job::day_of;
 
 use super::notice::NoticeSeverity;
 use super::open_bank::{BankLock, OpenBank};
-use super::remembered::Remembered;
+use super::remembered::{BankAnswer, BankQuestion, Remembered};
 use super::state::BankState;
 use super::{ActivateBank, ActivatedBank, BankSettings, BanksHandle};
 use crate::error::Error;
@@ -26,24 +27,24 @@ pub(super) fn shown(bank: &mut OpenBank, request: &ActivateBank, at: Timestamp) 
     let texts = bank.state.texts();
     let tokens = bank.remembered.tokens(&texts);
     let files = texts.keys().cloned().collect();
-    let (content, outline) = match request.files.is_empty() {
-        true if request.offset > 0 => {
-            return Err(Error::invalid("offset", "is a place in a file; name the file in `files`"));
+    let (day, max_tokens) = (day_of(at), request.max_tokens);
+    let question = BankQuestion { files: request.files.clone(), offset: request.offset, max_tokens, day };
+    let answer = match bank.remembered.answer(&texts, &question) {
+        Some(answer) => answer,
+        None => {
+            let (content, outline) = answered(bank, &texts, request, at)?;
+            let answer = BankAnswer { content, outline, fenced: Arc::default() };
+            bank.remembered.remember(texts, question, answer.clone());
+            answer
         }
-        true => {
-            let OpenBank { remembered, state, .. } = bank;
-            let view = remembered.view(&texts, request.max_tokens, &known(state), state.renamed(), at);
-            let is_whole = !view.truncated && !view.optimized;
-            (view.content.clone(), (!is_whole).then(|| outlined(&view.outline)))
-        }
-        false => named(bank, &texts, request)?,
     };
     Ok(ActivatedBank {
         key: bank.place.key.clone(),
         files,
         last_updated: bank.state.updated_at,
-        content,
-        outline,
+        content: answer.content,
+        outline: answer.outline,
+        fences: answer.fenced,
         hit: false,
         tokens,
         shortened_at: bank.state.shortened_at,
@@ -53,6 +54,25 @@ pub(super) fn shown(bank: &mut OpenBank, request: &ActivateBank, at: Timestamp) 
         directory: bank.dir.shown_path(),
         notices: Vec::new(),
     })
+}
+
+/// Returns what is asked for of a bank, and what tells of the rest.
+fn answered(
+    bank: &mut OpenBank,
+    texts: &BankFiles,
+    request: &ActivateBank,
+    at: Timestamp,
+) -> Result<(BankFiles, Option<String>), Error> {
+    if !request.files.is_empty() {
+        return named(bank, texts, request);
+    }
+    if request.offset > 0 {
+        return Err(Error::invalid("offset", "is a place in a file; name the file in `files`"));
+    }
+    let OpenBank { remembered, state, .. } = bank;
+    let view = remembered.view(texts, request.max_tokens, &known(state), state.renamed(), at);
+    let is_whole = !view.truncated && !view.optimized;
+    Ok((view.content, (!is_whole).then(|| outlined(&view.outline))))
 }
 
 /// Returns the files that are asked for, as far as the budget goes, and how to read the rest of them. Secrets are gone

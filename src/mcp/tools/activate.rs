@@ -59,7 +59,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         session: session(calling),
     };
     let shown = calling.system.banks.activate(request, calling.deadline).await?;
-    document(&BankActivation::of(shown, bank.id, &calling.options.prompts)).map(quoted)
+    document(&BankActivation::of(&shown, bank.id, &calling.options.prompts)).map(quoted)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
