@@ -4,7 +4,7 @@
 //!
 //! `state` is what is known of the files, `held` a bank with its directory, `syncing` lets the two agree, `writing`
 //! writes the files, and `actor` has the banks at hand and sees to it that they are written. `update` and `shorten` are
-//! what happens to a bank.
+//! what happens to a bank, and `telling` what callers are told of it.
 
 mod actor;
 mod model;
@@ -14,6 +14,7 @@ mod remembered;
 mod shorten;
 mod state;
 mod syncing;
+mod telling;
 mod update;
 mod writing;
 
@@ -39,7 +40,7 @@ use crate::ports::{BankDirectories, BankLocation, Clock};
 use crate::runtime::{ChildSpec, Deadline, Gate, Slot};
 
 pub use model::{BankModel, LanguageBankModel};
-pub use notice::{BankNotice, NoticeSeverity};
+pub use notice::{BankNotice, NoticeReader, NoticeSeverity};
 pub use open_bank::BankVersion;
 pub use remembered::FencedFiles;
 pub use shorten::ShortenedBank;
@@ -90,7 +91,7 @@ pub struct ActivateBank {
     pub offset: usize,
     /// The most tokens of the texts.
     pub max_tokens: usize,
-    pub session: Option<String>,
+    pub reader: NoticeReader,
 }
 
 /// A bank as it is shown.
@@ -192,21 +193,22 @@ impl BanksHandle {
     pub async fn activate(&self, mut request: ActivateBank, deadline: Deadline) -> Result<ActivatedBank, Error> {
         request.description.scrub();
         let at = self.clock.now();
-        let (place, session) = (request.place.clone(), request.session.clone());
+        let (place, reader, settings) = (request.place.clone(), request.reader.clone(), self.settings.clone());
         let activating = self.with_bank(&place, deadline, move |bank| {
             let freshness = bank.view(at)?;
             if let Some(description) = &request.description {
                 update::describe(bank, description, at)?;
             }
+            let notices = bank.tell(&request.reader, &settings, at)?;
             let mut shown = shorten::shown(bank, &request, at)?;
             shown.hit = freshness == Freshness::Cached;
-            Ok((shown, bank.state.notices()))
+            Ok((shown, notices))
         });
         let (mut shown, notices) = activating.await?;
-        if let Some(session) = &session {
-            self.active.insert(session.clone(), place.clone()).await;
+        if let Some(session) = reader.session() {
+            self.active.insert(session.to_owned(), place.clone()).await;
         }
-        shown.notices = self.untold(&place, session, notices).await;
+        shown.notices = self.untold(&place, reader.session(), notices).await;
         Ok(shown)
     }
 
@@ -322,6 +324,8 @@ impl BanksHandle {
             let missing = || Error::NotFound(format!("version {version} of the bank {}", bank.place.key));
             let version = bank.version(version)?.ok_or_else(missing)?;
             let kept = bank.keep_version("before a version was restored", at)?;
+            // Nobody is told any more how to bring it back.
+            bank.state.forget_notices_of(&version.at.to_string());
             bank.state.set_texts(version.files);
             // Whoever wants it back wants it so long: it is made shorter again when it has grown.
             bank.state.optimized_tokens = bank.remembered.own_tokens(&bank.state.texts());
@@ -408,15 +412,15 @@ impl BanksHandle {
         .await
     }
 
-    /// Returns what a session was not told of a bank yet; all there is where there is no session.
+    /// Returns what a session was not told of a bank yet; all of the notices where there is no session.
     async fn untold(
         &self,
         place: &BankLocation,
-        session: Option<String>,
+        session: Option<&str>,
         mut notices: Vec<(u64, BankNotice)>,
     ) -> Vec<BankNotice> {
         if let Some(session) = session {
-            let key = (session, place.clone());
+            let key = (session.to_owned(), place.clone());
             let told = self.told.get(&key).await.unwrap_or_default();
             notices.retain(|(number, _)| *number > told);
             if let Some((last, _)) = notices.last() {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reasoning_bank_actors::banks::{ActivateBank, ActivatedBank, UpdateBank};
+use reasoning_bank_actors::banks::{ActivateBank, ActivatedBank, NoticeReader, UpdateBank};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::system::SystemHandle;
@@ -191,7 +191,7 @@ impl BankCaller<'_> {
             files: args.files,
             offset: args.offset,
             max_tokens: args.max_tokens,
-            session: None,
+            reader: NoticeReader::user(),
         };
         let shown = bank.banks.activate(request, request_deadline()).await?;
         Ok(BankActivation::of(&shown, id, &self.loaded.settings.llm.prompts))
@@ -205,7 +205,7 @@ impl BankCaller<'_> {
             (None, content) => content.unwrap_or_default(),
         };
         let UpdateBankArgs { conversation_id, update_count, .. } = args;
-        let request = UpdateBank { place, content, conversation_id, update_count, session: None };
+        let request = UpdateBank { place, content, conversation_id, update_count, reader: NoticeReader::user() };
         Ok(BankUpdate::of(&bank.banks.update(request, rewrite_deadline()).await?))
     }
 
@@ -232,20 +232,25 @@ impl BankCaller<'_> {
         let root = root.ok_or_else(|| CommandFailure::usage("this workspace has no directory"))?;
         let folder = root.join(FOLDER);
         let unwritable = |error| CommandFailure::usage(format!("{} cannot be made", folder.display())).caused_by(error);
+        // A file such as .gitkeep holds the place of a folder.
+        let is_hidden = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with('.'))
+        };
+        let is_empty = std::fs::read_dir(&folder).map_or(true, |mut entries| entries.all(is_hidden));
+        // What the bank holds is read before an empty folder takes the place of one that was moved.
+        let held = match is_empty {
+            true => with_bank(self.loaded, async |bank| held_at(&self.code(&bank).await?, &bank).await)?,
+            false => BankFiles::new(),
+        };
         std::fs::create_dir_all(&folder).map_err(unwritable)?;
         let is_inside = folder.canonicalize().and_then(|folder| Ok(folder.starts_with(root.canonicalize()?)));
         if !is_inside.map_err(unwritable)? {
             return Err(CommandFailure::usage(format!("{} leads out of the checkout", folder.display())));
         }
-        // A file such as .gitkeep holds the place of a folder.
-        let mut entries = std::fs::read_dir(&folder).map_err(unwritable)?.flatten();
-        if entries.all(|entry| entry.file_name().to_string_lossy().starts_with('.')) {
-            let held = with_bank(self.loaded, async |bank| held_at(&self.code(&bank).await?, &bank).await)?;
-            for (path, text) in held {
-                let file = folder.join(path.as_str());
-                let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-                made.and_then(|()| std::fs::write(file, text)).map_err(unwritable)?;
-            }
+        for (path, text) in held {
+            let file = folder.join(path.as_str());
+            let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+            made.and_then(|()| std::fs::write(file, text)).map_err(unwritable)?;
         }
         self.move_into(&folder, output)
     }
@@ -264,7 +269,8 @@ impl BankCaller<'_> {
             for former in [&place, &at_home] {
                 // A former folder that cannot be read must not keep anybody from leaving it.
                 if bank.banks.exists(former, request_deadline()).await.unwrap_or_default() {
-                    left.extend(bank.banks.activate(whole(former.clone()), request_deadline()).await.ok());
+                    let request = ActivateBank { reader: NoticeReader::Nobody, ..whole(former.clone()) };
+                    left.extend(bank.banks.activate(request, request_deadline()).await.ok());
                 }
             }
             bank.banks.adopt(&place, relative, request_deadline()).await?;
@@ -272,7 +278,8 @@ impl BankCaller<'_> {
             left.dedup_by(|one, other| one.directory == other.directory);
             left.retain(|former| {
                 let says_nothing = former.content.is_empty() || former.content == template(BankKind::Code);
-                former.directory != shown.directory && !says_nothing && former.content != shown.content
+                let is_there = former.directory != shown.directory && former.directory.is_dir();
+                is_there && !says_nothing && former.content != shown.content
             });
             let mut shown = ShownBank::of(shown);
             shown.notices.extend(left.iter().map(|former| {
@@ -288,7 +295,8 @@ impl BankCaller<'_> {
 
 /// Returns the request to read all of a memory bank.
 fn whole(place: BankLocation) -> ActivateBank {
-    ActivateBank { place, description: None, files: Vec::new(), offset: 0, max_tokens: usize::MAX, session: None }
+    let (max_tokens, reader) = (usize::MAX, NoticeReader::user());
+    ActivateBank { place, description: None, files: Vec::new(), offset: 0, max_tokens, reader }
 }
 
 /// Returns what a memory bank of kind code holds at a place: the template where it holds nothing.

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use reasoning_bank_actors::banks::{ActivateBank, BankSettings, UpdateBank};
+use reasoning_bank_actors::banks::{ActivateBank, BankSettings, NoticeReader, UpdateBank};
 use reasoning_bank_actors::model::NoModel;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::runtime::Deadline;
@@ -45,14 +45,15 @@ async fn show(system: &SystemHandle) {
         files: Vec::new(),
         offset: 0,
         max_tokens: MAX_TOKENS,
-        session: None,
+        reader: NoticeReader::Nobody,
     };
     system.banks.activate(request, deadline()).await.expect("a bank");
 }
 
 async fn update(system: &SystemHandle, number: u64) {
     let content = format!("I prefer variant {number} of the reports, since it is the shortest of all.");
-    let request = UpdateBank { place: place(), content, conversation_id: None, update_count: None, session: None };
+    let (conversation_id, update_count, reader) = (None, None, NoticeReader::Nobody);
+    let request = UpdateBank { place: place(), content, conversation_id, update_count, reader };
     system.banks.update(request, deadline()).await.expect("an update");
 }
 

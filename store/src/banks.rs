@@ -8,7 +8,7 @@
 //! base.zst       the files as they were last read and written, and what is known of their sections
 //! writing.zst    the files that are being written just now
 //! history/       versions of the bank
-//! adopted        the folder of the checkouts, where there is one
+//! adopted        the folders of the checkouts, where there are some: the newest first, and those that it had before
 //! ```
 //!
 //! `records` reads and writes those, `tree` the files.
@@ -43,6 +43,8 @@ const ADOPTED: &str = "adopted";
 const CHECKOUTS: &str = "checkouts";
 /// The path of an adopted folder has at most this many bytes.
 const MAX_FOLDER_BYTES: usize = 4_096;
+/// A bank remembers this many folders that it was given.
+const MAX_FOLDERS: usize = 8;
 
 /// The banks of a data directory.
 pub struct BankDirs {
@@ -64,21 +66,27 @@ impl BankDirs {
     }
 }
 
-/// The folder of its checkouts that a bank lived in when it was opened.
+/// The folder of its checkout that a bank lived in when it was opened.
 struct Adoption {
-    /// The file that names the folder. None where a bank is asked for without a checkout.
-    marker: Option<PathBuf>,
+    /// The file that names the folders, and the checkout. None where a bank is asked for without one.
+    marker: Option<(PathBuf, PathBuf)>,
     folder: Option<PathBuf>,
 }
 
 impl Adoption {
-    /// Reads which folder it is now.
+    /// Reads which folder it is now: the newest that is there, or else the newest.
     fn now(&self) -> io::Result<Option<PathBuf>> {
-        let Some(marker) = &self.marker else { return Ok(None) };
-        let Some(folder) = unless_gone(fs::read_to_string(marker))? else { return Ok(None) };
-        let folder = PathBuf::from(folder.trim_end_matches('\n'));
-        Ok(Some(folder).filter(|folder| is_inside(folder)))
+        let Some((marker, checkout)) = &self.marker else { return Ok(None) };
+        let folders = adopted_folders(marker)?;
+        let there = folders.iter().find(|folder| checkout.join(folder).is_dir());
+        Ok(there.or(folders.first()).cloned())
     }
+}
+
+/// Reads the folders that a bank was given, the newest first.
+fn adopted_folders(marker: &Path) -> io::Result<Vec<PathBuf>> {
+    let text = unless_gone(fs::read_to_string(marker))?.unwrap_or_default();
+    Ok(text.lines().map(PathBuf::from).filter(|folder| is_inside(folder)).collect())
 }
 
 /// Says whether a relative path stays below where it begins, and not among the files of Git.
@@ -90,7 +98,8 @@ fn is_inside(folder: &Path) -> bool {
 impl BankDirectories for BankDirs {
     fn open(&self, place: &BankLocation) -> io::Result<Box<dyn BankDirectory>> {
         let records = self.records_of(&place.key);
-        let adoption = Adoption { marker: place.checkout.is_some().then(|| records.join(ADOPTED)), folder: None };
+        let marker = place.checkout.clone().map(|checkout| (records.join(ADOPTED), checkout));
+        let adoption = Adoption { marker, folder: None };
         let adoption = Adoption { folder: adoption.now()?, ..adoption };
         let Some((checkout, folder)) = place.checkout.as_ref().zip(adoption.folder.as_deref()) else {
             let tree = FileTree::own(self.files_of(&place.key));
@@ -117,13 +126,22 @@ impl BankDirectories for BankDirs {
         let bad = || {
             io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "the folder must lie below the root of the checkout, and not in .git",
+                "the folder must lie below the root of the checkout, not in .git, and have no line end in its name",
             )
         };
-        let text = folder.to_str().filter(|_| is_inside(folder)).ok_or_else(bad)?;
+        let is_line = folder.to_str().is_some_and(|text| !text.contains(['\n', '\r']));
+        if !is_line || !is_inside(folder) {
+            return Err(bad());
+        }
         let records = self.records_of(key);
         create_dir(&records)?;
-        write_synced(&records.join(ADOPTED), format!("{text}\n").as_bytes())
+        let marker = records.join(ADOPTED);
+        let mut folders = adopted_folders(&marker)?;
+        folders.retain(|former| former != folder);
+        folders.insert(0, folder.to_owned());
+        folders.truncate(MAX_FOLDERS);
+        let lines: String = folders.iter().map(|folder| format!("{}\n", folder.display())).collect();
+        write_synced(&marker, lines.as_bytes())
     }
 
     fn remove(&self, key: &BankKey) -> io::Result<()> {
@@ -152,6 +170,11 @@ impl BankDirectory for BankDir {
 
     fn is_adopted(&self) -> bool {
         self.tree.is_in_checkout()
+    }
+
+    fn missing_folder(&self) -> io::Result<Option<PathBuf>> {
+        let folder = self.adoption.folder.as_ref().filter(|_| self.tree.is_in_checkout());
+        Ok(folder.filter(|_| !self.tree.dir().is_dir()).cloned())
     }
 
     fn is_current(&self) -> io::Result<bool> {

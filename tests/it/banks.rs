@@ -5,6 +5,7 @@ mod export;
 mod hostile;
 mod kills;
 mod model;
+mod moved;
 mod person;
 mod settings;
 mod upkeep;

@@ -29,8 +29,6 @@ const BEING_SAVED: Duration = Duration::from_millis(20);
 /// The time that an editor which empties a file before it writes it may take in between.
 const BEING_EMPTY: Duration = Duration::from_millis(500);
 const READ_STEP: Duration = Duration::from_millis(5);
-/// The most files that a notice names as left alone.
-const MAX_NAMED: usize = 20;
 
 /// The lock of a bank among all processes.
 pub(super) type BankLock = Box<dyn Send>;
@@ -41,8 +39,6 @@ pub(crate) struct OpenBank {
     pub(super) state: BankState,
     /// The look of the directory when it was read last. None where the directory has to be read.
     pub(super) stamp: Option<BankStamp>,
-    /// The files that the last notice named as left alone.
-    pub(super) left_alone: Vec<String>,
     /// True where the bank is written for diagnosis after each sync.
     pub(super) dumps: bool,
     /// The number of times in a row that writing the files failed.
@@ -80,16 +76,7 @@ impl OpenBank {
     pub(super) fn open(files: &dyn BankDirectories, place: BankLocation, dumps: bool) -> Result<Self, Error> {
         let dir = files.open(&place).map_err(unusable)?;
         let state = BankState::default();
-        Ok(Self {
-            place,
-            dir,
-            state,
-            stamp: None,
-            left_alone: Vec::new(),
-            dumps,
-            failures: 0,
-            remembered: Remembered::default(),
-        })
+        Ok(Self { place, dir, state, stamp: None, dumps, failures: 0, remembered: Remembered::default() })
     }
 
     /// Goes on in the folder that somebody adopted meanwhile. What was acknowledged before is in the files that were
@@ -122,8 +109,10 @@ impl OpenBank {
     /// Reads the bank without changing anything, and without its lock.
     pub(super) fn look_at(&mut self, at: Timestamp) -> Result<(), Error> {
         self.state = self.recorded()?;
-        let disk = self.read_settled(ReadPurpose::ToShow)?;
-        self.state.absorb(&disk, at);
+        if !self.has_no_folder()? {
+            let disk = self.read_settled(ReadPurpose::ToShow)?;
+            self.state.absorb(&disk, at);
+        }
         Ok(())
     }
 
@@ -300,23 +289,6 @@ impl OpenBank {
     pub(super) fn version(&self, at: Timestamp) -> Result<Option<BankVersion>, Error> {
         let Some(bytes) = self.dir.version(at).map_err(unusable)? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(Error::internal)
-    }
-
-    /// Names the files that are left alone, once for each set of them.
-    pub(super) fn name_left_alone(&mut self, disk: &BankOnDisk, at: Timestamp) {
-        let named: Vec<String> = disk.left_alone.iter().map(|(path, why)| format!("{path} {why}")).collect();
-        if named == self.left_alone {
-            return;
-        }
-        if !named.is_empty() {
-            let more = named.len().saturating_sub(MAX_NAMED);
-            let mut description = format!("left alone: {}", named[..named.len() - more].join("; "));
-            if more > 0 {
-                description.push_str(&format!("; and {more} more"));
-            }
-            self.state.notice(NoticeSeverity::Warning, description, at);
-        }
-        self.left_alone = named;
     }
 }
 

@@ -13,7 +13,7 @@ use reasoning_bank_domain::learning::job::day_of;
 use super::notice::NoticeSeverity;
 use super::open_bank::{BankLock, OpenBank};
 use super::remembered::{BankAnswer, BankQuestion, Remembered};
-use super::state::BankState;
+use super::state::{BankState, LastingCause};
 use super::{ActivateBank, ActivatedBank, BankSettings, BanksHandle};
 use crate::error::Error;
 use crate::ports::BankLocation;
@@ -110,20 +110,18 @@ fn is_left_long(bank: &OpenBank, settings: &BankSettings) -> bool {
     bank.dir.is_adopted() && !settings.optimize_in_repo
 }
 
-/// Tells that a bank in a checkout has become longer than others may be, which had `tokens_before`.
-pub(super) fn tell_where_not(bank: &mut OpenBank, settings: &BankSettings, tokens_before: usize, at: Timestamp) {
+/// Tells that a bank in a checkout is longer than others may be, for as long as it is. Says whether that is new.
+pub(super) fn tell_of_length(bank: &mut OpenBank, settings: &BankSettings, at: Timestamp) -> bool {
     let above = settings.optimize_above_tokens;
-    if !is_left_long(bank, settings) || tokens_before > above {
-        return;
-    }
-    let tokens = bank.remembered.own_tokens(&bank.state.texts());
-    if tokens > above {
+    let tokens = if is_left_long(bank, settings) { bank.remembered.own_tokens(&bank.state.texts()) } else { 0 };
+    let about = (tokens > above).then(|| {
         let description = format!(
             "the bank has {tokens} tokens, more than {above}, and is not made shorter by itself in a checkout: run \
              `bank optimize`, or set banks.optimize_in_repo = true"
         );
-        bank.state.notice(NoticeSeverity::Info, description, at);
-    }
+        (above.to_string(), description)
+    });
+    bank.state.lasts(LastingCause::TooLong, NoticeSeverity::Info, about, at)
 }
 
 /// Says whether a bank is to be made shorter now.

@@ -9,7 +9,7 @@ use reasoning_bank_domain::bank::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::notice::{BankNotice, NoticeSeverity};
+use super::notice::{BankNotice, NoticeReader, NoticeSeverity};
 use crate::ports::BankOnDisk;
 
 /// A bank remembers this many updates by the number that their conversation gave them.
@@ -20,6 +20,8 @@ const MAX_METADATA: usize = 5_000;
 const MAX_FILED: usize = 20_000;
 /// A bank remembers this many notices.
 const MAX_NOTICES: usize = 10;
+/// A bank remembers of this many callers without a session what they were told.
+const MAX_CALLERS: usize = 200;
 
 /// An update as its conversation numbers it.
 pub(super) type UpdateKey = (String, u64);
@@ -42,6 +44,12 @@ pub(super) struct BankState {
     renamed: RenamedHeadings,
     notices: VecDeque<(u64, BankNotice)>,
     next_notice: u64,
+    /// The notices of what lasts.
+    #[serde(default)]
+    lasting: BTreeMap<LastingCause, LastingNotice>,
+    /// The numbers of the last notices that callers without a session were told.
+    #[serde(default)]
+    told: BTreeMap<String, u64>,
     /// The time of the first update.
     #[serde(default)]
     pub(super) begun_at: Option<Timestamp>,
@@ -58,6 +66,22 @@ pub(super) struct BankState {
     pub(super) optimized_tokens: usize,
     /// The updates that are in no file yet.
     pub(super) pending: u64,
+}
+
+/// A cause that a notice tells of for as long as it lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LastingCause {
+    FilesLeftAlone,
+    FolderMissing,
+    TooLong,
+}
+
+/// The number of the notice of a cause that lasts, and what it is about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct LastingNotice {
+    about: String,
+    number: u64,
 }
 
 /// One update, as the journal holds it.
@@ -270,6 +294,68 @@ impl BankState {
 
     pub(super) fn forget_notices(&mut self) {
         self.notices.clear();
+        self.lasting.clear();
+    }
+
+    /// Forgets the notices that name something.
+    pub(super) fn forget_notices_of(&mut self, named: &str) {
+        self.notices.retain(|(_, notice)| !notice.description.contains(named));
+    }
+
+    /// Tells of a cause that lasts, once for each thing that it is `about`, with a description. None where the cause is
+    /// gone, and the notice of it goes. Says whether anything changed.
+    pub(super) fn lasts(
+        &mut self,
+        cause: LastingCause,
+        severity: NoticeSeverity,
+        about: Option<(String, String)>,
+        at: Timestamp,
+    ) -> bool {
+        let is_there = |number: u64| self.notices.iter().any(|(of, _)| *of == number);
+        match (&about, self.lasting.get(&cause)) {
+            (None, None) => return false,
+            (Some((about, _)), Some(last)) if *about == last.about && is_there(last.number) => return false,
+            _ => {}
+        }
+        if let Some(last) = self.lasting.remove(&cause) {
+            self.notices.retain(|(number, _)| *number != last.number);
+        }
+        if let Some((about, description)) = about {
+            self.notice(severity, description, at);
+            self.lasting.insert(cause, LastingNotice { about, number: self.next_notice });
+        }
+        true
+    }
+
+    /// Gives the notice of a cause that lasts a new number, so that everybody is told of it again. Says whether there is
+    /// one.
+    pub(super) fn tell_again(&mut self, cause: LastingCause) -> bool {
+        let Some(last) = self.lasting.get_mut(&cause) else { return false };
+        let index = self.notices.iter().position(|(number, _)| *number == last.number);
+        let Some((_, notice)) = index.and_then(|index| self.notices.remove(index)) else { return false };
+        self.next_notice += 1;
+        last.number = self.next_notice;
+        self.notices.push_back((self.next_notice, notice));
+        true
+    }
+
+    /// Returns the notices for a reader: all of them for a session, which remembers itself what it was told.
+    pub(super) fn notices_for(&self, reader: &NoticeReader) -> Vec<(u64, BankNotice)> {
+        let told = match reader {
+            NoticeReader::Session(_) => 0,
+            NoticeReader::Caller(caller) => self.told.get(caller).copied().unwrap_or_default(),
+            NoticeReader::Nobody => u64::MAX,
+        };
+        self.notices.iter().filter(|(number, _)| *number > told).cloned().collect()
+    }
+
+    /// Notes that a caller without a session was told of all notices.
+    pub(super) fn note_told(&mut self, reader: &NoticeReader) {
+        let NoticeReader::Caller(caller) = reader else { return };
+        self.told.insert(caller.clone(), self.next_notice);
+        while self.told.len() > MAX_CALLERS {
+            self.told.pop_first();
+        }
     }
 
     /// Returns the notices with their numbers, which grow.

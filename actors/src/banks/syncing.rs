@@ -62,33 +62,45 @@ impl OpenBank {
         let known = self.stamp.take();
         let has_records = known.as_ref().is_some_and(|known| now.has_records_of(known));
         let has_files = known.as_ref().is_some_and(|known| now.has_files_of(known));
+        let has_no_folder = self.has_no_folder()?;
         if !has_records {
             self.state = self.recorded()?;
-            writing::recover(self, lock, at)?;
+            if !has_no_folder {
+                writing::recover(self, lock, at)?;
+            }
         }
         let mut freshness = if has_records { Freshness::Cached } else { Freshness::Read };
-        if !has_records || !has_files {
+        let folder_changed = self.tell_of_folder(at)?;
+        let mut is_told = folder_changed;
+        let (mut changed, is_first) = (false, now.is_new());
+        // Where the folder is not there, nobody has removed its files one by one.
+        if !has_no_folder && (!has_records || !has_files) {
             let disk = self.read_settled(what_for)?;
-            self.name_left_alone(&disk, at);
-            let is_first = now.is_new();
-            let changed = self.state.absorb(&disk, at);
+            is_told |= self.name_left_alone(&disk, at);
+            changed = self.state.absorb(&disk, at);
             if is_first && disk.files.is_empty() && !self.dir.is_adopted() {
                 self.state.set_texts(begin(self.place.key.kind()));
             }
-            if changed || is_first {
-                freshness = Freshness::Read;
-                self.checkpoint(lock)?;
-            }
-            if is_first {
-                writing::write_out(self, lock, at)?;
-            }
+        }
+        if changed || is_first {
+            freshness = Freshness::Read;
+        }
+        if changed || is_first || is_told {
+            self.checkpoint(lock)?;
+        }
+        if is_first && !has_no_folder {
+            writing::write_out(self, lock, at)?;
+        }
+        // What waited for the folder waits no longer.
+        if folder_changed && let Err(error) = self.sync_locked(lock, at) {
+            self.failed(&error, at);
         }
         self.seen_as_it_is(now)?;
         Ok(freshness)
     }
 
     /// Notes that the bank in memory is what the directory says. `before` was taken before the files were read.
-    fn seen_as_it_is(&mut self, before: BankStamp) -> Result<(), Error> {
+    pub(super) fn seen_as_it_is(&mut self, before: BankStamp) -> Result<(), Error> {
         let after = self.dir.look().map_err(unusable)?;
         self.stamp = Some(BankStamp { taken_at: before.taken_at, files: after.files, records: after.records });
         Ok(())
@@ -105,6 +117,11 @@ impl OpenBank {
     pub(super) fn sync_locked(&mut self, lock: &BankLock, at: Timestamp) -> Result<(), Error> {
         if self.state.ahead().is_empty() {
             self.failures = 0;
+            return Ok(());
+        }
+        // A folder of a checkout that is not there is made by nobody but its owner.
+        if self.has_no_folder()? {
+            self.failures = self.failures.saturating_add(1);
             return Ok(());
         }
         let before = self.dir.look().map_err(unusable)?;

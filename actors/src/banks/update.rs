@@ -9,10 +9,10 @@ use reasoning_bank_domain::bank::{
 };
 use reasoning_bank_domain::safety::secrets::Scrub;
 
-use super::notice::{BankNotice, NoticeSeverity};
+use super::notice::{BankNotice, NoticeReader, NoticeSeverity};
 use super::open_bank::{BankLock, OpenBank};
 use super::shorten::{ModelShortened, ShortenedTexts};
-use super::state::{UpdateFrame, UpdateKey};
+use super::state::{LastingCause, UpdateFrame, UpdateKey};
 use super::{BankSettings, BanksHandle, shorten};
 use crate::error::Error;
 use crate::ports::BankLocation;
@@ -33,7 +33,7 @@ pub struct UpdateBank {
     pub conversation_id: Option<String>,
     /// The number of the update in its conversation. The same one again adds nothing.
     pub update_count: Option<u64>,
-    pub session: Option<String>,
+    pub reader: NoticeReader,
 }
 
 /// The answer to an update: what it changed, and what the caller has to know.
@@ -61,25 +61,26 @@ impl BanksHandle {
         request.content.scrub();
         let at = self.clock.now();
         let by_model = self.by_model(&request, deadline).await?;
-        let (settings, place, session) = (self.settings.clone(), request.place.clone(), request.session.clone());
+        let (settings, place, reader) = (self.settings.clone(), request.place.clone(), request.reader.clone());
         let updating = self.with_bank(&place, deadline, move |bank| {
             let lock = bank.lock()?;
             bank.refresh(&lock, at)?;
-            let tokens = bank.remembered.own_tokens(&bank.state.texts());
             let filed = file(bank, &lock, &request, by_model, at)?;
-            shorten::tell_where_not(bank, &settings, tokens, at);
+            shorten::tell_of_length(bank, &settings, at);
             let is_due = shorten::is_due(bank, &settings, at);
             // A model has to be waited for, and nobody waits for the bank meanwhile.
             let is_left = is_due && settings.llm;
             finish(bank, &lock, &settings, is_due && !is_left, request.content.len() > WRITTEN_AT_ONCE, at);
-            Ok((filed, is_left, bank.state.notices()))
+            // What is told later is not told now.
+            let notices = if is_left { Vec::new() } else { bank.told(&lock, &request.reader) };
+            Ok((filed, is_left, notices))
         });
         let (FiledText { applied, is_empty }, is_left, mut notices) = updating.await?;
         if is_left {
             // The update is stored, whatever becomes of this.
-            notices = self.shorten_after_update(&place, deadline).await.unwrap_or(notices);
+            notices = self.shorten_after_update(&place, &reader, deadline).await.unwrap_or_default();
         }
-        let mut notices = self.untold(&place, session, notices).await;
+        let mut notices = self.untold(&place, reader.session(), notices).await;
         if is_empty {
             // Only the caller has to know.
             let (description, severity) = (NOTHING_TO_FILE.to_owned(), NoticeSeverity::Info);
@@ -126,15 +127,18 @@ impl BanksHandle {
     async fn shorten_after_update(
         &self,
         place: &BankLocation,
+        reader: &NoticeReader,
         deadline: Deadline,
     ) -> Result<Vec<(u64, BankNotice)>, Error> {
-        let at = self.clock.now();
+        let (at, reader) = (self.clock.now(), reader.clone());
         let shortened = self.shorten(place, ShortenedTexts::Filed, deadline).await;
         let told = move |bank: &mut OpenBank| {
+            let lock = bank.lock()?;
+            bank.refresh(&lock, at)?;
             if let Err(error) = &shortened {
                 bank.failed(error, at);
             }
-            Ok(bank.state.notices())
+            Ok(bank.told(&lock, &reader))
         };
         self.with_bank(place, deadline, told).await
     }
@@ -249,6 +253,10 @@ fn finish(
     };
     if let Err(error) = shortened.and(written) {
         bank.failed(&error, at);
+    }
+    // Each update that waits for its folder says so.
+    if bank.is_ahead() && bank.state.tell_again(LastingCause::FolderMissing) {
+        bank.store_notices(lock);
     }
 }
 

@@ -37,7 +37,8 @@ pub trait BankDirectories: Send + Sync + 'static {
     /// Lists the memory banks that were ever opened for writing.
     fn list(&self) -> io::Result<Vec<BankKey>>;
 
-    /// Lets a memory bank live in a folder of the checkouts of its workspace, named relative to their root.
+    /// Lets a memory bank live in a folder of the checkouts of its workspace, named relative to their root. A checkout that
+    /// does not have it goes on with the folder that the bank had before, where that is there.
     fn adopt(&self, key: &BankKey, folder: &Path) -> io::Result<()>;
 
     /// Removes a memory bank with its records, but never an adopted folder.
@@ -51,6 +52,9 @@ pub trait BankDirectory: Send + Sync {
 
     /// Says whether the files lie in a checkout.
     fn is_adopted(&self) -> bool;
+
+    /// Returns the folder of the checkout that the files belong in, where it is not there.
+    fn missing_folder(&self) -> io::Result<Option<PathBuf>>;
 
     /// Says whether the memory bank would be opened in the same directory now. It would not after a folder was adopted.
     fn is_current(&self) -> io::Result<bool>;

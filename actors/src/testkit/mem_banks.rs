@@ -32,6 +32,8 @@ struct MemBank {
     versions: BTreeMap<Timestamp, Vec<u8>>,
     changes: u64,
     is_locked: bool,
+    /// The folder of the checkout is not there, and with it none of the files.
+    is_without_folder: bool,
     refuses_files: bool,
     refuses_records: bool,
     /// Somebody saves these texts at the moment in which a file is replaced.
@@ -86,6 +88,11 @@ impl MemBanks {
     /// Lets every change of the files fail from now on, or no longer.
     pub fn refuse_files(&self, place: &BankLocation, refuses: bool) {
         self.with(place, |bank| bank.refuses_files = refuses);
+    }
+
+    /// Takes the folder of a checkout away with its files, or brings it back.
+    pub fn take_folder(&self, place: &BankLocation, is_taken: bool) {
+        self.with(place, |bank| bank.is_without_folder = is_taken);
     }
 
     /// Lets every change of the records fail from now on, or no longer.
@@ -182,6 +189,10 @@ impl BankDirectory for MemBankDir {
         self.place.checkout.is_some()
     }
 
+    fn missing_folder(&self) -> io::Result<Option<PathBuf>> {
+        Ok(self.with(|bank| bank.is_without_folder).then(|| PathBuf::from("memory-bank")))
+    }
+
     fn is_current(&self) -> io::Result<bool> {
         Ok(self.banks.is_adopted(&self.asked) == self.is_adopted())
     }
@@ -198,7 +209,7 @@ impl BankDirectory for MemBankDir {
         Ok(self.with(|bank| {
             let file =
                 |(path, (text, change)): (&BankPath, &(String, u64))| stamp(path.to_string(), *change, text.len());
-            let files = bank.files.iter().map(file).collect();
+            let files = bank.files.iter().filter(|_| !bank.is_without_folder).map(file).collect();
             let record = |(record, (content, change)): (&BankRecord, &(Vec<u8>, u64))| {
                 stamp(format!("{record:?}"), *change, content.len())
             };
@@ -211,7 +222,9 @@ impl BankDirectory for MemBankDir {
     }
 
     fn read(&self) -> io::Result<BankOnDisk> {
-        Ok(BankOnDisk { files: self.banks.files(&self.place), ..BankOnDisk::default() })
+        let files =
+            if self.with(|bank| bank.is_without_folder) { BankFiles::new() } else { self.banks.files(&self.place) };
+        Ok(BankOnDisk { files, ..BankOnDisk::default() })
     }
 
     fn record(&self, record: BankRecord) -> io::Result<Option<Vec<u8>>> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::banks::{
-    ActivateBank, ActivatedBank, NOTHING_TO_FILE, NoticeSeverity, UpdateBank, UpdatedBank,
+    ActivateBank, ActivatedBank, NOTHING_TO_FILE, NoticeReader, NoticeSeverity, UpdateBank, UpdatedBank,
 };
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::{BankLocation, Clock};
@@ -35,8 +35,8 @@ async fn activate(system: &SystemHandle) -> ActivatedBank {
 }
 
 async fn activate_at(system: &SystemHandle, place: BankLocation) -> ActivatedBank {
-    let session = Some("session".to_owned());
-    let request = ActivateBank { place, description: None, files: Vec::new(), offset: 0, max_tokens: 8_000, session };
+    let reader = NoticeReader::Session("session".to_owned());
+    let request = ActivateBank { place, description: None, files: Vec::new(), offset: 0, max_tokens: 8_000, reader };
     system.banks.activate(request, deadline()).await.unwrap()
 }
 
@@ -51,7 +51,7 @@ fn saying(content: &str) -> UpdateBank {
         content: content.to_owned(),
         conversation_id: None,
         update_count: None,
-        session: Some("session".into()),
+        reader: NoticeReader::Session("session".into()),
     }
 }
 
@@ -244,7 +244,7 @@ async fn a_process_follows_when_another_one_adopts_a_folder() {
         files: Vec::new(),
         offset: 0,
         max_tokens: 8_000,
-        session: None,
+        reader: NoticeReader::user(),
     };
     let (server, other) = (process(&banks).await, process(&banks).await);
     let handle = server.handle();
@@ -254,7 +254,7 @@ async fn a_process_follows_when_another_one_adopts_a_folder() {
         content: said(n),
         conversation_id: None,
         update_count: None,
-        session: None,
+        reader: NoticeReader::user(),
     };
     handle.banks.update(update(1), deadline()).await.unwrap();
     other.handle().banks.adopt(&place, "memory-bank".as_ref(), deadline()).await.unwrap();
@@ -280,8 +280,13 @@ async fn a_long_journal_becomes_part_of_the_base() {
     // Files of a bank that waits for its next sync grow, and each update names them whole.
     for n in 1..=70 {
         let words: String = (0..400).map(|word| format!("I prefer the {n}th way of {word} things. ")).collect();
-        let request =
-            UpdateBank { place: own(), content: words, conversation_id: None, update_count: None, session: None };
+        let request = UpdateBank {
+            place: own(),
+            content: words,
+            conversation_id: None,
+            update_count: None,
+            reader: NoticeReader::user(),
+        };
         system.handle().banks.update(request, deadline()).await.unwrap();
         assert!(banks.journal_bytes(&own()) <= 8 << 20, "after {n} updates");
     }
@@ -296,8 +301,13 @@ async fn more_banks_than_are_kept_at_hand_stay_apart_and_whole() {
     let place = |n: u64| BankLocation { key: BankKey::project(&format!("project {n}")).unwrap(), ..own() };
     for n in 1..=70 {
         activate_at(&handle, place(n)).await;
-        let request =
-            UpdateBank { place: place(n), content: said(n), conversation_id: None, update_count: None, session: None };
+        let request = UpdateBank {
+            place: place(n),
+            content: said(n),
+            conversation_id: None,
+            update_count: None,
+            reader: NoticeReader::user(),
+        };
         handle.banks.update(request, deadline()).await.unwrap();
     }
     for n in 1..=70 {
@@ -365,7 +375,7 @@ async fn a_long_file_is_read_part_by_part_within_the_budget_and_no_secret_is_cut
         files: vec!["long.md".parse().unwrap()],
         offset,
         max_tokens: 2_000,
-        session: None,
+        reader: NoticeReader::user(),
     };
     let (mut text, mut offset, mut parts) = (String::new(), 0, 0);
     loop {
@@ -383,4 +393,81 @@ async fn a_long_file_is_read_part_by_part_within_the_budget_and_no_secret_is_cut
     let nowhere = ActivateBank { files: Vec::new(), ..ask(1) };
     assert!(matches!(handle.banks.activate(nowhere, deadline()).await, Err(Error::InvalidArgument { .. })));
     system.stop(Duration::from_secs(5)).await;
+}
+
+/// A bank in a folder of a checkout, with a file.
+async fn adopted(banks: &MemBanks, text: &str) -> (System, BankLocation) {
+    let place = BankLocation { key: BankKey::global(), checkout: Some("/checkout".into()) };
+    banks.save(&place, "notes.md", text);
+    let system = process(banks).await;
+    system.handle().banks.adopt(&place, "memory-bank".as_ref(), deadline()).await.unwrap();
+    (system, place)
+}
+
+async fn told(system: &System, place: &BankLocation, reader: NoticeReader) -> Vec<String> {
+    let (place, files) = (place.clone(), Vec::new());
+    let request = ActivateBank { place, description: None, files, offset: 0, max_tokens: 8_000, reader };
+    let bank = system.handle().banks.activate(request, deadline()).await.unwrap();
+    bank.notices.into_iter().map(|notice| notice.description).collect()
+}
+
+#[tokio::test]
+async fn a_long_bank_of_a_checkout_is_told_of_once_to_each_caller_for_as_long_as_it_is() {
+    let banks = MemBanks::default();
+    let long: String = (1..=1_500).map(|n| format!("- Line {n} that a person wrote.\n")).collect();
+    let (first, place) = adopted(&banks, &format!("# Notes\n\n{long}")).await;
+    let second = process(&banks).await;
+    let session = |name: &str| NoticeReader::Session(name.to_owned());
+    let at_first = told(&first, &place, NoticeReader::user()).await;
+    assert!(at_first.len() == 1 && at_first[0].contains("is not made shorter by itself in a checkout"), "{at_first:?}");
+    for system in [&first, &second] {
+        assert_eq!(
+            told(system, &place, NoticeReader::user()).await,
+            [""; 0],
+            "a caller without a session is told once"
+        );
+    }
+    assert_eq!(told(&second, &place, NoticeReader::Caller("other".into())).await, at_first);
+    assert_eq!(told(&second, &place, NoticeReader::Nobody).await, [""; 0]);
+    assert_eq!(told(&second, &place, session("one")).await, at_first);
+    assert_eq!(told(&second, &place, session("one")).await, [""; 0]);
+    banks.save(&place, "notes.md", "# Notes\n");
+    assert_eq!(told(&second, &place, session("two")).await, [""; 0], "the cause is gone");
+    for system in [first, second] {
+        system.stop(Duration::from_secs(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_was_taken_away_is_told_of_and_what_is_filed_waits_for_it() {
+    let banks = MemBanks::default();
+    let (first, place) = adopted(&banks, "# Notes\n\n- a line of a person\n").await;
+    let handle = first.handle();
+    assert_eq!(times(&activate_at(&handle, place.clone()).await, "a line of a person"), 1);
+    banks.take_folder(&place, true);
+    let without = activate_at(&handle, place.clone()).await;
+    assert_eq!(times(&without, "a line of a person"), 1, "it is shown as it was read last");
+    assert!(without.notices[0].description.contains("bank adopt NEW_FOLDER"), "{:?}", without.notices);
+    let (conversation_id, update_count) = (Some("talk".to_owned()), Some(1));
+    let reader = NoticeReader::Session("session".into());
+    let update = UpdateBank { place: place.clone(), content: said(1), conversation_id, update_count, reader };
+    let updated = handle.banks.update(update, deadline()).await.unwrap();
+    assert_eq!(
+        (updated.applied.len(), updated.notices.len()),
+        (1, 1),
+        "each update that waits is told of: {updated:?}"
+    );
+    first.stop(Duration::from_secs(5)).await;
+    assert!(!banks.files(&place).values().any(|text| text.contains(&said(1))), "nobody makes the folder");
+
+    let second = process(&banks).await;
+    let handle = second.handle();
+    let waiting = activate_at(&handle, place.clone()).await;
+    assert_eq!((times(&waiting, &said(1)), waiting.pending, waiting.notices.len()), (1, 1, 1), "{:?}", waiting.notices);
+    banks.take_folder(&place, false);
+    let back = activate_at(&handle, place.clone()).await;
+    assert_eq!((times(&back, &said(1)), times(&back, "a line of a person"), back.pending), (1, 1, 0));
+    assert!(banks.files(&place).values().any(|text| text.contains(&said(1))), "it is in the files at once");
+    assert_eq!(told(&second, &place, NoticeReader::user()).await, [""; 0], "the cause is gone");
+    second.stop(Duration::from_secs(5)).await;
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::banks::{bank_of, is_nowhere, session};
+use super::banks::{bank_of, is_nowhere, reader};
 use super::{Permission, ToolEffect, ToolSpec, Toolset};
 use crate::banks::BankActivation;
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
@@ -56,7 +56,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         files,
         offset: arguments.offset,
         max_tokens: arguments.max_tokens,
-        session: session(calling),
+        reader: reader(calling),
     };
     let shown = calling.system.banks.activate(request, calling.deadline).await?;
     document(&BankActivation::of(&shown, bank.id, &calling.options.prompts)).map(quoted)

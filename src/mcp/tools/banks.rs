@@ -1,5 +1,6 @@
 //! The part that the tools of memory banks share: which memory bank a call is about.
 
+use reasoning_bank_actors::banks::NoticeReader;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
@@ -115,4 +116,10 @@ pub(super) fn session(calling: &Calling<'_>) -> Option<String> {
             Some(format!("{}/{conversation}", calling.caller.identity()))
         }
     }
+}
+
+/// Returns whoever is told of the notices of a call.
+pub(super) fn reader(calling: &Calling<'_>) -> NoticeReader {
+    let caller = || NoticeReader::Caller(format!("holder/{}", calling.caller.identity()));
+    session(calling).map_or_else(caller, NoticeReader::Session)
 }

@@ -183,3 +183,25 @@ fn the_first_version_of_each_day_outlives_those_after_it() {
     assert!([at(1, 0), at(2, 0), at(3, 0)].iter().all(|first| kept.contains(first)), "{kept:?}");
     assert_eq!(kept[..17], (23..40).rev().map(|minute| at(3, minute)).collect::<Vec<_>>());
 }
+
+#[test]
+fn a_checkout_without_the_adopted_folder_goes_on_with_the_former_one() {
+    let (data, checkout, other) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let banks = BankDirs::of(data.path());
+    let key: BankKey = "code:0123456789abcdef".parse().unwrap();
+    let open = |at: &tempfile::TempDir| banks.open(&place(&key, Some(at.path()))).unwrap();
+    fs::create_dir(other.path().join("memory-bank")).unwrap();
+    for folder in ["memory-bank", "docs/bank", "memory-bank", "docs/bank"] {
+        banks.adopt(&key, Path::new(folder)).unwrap();
+    }
+    assert!(banks.adopt(&key, Path::new("two\nlines")).is_err());
+    let (nowhere, former) = (open(&checkout), open(&other));
+    assert_eq!(nowhere.missing_folder().unwrap().as_deref(), Some(Path::new("docs/bank")), "the newest one is missing");
+    assert!(nowhere.read().unwrap().files.is_empty() && fs::read_dir(checkout.path()).unwrap().next().is_none());
+    assert_eq!(former.shown_path(), other.path().join("memory-bank"));
+    assert_eq!(former.missing_folder().unwrap(), None);
+    create_dir(&other.path().join("docs/bank")).unwrap();
+    assert!(nowhere.is_current().unwrap() && !former.is_current().unwrap(), "the newer one has come");
+    assert_eq!(open(&other).shown_path(), other.path().join("docs/bank"));
+}

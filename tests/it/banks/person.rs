@@ -156,7 +156,7 @@ fn a_bank_is_moved_into_the_repository_while_a_server_works_with_it() {
 }
 
 #[test]
-fn adopting_says_what_stays_and_a_branch_without_the_folder_gets_what_is_filed() {
+fn adopting_says_what_stays_and_what_is_filed_waits_for_a_folder_that_is_not_there() {
     let place = place_with_banks("");
     git(&place, &["init", "-q"]);
     place.document(&["bank", "update", "We decided to use SQLite because it needs no server."]);
@@ -170,6 +170,12 @@ fn adopting_says_what_stays_and_a_branch_without_the_folder_gets_what_is_filed()
     std::fs::remove_dir_all(place.path("project/notes")).unwrap();
     let updated = place.document(&["bank", "update", "We decided to use Rust for its types."]);
     assert_eq!(updated["applied"][0]["target_file"], "systemPatterns.md", "{updated}");
+    assert!(updated["previous_errors"].to_string().contains("waits for the folder"), "{updated}");
+    assert!(!place.path("project/notes").exists(), "an update makes no folder in a checkout");
+    let waiting = place.run(&["bank", "sync"]).exits(1).stderr;
+    assert!(waiting.contains("`mkdir notes`"), "{waiting}");
+    std::fs::create_dir(place.path("project/notes")).unwrap();
+    place.run(&["bank", "sync"]).ok();
     let files: Vec<_> = std::fs::read_dir(place.path("project/notes")).unwrap().flatten().collect();
     assert_eq!(files.len(), 1, "no other file of the template is made");
     place.write("project/.git/notes/x.md", "x");
