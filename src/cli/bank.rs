@@ -6,7 +6,7 @@ use reasoning_bank_actors::banks::{ActivateBank, ActivatedBank, NoticeReader, Up
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_domain::bank::{BankFiles, BankKey, BankKind, BankPath, template};
+use reasoning_bank_domain::bank::{BankFiles, BankKey, BankKind, BankPath, bank_tokens, template};
 
 use super::answers::{BankDone, BankHistory, BankList, BankVersionAnswer, ListedBankAnswer, ShownBank};
 use super::args::{ActivateBankArgs, BankArgs, BankCommand, UpdateBankArgs};
@@ -307,11 +307,14 @@ async fn held_at(place: &BankLocation, bank: &SystemHandle) -> Result<BankFiles,
 
 impl ShownBank {
     fn of(shown: ActivatedBank) -> Self {
+        let is_whole = shown.content.len() == shown.files.len();
+        let shown_tokens = if is_whole { shown.tokens } else { bank_tokens(&shown.content) };
         Self {
             bank: shown.key.to_string(),
             directory: shown.directory,
             in_checkout: shown.is_adopted,
             tokens: shown.tokens,
+            shown_tokens,
             pending: shown.pending,
             files: shown.content.into_iter().map(|(path, text)| (path.to_string(), text)).collect(),
             notices: shown.notices.into_iter().map(|notice| notice.description).collect(),

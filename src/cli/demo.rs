@@ -56,6 +56,8 @@ pub(super) struct Stop {
 pub(super) fn settings(mut settings: Settings, data_dir: &Path) -> Settings {
     settings.llm.provider = Provider::Simulated;
     settings.data_dir = data_dir.to_owned();
+    // what the demo keeps in memory is private to nobody, and shows how banks work
+    settings.banks.debug_memory_dump = true;
     // its traces are of no use to anybody, and nobody else's are its matter
     settings.traces = TraceSection { files: false, dir: PathBuf::new(), retention_days: 0 };
     settings

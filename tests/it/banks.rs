@@ -140,3 +140,21 @@ fn a_workspace_that_is_deleted_takes_its_bank_with_it_and_a_backup_has_it() {
     assert!(!left.contains("SQLite") && left.contains("short answers"), "{left}");
     assert!(!read_all(&place.path("data/bank-records")).contains("SQLite"));
 }
+
+#[test]
+fn a_path_that_is_not_of_the_session_is_named_by_its_argument() {
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", "mcp.toolsets = ['banks']\nllm.provider = 'none'\n");
+    std::fs::create_dir_all(place.path("other")).unwrap();
+    let mut process = McpProcess::initialized(&place, &[]);
+    process.call("activate", json!({"conversation_type": "coding"}));
+    let other = json!({"conversation_type": "coding", "current_path": place.path("other")});
+    let refused = process.call_failing("activate", other);
+    let (message, hint) = (refused["message"].as_str().unwrap(), refused["hint"].as_str().unwrap());
+    assert!(
+        message.starts_with("current_path: ") && message.contains("is not the workspace of this session"),
+        "{refused}"
+    );
+    assert!(!hint.contains("`workspace`"), "{refused}");
+    process.end();
+}

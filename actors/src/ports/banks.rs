@@ -133,6 +133,8 @@ pub struct BankOnDisk {
 pub enum LeftAlone {
     #[error("has a name that no file of a bank may have")]
     BadName,
+    #[error("has its ending in capitals; name it so that it ends with .md")]
+    EndsInCapitals,
     #[error("is not in UTF-8")]
     NotUtf8,
     #[error("has more than 256 KiB")]

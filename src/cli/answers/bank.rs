@@ -31,7 +31,10 @@ pub(in crate::cli) struct ShownBank {
     pub(in crate::cli) bank: String,
     pub(in crate::cli) directory: PathBuf,
     pub(in crate::cli) in_checkout: bool,
+    /// The tokens of the whole bank.
     pub(in crate::cli) tokens: usize,
+    /// The tokens of the files that are shown.
+    pub(in crate::cli) shown_tokens: usize,
     pub(in crate::cli) pending: u64,
     pub(in crate::cli) files: BTreeMap<String, String>,
     pub(in crate::cli) notices: Vec<String>,

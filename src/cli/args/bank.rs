@@ -45,8 +45,8 @@ pub(in crate::cli) struct UpdateBankArgs {
     /// Read the text from this file, or from stdin where it is -
     #[arg(long, value_name = "FILE", conflicts_with = "content")]
     pub(in crate::cli) from: Option<PathBuf>,
-    /// With --update-count: the same update again adds nothing
-    #[arg(long, value_name = "ID", requires = "update_count")]
+    /// The conversation that the text comes from; with --update-count, the same update again adds nothing
+    #[arg(long, value_name = "ID")]
     pub(in crate::cli) conversation_id: Option<String>,
     /// The number of the update in its conversation
     #[arg(long, value_name = "N", requires = "conversation_id")]

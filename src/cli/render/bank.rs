@@ -35,7 +35,12 @@ pub(in crate::cli) fn bank(shown: &ShownBank) -> String {
 
 pub(in crate::cli) fn bank_place(shown: &ShownBank) -> String {
     let files = counted(shown.files.len(), "file", "files");
-    let mut out = format!("{}  {files}, {} tokens, in {}\n", shown.bank, shown.tokens, shown.directory.display());
+    let of_all = match shown.shown_tokens == shown.tokens {
+        true => String::new(),
+        false => format!("{} of ", shown.shown_tokens),
+    };
+    let (bank, tokens, directory) = (&shown.bank, shown.tokens, shown.directory.display());
+    let mut out = format!("{bank}  {files}, {of_all}{tokens} tokens, in {directory}\n");
     for notice in &shown.notices {
         let _ = writeln!(out, "{}", clean_line(notice));
     }

@@ -44,7 +44,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     if kind == BankKind::Code && name.is_some_and(|path| is_nowhere(calling, path)) {
         return Err(Error::invalid("current_path", "is not there; give the path of the workspace").into());
     }
-    let bank = bank_of(calling, kind, name).await?;
+    let bank = bank_of(calling, kind, name).await.map_err(|problem| of_path(problem, kind))?;
     let path = |name: &String| {
         let path = name.parse::<BankPath>();
         path.map_err(|invalid| Error::invalid("files", format!("{name:?} {}", invalid.problem)))
@@ -60,6 +60,27 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     };
     let shown = calling.system.banks.activate(request, calling.deadline).await?;
     document(&BankActivation::of(&shown, bank.id, &calling.options.prompts)).map(quoted)
+}
+
+/// Names the argument that tells the workspace here.
+fn of_path(problem: Interrupted, kind: BankKind) -> Interrupted {
+    let problem = match problem {
+        Interrupted::Failed(Error::TwoWorkspaces { named, bound, .. }) => {
+            return Error::TwoWorkspaces { argument: "current_path", named, bound }.into();
+        }
+        Interrupted::Failed(Error::OtherWorkspace(named)) => format!(
+            "{named} is not the workspace of this session; leave it out, or let the user list the toolset \"workspace\" in \
+             mcp.toolsets of their own configuration"
+        ),
+        Interrupted::Failed(Error::WorkspaceRequired(why)) if kind == BankKind::Code => {
+            format!("is missing, and no project is chosen{why}; give the path of a directory that exists")
+        }
+        Interrupted::Failed(Error::KeyRequired) if kind == BankKind::Code => {
+            "is missing; give the key of the workspace, or name it in the header X-Workspace".to_owned()
+        }
+        other => return other,
+    };
+    Error::invalid("current_path", problem).into()
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -53,10 +53,12 @@ fn what_is_no_file_of_a_bank_is_left_alone_and_named() {
     fs::write(dir.join("a/b/c/deep.md"), "deep").unwrap();
     fs::write(dir.join("picture.png"), "").unwrap();
     fs::write(dir.join("back\\slash.md"), "").unwrap();
+    fs::write(dir.join("README.MD"), "").unwrap();
     let read = bank.read().unwrap();
     assert_eq!(read.files.keys().map(BankPath::as_str).collect::<Vec<_>>(), ["a/b/c/deep.md"]);
     let left_alone: Vec<_> = read.left_alone.iter().map(|(path, why)| (path.as_str(), *why)).collect();
     let expected = [
+        ("README.MD", LeftAlone::EndsInCapitals),
         ("a/b/c/d", LeftAlone::TooDeep),
         ("back\\slash.md", LeftAlone::BadName),
         ("bytes.md", LeftAlone::NotUtf8),

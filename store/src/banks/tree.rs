@@ -197,6 +197,8 @@ impl FileTree {
                 walk.left_alone.insert(path, left_alone);
             } else if metadata.is_symlink() {
                 walk.left_alone.insert(path, LeftAlone::Link);
+            } else if name.to_ascii_lowercase().ends_with(".md") {
+                walk.left_alone.insert(path, LeftAlone::EndsInCapitals);
             }
         }
         Ok(())
