@@ -126,7 +126,7 @@ fn start(cli: Cli, output: Output) -> Result<CommandExit, CommandFailure> {
     match cli.command {
         Command::Config(ConfigCommand::Show) => output.answer(&config_show::document(&loaded), config_show::text),
         Command::Eval(command) => eval::command(command, &loaded, output),
-        Command::Context(args) => context::context(*args, &loaded, output),
+        Command::Context(args) => context::context(*args, &loaded, &sources, output),
         Command::Recover(args) => context::recover(args, &loaded, output),
         Command::Memory(command) => memory::command(command, &loaded, output),
         Command::Pattern(command) => pattern::command(command, &loaded, output),

@@ -5,6 +5,7 @@
 mod learn;
 mod recovery;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,6 +67,9 @@ pub struct ContextRequest {
     /// The task gets its vector within this time, or is searched by its words alone, which the answer says. None: the
     /// first half of the caller's time.
     pub embedding_timeout: Option<Duration>,
+    /// The work tree of the caller, in which an adopted folder of the memory bank is looked for. None stands for the root
+    /// of the workspace.
+    pub work_tree: Option<PathBuf>,
 }
 
 impl ContextRequest {
@@ -79,6 +83,7 @@ impl ContextRequest {
             budget_tokens: BUDGET_DEFAULT,
             proposed: ProposedScopes::default(),
             embedding_timeout: None,
+            work_tree: None,
         }
     }
 }
@@ -172,7 +177,9 @@ impl ContextHandle {
             self.episodes.search(of_episodes, deadline),
         )?;
         notes.extend(episodes.notes);
-        let sections = self.sections(&request.task, &begun, deadline).await;
+        let BankLocation { key, checkout } = BankLocation::of_workspace(&begun.workspace);
+        let place = BankLocation { key, checkout: request.work_tree.or(checkout) };
+        let sections = self.sections(&request.task, &place, deadline).await;
         let found = FoundForTask { patterns, candidates, memories, episodes: episodes.hits, sections, notes };
         let mut answer = ContextForTask::new(Uuid::now_v7().into(), found, &features, request.budget_tokens);
         let (domain, kind) = (features.domain.as_deref(), request.task_type.as_deref());
@@ -183,9 +190,8 @@ impl ContextHandle {
 
     /// Finds the sections of the workspace's memory bank that are about a task. A bank that cannot be read keeps nobody
     /// waiting.
-    async fn sections(&self, task: &str, begun: &Resolved, deadline: Deadline) -> Vec<FoundSection> {
-        let place = BankLocation::of_workspace(&begun.workspace);
-        match self.banks.texts(&place, deadline.halfway()).await {
+    async fn sections(&self, task: &str, place: &BankLocation, deadline: Deadline) -> Vec<FoundSection> {
+        match self.banks.texts(place, deadline.halfway()).await {
             Ok((texts, is_adopted)) => sections_about(task, &texts, is_adopted),
             Err(error) => {
                 tracing::warn!(%error, "the memory bank of the workspace cannot be read");

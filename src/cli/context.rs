@@ -7,19 +7,26 @@ use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::memory::workspace::ProposedScopes;
 
 use super::args::{ContextArgs, RecoverArgs};
+use super::bank::BankCaller;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::pattern::context_map;
 use super::render;
 use super::session::{request_deadline, with_searching_bank};
-use crate::settings::{self, Loaded};
+use crate::settings::{self, Loaded, SettingSources};
 
-pub(super) fn context(args: ContextArgs, loaded: &Loaded, output: Output) -> Result<CommandExit, CommandFailure> {
+pub(super) fn context(
+    args: ContextArgs,
+    loaded: &Loaded,
+    sources: &SettingSources,
+    output: Output,
+) -> Result<CommandExit, CommandFailure> {
     let request = ContextRequest {
         domain: args.domain,
         task_type: args.task_type,
         context: context_map(&args.context)?,
         budget_tokens: args.budget_tokens,
+        work_tree: BankCaller { loaded, directory: &sources.directory }.work_tree(),
         ..ContextRequest::new(args.task, loaded.workspace.clone())
     };
     let answer = with_searching_bank(loaded, async |bank| {

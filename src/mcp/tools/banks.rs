@@ -1,5 +1,7 @@
 //! The part that the tools of memory banks share: which memory bank a call is about.
 
+use std::path::PathBuf;
+
 use reasoning_bank_actors::banks::NoticeReader;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
@@ -62,17 +64,20 @@ async fn code(calling: &Calling<'_>, name: Option<&str>) -> Result<CalledBank, I
     calling.memories().register(&resolved, calling.deadline).await?;
     let BankLocation { key, checkout: root } = BankLocation::of_workspace(&resolved.workspace);
     let (checkout, id) = match &calling.caller {
-        Caller::User { .. } => {
-            let here = calling.options.base.join(name.unwrap_or_default());
-            let work_tree = project::work_tree(&here).filter(|tree| is_of(calling, tree, &workspace));
-            (work_tree.or(root), key.id().to_owned())
-        }
+        Caller::User { .. } => (work_tree(calling, name, &workspace).or(root), key.id().to_owned()),
         Caller::Holder { .. } => {
             let shared = resolved.workspace.key.as_ref().map(ToString::to_string);
             (None, shared.unwrap_or_else(|| key.id().to_owned()))
         }
     };
     Ok(CalledBank { place: BankLocation { key, checkout }, id })
+}
+
+/// Returns the work tree that a call is made in, where it is one of its workspace. None over the network.
+pub(super) fn work_tree(calling: &Calling<'_>, name: Option<&str>, workspace: &WorkspaceRef) -> Option<PathBuf> {
+    let is_here = matches!(calling.caller, Caller::User { .. });
+    let here = is_here.then(|| calling.options.base.join(name.unwrap_or_default()))?;
+    project::work_tree(&here).filter(|tree| is_of(calling, tree, workspace))
 }
 
 /// Says whether a work tree is one of a workspace.

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::banks::work_tree;
 use super::{Permission, ToolEffect, ToolSpec, Toolset, present};
 use crate::mcp::calls::{Calling, Interrupted, NOTHING, QUOTED, document, saying};
 use crate::mcp::schema;
@@ -43,6 +44,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         budget_tokens: arguments.budget_tokens,
         proposed: calling.proposed(&workspace).await?,
         embedding_timeout: calling.caller.embedding_timeout(),
+        work_tree: work_tree(calling, arguments.workspace.as_deref(), &workspace),
         ..ContextRequest::new(arguments.task.clone(), workspace.clone())
     };
     let answer = calling.system.context.for_task(request, calling.deadline).await?;

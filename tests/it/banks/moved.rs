@@ -65,3 +65,21 @@ fn a_work_tree_that_has_the_former_folder_goes_on_with_it() {
     assert!(read_all(&tree.join("memory-bank")).contains(SAID));
     assert!(!tree.join("docs-bank").exists() && !read_all(&project.join("docs-bank")).contains(SAID));
 }
+
+#[test]
+fn what_helps_with_a_task_is_read_in_the_work_tree_of_the_caller() {
+    let place = repository();
+    let (project, tree) = (place.path("project"), place.path("tree"));
+    git(&project, &["worktree", "add", "-q", tree.to_str().unwrap(), "-b", "feature"]);
+    let patterns = |choice: &str| format!("# System patterns\n\n## Decisions\n\n- The orders are kept in {choice}.\n");
+    place.write("project/memory-bank/systemPatterns.md", &patterns("SQLite"));
+    place.write("tree/memory-bank/systemPatterns.md", &patterns("Postgres"));
+    let mut command = place.command(&["mcp"]);
+    command.current_dir(&tree);
+    let mut process = McpProcess::spawn(command);
+    process.initialize();
+    let context = process.call("get_context_for_task", json!({"task": "Move the orders elsewhere"}));
+    let text = context["rendered"].as_str().unwrap();
+    assert!(text.contains("kept in Postgres") && !text.contains("kept in SQLite"), "{context}");
+    process.end();
+}
