@@ -162,7 +162,7 @@ impl Server {
         let (spec, tool) = (offered.spec, offered.spec.name);
         let timed = self.0.end.timed(tool);
         let _served = self.0.system.activity.begin();
-        if !caller.may(spec.permission) {
+        if !spec.may_be_called_by(&caller) {
             timed.into_iter().for_each(|timed| timed.ended(Code::PermissionDenied.as_str()));
             self.note(spec, &caller, arguments, Err(Code::PermissionDenied)).await;
             return Err(Error::PermissionDenied(spec.permission).into());
@@ -274,7 +274,7 @@ impl Server {
 
     /// Returns the tools that a caller may call.
     fn allowed<'a>(&'a self, caller: &'a Caller<'_>) -> impl Iterator<Item = &'a Tool> {
-        let allowed = self.listed().filter(|offered| caller.may(offered.spec.permission));
+        let allowed = self.listed().filter(|offered| offered.spec.may_be_called_by(caller));
         allowed.map(|offered| &offered.definition)
     }
 

@@ -60,7 +60,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::caller::ServerEnd;
+use super::caller::{Caller, ServerEnd};
 use super::calls::{Calling, Interrupted};
 use super::options::{McpOptions, ToolDefaults};
 use crate::settings::Toolset;
@@ -174,6 +174,11 @@ impl ToolSpec {
     /// Says whether the tool shows memory banks, whose texts are remembered without secrets.
     pub(super) fn shows_banks(&self) -> bool {
         self.name == activate::TOOL.name
+    }
+
+    /// Says whether a caller may call the tool. Whoever writes to memory banks may begin with them as well.
+    pub(super) fn may_be_called_by(&self, caller: &Caller<'_>) -> bool {
+        caller.may(self.permission) || (self.shows_banks() && caller.may(Permission::Write))
     }
 
     /// Removes the secrets of an answer that was made just now.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::banks::{bank_of, is_nowhere, reader};
+use super::banks::{CalledBank, bank_of, is_nowhere, reader};
 use super::{Permission, ToolEffect, ToolSpec, Toolset};
 use crate::banks::BankActivation;
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
@@ -27,7 +27,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     judged_elsewhere: &[],
     answer: schema::of_answer::<BankActivation>,
     effect: ToolEffect::Sets,
-    permission: Permission::Write,
+    permission: Permission::Read,
     is_local: false,
     ends_itself: false,
     call: |calling| call(calling).boxed(),
@@ -45,6 +45,9 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         return Err(Error::invalid("current_path", "is not there; give the path of the workspace").into());
     }
     let bank = bank_of(calling, kind, name).await.map_err(|problem| of_path(problem, kind))?;
+    if !calling.caller.may(Permission::Write) {
+        may_be_read(calling, &bank, &arguments).await?;
+    }
     let path = |name: &String| {
         let path = name.parse::<BankPath>();
         path.map_err(|invalid| Error::invalid("files", format!("{name:?} {}", invalid.problem)))
@@ -60,6 +63,19 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     };
     let shown = calling.system.banks.activate(request, calling.deadline).await?;
     document(&BankActivation::of(&shown, bank.id, &calling.options.prompts)).map(quoted)
+}
+
+/// Checks that a caller who may only read makes no memory bank and fills none.
+async fn may_be_read(calling: &Calling<'_>, bank: &CalledBank, arguments: &Arguments) -> Result<(), Interrupted> {
+    if arguments.project_description.is_some() {
+        return Err(Error::PermissionDenied(Permission::Write).into());
+    }
+    if !calling.system.banks.exists(&bank.place, calling.deadline).await? {
+        let (kind, id) = (bank.place.key.kind().as_str(), &bank.id);
+        let missing = format!("memory bank {kind}:{id}; a token with the permission write makes it");
+        return Err(Error::NotFound(missing).into());
+    }
+    Ok(())
 }
 
 /// Names the argument that tells the workspace here.

@@ -6,6 +6,7 @@ use reasoning_bank_actors::banks::NoticeReader;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::bank::{BankKey, BankKind, project_slug};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
@@ -61,7 +62,9 @@ fn key_of(kind: BankKind, of: &str) -> Result<BankKey, Error> {
 async fn code(calling: &Calling<'_>, name: Option<&str>) -> Result<CalledBank, Interrupted> {
     let workspace = calling.workspace(name).await?;
     let resolved = calling.resolved(&workspace).await?;
-    calling.memories().register(&resolved, calling.deadline).await?;
+    if calling.caller.may(Permission::Write) {
+        calling.memories().register(&resolved, calling.deadline).await?;
+    }
     let BankLocation { key, checkout: root } = BankLocation::of_workspace(&resolved.workspace);
     let (checkout, id) = match &calling.caller {
         Caller::User { .. } => (work_tree(calling, name, &workspace).or(root), key.id().to_owned()),

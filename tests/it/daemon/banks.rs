@@ -43,3 +43,25 @@ async fn a_bank_is_of_its_owner_or_of_his_team_and_no_path_leads_to_it() {
         assert!(status.is_client_error(), "{refused}");
     }
 }
+
+#[tokio::test]
+async fn a_token_that_may_only_read_reads_a_bank_and_makes_none() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let writer = script(&daemon, &place, "read,write");
+    let of_reader = ["reader", "--permissions", "read", "--key", "shop", "--team", "red"];
+    let reader = Script { daemon: &daemon, token: token(&place, &of_reader) };
+    let code = json!({"conversation_type": "coding"});
+    let (status, refused) = reader.send(Method::POST, "/banks/activate", Some(code.clone())).await;
+    assert_eq!(status, StatusCode::NOT_FOUND, "{refused}");
+    assert!(refused.to_string().contains("a token with the permission write makes it"), "{refused}");
+    writer.send(Method::POST, "/banks/activate", Some(code.clone())).await;
+    let (status, activated) = reader.send(Method::POST, "/banks/activate", Some(code)).await;
+    assert_eq!((status, &activated["status"]), (StatusCode::OK, &json!("success")), "{activated}");
+    let described = json!({"conversation_type": "coding", "project_description": "A shop."});
+    let (status, refused) = reader.send(Method::POST, "/banks/activate", Some(described)).await;
+    assert_eq!(status, StatusCode::FORBIDDEN, "{refused}");
+    let update = json!({"bank": "code:shop", "content": "We decided to use SQLite."});
+    let (status, refused) = reader.send(Method::POST, "/banks/update", Some(update)).await;
+    assert_eq!(status, StatusCode::FORBIDDEN, "{refused}");
+}
