@@ -9,7 +9,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::learning::capture::{Captured, trust_of};
-use reasoning_bank_domain::learning::correction::left_standing;
+use reasoning_bank_domain::learning::correction::{TakenBackExchange, left_standing};
 use reasoning_bank_domain::learning::transcript::Transcript;
 use reasoning_bank_domain::memory::trace::TraceSource;
 
@@ -30,10 +30,14 @@ pub(crate) async fn learn(
     let Transcript { format, exchanges, requests, .. } = transcript;
     let deadline = || Deadline::after(BATCH_TIMEOUT);
     let (exchanges, taken_back) = left_standing(format, exchanges);
-    each(taken_back);
+    each(taken_back.iter().map(TakenBackExchange::refused).collect());
+    let mut standing = Vec::new();
     for batch in exchanges.chunks(MAX_BATCH) {
-        each(system.learner.learn(batch.to_vec(), workspace, trust_of(format), deadline()).await?);
+        let captured = system.learner.learn(batch.to_vec(), workspace, trust_of(format), deadline()).await?;
+        standing.extend(captured.iter().map(|captured| captured.id));
+        each(captured);
     }
+    system.memories.withdraw(&taken_back, &standing, workspace, deadline()).await?;
     let told = LearnedRequests { requests, source: TraceSource::Transcript, owner: None, outcome: None };
     system.episodes.learn(told, workspace, deadline()).await
 }

@@ -20,6 +20,7 @@ mod record;
 mod restore;
 mod stability;
 mod supersede;
+mod withdraw;
 mod worked_warnings;
 
 use std::sync::Arc;

@@ -12,3 +12,4 @@ pub mod job;
 pub mod lesson;
 pub mod recording;
 pub mod transcript;
+pub mod withdrawal;

@@ -125,6 +125,31 @@ fn switched_off_the_tool_is_listed_only_where_it_is_asked_for_and_keeps_nothing(
 }
 
 #[test]
+fn what_a_file_taught_before_it_was_corrected_is_superseded_by_what_puts_it_right() {
+    let place = Place::new();
+    let asked = "## User\n\nHow do I make the feed importer skip duplicate rows?\n\n## Assistant\n\nAdd ON CONFLICT DO \
+                 NOTHING to the insert, because Postgres then skips rows whose key exists already. First add a unique \
+                 index on the key, then change the statement.\n";
+    place.write("project/chat.md", asked);
+    assert_eq!(learn(&place, &["chat.md"])["total"]["kept"], 1);
+    let wrong = memories(&place)[0]["id"].as_str().unwrap().to_owned();
+    let corrected = format!(
+        "{asked}\n## User\n\nThanks, but that did not work.\n\n## Assistant\n\nMake the index on (tenant_id, key) and \
+         name it in ON CONFLICT (tenant_id, key), because Postgres only uses a conflict target that matches an index \
+         exactly.\n"
+    );
+    place.write("project/chat.md", &corrected);
+    learn(&place, &["chat.md"]);
+    let of = |id: &str| memories(&place).into_iter().find(|memory| memory["id"] == id).unwrap();
+    assert_eq!(of(&wrong)["status"], "superseded");
+    let right = memories(&place).into_iter().find(|memory| memory["id"] != *wrong).unwrap();
+    assert!(right["content"].as_str().unwrap().contains("tenant_id"), "{right:#}");
+    place.run(&["memory", "supersede", &wrong, "--undo"]).ok();
+    learn(&place, &["chat.md"]);
+    assert_ne!(of(&wrong)["status"], "superseded", "somebody brought it back");
+}
+
+#[test]
 fn an_answer_that_the_next_message_takes_back_is_no_strategy() {
     let place = Place::new();
     let chat = "## User\n\nHow do I make the feed importer skip duplicate rows?\n\n## Assistant\n\nAdd ON CONFLICT DO NOTHING \

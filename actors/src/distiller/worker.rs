@@ -277,6 +277,14 @@ impl DistillerArgs {
             Err(error) => tracing::warn!(job = %job.id, %error, "the episodes of a session were not kept"),
             Ok(()) => {}
         }
+        if method == Method::Rules {
+            let wrong = distill::taken_back_by_rules(work);
+            match self.memories.withdraw_of_session(wrong, &origin, store_deadline()).await {
+                Err(error @ Error::Store(_)) => return Err(error),
+                Err(error) => tracing::warn!(job = %job.id, %error, "lessons that were taken back were not withdrawn"),
+                Ok(_) => {}
+            }
+        }
         let done = |learned, more: Vec<Note>| {
             job.done(JobResult { learned, method, notes: [notes.clone(), more].concat() }, now)
         };

@@ -19,7 +19,7 @@ use reasoning_bank_domain::learning::job::{JobState, JobView, MAX_ATTEMPTS, Meth
 use reasoning_bank_domain::learning::transcript::Exchange;
 use reasoning_bank_domain::memory::ids::JobId;
 use reasoning_bank_domain::memory::signal::SignalKind;
-use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Trust};
+use reasoning_bank_domain::memory::{MemoryOutcome, SourceType, Status, Trust};
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::prompt::Purpose;
 
@@ -439,5 +439,30 @@ async fn a_session_that_failed_confirms_nothing() {
     assert_eq!(done.result.unwrap().learned, []);
     let row = handle.store.get(vec![known.id], soon()).await.unwrap().remove(0);
     assert_eq!(row.evidence.count(SignalKind::Confirmed), 0);
+    system.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_goes_on_withdraws_what_it_taught_before_it_was_corrected() {
+    let asked = "## User\nWhy does cargo build everything again after a checkout?\n\n## Assistant\nCargo compares \
+        modification times, because git renews them. Use a target directory for each branch:\n\n```sh\nexport \
+        CARGO_TARGET_DIR=target/$branch\n```\n\nThen the fingerprints of each branch stay as they are.\n\n";
+    let told = |rest: &str| Work::Distill {
+        session_id: "s".into(),
+        outcome: MemoryOutcome::Success,
+        transcript: format!("{asked}{rest}"),
+    };
+    let system = Bank::default().start(NoModel, "none".into(), 0, true).await;
+    let handle = system.handle();
+    let first = queued(&handle, told("")).await;
+    let learned = in_state(&handle, first, JobState::Done).await.result.unwrap().learned;
+    let status = async || handle.store.get(vec![learned[0].id], soon()).await.unwrap().remove(0).memory.status;
+    assert_eq!((learned.len(), status().await), (1, Status::Active));
+    let goes_on = queued(&handle, told("## User\nThanks, that worked!\n")).await;
+    in_state(&handle, goes_on, JobState::Done).await;
+    assert_eq!(status().await, Status::Active);
+    let corrected = queued(&handle, told("## User\nThat did not work, it is all built again.\n")).await;
+    in_state(&handle, corrected, JobState::Done).await;
+    assert_eq!(status().await, Status::Superseded);
     system.stop(Duration::from_secs(1)).await;
 }

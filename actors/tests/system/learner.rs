@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use reasoning_bank_actors::learner::{LearnerSettings, MAX_BATCH};
-use reasoning_bank_actors::memories::RecordRequest;
+use reasoning_bank_actors::memories::{RecordRequest, SaidBy};
 use reasoning_bank_actors::ports::{EmbedderState, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_domain::learning::capture::{CaptureOutcome, CaptureRefusal, Captured, Novelty};
+use reasoning_bank_domain::learning::correction::TakenBackExchange;
 use reasoning_bank_domain::learning::transcript::Exchange;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
-use reasoning_bank_domain::memory::{SourceType, Trust};
+use reasoning_bank_domain::memory::{SourceType, Status, Trust};
 use reasoning_bank_domain::note::Code;
 use rstest::rstest;
 
@@ -134,6 +135,46 @@ async fn the_same_lesson_told_twice_in_one_batch_is_one_memory() {
     let captured = world.handle.learner.learn(batch, &project(), Trust::Model, soon()).await.unwrap();
     assert_eq!(fate(&captured[1]), (true, Some(Novelty::Confirms), captured[0].id));
     assert_eq!(world.held().await, (1, 1));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lesson_leaves_search_once_its_answer_is_taken_back_and_comes_back_for_good() {
+    let world = world(good_model()).await;
+    let memories = &world.handle.memories;
+    let wrong = world.capture(exchange(QUESTION, ANSWER)).await.id.unwrap();
+    let other =
+        "Use `lsof -i`, because it lists the process of each socket. First become root, then look for the port.";
+    let right = world.capture(exchange("Nope, that shows nothing. And now?", other)).await.id;
+    let taken_back = TakenBackExchange { exchange: exchange(QUESTION, ANSWER), put_right_by: Some(0) };
+    let withdraw = async |standing: &[Option<MemoryId>]| {
+        memories.withdraw(std::slice::from_ref(&taken_back), standing, &project(), soon()).await.unwrap()
+    };
+    let state = async || {
+        let memory = world.memories().await.into_iter().find(|memory| memory.id == wrong).unwrap();
+        (memory.status, memory.superseded_by())
+    };
+    assert!(right.is_some());
+    assert_eq!(withdraw(&[right]).await, [wrong]);
+    assert_eq!(state().await, (Status::Superseded, right));
+    assert_eq!(withdraw(&[right]).await, []);
+    memories.reinstate(wrong, None, &project(), &SaidBy::Person, soon()).await.unwrap();
+    assert_eq!(withdraw(&[right]).await, [], "somebody brought it back");
+    assert_eq!(state().await, (Status::Active, None));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lesson_leaves_search_where_nothing_puts_its_answer_right() {
+    let world = world(good_model()).await;
+    let wrong = world.capture(exchange(QUESTION, ANSWER)).await.id.unwrap();
+    let taken_back = [TakenBackExchange { exchange: exchange(QUESTION, ANSWER), put_right_by: None }];
+    let memories = &world.handle.memories;
+    assert_eq!(memories.withdraw(&taken_back, &[], &elsewhere(), soon()).await.unwrap(), []);
+    assert_eq!(memories.withdraw(&taken_back, &[], &project(), soon()).await.unwrap(), [wrong]);
+    assert_eq!(world.memories().await[0].status, Status::Superseded);
+    let back = memories.reinstate(wrong, None, &project(), &SaidBy::Person, soon()).await.unwrap();
+    assert_eq!(back.memory.status, Status::Active);
     world.stop().await;
 }
 

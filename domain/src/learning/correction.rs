@@ -6,16 +6,19 @@
 //! alone decide nothing, but a "no" with thanks takes nothing back. Other messages let the answer stand.
 
 mod phrases;
+mod standing;
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::{Match, Regex};
 
-use super::capture::{CaptureOutcome, CaptureRefusal, Captured, scrubbed, sentences};
-use super::transcript::{Exchange, Format};
+use super::capture::sentences;
+use super::transcript::Exchange;
 use crate::retrieval::standalone::only_carries_on;
 use crate::text::terms;
+
+pub use standing::{TakenBackExchange, left_standing};
 
 /// The number of sentences that are read.
 const SENTENCES: usize = 3;
@@ -32,28 +35,6 @@ enum ObjectionReading {
     GoesOn,
     /// It decides nothing, and the next sentence may speak of something else.
     Turns,
-}
-
-/// Returns the exchanges of a file that nobody took back, and the refusals of the others. An answer that puts another
-/// right answers the question that the other one answered, and the objection.
-pub fn left_standing(format: Format, exchanges: Vec<Exchange>) -> (Vec<Exchange>, Vec<Captured>) {
-    // What follows a section of notes is another section, and no reply.
-    if format == Format::Notes {
-        return (exchanges, Vec::new());
-    }
-    let objections = Objections::of(&exchanges);
-    let (mut standing, mut refused) = (Vec::new(), Vec::new());
-    for (n, exchange) in exchanges.iter().enumerate() {
-        if objections.has_taken_back(n) {
-            let (_, removed) = scrubbed(exchange.clone());
-            refused.push(Captured { outcome: CaptureOutcome::Refused(CaptureRefusal::TakenBack), id: None, removed });
-            continue;
-        }
-        let asked = objections.asked(n);
-        let asked_first = (asked != n).then(|| exchanges[asked].question.clone());
-        standing.push(Exchange { asked_first, ..exchange.clone() });
-    }
-    (standing, refused)
 }
 
 /// The objections of a session: which answers they take back, and which exchanges answer them.
@@ -219,33 +200,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-
-    #[test]
-    fn an_exchange_of_a_file_that_the_next_one_corrects_is_refused_and_the_correction_has_the_question() {
-        let said = |question: &str, session: &str| Exchange {
-            question: question.into(),
-            answer: "a".into(),
-            session: Some(session.into()),
-            asked_first: None,
-            said_next: None,
-        };
-        let file = vec![
-            said("How do I skip rows?", "s"),
-            said("That did not work.", "s"),
-            said("Nope, still broken.", "s"),
-            said("And with two tenants?", "s"),
-            said("No, that is wrong.", "another session"),
-        ];
-        let (standing, refused) = left_standing(Format::Messages, file.clone());
-        let questions: Vec<_> = standing.iter().map(Exchange::whole_question).collect();
-        let said: Vec<&str> = standing.iter().map(|exchange| exchange.question.as_str()).collect();
-        assert_eq!(said, ["Nope, still broken.", "And with two tenants?", "No, that is wrong."]);
-        let corrected = "How do I skip rows?\n\nNope, still broken.";
-        assert_eq!(questions, [corrected, "And with two tenants?", "No, that is wrong."]);
-        let outcomes: Vec<CaptureOutcome> = refused.iter().map(|captured| captured.outcome).collect();
-        assert_eq!(outcomes, [CaptureOutcome::Refused(CaptureRefusal::TakenBack); 2]);
-        assert_eq!(left_standing(Format::Notes, file.clone()), (file, Vec::new()));
-    }
 
     fn answered(question: &str, answer: &str) -> Exchange {
         let (question, answer) = (question.into(), answer.into());

@@ -173,6 +173,16 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     (lessons.into_iter().map(|(_, lesson)| lesson).collect(), None)
 }
 
+/// Returns the strategies that rules would have drawn from the exchanges of a session that an objection takes back.
+pub fn taken_back_by_rules(work: &Work) -> Vec<Lesson> {
+    let Work::Distill { transcript, .. } = work else { return Vec::new() };
+    let Ok(read) = transcript::read(transcript.as_bytes()) else { return Vec::new() };
+    let exchanges: Vec<Exchange> = read.exchanges.into_iter().map(|exchange| scrubbed(exchange).0).collect();
+    let objections = Objections::of(&exchanges);
+    let taken_back = exchanges.iter().enumerate().filter(|(n, _)| objections.has_taken_back(*n));
+    taken_back.map(|(_, exchange)| lesson_of(exchange)).collect()
+}
+
 /// Makes the lesson of the exchange at `n`, which is worth keeping, by what was said before and after it. None where
 /// the exchange was taken back, or teaches nothing because the session failed.
 fn lesson_at(exchanges: &[Exchange], objections: &Objections, n: usize, failed: bool) -> Option<Lesson> {
