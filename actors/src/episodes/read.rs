@@ -1,15 +1,17 @@
 //! Showing one episode, and listing them page by page, the newest first.
 
 use std::collections::{BTreeMap, HashSet};
+use std::slice;
 
 use reasoning_bank_domain::episode::{Episode, EpisodeFilter, EpisodeList, EpisodeSummary, Visibility};
 use reasoning_bank_domain::memory::check_range;
 use reasoning_bank_domain::memory::ids::TraceId;
-use reasoning_bank_domain::memory::trace::{Outcome, Trace};
+use reasoning_bank_domain::memory::trace::Outcome;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
 use super::{EpisodesHandle, not_found};
 use crate::error::Error;
+use crate::ports::EpisodeRow;
 use crate::runtime::Deadline;
 use crate::workspaces::WorkspaceRef;
 
@@ -63,7 +65,7 @@ impl EpisodesHandle {
         if row.state.is_deleted() {
             return Err(not_found(id));
         }
-        self.name_readable([&mut row.trace], &workspace_id, deadline).await?;
+        self.name_readable(slice::from_mut(&mut row), &workspace_id, deadline).await?;
         self.usage.accessed(id, &workspace_id);
         Ok(Episode::new(&row.trace, &row.state, self.rules, self.clock.now()))
     }
@@ -72,19 +74,17 @@ impl EpisodesHandle {
     /// that is deleted, unknown or of another workspace has nothing that tells how.
     pub(super) async fn name_readable(
         &self,
-        traces: impl IntoIterator<Item = &mut Trace>,
+        rows: &mut [EpisodeRow],
         workspace: &WorkspaceId,
         deadline: Deadline,
     ) -> Result<(), Error> {
-        let mut traces: Vec<&mut Trace> =
-            traces.into_iter().filter(|trace| trace.resolved_in().next().is_some()).collect();
-        let named: HashSet<TraceId> = traces.iter().flat_map(|trace| trace.resolved_in()).collect();
+        let named: HashSet<TraceId> = rows.iter().flat_map(|row| row.trace.resolved_in()).collect();
         let mut readable = HashSet::new();
         for id in named {
             let row = self.store.episode(id, Some(workspace.clone()), deadline).await?;
             readable.extend(row.filter(|row| !row.state.is_deleted()).map(|_| id));
         }
-        traces.iter_mut().for_each(|trace| trace.resolved_only_in(&readable));
+        rows.iter_mut().for_each(|row| row.trace.resolved_only_in(&readable));
         Ok(())
     }
 

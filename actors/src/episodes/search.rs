@@ -167,7 +167,7 @@ impl EpisodesHandle {
         let (workspace, tells_failures) = (filter.workspace.clone(), filter.with_failures);
         let mut rows = self.store.episodes(filter, None, request.k, deadline).await?;
         if let Some(workspace) = workspace.filter(|_| tells_failures) {
-            self.name_readable(rows.iter_mut().map(|row| &mut row.trace), &workspace, deadline).await?;
+            self.name_readable(&mut rows, &workspace, deadline).await?;
         }
         let found = |row: &EpisodeRow| {
             let summary = EpisodeSummary::new(&row.trace, &row.state, self.rules, now);
@@ -230,7 +230,7 @@ impl EpisodesHandle {
         let rows = same.into_iter().chain(alike.into_iter().map(|(row, _)| row));
         let mut rows: Vec<EpisodeRow> = rows.filter(|row| seen.insert(row.trace.trace_id)).collect();
         if let Some(workspace) = &filter.workspace {
-            self.name_readable(rows.iter_mut().map(|row| &mut row.trace), workspace, deadline).await?;
+            self.name_readable(&mut rows, workspace, deadline).await?;
         }
         let mut found: Vec<(bool, EpisodeFound)> = rows
             .into_iter()
