@@ -294,7 +294,7 @@ impl BanksHandle {
     pub async fn texts(&self, place: &BankLocation, deadline: Deadline) -> Result<(BankFiles, bool), Error> {
         let at = self.clock.now();
         self.with_bank(place, deadline, move |bank| {
-            if bank.exists()? {
+            if bank.exists()? || bank.dir.is_adopted() {
                 bank.view(at)?;
             }
             Ok((bank.state.texts(), bank.dir.is_adopted()))
