@@ -52,7 +52,13 @@ struct Arguments {
 
 impl Arguments {
     fn into_exchange(self, session: &str) -> Exchange {
-        Exchange { question: self.question, answer: self.answer, session: Some(session.to_owned()), asked_first: None, said_next: None }
+        Exchange {
+            question: self.question,
+            answer: self.answer,
+            session: Some(session.to_owned()),
+            asked_first: None,
+            said_next: None,
+        }
     }
 }
 
