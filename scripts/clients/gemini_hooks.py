@@ -6,7 +6,7 @@ One line a check, exit 1 if one fails.
 
 MODULES is the node_modules directory with the clients of agents.txt; node is on the PATH. A command that fails in a way
 that a memory warns of brings the warning to the model with what the command printed, and one that fails otherwise brings
-nothing.
+nothing. From a session that is over a server learns.
 """
 import json
 import os
@@ -14,13 +14,18 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from checks import Checks
 
 SESSION_WITHIN_S = 180
+LEARNED_WITHIN_S = 60
 INSTEAD = "Run the migration add_users before the loader."
+QUESTION = "Why does the build of the shop end with a linker error?"
+ANSWER = ("The build broke because the linker was missing. Install lld first, because the configuration names it as the "
+          "linker: run `apt install lld`, then build again.")
 COMMANDS = ["python3 -c \"{}['user']\"", "python3 -c \"{}['price']\""]
 
 binary, modules = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
@@ -28,9 +33,10 @@ check = Checks("hooks gemini-cli:")
 
 
 class Model(BaseHTTPRequestHandler):
-    """Asks for each command in turn, and ends. `told` is what the model was told of each."""
+    """Asks for each command in turn, and ends. `told` is what the model was told of each, `says` how it ends."""
     protocol_version = "HTTP/1.1"
     told = []
+    says = "done"
 
     def log_message(self, *_):
         pass
@@ -44,7 +50,7 @@ class Model(BaseHTTPRequestHandler):
             arguments = {"command": COMMANDS[len(self.told)], "description": "Run it"}
             part = {"functionCall": {"name": "run_shell_command", "args": arguments}}
         else:
-            part = {"text": "done" if streams else "{}"}
+            part = {"text": self.says if streams else "{}"}
         content = {"role": "model", "parts": [part]}
         answer = json.dumps({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
                              "usageMetadata": {"totalTokenCount": 2}}).encode()
@@ -92,5 +98,13 @@ with tempfile.TemporaryDirectory() as place:
     known, other = [*Model.told, "", ""][:2]
     check("the failure that is known brings its warning", "KeyError: 'user'" in known and INSTEAD in known, known)
     check("another failure brings nothing", "KeyError: 'price'" in other and "hook_context" not in other, other)
+
+    Model.says = ANSWER
+    ran = run(str(modules / ".bin/gemini"), "--yolo", "--skip-trust", "-p", QUESTION)
+    until, listed = time.monotonic() + LEARNED_WITHIN_S, ""
+    while "lld" not in listed and time.monotonic() < until:
+        listed = run(str(binary), "--json", "memory", "list").stdout
+        time.sleep(1)
+    check("a session that is over is learned from", "lld" in listed, ran.stderr + listed)
 
 check.end()
