@@ -4,6 +4,7 @@
 mod spending;
 
 use std::collections::HashMap;
+use std::io;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -17,6 +18,7 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::access::TokenId;
 use reasoning_bank_domain::learning::job::next_day;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::spawn_blocking;
 
 use self::spending::Spending;
 use crate::settings::HttpSection;
@@ -150,13 +152,13 @@ impl TokenLimits {
         })
     }
 
-    fn check_spending(&self, token: &TokenId) -> Result<(), Error> {
+    async fn check_spending(&self, token: &TokenId) -> Result<(), Error> {
         let limit = self.0.model_tokens_per_day.load(Ordering::Relaxed);
         if limit == 0 {
             return Ok(());
         }
-        let now = Timestamp::now();
-        match self.spending(|spending| spending.of_token(token, now)) {
+        let (now, of) = (Timestamp::now(), token.clone());
+        match self.spending(move |spending| spending.of_token(&of, now)).await {
             Ok(used) if used < limit => Ok(()),
             Ok(used) => {
                 let until_tomorrow = next_day(now).duration_since(now);
@@ -166,8 +168,14 @@ impl TokenLimits {
         }
     }
 
-    fn spending<T>(&self, work: impl FnOnce(&mut Spending) -> T) -> T {
-        work(&mut self.0.spending.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Reads or writes the files of what was spent, on a thread that may wait for the disk.
+    async fn spending<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Spending) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        let state = Arc::clone(&self.0);
+        let work = move || work(&mut state.spending.lock().unwrap_or_else(PoisonError::into_inner));
+        spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
     /// Locks what was used. Every change under the lock leaves whole data behind.
@@ -201,9 +209,9 @@ impl RequestLimits {
     ///
     /// # Errors
     /// `Overloaded`: all are taken. `DailyLimit`: the token has used its model tokens of today.
-    pub(crate) fn begin_solve(&self) -> Result<Option<SolvePlace>, Error> {
+    pub(crate) async fn begin_solve(&self) -> Result<Option<SolvePlace>, Error> {
         let Some(TokenWork { token, solves, .. }) = &self.in_work else { return Ok(None) };
-        self.limits.check_spending(token)?;
+        self.limits.check_spending(token).await?;
         let limit = self.limits.0.solves.load(Ordering::Relaxed);
         let taken = |solves: usize| (solves < limit).then_some(solves + 1);
         match solves.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken) {
@@ -218,11 +226,13 @@ impl RequestLimits {
 
 impl SolvePlace {
     /// Counts the model tokens that the solve has used.
-    pub(crate) fn spent(&self, model_tokens: u64) {
+    pub(crate) async fn spent(&self, model_tokens: u64) {
         if model_tokens == 0 {
             return;
         }
-        if let Err(error) = self.limits.spending(|spending| spending.add(&self.token, model_tokens, Timestamp::now())) {
+        let token = self.token.clone();
+        let noted = self.limits.spending(move |spending| spending.add(&token, model_tokens, Timestamp::now()));
+        if let Err(error) = noted.await {
             tracing::error!(%error, token = %self.token, model_tokens, "what a solve has used could not be noted");
         }
     }
@@ -242,6 +252,8 @@ fn limiter(requests_per_second: u32) -> Option<DefaultDirectRateLimiter> {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
+
     use super::*;
 
     fn settings(requests_per_second: u32, solves_per_token: usize) -> HttpSection {
@@ -279,33 +291,49 @@ mod tests {
         assert!(limits.request(None).open().unwrap().is_none(), "who needs no token has no limit");
     }
 
-    #[test]
-    fn a_place_for_a_solve_is_given_back() {
+    #[tokio::test]
+    async fn a_place_for_a_solve_is_given_back() {
         let limits = TokenLimits::new(&settings(0, 1), Path::new(""));
         let request = limits.request(Some(&token("0123456789ab")));
-        let first = request.begin_solve().unwrap();
-        assert!(matches!(request.begin_solve(), Err(Error::Overloaded { .. })));
+        let first = request.begin_solve().await.unwrap();
+        assert!(matches!(request.begin_solve().await, Err(Error::Overloaded { .. })));
         limits.set(&settings(0, 2));
-        let second = request.begin_solve().unwrap();
-        assert!(request.begin_solve().is_err());
+        let second = request.begin_solve().await.unwrap();
+        assert!(request.begin_solve().await.is_err());
         drop((first, second));
-        assert!(request.begin_solve().is_ok());
+        assert!(request.begin_solve().await.is_ok());
     }
 
-    #[test]
-    fn a_token_that_has_used_its_model_tokens_of_today_solves_no_more_until_tomorrow() {
+    #[tokio::test]
+    async fn the_runtime_goes_on_while_somebody_reads_what_was_spent() {
         let dir = tempfile::tempdir().unwrap();
         let few = HttpSection { model_tokens_per_day: 100, ..settings(0, 1) };
         let limits = TokenLimits::new(&few, dir.path());
         let request = limits.request(Some(&token("0123456789ab")));
-        request.begin_solve().unwrap().unwrap().spent(99);
-        request.begin_solve().unwrap().unwrap().spent(50);
-        let Err(Error::DailyLimit { used, limit, retry_after }) = request.begin_solve() else { panic!("it may solve") };
+        let mut begun = Box::pin(request.begin_solve());
+        {
+            let _read_by_somebody = limits.0.spending.lock().unwrap();
+            assert!(begun.as_mut().now_or_never().is_none());
+        }
+        begun.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_token_that_has_used_its_model_tokens_of_today_solves_no_more_until_tomorrow() {
+        let dir = tempfile::tempdir().unwrap();
+        let few = HttpSection { model_tokens_per_day: 100, ..settings(0, 1) };
+        let limits = TokenLimits::new(&few, dir.path());
+        let request = limits.request(Some(&token("0123456789ab")));
+        request.begin_solve().await.unwrap().unwrap().spent(99).await;
+        request.begin_solve().await.unwrap().unwrap().spent(50).await;
+        let begun = request.begin_solve().await;
+        let Err(Error::DailyLimit { used, limit, retry_after }) = begun else { panic!("it may solve") };
         assert_eq!((used, limit), (149, 100));
         assert!(retry_after > Duration::ZERO && retry_after <= Duration::from_hours(24), "{retry_after:?}");
-        assert!(limits.request(Some(&token("ba9876543210"))).begin_solve().is_ok());
-        assert!(TokenLimits::new(&few, dir.path()).request(Some(&token("0123456789ab"))).begin_solve().is_err());
+        assert!(limits.request(Some(&token("ba9876543210"))).begin_solve().await.is_ok());
+        let other = TokenLimits::new(&few, dir.path());
+        assert!(other.request(Some(&token("0123456789ab"))).begin_solve().await.is_err());
         limits.set(&settings(0, 1));
-        assert!(request.begin_solve().is_ok());
+        assert!(request.begin_solve().await.is_ok());
     }
 }

@@ -230,6 +230,8 @@ impl TokenRegistry {
         self.current().is_ok_and(|read| read.by_id.get(id).is_some_and(|token| token.expiry(now) == Expiry::Valid))
     }
 
+    /// Returns the tokens as the file has them now. Every request asks, so that a revoked token is refused at once. The
+    /// thread of the request looks itself: to hand so short a call of the system to another one would take longer.
     fn current(&self) -> Result<Arc<ReadTokens>, TokensError> {
         let stamp = match fs::metadata(self.file.path()) {
             Ok(file) => Some(FileStamp::from(file)),

@@ -116,7 +116,7 @@ impl ServerEnd {
     ///
     /// # Errors
     /// `Overloaded`.
-    pub(super) fn within_limits(&self, caller: &Caller<'_>, solves: bool) -> Result<Option<SolvePlace>, Error> {
+    pub(super) async fn within_limits(&self, caller: &Caller<'_>, solves: bool) -> Result<Option<SolvePlace>, Error> {
         let (Self::Http { metrics, .. }, Caller::Holder { limits, .. }) = (self, caller) else { return Ok(None) };
         if let Some(retry_after) = limits.wait() {
             metrics.refused(AdmissionRefusal::Rate);
@@ -125,7 +125,7 @@ impl ServerEnd {
         if !solves {
             return Ok(None);
         }
-        limits.begin_solve().inspect_err(|error| match error {
+        limits.begin_solve().await.inspect_err(|error| match error {
             Error::Overloaded { .. } => metrics.refused(AdmissionRefusal::Solves),
             Error::DailyLimit { .. } => metrics.refused(AdmissionRefusal::ModelTokens),
             _ => {}

@@ -188,7 +188,8 @@ impl Server {
             deadline,
         };
         let answer = async {
-            if let Some(place) = self.0.end.within_limits(&calling.caller, spec.permission == Permission::Solve)? {
+            let solves = spec.permission == Permission::Solve;
+            if let Some(place) = self.0.end.within_limits(&calling.caller, solves).await? {
                 let _ = calling.place.set(place);
             }
             let _permit = if spec.may_wait_long() { None } else { self.0.end.admit().await? };

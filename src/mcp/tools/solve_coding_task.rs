@@ -54,7 +54,8 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let work = calling.system.agents.solve(task, workspace, call);
     let solved = calling.client.told_of(work, news).await;
     if let Some(place) = calling.place.get() {
-        place.spent(progress.borrow().tokens);
+        let used = progress.borrow().tokens;
+        place.spent(used).await;
     }
     document(&solved?)
 }
