@@ -107,6 +107,7 @@ const ROUTES: &[Route] = &[
     route(Method::POST, "/banks/activate", "activate", RouteAnswer::Document),
     route(Method::POST, "/banks/update", "update", RouteAnswer::Document),
     route(Method::GET, "/workspaces", "list_workspaces", RouteAnswer::Document),
+    route(Method::GET, "/workspaces/{path}", "get_workspace", RouteAnswer::Document),
     route(Method::DELETE, "/workspaces/{path}", "delete_workspace", RouteAnswer::Document),
     route(Method::GET, "/stats", "get_statistics", RouteAnswer::Document),
     route(Method::DELETE, "/stats", "reset_statistics", RouteAnswer::Document),

@@ -22,6 +22,7 @@ mod get_pattern;
 mod get_recovery;
 mod get_statistics;
 mod get_trace;
+mod get_workspace;
 mod health_check;
 mod learn_from_episode;
 mod list_consolidations;
@@ -115,7 +116,7 @@ pub(super) struct ToolSpec {
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: [&ToolSpec; 46] = [
+pub(super) const ALL: [&ToolSpec; 47] = [
     &solve_coding_task::TOOL,
     &retrieve_memories::TOOL,
     &record_memory::TOOL,
@@ -147,6 +148,7 @@ pub(super) const ALL: [&ToolSpec; 46] = [
     &get_artefact::TOOL,
     &list_traces::TOOL,
     &get_trace::TOOL,
+    &get_workspace::TOOL,
     &list_episodes::TOOL,
     &archive_episode::TOOL,
     &delete_episode::TOOL,

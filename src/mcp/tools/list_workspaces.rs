@@ -44,7 +44,7 @@ struct Workspaces {
 
 /// A workspace as a client sees it.
 #[derive(Debug, Serialize, JsonSchema)]
-struct ListedWorkspace {
+pub(super) struct ListedWorkspace {
     id: WorkspaceId,
     revision: u64,
     name: String,

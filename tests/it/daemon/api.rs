@@ -100,10 +100,14 @@ async fn lists_come_in_pages_and_a_workspace_can_be_deleted_by_its_key() {
     assert_eq!(titles, ["Measure before you tune", "Write tests before code", "Take locks in one order"]);
     let (_, workspaces) = script.send(Method::GET, "/workspaces", None).await;
     assert_eq!(workspaces["workspaces"][0]["key"], "shop");
+    let (_, counted) = script.send(Method::GET, "/workspaces/shop", None).await;
+    assert_eq!((&counted["key"], &counted["memories"], &counted["traces"]), (&json!("shop"), &json!(3), &json!(0)));
     let (status, deleted) = script.send(Method::DELETE, "/workspaces/shop", None).await;
     assert_eq!(status, StatusCode::OK, "{deleted}");
     let (_, page) = script.send(Method::GET, "/memories", None).await;
     assert_eq!(page["memories"], json!([]));
+    let (status, gone) = script.send(Method::GET, "/workspaces/shop", None).await;
+    assert_eq!((status, &gone["error"]["code"]), (StatusCode::NOT_FOUND, &json!("workspace_unknown")));
 }
 
 #[tokio::test]
