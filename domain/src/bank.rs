@@ -3,9 +3,10 @@
 //! `key` says which bank is meant and `path` which of its files. `template` is what a new bank begins with. `document`
 //! reads a file as sections and `edit` changes one of them without touching another byte. `operation` is a change as
 //! models and rules describe it; `apply` validates and performs it, and `known` tells what a bank says already.
-//! `filing` makes operations of text by rules, `model` by a model. `imported` adds facts of other programs. `merge`
-//! joins what two writers did to one file. `optimize` makes a bank shorter by what `reading` found in its files, and
-//! `window` reads long files part by part.
+//! `pieces` are what a text is made of, `tasks` those that are to be done, and `signs` tell what a piece or a heading is
+//! about. `filing` makes operations of text by rules, `model` by a model. `imported` adds facts of other programs. `merge`
+//! joins what two writers did to one file. `optimize` makes a bank shorter by what `reading` found in its files,
+//! and `window` reads long files part by part.
 
 mod apply;
 mod document;
@@ -20,7 +21,10 @@ mod open_item;
 mod operation;
 mod optimize;
 mod path;
+mod pieces;
 mod reading;
+mod signs;
+mod tasks;
 mod template;
 mod window;
 
@@ -37,7 +41,6 @@ pub use document::{BankDocument, BankSection};
 pub use filing::{classify, file_by_rules};
 pub use imported::{AddedFacts, FACT_MAX_CHARS, IMPORTED_MAX_BYTES, ImportedFact, add_facts};
 pub use key::{BankKey, BankKind, project_slug};
-pub use known::{BankTextPiece, PieceForm, new_pieces, text_pieces};
 pub use merge::{BankMerge, RenamedHeadings, merge};
 pub use model::{
     BankProposal, ProposedMetadata, ProposedOperation, optimize_prompt, proposed_operations, shorter_file,
@@ -51,6 +54,7 @@ pub use optimize::{
     bank_tokens, collapse_old, next_long_file, optimize, view,
 };
 pub use path::BankPath;
+pub use pieces::{BankTextPiece, PieceForm, new_pieces, text_pieces};
 pub use reading::BankFileReading;
 pub use template::{described, template, template_text};
 pub use window::{BankWindow, RestOfFiles, window};

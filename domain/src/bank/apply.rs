@@ -7,8 +7,9 @@ use std::sync::LazyLock;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::known::{KnownPieces, PieceForm, blocks};
+use super::known::KnownPieces;
 use super::open_item::{OpenItems, TaskReport};
+use super::pieces::{PieceForm, blocks};
 use super::{
     BANK_FILE_MAX_BYTES, BankCategory, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation,
     BankOperationType, BankPath, BankSource, SECTION_SEPARATOR, check_bounds, new_pieces,

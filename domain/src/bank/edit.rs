@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::known::{COMMENT_END, ends_fence, fence_of, is_thematic_break, item_without_box, open_box};
-use super::open_item::{OpenItem, is_marked_done, lists_tasks};
+use super::pieces::{COMMENT_END, ends_fence, fence_of, is_thematic_break, item_without_box, open_box};
+use super::tasks::{OpenItem, TaskPlace, is_marked_done, lists_tasks};
 use super::{BankDocument, BankInvalid};
 
 pub(super) use decision_log::decisions_of_table;
@@ -34,15 +34,6 @@ impl ListMarker {
             None => Some(Self::Number(found[3].parse().ok()?, found[4].to_owned())),
         }
     }
-}
-
-/// The place in a text at which an open item is marked as done, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TaskPlace {
-    /// The space in its box.
-    Box(usize),
-    /// The end of the words of an item without a box.
-    End(usize),
 }
 
 /// Tells of line after line whether it is code or a comment.

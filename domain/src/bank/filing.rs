@@ -1,10 +1,9 @@
 //! Filing by rules: a text is split into pieces, each piece is classified by its signs, and goes to the file and
-//! section for its category. `signs` has the words and patterns, `places` the files and sections. Nothing is cut off.
+//! section for its category. `places` has the files and sections for each category. Nothing is cut off.
 
 mod headings;
 mod labels;
 mod places;
-mod signs;
 
 use jiff::Timestamp;
 
@@ -12,8 +11,9 @@ use self::headings::TextHeadings;
 use self::labels::{labelled, without_told_label};
 use self::places::{BankPlace, place_in};
 use super::apply::{NAME_MAX_CHARS as RELATION_MAX_CHARS, day};
-use super::known::{BankTextPiece, PieceForm, text_pieces};
 use super::open_item::{OpenItems, TaskReport};
+use super::pieces::{BankTextPiece, PieceForm, text_pieces};
+use super::signs;
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
     BankPath, BankSource, RenamedHeadings, SECTION_SEPARATOR,
@@ -79,11 +79,6 @@ fn without_front_matter(document: &BankDocument) -> String {
     let front = document.front_matter();
     let inner: Vec<&str> = front.lines().filter(|line| !matches!(line.trim_end(), "---" | "...")).collect();
     format!("{}\n\n{}", inner.join("\n"), &document.text()[front.len()..])
-}
-
-/// Returns the category that a heading names, such as `Next steps`.
-pub(super) fn heading_category(title: &str) -> Option<BankCategory> {
-    signs::heading_of(title)
 }
 
 /// Says whether a piece that has no heading is a decision.
@@ -298,7 +293,7 @@ fn relations_of(text: &str, documents: &[(&BankPath, BankDocument)]) -> Vec<Stri
     const MAX: usize = 10;
     let text = text.to_lowercase();
     let names = |name: &str| has_words(&text, &name.to_lowercase());
-    let tells = |title: &str| title.split_whitespace().count() > 1 && heading_category(title).is_none();
+    let tells = |title: &str| title.split_whitespace().count() > 1 && signs::heading_of(title).is_none();
     let sections = documents.iter().flat_map(|(path, document)| {
         let named = document.sections().iter().filter(|section| tells(section.title()) && names(section.title()));
         named.map(move |section| format!("{path}#{}", section.title()))

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use self::renamed::renamed_keys;
 use super::apply::item;
-use super::known::{BlockSpan, PieceForm, block_spans, blocks};
+use super::pieces::{BlockSpan, PieceForm, block_spans, blocks};
 use super::{BankDocument, BankInvalid, BankSection};
 
 pub use self::renamed::RenamedHeadings;

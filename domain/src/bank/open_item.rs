@@ -1,17 +1,12 @@
-//! The open items of a bank, and the one that a report is about. An item is open while its box is, and one without a box
-//! that stands under a heading such as `Next steps` until it is marked as done. A report that puts other words in the place
-//! of some of an item's words is about another task: another page, another version, another person.
+//! The open items of a bank, and the one that a report is about. A report that puts other words in the place of some of
+//! an item's words is about another task: another page, another version, another person.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
-use regex::Regex;
-
-use super::edit::TaskPlace;
-use super::filing::heading_category;
-use super::known::{PieceForm, undated, words_of};
-use super::{BankCategory, BankDocument, BankSection};
+use super::BankDocument;
+use super::pieces::{undated, words_of};
+use super::tasks::OpenItem;
 use crate::text::terms::query;
 
 /// The least share of an item's words that a report about it has.
@@ -70,20 +65,6 @@ const PAST_FORMS: [(&str, &str); 27] = [
     ("wrote", "write"),
 ];
 
-/// The marks by which people say of an item without a box that it is done.
-static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let words = r"(?:done|finished|completed|shipped|merged)";
-    Regex::new(&format!(r"(?i)^(?:~~|[✅✔☑])|[✅✔☑]$|(?:[(:]|\s[–—-])\s*{words}\s*[\d-]{{0,10}}\)?[.!]?$")).ok()
-});
-
-/// An item of a bank that is open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OpenItem<'a> {
-    pub(super) section: usize,
-    pub(super) place: TaskPlace,
-    pub(super) text: &'a str,
-}
-
 /// An item with how well a report fits it. Of two, the report is about the greater one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ReportedItem<'a> {
@@ -110,22 +91,6 @@ pub(super) struct TaskReport {
     words: BTreeSet<String>,
     /// The terms of each of its clauses.
     clauses: Vec<BTreeSet<String>>,
-}
-
-/// Says whether a piece of a section is a task that has no box and is not done.
-pub(super) fn is_plain_task(lists_tasks: bool, form: PieceForm, text: &str) -> bool {
-    lists_tasks && form == PieceForm::Item && !is_marked_done(text)
-}
-
-/// Says whether the items under a heading are tasks. The title of a file says nothing of what stands under others.
-pub(super) fn lists_tasks(section: &BankSection) -> bool {
-    let titles = section.path.iter().skip(usize::from(section.path.len() > 1));
-    titles.rev().find_map(|title| heading_category(title)) == Some(BankCategory::Next)
-}
-
-/// Says whether the words of an item without a box tell that it is done, such as `Write docs (done 2026-11-25)`.
-pub(super) fn is_marked_done(text: &str) -> bool {
-    DONE.as_ref().is_some_and(|done| done.is_match(text.trim()))
 }
 
 impl<'a> OpenItems<'a> {
@@ -262,19 +227,6 @@ mod tests {
     #[case("Docs", "The docs of the importer are done", false)]
     fn a_report_ticks_its_own_task(#[case] item: &str, #[case] report: &str, #[case] is_ticked: bool) {
         assert_eq!(ticked(&[item], report).as_deref(), is_ticked.then_some(item), "{report}");
-    }
-
-    #[rstest]
-    #[case("Write docs (done 2026-11-25)", true)]
-    #[case("~~Write docs~~", true)]
-    #[case("Write docs ✅", true)]
-    #[case("Write docs: done.", true)]
-    #[case("Write docs - done", true)]
-    #[case("Ask what is done", false)]
-    #[case("Finish what is half-done", false)]
-    #[case("Write docs: done by Ana", false)]
-    fn an_item_without_a_box_may_be_marked_as_done(#[case] item: &str, #[case] is_done: bool) {
-        assert_eq!(is_marked_done(item), is_done);
     }
 
     #[test]

@@ -9,9 +9,10 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::civil::Date;
 
-use super::filing::{heading_category, is_decision};
-use super::known::{BlockSpan, PieceForm, block_spans, date_of, piece_hash};
-use super::open_item::{is_plain_task, lists_tasks};
+use super::filing::is_decision;
+use super::pieces::{BlockSpan, PieceForm, block_spans, date_of, piece_hash};
+use super::signs::heading_of;
+use super::tasks::{is_plain_task, lists_tasks};
 use super::{BankCategory, BankDocument, BankPath, BankSection, RenamedHeadings};
 use crate::safety::secrets::scrub;
 use crate::text::shortened;
@@ -185,7 +186,7 @@ impl BankFileReading {
 impl SectionReading {
     /// Says whether the decisions that hold stood under one of its headings before a person renamed it.
     pub(super) fn was_of_decisions(&self, file: &BankPath, renamed: &RenamedHeadings) -> bool {
-        let is_of_decisions = |title: &str| heading_category(title) == Some(BankCategory::Decision);
+        let is_of_decisions = |title: &str| heading_of(title) == Some(BankCategory::Decision);
         let was = |title: &String| renamed.had(file, title, is_of_decisions);
         self.titles.iter().any(was) && !self.titles.iter().any(|title| names_history(title))
     }
@@ -204,7 +205,7 @@ impl Rank {
         if is_historical(section) {
             return Some(Self::Discussion);
         }
-        let named = section.path.iter().skip(1).rev().find_map(|title| heading_category(title))?;
+        let named = section.path.iter().skip(1).rev().find_map(|title| heading_of(title))?;
         Some(match named {
             Architecture | Decision | Goal | Requirement | Scope | Constraint | Convention | Preference | Profile => {
                 Self::Architecture
@@ -226,7 +227,7 @@ pub(super) fn stays(has_decisions: Option<bool>, form: PieceForm, text: &str) ->
 /// Says of a section by its headings whether its pieces are decisions that hold. None where they do not tell.
 pub(super) fn decisions_in(section: &BankSection) -> Option<bool> {
     let titles = section.path.iter().skip(usize::from(section.path.len() > 1));
-    let headed = titles.rev().find_map(|title| heading_category(title));
+    let headed = titles.rev().find_map(|title| heading_of(title));
     (headed == Some(BankCategory::Decision)).then(|| !is_historical(section))
 }
 
@@ -263,7 +264,7 @@ fn names_history(title: &str) -> bool {
         |word: &&str| SIGNS.contains(word) || OF_RECORDS.contains(word) || word.chars().all(|c| c.is_ascii_digit());
     let rest: Vec<&str> = words().filter(|word| !is_empty(word)).collect();
     title.trim_start().starts_with("history of ")
-        || words().any(|word| SIGNS.contains(&word)) && (rest.is_empty() || heading_category(&rest.join(" ")).is_some())
+        || words().any(|word| SIGNS.contains(&word)) && (rest.is_empty() || heading_of(&rest.join(" ")).is_some())
 }
 
 /// Returns where the heading of a section of earlier times is marked as historical.

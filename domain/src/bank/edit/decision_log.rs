@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::before_unclosed;
-use crate::bank::known::{date_of, undated};
+use crate::bank::pieces::{date_of, undated};
 use crate::bank::{BankDocument, BankInvalid, BankSection};
 use crate::memory::normalised;
 use crate::text::shortened;

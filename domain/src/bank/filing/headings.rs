@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use super::has_words;
 use super::places::{BankPlace, plain};
-use super::signs::heading_of;
-use crate::bank::known::date_of;
+use crate::bank::pieces::date_of;
+use crate::bank::signs::heading_of;
 use crate::bank::{BankDocument, BankPath, BankTextPiece, SECTION_SEPARATOR};
 use crate::memory::normalised;
 

@@ -1,7 +1,7 @@
 //! Labels in a text, such as `TODO:`: where one begins, a piece begins, and where its section tells it, it is left out.
 
-use super::signs::{begins_status, heading_of, label_of};
-use crate::bank::known::fence_of;
+use crate::bank::pieces::fence_of;
+use crate::bank::signs::{begins_status, heading_of, label_of};
 use crate::bank::{BankCategory, BankTextPiece, PieceForm};
 use crate::memory::normalised;
 

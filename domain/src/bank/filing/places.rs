@@ -1,7 +1,7 @@
 //! The places for pieces: for each category the files and sections that are meant for it, by the names that banks of
 //! several layouts have for them. The best one that exists is taken.
 
-use super::signs::heading_of;
+use crate::bank::signs::heading_of;
 use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, BankTextPiece, PieceForm, RenamedHeadings};
 use crate::memory::normalised;
 

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use super::*;
-use crate::bank::known::{block_spans, words_of};
+use crate::bank::pieces::{block_spans, words_of};
 use crate::bank::reading::{decisions_in, stays};
 use crate::bank::{BankDocument, BankInvalid, BankKind, BankSection, check_bounds, new_pieces, template};
 use crate::text::shortened;
