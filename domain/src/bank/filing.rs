@@ -228,7 +228,7 @@ fn operations_of(
     if is_new_section {
         operations.push(operation(BankOperationType::CreateSection, String::new()));
     }
-    let title = section.as_deref().and_then(|path| path.split(SECTION_SEPARATOR).last()).unwrap_or(file.stem());
+    let title = section.as_deref().and_then(|path| path.rsplit(SECTION_SEPARATOR).next()).unwrap_or(file.stem());
     let text = without_told_label(&piece.text, title);
     let kind = if is_dated { BankOperationType::PrependEntry } else { BankOperationType::Append };
     operations.push(operation(kind, written(piece.form, text, untold, category, is_dated.then(|| day(now)))));

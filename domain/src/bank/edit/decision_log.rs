@@ -56,7 +56,7 @@ impl<'a> DecisionTable<'a> {
         let count = |column| columns.iter().filter(|of| **of == column).count();
         let is_log =
             count(DecisionColumn::Decision) == 1 && count(DecisionColumn::Day) + count(DecisionColumn::Reason) > 0;
-        (is_table && is_log).then(|| Self { columns, rows: rows.iter().map(|row| cells(row)).collect() })
+        (is_table && is_log).then(|| Self { columns, rows: rows.iter().copied().map(cells).collect() })
     }
 
     fn cell(&self, row: &[&'a str], column: DecisionColumn) -> Option<&'a str> {
@@ -73,7 +73,7 @@ impl<'a> DecisionTable<'a> {
     fn row(&self, decision: &str, day: &str) -> String {
         let (day, decision) = (day_in(decision, day), undated(decision));
         let has_reason = self.columns.contains(&DecisionColumn::Reason);
-        let (what, why) = decision.split_once(REASON).filter(|_| has_reason).unwrap_or((&decision, ""));
+        let (what, why) = decision.split_once(REASON).filter(|_| has_reason).unwrap_or((&*decision, ""));
         let cell = |column: &DecisionColumn| match column {
             DecisionColumn::Day => day.clone(),
             DecisionColumn::Decision => escaped(what),
