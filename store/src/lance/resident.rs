@@ -57,8 +57,8 @@ const COMMITS_AT_ONCE: u64 = 8;
 /// The longest time that a search waits for another one that makes an owner index.
 const TIMEOUT: Duration = Duration::from_millis(50);
 /// The longest time that a search waits for another one that adds what came. Adding few rows takes less than searching
-/// the tables, so this is only reached where the disk or the machine is busy.
-const ADDING_TIMEOUT: Duration = Duration::from_millis(200);
+/// the tables, and one pass serves all that wait. So a busy machine, where a pass takes longer, is not made busier.
+const ADDING_TIMEOUT: Duration = Duration::from_secs(2);
 /// Owner indexes that were used within [`UNUSED_AFTER`] are brought up to date at this interval. It is shorter than the
 /// age at which upkeep prunes versions.
 const LOOK_EVERY: Duration = Duration::from_secs(2);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{BankFacts, OPTIMIZED_MIN_TOKENS, Shortening, ShorterPiece, aim, read};
+use super::{BankFacts, LeavesTo, OPTIMIZED_MIN_TOKENS, Shortening, ShorterPiece, aim, read};
 use crate::bank::imported::without_imported;
 use crate::bank::{BankFileReading, BankFiles, BankInvalid, BankPath};
 use crate::text::shortened;
@@ -46,7 +46,8 @@ pub fn next_long_file(
     longest.sort_by_key(|(_, reading)| Reverse(reading.tokens()));
     let long = |(path, reading): (BankPath, Arc<BankFileReading>)| {
         let tokens = reading.tokens();
-        let shortening = Shortening::of(&BTreeMap::from([(path.clone(), Arc::clone(&reading))]), facts, now, tokens);
+        let shortening =
+            Shortening::of(&BTreeMap::from([(path.clone(), Arc::clone(&reading))]), facts, now, LeavesTo::History);
         let may_leave =
             |piece: &&ShorterPiece| piece.is_old_entry(shortening.today) || piece.may_shorten && !piece.is_fresh;
         let free: BTreeSet<usize> = shortening.pieces.iter().filter(may_leave).map(|piece| piece.range.start).collect();
