@@ -17,6 +17,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from checks import Checks
 from messages_api import ScriptedModel
 
 WITHIN_S = 180
@@ -27,19 +28,13 @@ binary, modules = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
 claude = str(sorted(path for path in modules.glob("@anthropic-ai/claude-code-linux-*/claude") if "musl" not in str(path))[-1])
 codex = str(next(modules.glob("@openai/codex-linux-*/vendor/*/bin/codex")))
 gemini = str(modules / ".bin/gemini")
-failed = 0
+check = Checks("http")
 
 LESSON = {
     "title": "The loader needs a user in every session",
     "description": "When the loader ends with a KeyError for user.",
     "content": "Give every session a user before it is stored.",
 }
-
-
-def check(what, fine, why=""):
-    global failed
-    failed += not fine
-    print(f"{'ok  ' if fine else 'FAIL'} http {what}" + ("" if fine else f": {why}"), flush=True)
 
 
 class Responses(BaseHTTPRequestHandler):
@@ -135,4 +130,4 @@ with tempfile.TemporaryDirectory() as place:
         daemon.terminate()
         check("the daemon ends well", daemon.wait(timeout=30) == 0)
 
-sys.exit(1 if failed else 0)
+check.end()

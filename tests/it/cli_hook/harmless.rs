@@ -67,7 +67,7 @@ fn a_bank_of_a_newer_format_is_left_alone() {
     warned(&place).end();
     place.write("data/format_version", "9999\n");
     each_is_silent_and_in_time(&place, "the format is newer");
-    assert_eq!(std::fs::read_to_string(place.path("data/format_version")).unwrap(), "9999\n");
+    assert_eq!(fs::read_to_string(place.path("data/format_version")).unwrap(), "9999\n");
 }
 
 #[test]
