@@ -169,7 +169,7 @@ fn adopting_says_what_stays_and_what_is_filed_waits_for_a_folder_that_is_not_the
     );
     std::fs::remove_dir_all(place.path("project/notes")).unwrap();
     let updated = place.document(&["bank", "update", "We decided to use Rust for its types."]);
-    assert_eq!(updated["applied"][0]["target_file"], "systemPatterns.md", "{updated}");
+    assert_eq!(updated["applied"][0]["target_file"], "own.md", "{updated}");
     assert!(updated["previous_errors"].to_string().contains("waits for the folder"), "{updated}");
     assert!(!place.path("project/notes").exists(), "an update makes no folder in a checkout");
     let waiting = place.run(&["bank", "sync"]).exits(1).stderr;
