@@ -89,7 +89,7 @@ fn background_jobs_that_were_given_up_are_named_with_their_reason() {
         outcome: reasoning_bank_domain::memory::MemoryOutcome::Mixed,
         transcript: "t".into(),
     };
-    let now = jiff::Timestamp::UNIX_EPOCH;
+    let now = Timestamp::UNIX_EPOCH;
     let mut job = Job::queued(reasoning_bank_domain::memory::workspace::WorkspaceId::of_root("/p"), work, now);
     while job.state != JobState::Failed {
         job = job.begun(now).failed_once("llm_failed: no such model", now);
