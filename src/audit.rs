@@ -140,9 +140,9 @@ impl CommandAudit {
     pub(crate) fn open(data_dir: &Path) -> io::Result<Self> {
         let dir = data_dir.join(AUDIT);
         create_dir(&dir)?;
+        // Whoever runs this process owns a file that it has just made. One without a name is given to nobody.
+        let user = user_name(tempfile::tempfile_in(&dir)?.metadata()?.uid());
         let file = AuditFile::new(dir)?;
-        // Whoever runs this process owns the file that it has just made.
-        let user = user_name(file.file.metadata()?.uid());
         Ok(Self { file, user })
     }
 

@@ -53,7 +53,8 @@ impl NamedIds {
 }
 
 fn is_of_ids(name: &str) -> bool {
-    name == "id" || name.ends_with("_id") || name.ends_with("_ids")
+    let is_of_memories = matches!(name, "id" | "ids" | "supersedes" | "derived_from" | "reinstated");
+    is_of_memories || name.ends_with("_id") || name.ends_with("_ids")
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use jiff::Timestamp;
 use reasoning_bank_clients::AgentClient;
 use reasoning_bank_store::data_dir::{FORMAT_VERSION, HOOK_LOG, HOOK_LOG_OLD};
+use reasoning_bank_store::files::open_private;
 use serde::{Deserialize, Serialize};
 
 /// A file has at most this many bytes.
@@ -80,7 +80,7 @@ pub(crate) fn note_failure(data_dir: &Path, failure: &HookFailure) -> io::Result
     if fs::metadata(&path).is_ok_and(|file| file.len() + line.len() as u64 > FILE_BYTES) {
         fs::rename(&path, data_dir.join(HOOK_LOG_OLD))?;
     }
-    File::options().create(true).append(true).mode(0o600).open(&path)?.write_all(&line)
+    open_private(&path, File::options().append(true))?.write_all(&line)
 }
 
 /// Returns the hook that went wrong last, other than that its time was up; else the last one whose time was up. None

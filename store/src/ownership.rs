@@ -13,12 +13,25 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, openat, statat};
 
+use super::files::parent;
+
 const ROOT: u32 = 0;
 
-/// Gives a file that was just made in this directory to the owner of the directory, where root made it. A root that may
-/// not do so, as in some containers, keeps it and goes on.
-pub(crate) fn give_file(made: &File, dir: &Path) {
-    tell(give_to_owner(made, || dir.metadata()));
+/// Gives a file that was just made at this path to the owner of its directory, where root made it. A root that may not
+/// do so, as in some containers, keeps it and goes on.
+pub(crate) fn give_file(made: &File, path: &Path) {
+    let given = || -> io::Result<()> {
+        let about = made.metadata()?;
+        let Some(name) = path.file_name().filter(|_| about.uid() == ROOT) else { return Ok(()) };
+        let dir = File::options().read(true).custom_flags(libc::O_DIRECTORY).open(parent(path))?;
+        // Whoever owns what leads to the directory may have put another one in its place meanwhile.
+        let here = statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if (here.st_dev, here.st_ino) != (about.dev(), about.ino()) || about.nlink() != 1 {
+            return Ok(());
+        }
+        give_to_owner(made, || dir.metadata())
+    };
+    tell(given());
 }
 
 /// Gives a directory of this name that was just made in another one to the owner of that one, where root made it.
@@ -64,7 +77,8 @@ fn give_to_owner(made: &File, dir: impl FnOnce() -> io::Result<Metadata>) -> io:
     }
 }
 
-/// A file with several names stays as it is, because one of them may be elsewhere.
+/// Gives what root owns below a directory to this owner. What cannot be given is left out. A file with several names
+/// stays as it is, because one of them may be elsewhere.
 fn give_below(dir: impl AsFd, owner: &Metadata) -> io::Result<()> {
     for entry in Dir::read_from(&dir)? {
         let entry = entry?;
@@ -77,12 +91,12 @@ fn give_below(dir: impl AsFd, owner: &Metadata) -> io::Result<()> {
         let is_dir = FileType::from_raw_mode(about.st_mode) == FileType::Directory;
         if about.st_uid == ROOT && (is_dir || about.st_nlink == 1) {
             let (user, group) = (Uid::from_raw(owner.uid()), Gid::from_raw(owner.gid()));
-            chownat(&dir, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?;
+            tell(chownat(&dir, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from));
         }
         if is_dir {
             let name = OsStr::from_bytes(name.to_bytes());
             if let Ok(below) = openat(&dir, name, directory(), Mode::empty()) {
-                give_below(below, owner)?;
+                tell(give_below(below, owner));
             }
         }
     }

@@ -38,6 +38,8 @@ impl Schedule {
     /// [`BackupError::Place`], [`BackupError::Io`].
     pub fn check(&self, data_dir: &Path) -> Result<(), BackupError> {
         let dir = std::path::absolute(&self.dir).map_err(BackupError::io(&self.dir))?;
+        // What lies in a directory is known once that is there.
+        create_dir(data_dir).map_err(BackupError::io(data_dir))?;
         refuse_within(&dir, data_dir)?;
         create_dir(&dir).map_err(BackupError::io(&dir))?;
         tempfile::tempfile_in(&dir).map(drop).map_err(BackupError::io(&dir))
