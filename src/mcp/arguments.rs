@@ -135,6 +135,11 @@ impl ArgumentCheck<'_> {
         let within = |number: f64, min: &str, max: &str| {
             bound(min).is_none_or(|min| number >= min) && bound(max).is_none_or(|max| number <= max)
         };
+        // A bound of the argument's own is told already.
+        let allowed = |own: &str, most: usize| match schema.get(own) {
+            Some(_) => String::new(),
+            None => format!("; at most {most} are allowed"),
+        };
         let words = schema.get("enum").and_then(Value::as_array);
         let is_constant = schema.get("const").is_none_or(|word| word == value);
         if !admits(schema, value) || !is_constant || words.is_some_and(|words| !words.contains(value)) {
@@ -148,10 +153,10 @@ impl ArgumentCheck<'_> {
                 if text.parse::<uuid::Uuid>().is_ok() { Ok(()) } else { refuse(format!("is {}", found(value))) }
             }
             Value::String(text) if text.chars().count() > CHARS_MOST => {
-                refuse(format!("has {} characters; at most {CHARS_MOST} are allowed", text.chars().count()))
+                refuse(format!("has {} characters{}", text.chars().count(), allowed("maxLength", CHARS_MOST)))
             }
             Value::Array(items) if items.len() > ITEMS_MOST => {
-                refuse(format!("has {} items; at most {ITEMS_MOST} are allowed", items.len()))
+                refuse(format!("has {} items{}", items.len(), allowed("maxItems", ITEMS_MOST)))
             }
             Value::String(text) if !self.is_judged_elsewhere(path) => {
                 let chars = text.chars().count();

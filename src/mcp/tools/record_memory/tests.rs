@@ -40,9 +40,9 @@ fn far_too_much_is_refused_whoever_judges_it() {
     let lesson = |field: &str, value: Value| {
         taken::<Arguments>(&TOOL, json!({"title": "t", "description": "d", "content": "c", field: value})).unwrap_err()
     };
-    assert!(lesson("pattern_tags", json!(vec!["t"; 1_001])).ends_with("it has 1001 items; at most 1000 are allowed"));
+    assert!(lesson("pattern_tags", json!(vec!["t"; 1_001])).contains("it has 1001 items"));
     let long = lesson("content", json!("x".repeat(1_000_001)));
-    assert!(long.ends_with("it has 1000001 characters; at most 1000000 are allowed"), "{long}");
+    assert!(long.contains("it has 1000001 characters"), "{long}");
     let inside = lesson("error_context", json!({"error_type": "x".repeat(1_000_001)}));
     assert!(inside.starts_with("error_context.error_type"), "{inside}");
 }
