@@ -140,7 +140,14 @@ impl BankState {
     pub(super) fn update(&mut self, frame: UpdateFrame) {
         self.pending += u64::from(!frame.changed.is_empty());
         self.file(frame.changed, &BTreeSet::new());
-        self.metadata.extend(frame.metadata);
+        for (piece, mut of) in frame.metadata {
+            // A piece that is said again is as important as before.
+            if let Some(before) = self.metadata.get(&piece) {
+                of.importance = of.importance.max(before.importance);
+                of.tags.extend(before.tags.iter().filter(|tag| !of.tags.contains(tag)).cloned().collect::<Vec<_>>());
+            }
+            self.metadata.insert(piece, of);
+        }
         self.forget_metadata();
         if let Some(key) = frame.key {
             self.seen.push_back(key);
@@ -203,6 +210,13 @@ impl BankState {
                 true => self.ahead.remove(&path),
                 false => self.ahead.insert(path, text),
             };
+        }
+    }
+
+    /// Takes what was read last for what is to be written: its folder was made anew, and has nothing of it.
+    pub(super) fn put_base_ahead(&mut self) {
+        for (path, text) in std::mem::take(&mut self.base) {
+            self.ahead.entry(path).or_insert(text);
         }
     }
 

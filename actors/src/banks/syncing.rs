@@ -77,6 +77,9 @@ impl OpenBank {
         if !has_no_folder && (!has_records || !has_files) {
             let disk = self.read_settled(what_for)?;
             is_told |= self.name_left_alone(&disk, at);
+            if folder_changed && disk.files.is_empty() && disk.left_alone.is_empty() {
+                self.state.put_base_ahead();
+            }
             changed = self.state.absorb(&disk, at);
             if is_first && disk.files.is_empty() && !self.dir.is_adopted() {
                 self.state.set_texts(begin(self.place.key.kind()));

@@ -21,14 +21,17 @@ impl OpenBank {
         settings: &BankSettings,
         at: Timestamp,
     ) -> Result<Vec<(u64, BankNotice)>, Error> {
-        let is_longer = shorten::tell_of_length(self, settings, at);
         let told = self.state.notices_for(reader);
+        let is_longer = shorten::tell_of_length(self, settings, at);
         let is_noted = matches!(reader, NoticeReader::Caller(_)) && !told.is_empty();
         if !is_longer && !is_noted {
             return Ok(told);
         }
         // Whoever has the lock changes the bank. What is not noted is told again.
-        let Some(lock) = self.dir.try_lock().map_err(unusable)? else { return Ok(told) };
+        let Some(lock) = self.dir.try_lock().map_err(unusable)? else {
+            self.forget_look();
+            return Ok(told);
+        };
         let before = self.dir.look().map_err(unusable)?;
         self.refresh(&lock, at)?;
         if shorten::tell_of_length(self, settings, at) || is_longer {

@@ -66,7 +66,9 @@ impl BanksHandle {
             let lock = bank.lock()?;
             bank.refresh(&lock, at)?;
             let filed = file(bank, &lock, &request, by_model, at)?;
-            shorten::tell_of_length(bank, &settings, at);
+            if shorten::tell_of_length(bank, &settings, at) {
+                bank.store_notices(&lock);
+            }
             let is_due = shorten::is_due(bank, &settings, at);
             // A model has to be waited for, and nobody waits for the bank meanwhile.
             let is_left = is_due && settings.llm;

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::pieces::{COMMENT_END, ends_fence, fence_of, is_thematic_break, item_without_box, open_box};
-use super::tasks::{OpenItem, TaskPlace, is_marked_done, lists_tasks};
+use super::tasks::{OpenItem, TaskPlace, first_paragraph, is_marked_done, lists_tasks};
 use super::{BankDocument, BankInvalid};
 
 pub(super) use decision_log::decisions_of_table;
@@ -330,16 +330,12 @@ impl BankDocument {
 /// Reads the item of a list that a text begins with. Returns the end of its first paragraph and the words of its first
 /// line. None where it has a box, or a mark that it is done.
 fn plain_task(text: &str) -> Option<(usize, &str)> {
-    let mut lines = text.split_inclusive('\n');
-    let first = lines.next()?;
+    let first = text.split_inclusive('\n').next()?;
     let words = item_without_box(first)?;
-    let goes_on = |line: &&str| {
-        let is_text = !line.trim().is_empty() && fence_of(line).is_none();
-        is_text && line.starts_with("  ") && ListMarker::of(line.trim_start()).is_none()
-    };
-    let length = first.len() + lines.take_while(goes_on).map(str::len).sum::<usize>();
-    let end = text[..length].trim_end().len();
-    (!is_marked_done(&text[..end])).then_some((end, words))
+    let end = first_paragraph(text).len();
+    // The mark stands behind the marker of the list.
+    let start = first.find(words)?;
+    (!is_marked_done(&text[start..end])).then_some((end, words))
 }
 
 /// Returns the marker of the list that a text ends with, and whether its items have blank lines between them.

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::civil::Date;
 
+use super::edit::decisions_of_table;
 use super::filing::is_decision;
 use super::pieces::{BlockSpan, PieceForm, block_spans, date_of, piece_hash};
 use super::signs::heading_of;
@@ -221,7 +222,7 @@ pub(super) fn stays(has_decisions: Option<bool>, form: PieceForm, text: &str) ->
     form == PieceForm::OpenItem
         || is_tagged(text)
         || text.lines().any(|line| line.trim_start().starts_with("- [ ] "))
-        || has_decisions.unwrap_or_else(|| is_decision(form, text))
+        || has_decisions.unwrap_or_else(|| is_decision(form, text) || !decisions_of_table(text).is_empty())
 }
 
 /// Says of a section by its headings whether its pieces are decisions that hold. None where they do not tell.

@@ -5,14 +5,15 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::pieces::PieceForm;
+use super::pieces::{PieceForm, fence_of, item_without_box};
 use super::signs::heading_of;
 use super::{BankCategory, BankSection};
 
 /// The marks by which people say of an item without a box that it is done.
 static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words = r"(?:done|finished|completed|shipped|merged)";
-    Regex::new(&format!(r"(?i)^(?:~~|[✅✔☑])|[✅✔☑]$|(?:[(:]|\s[–—-])\s*{words}\s*[\d-]{{0,10}}\)?[.!]?$")).ok()
+    Regex::new(&format!(r"(?i)^(?:~~|[✅✔☑✓])|[✅✔☑✓]\u{{fe0f}}?$|(?:[(:]|\s[–—-])\s*{words}\s*[\d-]{{0,10}}\)?[.!]?$"))
+        .ok()
 });
 
 /// An item of a bank that is open.
@@ -34,7 +35,20 @@ pub(super) enum TaskPlace {
 
 /// Says whether a piece of a section is a task that has no box and is not done.
 pub(super) fn is_plain_task(lists_tasks: bool, form: PieceForm, text: &str) -> bool {
-    lists_tasks && form == PieceForm::Item && !is_marked_done(text)
+    lists_tasks && form == PieceForm::Item && !is_marked_done(first_paragraph(text))
+}
+
+/// Returns the first paragraph of an item, without the items and the code below it.
+pub(super) fn first_paragraph(item: &str) -> &str {
+    let begins_item = |words: &str| ["- ", "* ", "+ "].iter().any(|marker| words.starts_with(marker));
+    let goes_on = |line: &&str| {
+        let words = line.trim();
+        let is_text = !words.is_empty() && fence_of(line).is_none() && !begins_item(words);
+        is_text && line.starts_with("  ") && item_without_box(words).is_none()
+    };
+    let mut lines = item.split_inclusive('\n');
+    let first = lines.next().map_or(0, str::len);
+    item[..first + lines.take_while(goes_on).map(str::len).sum::<usize>()].trim_end()
 }
 
 /// Says whether the items under a heading are tasks. The title of a file says nothing of what stands under others.
@@ -60,10 +74,20 @@ mod tests {
     #[case("Write docs ✅", true)]
     #[case("Write docs: done.", true)]
     #[case("Write docs - done", true)]
+    #[case("✓ Write docs", true)]
+    #[case("✔\u{fe0f} Write docs", true)]
     #[case("Ask what is done", false)]
     #[case("Finish what is half-done", false)]
     #[case("Write docs: done by Ana", false)]
     fn an_item_without_a_box_may_be_marked_as_done(#[case] item: &str, #[case] is_done: bool) {
         assert_eq!(is_marked_done(item), is_done);
+    }
+
+    #[rstest]
+    #[case("Write docs (done 2026-11-25)\n  - for the API", false)]
+    #[case("Write docs\n  for all (done 2026-11-25)", false)]
+    #[case("Write docs\n  - for the API (done 2026-11-25)", true)]
+    fn an_item_is_done_by_its_first_paragraph(#[case] item: &str, #[case] is_task: bool) {
+        assert_eq!(is_plain_task(true, PieceForm::Item, item), is_task);
     }
 }

@@ -71,7 +71,9 @@ impl<'a> DecisionTable<'a> {
     }
 
     fn row(&self, decision: &str, day: &str) -> String {
-        let (day, decision) = (day_in(decision, day), undated(decision));
+        let day = day_in(decision, day);
+        // Without a column for it, the day stays with the decision.
+        let decision = if self.columns.contains(&DecisionColumn::Day) { undated(decision) } else { decision.into() };
         let has_reason = self.columns.contains(&DecisionColumn::Reason);
         let (what, why) = decision.split_once(REASON).filter(|_| has_reason).unwrap_or((&*decision, ""));
         let cell = |column: &DecisionColumn| match column {
@@ -87,8 +89,8 @@ impl<'a> DecisionTable<'a> {
 /// Returns the decisions of a table, each with its reason where it has one. There are none where the piece is another
 /// one.
 pub(in crate::bank) fn decisions_of_table(piece: &str) -> Vec<String> {
-    let lines: Vec<&str> = piece.lines().collect();
-    let Some(table) = DecisionTable::of(&lines).filter(|_| piece.starts_with('|')) else { return Vec::new() };
+    let lines: Vec<&str> = piece.lines().skip_while(|line| !line.trim_start().starts_with('|')).collect();
+    let Some(table) = DecisionTable::of(&lines) else { return Vec::new() };
     let decision = |row: &Vec<&str>| {
         let what = table.cell(row, DecisionColumn::Decision)?.replace("\\|", "|");
         let why = table.cell(row, DecisionColumn::Reason).map(|why| why.replace("\\|", "|"));

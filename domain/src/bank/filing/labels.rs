@@ -40,7 +40,8 @@ fn by_lines(piece: BankTextPiece) -> Vec<BankTextPiece> {
 }
 
 fn by_sentences(piece: BankTextPiece) -> Vec<BankTextPiece> {
-    if piece.form == PieceForm::Code || piece.form == PieceForm::OpenItem || has_code(&piece.text) {
+    let has_table = piece.text.lines().any(|line| line.trim_start().starts_with('|'));
+    if piece.form == PieceForm::Code || piece.form == PieceForm::OpenItem || has_code(&piece.text) || has_table {
         return vec![piece];
     }
     let text = piece.text.as_str();
