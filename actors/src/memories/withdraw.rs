@@ -36,8 +36,9 @@ impl MemoriesHandle {
             return Ok(Vec::new());
         }
         let id = self.workspaces.resolve(workspace, deadline).await?.workspace.id;
-        let withdrawals: Vec<Withdrawal> =
-            taken_back.iter().map(|wrong| Withdrawal::of(wrong, standing, &id)).collect();
+        let withdrawals = taken_back.iter().map(|wrong| Withdrawal::of(wrong, standing, &id));
+        // A lesson that stands for another exchange of the file stays.
+        let withdrawals: Vec<Withdrawal> = withdrawals.filter(|of| !standing.contains(&Some(of.lesson))).collect();
         self.withdraw_these(&withdrawals, workspace, deadline).await
     }
 
@@ -70,7 +71,7 @@ impl MemoriesHandle {
     ) -> Result<Vec<MemoryId>, Error> {
         let recall = Recall {
             visible: Visible::readers_of(lesson),
-            conditions: Conditions { without_warnings: true, ..Conditions::default() },
+            conditions: Conditions { without_warnings: !lesson.is_warning(), ..Conditions::default() },
             with_superseded: false,
             text: Some(lesson.title.clone()),
             vector,

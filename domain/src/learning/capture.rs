@@ -127,7 +127,7 @@ impl CaptureRefusal {
             Self::OneOff => "the answer fits this one occasion only",
             Self::RestatesQuestion => "the answer says little more than the question",
             Self::TooThin => "too little of the answer would help with another task",
-            Self::TakenBack => "what was said next takes the answer back",
+            Self::TakenBack => "what was said later takes the answer back",
             Self::Invalid => "no valid lesson could be made of it",
         }
     }

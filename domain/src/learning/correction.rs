@@ -1,4 +1,5 @@
-//! Corrections: whether what somebody says next takes back the answer before it, because it did not work or was wrong.
+//! Corrections: whether what somebody says later takes back an answer, because it did not work or was wrong. That is the
+//! answer before it, those that were gone along with on the way, or the one before where only that one is named.
 //! The first sentences decide. A question, a condition and a request for something else take nothing back. What surely
 //! speaks of the answer ("that did not work") takes it back in each of them. What may speak of something else ("the
 //! same error") does so until the message turns to something else, or behind a word such as "but". Praise behind an
@@ -15,7 +16,7 @@ use regex::{Match, Regex};
 
 use super::capture::sentences;
 use super::transcript::Exchange;
-use crate::retrieval::standalone::only_carries_on;
+use crate::retrieval::standalone::{only_carries_on, stands_alone};
 use crate::text::terms;
 
 pub use standing::{TakenBackExchange, left_standing};
@@ -99,7 +100,10 @@ fn before(exchanges: &[Exchange], n: usize) -> Option<usize> {
 /// Returns the exchange that an objection behind the exchange at `last` is about: that one, or the one before it where
 /// the objection names what was asked there, and nothing of what was asked last.
 fn objected_to(exchanges: &[Exchange], last: usize, objection: &str) -> usize {
-    let Some(earlier) = before(exchanges, last) else { return last };
+    // A question that does not say by itself what it is about goes on from the one before it.
+    let Some(earlier) = before(exchanges, last).filter(|_| stands_alone(&exchanges[last].question)) else {
+        return last;
+    };
     let said: HashSet<String> = telling_terms(objection).collect();
     let named = |asked: usize, other: usize| {
         let Exchange { question, answer, .. } = &exchanges[other];
@@ -118,7 +122,7 @@ fn telling_terms(text: &str) -> impl Iterator<Item = String> {
 
 /// Tells whether a message asks nothing and only goes along with what was said, such as `ok, I'll try that`.
 fn goes_along(message: &str) -> bool {
-    !message.contains(['?', '？']) && {
+    !message.contains(['?', '？']) && !phrases::ASKS_FOR_MORE.is_match(message) && {
         let rest = phrases::GOES_ALONG.replace_all(message, " ");
         rest.trim_matches(|c: char| !c.is_alphanumeric()).is_empty() || only_carries_on(&rest)
     }
@@ -233,6 +237,9 @@ mod tests {
         for of_last in ["That did not work.", "The logs of the job are empty, that did not work."] {
             assert_eq!(taken_back(&[memory(), logs(), answered(of_last, "a")]), [false, true, false], "{of_last}");
         }
+        let follow_up = answered("And the logs?", "Run `yarn logs` with the id of the application.");
+        let objection = answered("That is wrong: the Spark job ran out of memory.", "a");
+        assert_eq!(taken_back(&[memory(), follow_up, objection]), [false, true, false], "it goes on from the question");
         let of_another = Exchange { session: Some("another".into()), ..logs() };
         assert_eq!(taken_back(&[memory(), of_another, answered(out_of_memory, "a")]), [false; 3]);
     }
@@ -271,6 +278,8 @@ mod tests {
     #[case("ありがとうございます。試してみます。", true)]
     #[case("谢谢，我试试。", true)]
     #[case("Thanks. Rename the file.", false)]
+    #[case("continue", false)]
+    #[case("Okay, next step.", false)]
     #[case("Thanks, does it work with two tenants?", false)]
     #[case("Now the second part: the login page.", false)]
     #[case("Danke! Jetzt die Anmeldung.", false)]

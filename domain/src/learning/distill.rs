@@ -173,13 +173,14 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     (lessons.into_iter().map(|(_, lesson)| lesson).collect(), None)
 }
 
-/// Returns the strategies that rules would have drawn from the exchanges of a session that an objection takes back.
+/// Returns the lessons that rules would have drawn from the exchanges of a session that an objection takes back.
 pub fn taken_back_by_rules(work: &Work) -> Vec<Lesson> {
     let Work::Distill { transcript, .. } = work else { return Vec::new() };
     let Ok(read) = transcript::read(transcript.as_bytes()) else { return Vec::new() };
     let exchanges: Vec<Exchange> = read.exchanges.into_iter().map(|exchange| scrubbed(exchange).0).collect();
     let objections = Objections::of(&exchanges);
-    let taken_back = exchanges.iter().enumerate().filter(|(n, _)| objections.has_taken_back(*n));
+    let is_worth = |of: &Exchange| assess(&of.question, &of.answer, &Thresholds::default()).verdict.is_ok();
+    let taken_back = exchanges.iter().enumerate().filter(|(n, of)| objections.has_taken_back(*n) && is_worth(of));
     taken_back.map(|(_, exchange)| lesson_of(exchange)).collect()
 }
 

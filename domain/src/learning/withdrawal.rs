@@ -42,7 +42,6 @@ pub fn is_of_same_session(stored: &Memory, lesson: &Memory) -> bool {
 /// already, was recorded by somebody, helped anybody, is pinned, or was brought back before.
 pub fn is_to_be_withdrawn(memory: &Memory, evidence: &Evidence) -> bool {
     let is_learned = matches!(memory.source_type, SourceType::PassiveLearning | SourceType::Distilled)
-        && !memory.is_warning()
         && memory.scope == Scope::Project;
     let is_vouched_for = memory.pinned || positive(evidence) > 0 || evidence.count(SignalKind::Reinstated) > 0;
     memory.status == Status::Active && is_learned && !is_vouched_for
@@ -59,11 +58,12 @@ mod tests {
         let learned = Memory { source_type: SourceType::PassiveLearning, ..strategy(1) };
         assert!(is_to_be_withdrawn(&learned, &none));
         assert!(is_to_be_withdrawn(&Memory { source_type: SourceType::Distilled, ..strategy(1) }, &none));
+        let of_an_error = Memory { source_type: SourceType::PassiveLearning, ..warning(1) };
+        assert!(is_to_be_withdrawn(&of_an_error, &none), "an answer about an error may be wrong as well");
         for other in [
             strategy(1),
             Memory { pinned: true, ..learned.clone() },
             Memory { status: Status::Archived, ..learned.clone() },
-            Memory { source_type: SourceType::PassiveLearning, ..warning(1) },
         ] {
             assert!(!is_to_be_withdrawn(&other, &none), "{other:?}");
         }

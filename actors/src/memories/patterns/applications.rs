@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use futures::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules, Visibility};
 use reasoning_bank_domain::memory::Memory;
@@ -22,6 +23,8 @@ use crate::runtime::Deadline;
 const PAGE: usize = 500;
 /// The most applications of a pattern that are looked at.
 const APPLICATIONS_MOST: usize = 20_000;
+/// The number of episodes that are read at the same time.
+const EPISODES_AT_ONCE: usize = 16;
 /// The most traces that a pattern is compared with, the newest ones.
 const COMPARED_MOST: usize = 5_000;
 
@@ -96,22 +99,19 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<JudgedApplications, Error> {
         let applications = self.applications(ids, deadline).await?;
-        let mut episodes = BTreeMap::new();
+        let mut told = BTreeMap::new();
         for application in applications.iter().filter(|application| application.at >= since) {
-            if episodes.contains_key(&application.episode_id) {
-                continue;
-            }
-            let of = Some(application.workspace_id.clone());
-            let row = self.store.episode(application.episode_id, of, deadline).await?;
-            if let Some(trace) = row.filter(|row| !row.state.is_deleted()).map(|row| row.trace) {
-                // The session that reported the application is the one that it counts for.
-                episodes.insert(
-                    trace.trace_id,
-                    EpisodeFacts { session: application.session.clone(), ..EpisodeFacts::of_trace(&trace) },
-                );
-            }
+            // The session that reported the application is the one that it counts for.
+            let of = (application.workspace_id.clone(), application.session.clone());
+            told.entry(application.episode_id).or_insert(of);
         }
-        Ok(JudgedApplications { applications, episodes })
+        let reads = stream::iter(told).map(|(id, (workspace, session))| async move {
+            let row = self.store.episode(id, Some(workspace), deadline).await?;
+            let trace = row.filter(|row| !row.state.is_deleted()).map(|row| row.trace);
+            Ok::<_, Error>(trace.map(|trace| (id, EpisodeFacts { session, ..EpisodeFacts::of_trace(&trace) })))
+        });
+        let read: Vec<_> = reads.buffer_unordered(EPISODES_AT_ONCE).try_collect().await?;
+        Ok(JudgedApplications { applications, episodes: read.into_iter().flatten().collect() })
     }
 
     /// Reads the episodes of a workspace that applications may be compared with, the newest first.

@@ -218,6 +218,10 @@ pub(super) static GOES_ALONG: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&words, &unspaced, &[])
 });
 
+/// These words ask for more than was said, so that what follows is an answer of its own.
+pub(super) static ASKS_FOR_MORE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(&[r"continue|proceed|carry on|keep going|go on|next(?: (?:one|step|part))?"], &[], &[]));
+
 /// These terms are in objections to anything, so that they do not say what one is about.
 pub(super) const SAYS_LITTLE: [&str; 24] = [
     "again", "back", "chang", "correct", "did", "error", "fail", "fix", "get", "help", "issu", "make", "need", "out",
