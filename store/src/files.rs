@@ -57,7 +57,7 @@ pub(crate) fn create_file(path: &Path) -> io::Result<File> {
 /// Creates a file that was not there, for its owner alone, and opens it as the options say.
 pub fn create_private(path: &Path, options: &OpenOptions) -> io::Result<File> {
     let file = options.clone().mode(0o600).create_new(true).open(path)?;
-    give_file(&file, path);
+    give_file(&file, parent(path), path.file_name());
     Ok(file)
 }
 
@@ -93,7 +93,7 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
 pub fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
     let dir = parent(path);
     let mut file = tempfile::NamedTempFile::new_in(dir)?;
-    give_file(file.as_file(), file.path());
+    give_file(file.as_file(), dir, file.path().file_name());
     file.write_all(content)?;
     sync(path, file.as_file())?;
     file.persist(path)?;
@@ -154,7 +154,7 @@ pub(crate) fn sync_data(path: &Path, file: &File) -> io::Result<()> {
     file.sync_data()
 }
 
-pub(crate) fn parent(path: &Path) -> &Path {
+fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -13,17 +13,15 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, openat, statat};
 
-use super::files::parent;
-
 const ROOT: u32 = 0;
 
-/// Gives a file that was just made at this path to the owner of its directory, where root made it. A root that may not
-/// do so, as in some containers, keeps it and goes on.
-pub(crate) fn give_file(made: &File, path: &Path) {
+/// Gives a file of this name that was just made in a directory to the owner of the directory, where root made it. A root
+/// that may not do so, as in some containers, keeps it and goes on.
+pub(crate) fn give_file(made: &File, dir: &Path, name: Option<&OsStr>) {
     let given = || -> io::Result<()> {
         let about = made.metadata()?;
-        let Some(name) = path.file_name().filter(|_| about.uid() == ROOT) else { return Ok(()) };
-        let dir = File::options().read(true).custom_flags(libc::O_DIRECTORY).open(parent(path))?;
+        let Some(name) = name.filter(|_| about.uid() == ROOT) else { return Ok(()) };
+        let dir = File::options().read(true).custom_flags(libc::O_DIRECTORY).open(dir)?;
         // Whoever owns what leads to the directory may have put another one in its place meanwhile.
         let here = statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
         if (here.st_dev, here.st_ino) != (about.dev(), about.ino()) || about.nlink() != 1 {

@@ -236,7 +236,7 @@ impl FileTree {
         let mode = if self.is_in_checkout() { 0o666 } else { 0o600 };
         let written = (|| {
             let mut file = File::options().write(true).create_new(true).mode(mode).open(&staged)?;
-            give_file(&file, &staged);
+            give_file(&file, folder(&staged), staged.file_name());
             file.write_all(form.encode(text).as_bytes())?;
             if let Some(existing) = &existing {
                 file.set_permissions(existing.permissions())?;
