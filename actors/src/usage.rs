@@ -11,7 +11,6 @@ use reasoning_bank_domain::memory::ids::{MemoryId, SignalId, TraceId};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind, id_of_shown};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::system::restart::Restart;
-use uuid::Uuid;
 
 use crate::conflict::retry_on_conflict;
 use crate::error::Error;
@@ -261,14 +260,15 @@ impl UnstoredSignals {
             return Ok(());
         }
         workspaces.still_there(&resolved, deadline).await?;
-        let shown: HashSet<Uuid> = self.signals.iter().map(|(_, memory, ..)| memory.uuid()).collect();
-        let there = store.existing_ids(shown.into_iter().collect(), deadline).await?;
+        let shown: HashSet<MemoryId> = self.signals.iter().map(|(_, memory, ..)| *memory).collect();
+        let rows = store.get(shown.into_iter().collect(), deadline).await?;
+        let there: HashSet<MemoryId> = rows.into_iter().map(|row| row.memory.id).collect();
         let signal = |(id, memory_id, session, at)| {
             let workspace = resolved.workspace.id.clone();
             let shown = Signal::new(id, memory_id, workspace, SignalKind::Shown, at);
             Record::Signal(Signal { session: Some(session), ..shown })
         };
-        let of_there = self.signals.into_iter().filter(|(_, memory, ..)| there.contains(&memory.uuid()));
+        let of_there = self.signals.into_iter().filter(|(_, memory, ..)| there.contains(memory));
         let records: Vec<Record> = of_there.map(signal).collect();
         for batch in records.chunks(AT_ONCE) {
             store.commit(batch.to_vec(), deadline).await?;
