@@ -1,6 +1,6 @@
 //! The pieces that a bank says already.
 
-use super::edit::decisions_of_table;
+use super::edit::{REASON, decisions_of_table};
 use super::pieces::{PieceForm, blocks, undated, words_of};
 use super::tasks::{is_plain_task, lists_tasks};
 use super::{BankDocument, BankFiles, BankSection};
@@ -39,8 +39,8 @@ impl<'a> KnownPieces<'a> {
     pub(super) fn has(&mut self, form: PieceForm, text: &str) -> bool {
         let piece = KnownPiece::of(form, text);
         // A piece that says the same has all words of this one but the articles. Few other pieces have the longest
-        // word, so it is looked for first.
-        let words = piece.words.split(' ').filter(|word| word.is_ascii());
+        // word, so it is looked for first. A table has its reasons in a column, without the word before them.
+        let words = piece.words.split(' ').filter(|word| word.is_ascii() && *word != REASON.trim());
         let longest = words.max_by_key(|word| word.len()).unwrap_or_default();
         let says = |known: &KnownPiece| known.words.contains(longest) && known.says(&piece);
         let in_file = |file: &mut KnownFile<'_>| file.lower.contains(longest) && file.pieces().iter().any(says);
