@@ -340,6 +340,7 @@ async fn permissions_say_which_tools_are_listed_and_may_be_called() {
         "search_episodes",
         "get_episode",
         "get_artefact",
+        "activate",
     ];
     assert_eq!(listed, [reading.as_slice(), &more].concat());
     for tool in daemon.session(Some(&all)).await.tools().await {
