@@ -50,6 +50,7 @@ fn a_hundred_thousand_observations_of_a_graph_are_given_while_they_are_written()
 }
 
 #[test]
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn a_database_of_a_hundred_thousand_observations_is_never_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("claude-mem.db");

@@ -117,6 +117,7 @@ mod tests {
     }
 
     /// A directory of another user; `None` where this is not root, who alone can make one.
+    #[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
     fn of_service() -> Option<tempfile::TempDir> {
         let dir = tempfile::tempdir().unwrap();
         if owner(dir.path()).0 != ROOT {

@@ -73,6 +73,7 @@ fn of_others(dir: &Path) -> Vec<PathBuf> {
 
 /// Root runs commands on the data directory of a daemon that runs as another user.
 #[test]
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn what_root_makes_in_the_data_directory_of_a_service_belongs_to_the_service() {
     let place = Place::new();
     let [data, restored, backup] = ["data", "restored", "backup"].map(|name| place.path(name));

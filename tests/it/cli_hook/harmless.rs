@@ -156,6 +156,7 @@ fn runs_on_a_file_system(place: &Place, prepare: &str) -> Option<Vec<HookRun>> {
 }
 
 #[test]
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn a_full_and_a_read_only_file_system_keep_no_agent_from_its_work() {
     let fill = "{ head -c 100000000 /dev/zero >\"$MOUNTED/filler\" 2>/dev/null || true; }";
     for (case, prepare) in [("full", fill), ("read-only", "mount -o remount,ro \"$MOUNTED\"")] {
