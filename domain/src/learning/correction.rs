@@ -64,7 +64,8 @@ impl Objections {
     /// Notes which answers an objection takes back that was said behind the exchange at `last`. Returns the exchange
     /// that it objects to.
     fn note(&mut self, exchanges: &[Exchange], last: usize, objection: &str) -> usize {
-        let mut wrong = objected_to(exchanges, last, objection);
+        // An answer that puts another right answers the same question.
+        let mut wrong = if self.corrected[last].is_some() { last } else { objected_to(exchanges, last, objection) };
         self.taken_back[wrong] = true;
         // Who only went along with an answer objects to that answer.
         while let Some(answer) = before(exchanges, wrong).filter(|_| goes_along(&exchanges[wrong].question)) {
@@ -237,6 +238,9 @@ mod tests {
         for of_last in ["That did not work.", "The logs of the job are empty, that did not work."] {
             assert_eq!(taken_back(&[memory(), logs(), answered(of_last, "a")]), [false, true, false], "{of_last}");
         }
+        let again = answered("Nope, still broken.", "Then the partitions are skewed.");
+        let repeated = answered(out_of_memory, "Then use a larger machine.");
+        assert_eq!(taken_back(&[memory(), again, repeated]), [true, true, false], "both answer the same question");
         let follow_up = answered("And the logs?", "Run `yarn logs` with the id of the application.");
         let objection = answered("That is wrong: the Spark job ran out of memory.", "a");
         assert_eq!(taken_back(&[memory(), follow_up, objection]), [false, true, false], "it goes on from the question");
