@@ -26,13 +26,13 @@ pub(super) struct Remembered {
 
 struct RememberedAnswer {
     texts: BankFiles,
-    question: BankAsked,
+    question: AskedPart,
     answer: BankAnswer,
 }
 
 /// The part of a bank that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct BankAsked {
+pub(super) struct AskedPart {
     pub(super) files: Vec<BankPath>,
     pub(super) offset: usize,
     pub(super) max_tokens: usize,
@@ -117,12 +117,12 @@ impl Remembered {
     }
 
     /// Returns the answer to a question, where it was the last one and the texts are still the same.
-    pub(super) fn answer(&self, texts: &BankFiles, question: &BankAsked) -> Option<BankAnswer> {
+    pub(super) fn answer(&self, texts: &BankFiles, question: &AskedPart) -> Option<BankAnswer> {
         let same = |last: &&RememberedAnswer| last.question == *question && last.texts == *texts;
         self.answer.as_ref().filter(same).map(|last| last.answer.clone())
     }
 
-    pub(super) fn remember(&mut self, texts: BankFiles, question: BankAsked, answer: BankAnswer) {
+    pub(super) fn remember(&mut self, texts: BankFiles, question: AskedPart, answer: BankAnswer) {
         self.answer = Some(RememberedAnswer { texts, question, answer });
     }
 }
@@ -135,13 +135,13 @@ mod tests {
     fn an_answer_is_remembered_until_a_text_or_the_question_is_another() {
         let mut remembered = Remembered::default();
         let texts = BankFiles::from([("notes.md".parse().unwrap(), "# Notes\n\n- one\n".to_owned())]);
-        let question = BankAsked { files: Vec::new(), offset: 0, max_tokens: 100, day: Date::constant(2026, 11, 25) };
+        let question = AskedPart { files: Vec::new(), offset: 0, max_tokens: 100, day: Date::constant(2026, 11, 25) };
         assert!(remembered.answer(&texts, &question).is_none());
         let answer = BankAnswer { content: texts.clone(), ..BankAnswer::default() };
         remembered.remember(texts.clone(), question.clone(), answer.clone());
         let again = remembered.answer(&texts, &question).unwrap();
         assert!(Arc::ptr_eq(&again.fenced, &answer.fenced), "its fences are made once");
-        let tomorrow = BankAsked { day: Date::constant(2026, 11, 26), ..question.clone() };
+        let tomorrow = AskedPart { day: Date::constant(2026, 11, 26), ..question.clone() };
         assert!(remembered.answer(&texts, &tomorrow).is_none());
         assert!(remembered.answer(&BankFiles::new(), &question).is_none());
         assert!(remembered.tokens(&texts) > 0 && remembered.tokens(&BankFiles::new()) == 0);

@@ -12,7 +12,7 @@ use reasoning_bank_domain::learning::job::day_of;
 
 use super::notice::NoticeSeverity;
 use super::open_bank::{BankLock, OpenBank};
-use super::remembered::{BankAnswer, BankAsked, Remembered};
+use super::remembered::{AskedPart, BankAnswer, Remembered};
 use super::state::{BankState, LastingCause};
 use super::{ActivateBank, ActivatedBank, BankSettings, BanksHandle};
 use crate::error::Error;
@@ -28,7 +28,7 @@ pub(super) fn shown(bank: &mut OpenBank, request: &ActivateBank, at: Timestamp) 
     let tokens = bank.remembered.tokens(&texts);
     let files = texts.keys().cloned().collect();
     let (day, max_tokens) = (day_of(at), request.max_tokens);
-    let question = BankAsked { files: request.files.clone(), offset: request.offset, max_tokens, day };
+    let question = AskedPart { files: request.files.clone(), offset: request.offset, max_tokens, day };
     let answer = match bank.remembered.answer(&texts, &question) {
         Some(answer) => answer,
         None => {

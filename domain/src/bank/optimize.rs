@@ -104,7 +104,11 @@ fn by_ranks(
     leaves_to: LeavesTo,
 ) -> OptimizedBank {
     shortened(files, above, facts, now, leaves_to, |shortening| {
-        let aim = aim(above);
+        let aim = match leaves_to {
+            LeavesTo::History => aim(above),
+            // The lines about what left have tokens, too.
+            LeavesTo::Files => above * AIM_PERCENT / 100,
+        };
         shortening.collapse_old(OPTIMIZED_MIN_TOKENS.min(aim));
         for rank in [Rank::Discussion, Rank::Implementation, Rank::Architecture] {
             shortening.collapse(rank, aim);

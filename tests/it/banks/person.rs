@@ -139,6 +139,17 @@ fn an_update_of_a_file_that_cannot_be_written_says_so_and_is_kept() {
 }
 
 #[test]
+fn an_update_with_nothing_to_file_says_so() {
+    let place = place_with_banks("");
+    let told = place.run(&["bank", "update", "ok, thanks"]).ok().stdout;
+    assert!(told.contains("info: there is nothing to file in this text\n"), "{told}");
+    assert!(!told.contains("says it already"), "{told}");
+    place.run(&["bank", "update", "Finished the search page."]).ok();
+    let told = place.run(&["bank", "update", "Finished the search page."]).ok().stdout;
+    assert!(told.starts_with("nothing was added: the bank says it already"), "{told}");
+}
+
+#[test]
 fn a_bank_is_moved_into_the_repository_while_a_server_works_with_it() {
     let place = place_with_banks("");
     git(&place, &["init", "-q"]);
