@@ -15,6 +15,7 @@ pub(crate) use named_ids::NamedIds;
 use reasoning_bank_domain::access::{NamedToken, Principal};
 use reasoning_bank_store::data_dir::AUDIT;
 use reasoning_bank_store::files::{create_dir, create_private, remove_if_there};
+use reasoning_bank_store::ownership::own_uid;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
@@ -140,10 +141,7 @@ impl CommandAudit {
     pub(crate) fn open(data_dir: &Path) -> io::Result<Self> {
         let dir = data_dir.join(AUDIT);
         create_dir(&dir)?;
-        // Whoever runs this process owns a file that it has just made. One without a name is given to nobody.
-        let user = user_name(tempfile::tempfile_in(&dir)?.metadata()?.uid());
-        let file = AuditFile::new(dir)?;
-        Ok(Self { file, user })
+        Ok(Self { file: AuditFile::new(dir)?, user: user_name(own_uid()?) })
     }
 
     /// Notes that the user of this machine ran a command about these ids.

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use reasoning_bank_domain::text::hex::hex;
 use reasoning_bank_store::files::try_lock;
+use reasoning_bank_store::ownership::own_uid;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -180,12 +181,6 @@ async fn ask_one(mut stream: UnixStream, question: &HookQuestion) -> io::Result<
     let mut reply = String::new();
     BufReader::new(stream.take(LINE_BYTES)).read_line(&mut reply).await?;
     Ok(serde_json::from_str(&reply)?)
-}
-
-/// Returns the user of this process, as the other end of a socket sees him.
-fn own_uid() -> io::Result<u32> {
-    let (one, _other) = UnixStream::pair()?;
-    Ok(one.peer_cred()?.uid())
 }
 
 /// Returns the directory of the sockets, which is made where it is not there.

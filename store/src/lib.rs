@@ -17,7 +17,7 @@ pub mod files;
 mod frames;
 mod lance;
 mod lease;
-mod ownership;
+pub mod ownership;
 mod token_account;
 mod trace_files;
 mod working_logs;

@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::Path;
@@ -14,6 +14,15 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, openat, statat};
 
 const ROOT: u32 = 0;
+
+/// Returns the user of this process, who owns the pipe that it makes.
+///
+/// # Errors
+/// The process has too many open files.
+pub fn own_uid() -> io::Result<u32> {
+    let (reader, _writer) = io::pipe()?;
+    Ok(File::from(OwnedFd::from(reader)).metadata()?.uid())
+}
 
 /// Gives a file of this name that was just made in a directory to the owner of the directory, where root made it. A root
 /// that may not do so, as in some containers, keeps it and goes on.
@@ -47,7 +56,7 @@ pub(crate) fn give_tree(dir: &Path) {
     let given = || {
         let opened = File::options().read(true).custom_flags(libc::O_DIRECTORY).open(dir)?;
         let owner = opened.metadata()?;
-        if owner.uid() == ROOT || tempfile::tempfile_in(dir)?.metadata()?.uid() != ROOT {
+        if owner.uid() == ROOT || own_uid()? != ROOT {
             return Ok(());
         }
         give_below(&opened, &owner)
