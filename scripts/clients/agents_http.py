@@ -13,20 +13,18 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from checks import Checks
 from messages_api import ScriptedModel
+from stand_in import CLAUDE, CODEX, StandIn, native, served
 
 WITHIN_S = 180
 KEY = "git:example.org/team/shop"
 BEARER = "Bearer ${REASONING_BANK_TOKEN}"
 
 binary, modules = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
-claude = str(sorted(path for path in modules.glob("@anthropic-ai/claude-code-linux-*/claude") if "musl" not in str(path))[-1])
-codex = str(next(modules.glob("@openai/codex-linux-*/vendor/*/bin/codex")))
+claude, codex = native(modules, CLAUDE), native(modules, CODEX)
 gemini = str(modules / ".bin/gemini")
 check = Checks("http")
 
@@ -37,34 +35,22 @@ LESSON = {
 }
 
 
-class Responses(BaseHTTPRequestHandler):
-    """A stand-in for the Responses API, which says one word. `asked` has the bodies of the requests."""
+class Responses(StandIn):
+    """A stand-in for the Responses API, which says one word. `requests` has the bodies of the requests."""
 
-    protocol_version = "HTTP/1.1"
-    asked = []
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, body, kind):
-        self.send_response(200)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+    requests = []
 
     def do_GET(self):
-        self.answer(b'{"models": [], "data": []}', "application/json")
+        self.answer(b'{"models": [], "data": []}')
 
     def do_POST(self):
-        Responses.asked.append(self.rfile.read(int(self.headers.get("content-length", 0))).decode())
+        Responses.requests.append(self.asked())
         said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]}
         usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
         events = [{"type": "response.created", "response": {"id": "r"}},
                   {"type": "response.output_item.done", "item": said},
                   {"type": "response.completed", "response": {"id": "r", "usage": usage}}]
-        stream = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
-        self.answer(stream.encode(), "text/event-stream")
+        self.stream((event["type"], event) for event in events)
 
 
 with tempfile.TemporaryDirectory() as place:
@@ -116,14 +102,13 @@ with tempfile.TemporaryDirectory() as place:
         check("gemini-cli lists the server as connected", "Connected" in listed.stdout + listed.stderr, listed)
 
         run(codex, "mcp", "add", "reasoning-bank", "--url", url, "--bearer-token-env-var", "REASONING_BANK_TOKEN")
-        responses = ThreadingHTTPServer(("127.0.0.1", 0), Responses)
-        threading.Thread(target=responses.serve_forever, daemon=True).start()
-        provider = {"name": "script", "base_url": f"http://127.0.0.1:{responses.server_port}/v1", "wire_api": "responses"}
-        options = [f'model_providers.script.{name}="{value}"' for name, value in provider.items()]
-        options += ['model_provider="script"', 'model="gpt-5"']
-        options = [part for option in options for part in ("-c", option)]
-        ran = run(codex, "exec", "--skip-git-repo-check", *options, "Say one word.")
-        tools = [json.dumps(json.loads(body).get("tools")) for body in Responses.asked]
+        with served(Responses) as model_url:
+            provider = {"name": "script", "base_url": f"{model_url}/v1", "wire_api": "responses"}
+            options = [f'model_providers.script.{name}="{value}"' for name, value in provider.items()]
+            options += ['model_provider="script"', 'model="gpt-5"']
+            options = [part for option in options for part in ("-c", option)]
+            ran = run(codex, "exec", "--skip-git-repo-check", *options, "Say one word.")
+        tools = [json.dumps(request.get("tools")) for request in Responses.requests]
         check("codex offers the tools of the server to its model", any("record_memory" in told for told in tools),
               (ran.stdout, ran.stderr, tools))
     finally:

@@ -13,12 +13,11 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from checks import Checks
+from stand_in import StandIn, served
 
 SESSION_WITHIN_S = 180
 LEARNED_WITHIN_S = 60
@@ -32,17 +31,13 @@ binary, modules = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 check = Checks("hooks gemini-cli:")
 
 
-class Model(BaseHTTPRequestHandler):
+class Model(StandIn):
     """Asks for each command in turn, and ends. `told` is what the model was told of each, `says` how it ends."""
-    protocol_version = "HTTP/1.1"
     told = []
     says = "done"
 
-    def log_message(self, *_):
-        pass
-
     def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])) or b"{}")
+        asked = self.asked()
         streams = "streamGenerateContent" in self.path
         parts = asked.get("contents", [{}])[-1].get("parts", [])
         self.told.extend(json.dumps(part) for part in parts if streams and "functionResponse" in part)
@@ -55,16 +50,10 @@ class Model(BaseHTTPRequestHandler):
         answer = json.dumps({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
                              "usageMetadata": {"totalTokenCount": 2}}).encode()
         body = b"data: " + answer + b"\r\n\r\n" if streams else answer
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream" if streams else "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        self.answer(body, "text/event-stream" if streams else "application/json")
 
 
-server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-with tempfile.TemporaryDirectory() as place:
+with served(Model) as model_url, tempfile.TemporaryDirectory() as place:
     place = Path(place)
     home, project = place / "home", place / "project"
     (home / ".gemini").mkdir(parents=True)
@@ -75,7 +64,7 @@ with tempfile.TemporaryDirectory() as place:
     (home / ".gemini/settings.json").write_text(json.dumps(own))
     environment = {
         "HOME": str(home), "PATH": os.environ["PATH"], "GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{server.server_port}",
+        "GOOGLE_GEMINI_BASE_URL": model_url,
     }
 
     def run(*command, said=None):

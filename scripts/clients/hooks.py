@@ -19,11 +19,12 @@ from pathlib import Path
 
 from checks import Checks
 from messages_api import ScriptedModel
+from stand_in import CLAUDE, CODEX, native
 
 SESSION_WITHIN_S = 180
 
 binary, modules = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
-claude = sorted(path for path in modules.glob("@anthropic-ai/claude-code-linux-*/claude") if "musl" not in str(path))[-1]
+claude = native(modules, CLAUDE)
 check = Checks("hooks claude-code:")
 
 LESSON = {
@@ -72,7 +73,7 @@ with tempfile.TemporaryDirectory() as place:
 
     def session(prompt, *script):
         with ScriptedModel([*script, {"text": "done"}]) as model:
-            ran = run(str(claude), "-p", prompt, "--allowedTools", "mcp__reasoning-bank__record_memory,Bash",
+            ran = run(claude, "-p", prompt, "--allowedTools", "mcp__reasoning-bank__record_memory,Bash",
                       ANTHROPIC_BASE_URL=model.url)
             return model.requests, ran.stdout + ran.stderr
 
@@ -111,10 +112,10 @@ with tempfile.TemporaryDirectory() as place:
     check("the lesson is trusted more after its command succeeded", trusted["confidence"] > kept[0]["confidence"], trusted)
 
     plugins = Path(__file__).resolve().parents[2] / "integrations"
-    valid = run(str(claude), "plugin", "validate", "--strict", str(plugins / "claude-code"))
+    valid = run(claude, "plugin", "validate", "--strict", str(plugins / "claude-code"))
     check("the plugin is valid", valid.returncode == 0, valid.stdout + valid.stderr)
 
-    codex = str(next(modules.glob("@openai/codex-linux-*/vendor/*/bin/codex")))
+    codex = native(modules, CODEX)
     added = run(codex, "plugin", "marketplace", "add", str(plugins))
     added = added if added.returncode else run(codex, "plugin", "add", "reasoning-bank@reasoning-bank")
     check("Codex installs its plugin", added.returncode == 0, added.stdout + added.stderr)

@@ -4,8 +4,8 @@ Step i of the script answers the i-th request that offers tools: {"tool": NAME, 
 without tools get a short text. `requests` has the bodies of those that offered tools.
 """
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from stand_in import StandIn, served
 
 
 def events(step, number, model):
@@ -36,19 +36,7 @@ class ScriptedModel:
         self.script, self.requests, self.number = script, [], 0
         model = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *_):
-                pass
-
-            def answer(self, body, kind="application/json"):
-                self.send_response(200)
-                self.send_header("content-type", kind)
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
+        class Handler(StandIn):
             def do_GET(self):
                 self.answer(b"{}")
 
@@ -56,7 +44,7 @@ class ScriptedModel:
                 self.answer(b"")
 
             def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+                body = self.asked()
                 if "count_tokens" in self.path:
                     return self.answer(b'{"input_tokens": 10}')
                 if "/messages" not in self.path:
@@ -66,16 +54,13 @@ class ScriptedModel:
                 if body.get("tools"):
                     step = model.script[min(len(model.requests), len(model.script) - 1)]
                     model.requests.append(body)
-                lines = events(step, model.number, body.get("model", "m"))
-                stream = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in lines)
-                self.answer(stream.encode(), "text/event-stream")
+                self.stream(events(step, model.number, body.get("model", "m")))
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.serving = served(Handler)
 
     def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = self.serving.__enter__()
         return self
 
-    def __exit__(self, *_):
-        self.server.shutdown()
+    def __exit__(self, *why):
+        return self.serving.__exit__(*why)

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from checks import Checks
+from stand_in import CLAUDE, native
 
 LIST_WITHIN_S = 120
 
@@ -23,17 +24,11 @@ binary, modules = Path(sys.argv[1]), Path(sys.argv[2])
 check = Checks("setup")
 
 
-def native(pattern):
-    """The program of a package for this machine: the scripts that would put it into place are not run."""
-    found = sorted(path for path in modules.glob(pattern) if "musl" not in str(path))
-    return str(found[-1]) if found else pattern
-
-
 # The program, what its list says of a server that is there, its file, and that file as a person writes it. Codex lists
 # what is configured and starts no server for it.
 CLIENTS = {
     "claude-code": (
-        native("@anthropic-ai/claude-code-linux-*/claude"),
+        native(modules, CLAUDE),
         r"reasoning-bank: .* Connected",
         ".claude.json",
         '{\n  "numStartups": 3,\n  "mcpServers": {\n    "other": { "command": "/nonexistent" }\n  }\n}',
@@ -51,7 +46,7 @@ CLIENTS = {
         '{\n\t// mine\n\t"ui": { "theme": "Dracula" /* why */ },\n\t"mcpServers": { "other": { "command": "/nonexistent" } }\n}\n',
     ),
     "opencode": (
-        native("opencode-linux-*/bin/opencode"),
+        native(modules, "opencode-linux-*/bin/opencode"),
         r"reasoning-bank\s+connected",
         ".config/opencode/opencode.jsonc",
         '{\n  "$schema": "https://opencode.ai/config.json",\n  // mine\n  "mcp": {\n    "other": '
