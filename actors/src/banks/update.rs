@@ -43,7 +43,7 @@ pub struct UpdatedBank {
     pub notices: Vec<BankNotice>,
 }
 
-/// What became of the text of an update.
+/// The outcome for the text of an update.
 #[derive(Debug, Default)]
 struct FiledText {
     applied: Vec<AppliedOperation>,

@@ -12,7 +12,7 @@ use crate::memory::normalised;
 use crate::text::shortened;
 
 const TITLE_MAX_CHARS: usize = 80;
-/// What stands between a decision and its reason in a sentence.
+/// These words stand between a decision and its reason in a sentence.
 pub(in crate::bank) const REASON: &str = " because ";
 
 /// The title of a section with a decision: its day, what parts the two, and what was decided.
