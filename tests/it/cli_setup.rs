@@ -1,5 +1,7 @@
 //! Tests of `setup` through the real binary, on the files of clients as people have them.
 
+mod plugins;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
