@@ -29,8 +29,11 @@ pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceE
     let mut looked_at = 0;
     for folder in &folders {
         let of = folder.parent().unwrap_or(folder);
-        let project = directory_of(of);
         let name = of.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // Claude Code deletes old sessions and keeps what it remembered. A folder that the user named is of the project
+        // that the user means, and one of many is of its own.
+        let is_named = folder == place || of == place;
+        let project = directory_of(of).or_else(|| (!is_named).then(|| name.clone()));
         for path in files::markdown_below(folder)? {
             looked_at += 1;
             if path.file_name().is_some_and(|name| name == INDEX) {
@@ -104,6 +107,13 @@ fn directory_of(project: &Path) -> Option<String> {
     })
 }
 
+/// Says whether a folder of Claude Code, by its name, is of the project in this directory. Each character but letters
+/// and digits is a hyphen in it, so that two projects whose paths differ in others share one folder.
+pub fn is_claude_folder_of(folder: &str, directory: &str) -> bool {
+    let as_folder = |character: char| if character.is_ascii_alphanumeric() { character } else { '-' };
+    directory.chars().map(as_folder).eq(folder.chars())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,5 +128,19 @@ mod tests {
         assert_eq!(warning.origin, "-home-dana-shop/feedback_no_mocks.md");
         assert_eq!(warning.project.as_deref(), Some("/home/dana/shop"));
         assert_eq!(warning.created_at, Some("2026-04-02T08:30:00Z".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_folder_whose_sessions_are_gone_is_of_its_own_project_unless_it_was_named() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("-home-u-acme-secret/memory");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("feedback_a.md"), "---\ntype: feedback\n---\nNever deploy on Fridays.\n").unwrap();
+        let project = |place: &Path| items(read, place)[0].project.clone();
+        assert_eq!(project(place.path()).as_deref(), Some("-home-u-acme-secret"));
+        assert_eq!(project(&place.path().join("-home-u-acme-secret")), None);
+        assert_eq!(project(&folder), None);
+        assert!(is_claude_folder_of("-home-u-acme-secret", "/home/u/acme_secret"));
+        assert!(!is_claude_folder_of("-home-u-acme-secret", "/home/u/acme"));
     }
 }
