@@ -12,7 +12,7 @@ use crate::item::{ItemKind, SourceEntry, SourceItem};
 use crate::markdown::{MarkdownNote, time};
 use crate::warning_cues::forbids;
 
-/// The file that lists the others.
+/// The file that lists the others. In one from before there were others, the notes themselves stand.
 const INDEX: &str = "MEMORY.md";
 /// The number of bytes that are read of a session to find the directory that it ran in.
 const SESSION_BYTES: u64 = 256 << 10;
@@ -36,18 +36,22 @@ pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceE
         let project = directory_of(of).or_else(|| (!is_named).then(|| name.clone()));
         for path in files::markdown_below(folder)? {
             looked_at += 1;
-            if path.file_name().is_some_and(|name| name == INDEX) {
-                continue;
-            }
             let below = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-            let entry = match files::text(&path) {
-                Ok(text) => {
-                    let item = item(format!("{name}/{below}"), &text, &path);
-                    SourceEntry::Item(SourceItem { project: project.clone(), ..item })
+            let origin = format!("{name}/{below}");
+            let text = match files::text(&path) {
+                Ok(text) => text,
+                Err(error) => {
+                    take(files::unreadable(&path, &error))?;
+                    continue;
                 }
-                Err(error) => files::unreadable(&path, &error),
             };
-            take(entry)?;
+            let found = match path.file_name() {
+                Some(name) if name == INDEX => notes_of_index(&origin, &text, &path),
+                _ => vec![item(origin, &text, &path)],
+            };
+            for item in found {
+                take(SourceEntry::Item(SourceItem { project: project.clone(), ..item }))?;
+            }
         }
     }
     if looked_at == 0 {
@@ -91,6 +95,68 @@ fn item(origin: String, text: &str, path: &Path) -> SourceItem {
         created_at: modified.or_else(|| files::changed_at(path)),
         ..SourceItem::new(origin, kind)
     }
+}
+
+/// Returns what an index says by itself: its items and paragraphs that do not begin with another file.
+fn notes_of_index(origin: &str, text: &str, path: &Path) -> Vec<SourceItem> {
+    let folder = path.parent().unwrap_or(path);
+    let mut found = Vec::new();
+    for (heading, note) in paragraphs(&MarkdownNote::parse(text).body) {
+        if begins_with_file(&note, folder) {
+            continue;
+        }
+        let rule = note.lines().next().unwrap_or_default().to_owned();
+        let kind = if forbids(&rule) { ItemKind::Warning } else { ItemKind::Fact };
+        let new = SourceItem::new(format!("{origin}\0{note}"), kind);
+        found.push(SourceItem {
+            title: if kind == ItemKind::Fact { heading.clone() } else { rule },
+            when: heading,
+            content: note,
+            created_at: files::changed_at(path),
+            ..new
+        });
+    }
+    found
+}
+
+/// Splits a text into its items and paragraphs, each with the heading above it.
+fn paragraphs(text: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let (mut heading, mut is_open, mut in_code) = (String::new(), false, false);
+    for line in text.lines() {
+        let own = line.trim();
+        let is_code = in_code || own.starts_with("```");
+        in_code ^= own.starts_with("```");
+        let is_heading = !is_code && own.starts_with('#') && own.trim_start_matches('#').starts_with(' ');
+        if is_heading {
+            own.trim_start_matches('#').trim().clone_into(&mut heading);
+        }
+        if is_heading || (own.is_empty() && !is_code) {
+            is_open = false;
+            continue;
+        }
+        let item = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).filter(|_| !is_code);
+        match found.last_mut().filter(|_| is_open && item.is_none()) {
+            Some((_, note)) => {
+                note.push('\n');
+                note.push_str(line.trim_end());
+            }
+            None => found.push((heading.clone(), item.unwrap_or(line).trim().to_owned())),
+        }
+        is_open = true;
+    }
+    found
+}
+
+/// Says whether a note begins with a link to a markdown file, or with the name of one in the folder.
+fn begins_with_file(note: &str, folder: &Path) -> bool {
+    let note = note.trim_start_matches(['*', '`', ' ']);
+    let link = note.strip_prefix('[').and_then(|note| note.split_once("](")).and_then(|(_, to)| to.split_once(')'));
+    if let Some((to, _)) = link {
+        return to.ends_with(".md");
+    }
+    let name = note.split_whitespace().next().unwrap_or_default().trim_matches(['[', ']', '*', '`', ':', ',']);
+    name.ends_with(".md") && folder.join(name).is_file()
 }
 
 /// Finds the directory of a project by what its sessions say, because the name of its folder is ambiguous.
@@ -142,5 +208,23 @@ mod tests {
         assert_eq!(project(&folder), None);
         assert!(is_claude_folder_of("-home-u-acme-secret", "/home/u/acme_secret"));
         assert!(!is_claude_folder_of("-home-u-acme-secret", "/home/u/acme"));
+    }
+
+    #[test]
+    fn notes_that_stand_in_the_index_itself_are_taken_and_its_links_are_not() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("memory");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("debugging.md"), "---\ntype: reference\n---\nThe log is in /var/log/shop.\n").unwrap();
+        let index = "# Shop\n\nThe shop is built with pnpm.\n\n## Tests\n- [Debugging](debugging.md): where the log is\n- debugging.md: \
+                     the log\n- Never run them on Fridays:\n  the database is away\n- Run one with\n```\n# all\n\nmake test\n```\n";
+        fs::write(folder.join(INDEX), index).unwrap();
+        let read = items(read, &folder);
+        assert_eq!(counts(&read), [0, 1, 3]);
+        let told: Vec<(&str, &str)> = read.iter().map(|item| (&*item.title, &*item.content)).collect();
+        assert_eq!(told[0], ("Shop", "The shop is built with pnpm."));
+        assert_eq!(told[1], ("Never run them on Fridays:", "Never run them on Fridays:\n  the database is away"));
+        assert_eq!(told[2], ("Tests", "Run one with\n```\n# all\n\nmake test\n```"));
+        assert_eq!(read[1].when, "Tests");
     }
 }
