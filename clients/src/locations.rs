@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::agent_client::AgentClient;
 use crate::document::ConfigFormat;
 
+/// The files of a project with instructions for Claude Code alone.
+const OF_CLAUDE: [&str; 3] = ["CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"];
+
 /// The scope of a set-up: all projects of the user, or one project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -153,13 +156,23 @@ impl ClientPlaces {
     }
 
     /// Returns the file with what an agent of the client is told at every start. In a project that is CLAUDE.md or
-    /// GEMINI.md, or AGENTS.md, which the others read.
+    /// GEMINI.md, or AGENTS.md, which the others read. `exists` says whether a file is there: Claude Code reads AGENTS.md
+    /// only where the project has no file of its own.
     ///
     /// # Errors
     /// The client documents no such file of the user.
-    pub fn instructions_file(&self, client: AgentClient, scope: SetupScope) -> Result<ConfigFile, NoUserInstructions> {
+    pub fn instructions_file(
+        &self,
+        client: AgentClient,
+        scope: SetupScope,
+        exists: impl Fn(&Path) -> bool,
+    ) -> Result<ConfigFile, NoUserInstructions> {
         let path = match (client, scope) {
-            (AgentClient::ClaudeCode, SetupScope::Project) => self.project.join("CLAUDE.md"),
+            (AgentClient::ClaudeCode, SetupScope::Project) => {
+                let has_own = OF_CLAUDE.iter().any(|name| exists(&self.project.join(name)));
+                let shared = self.project.join("AGENTS.md");
+                if !has_own && exists(&shared) { shared } else { self.project.join("CLAUDE.md") }
+            }
             (AgentClient::GeminiCli, SetupScope::Project) => self.project.join("GEMINI.md"),
             (_, SetupScope::Project) => self.project.join("AGENTS.md"),
             (AgentClient::ClaudeCode, SetupScope::User) => match &self.claude_config_dir {

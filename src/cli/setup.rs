@@ -76,7 +76,7 @@ fn install(
             .map_err(|error| CommandFailure::usage(error.to_string()).hint("leave out --scope project"))?;
         let mut wanted = vec![(file, vec![server.change(client)])];
         if args.instructions {
-            match places.instructions_file(client, scope) {
+            match places.instructions_file(client, scope, Path::exists) {
                 Ok(file) => wanted.push((file, vec![guidance()])),
                 Err(reason) => left_out.instructions.push(reason),
             }
