@@ -29,6 +29,8 @@ pub enum NoHooks {
     OfClient(AgentClient),
     #[error("{} gets hooks in the files of the user alone, not in those of a project", .0.title())]
     OfProject(AgentClient),
+    #[error("{} uses a server elsewhere, and hooks ask a bank on this machine", .0.title())]
+    OfServer(AgentClient),
 }
 
 /// The directories that the files of clients lie in.

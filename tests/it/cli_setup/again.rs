@@ -1,0 +1,73 @@
+//! Tests of a set-up that is run again: what an entry said stays, and where the bank is stands in the entry.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{CLAUDE, changes, in_data};
+use crate::support::{Place, Ran};
+
+/// The arguments of the server of Claude Code.
+fn arguments(place: &Place) -> Value {
+    let document: Value = serde_json::from_str(&fs::read_to_string(place.path(CLAUDE)).unwrap()).unwrap();
+    document["mcpServers"]["reasoning-bank"]["args"].clone()
+}
+
+#[test]
+fn a_server_of_a_team_stays_when_set_up_is_run_again() {
+    let place = Place::with_instant_model();
+    let url = "https://bank.example.org/mcp";
+    place.run(&["setup", "claude-code", "codex", "--yes", "--http", url, "--token-env", "TEAM_TOKEN"]).ok();
+    let bridge = json!(["mcp", "--server", url, "--token-env", "TEAM_TOKEN"]);
+    assert_eq!(arguments(&place), bridge);
+    let again = place.document(&["setup", "claude-code", "codex", "--yes"]);
+    assert!(changes(&again).iter().all(|&change| change == "unchanged"), "{again}");
+    assert!(again["left_out"].to_string().contains("Codex keeps its arguments `mcp --server https"), "{again}");
+    assert_eq!(again["not_checked"], "TEAM_TOKEN is not set here");
+    let hooks = place.run(&["setup", "claude-code", "--with-hooks", "--yes"]).exits(2);
+    assert!(hooks.stderr.contains("Claude Code uses a server elsewhere"), "{}", hooks.stderr);
+    place.run(&["setup", "claude-code", "--llm", "none", "--yes"]).ok();
+    assert_eq!(arguments(&place), json!(in_data(&place, &["--llm", "none", "mcp"])));
+}
+
+#[test]
+fn another_data_directory_stays_when_set_up_is_run_again() {
+    let place = Place::with_instant_model();
+    let other = place.path("other").display().to_string();
+    place.run(&["--data-dir", &other, "setup", "claude-code", "--with-hooks", "--yes"]).ok();
+    let written = json!(["--data-dir", other, "--llm", "none", "mcp"]);
+    assert_eq!(arguments(&place), written);
+    let again = place.document(&["setup", "claude-code", "--yes"]);
+    assert!(changes(&again).iter().all(|&change| change == "unchanged"), "{again}");
+    assert_eq!(arguments(&place), written);
+    place.run(&["setup", "claude-code", "--yes", "--llm", "simulated"]).ok();
+    assert_eq!(arguments(&place), json!(["--data-dir", other, "--llm", "simulated", "mcp"]));
+}
+
+#[test]
+fn the_server_is_told_where_the_bank_and_the_settings_are() {
+    let place = Place::with_instant_model();
+    let settings = place.write("home/own.toml", "[llm]\nprovider = 'simulated'\n");
+    let set_up = |arguments: &[&str], changes: fn(&mut std::process::Command)| {
+        let mut command = place.command(arguments);
+        changes(&mut command);
+        Ran::of(command.output().unwrap()).ok();
+    };
+    set_up(&["--config", settings.to_str().unwrap(), "setup", "claude-code", "--yes"], |_| {});
+    assert_eq!(arguments(&place), json!(["--config", settings, "--data-dir", place.path("data"), "mcp"]));
+    fs::remove_file(place.path(CLAUDE)).unwrap();
+    // A client that hands on nothing but the home finds the same bank.
+    set_up(&["setup", "claude-code", "--yes"], |command| {
+        command.env_remove("REASONING_BANK_DATA").env_remove("XDG_DATA_HOME");
+    });
+    assert_eq!(arguments(&place), json!(["--llm", "none", "mcp"]));
+}
+
+#[test]
+fn hooks_that_ask_another_bank_than_the_server_are_told() {
+    let place = Place::with_instant_model();
+    place.run(&["setup", "claude-code", "--with-hooks", "--yes"]).ok();
+    let report = place.document(&["setup", "claude-code", "--yes", "--http", "https://bank.example.org/mcp"]);
+    let told = report["left_out"].to_string();
+    assert!(told.contains("the hooks of Claude Code still ask the bank of this machine"), "{told}");
+}
