@@ -60,6 +60,16 @@ fn what_the_owner_added_since_stays_and_what_he_had_under_our_name_comes_back() 
 }
 
 #[test]
+fn an_entry_of_the_owner_with_what_we_never_write_comes_back_with_its_comments() {
+    let own = "{\"command\": \"old\", \"timeout\": 1.5, \"note\": null, /* mine */ \"weight\": -3}";
+    let before = format!("{{\"mcpServers\": {{\"reasoning-bank\": {own}}}}}");
+    let after = apply(ConfigFormat::Json, &before, &change(AgentClient::Cursor)).unwrap();
+    let since = after.replacen('{', "{\"added\": true, ", 1);
+    let taken = remove(ConfigFormat::Json, &since, Some(&before), &change(AgentClient::Cursor)).unwrap();
+    assert_eq!(taken, before.replacen('{', "{\"added\": true, ", 1));
+}
+
+#[test]
 fn a_section_that_is_no_map_and_a_file_that_is_no_map_are_refused() {
     for text in ["{\"mcpServers\": []}", "[]", "\"text\"", "{\"mcpServers\": {}", "{} {}"] {
         assert!(apply(ConfigFormat::Json, text, &change(AgentClient::Cursor)).is_err(), "{text}");
