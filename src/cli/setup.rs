@@ -218,9 +218,9 @@ fn changes(format: ConfigFormat, clients: &[AgentClient]) -> Vec<ConfigChange> {
 }
 
 fn all_changes(client: AgentClient) -> Vec<ConfigChange> {
-    let mut changes = ServerCommand::any().hooks(client, "");
-    changes.push(ServerCommand::any().change(client));
-    changes
+    // What a file of hooks says besides goes after the hooks, which need it.
+    let hooks = ServerCommand::any().hook_changes(client, "").into_iter().rev();
+    [ServerCommand::any().change(client)].into_iter().chain(hooks).collect()
 }
 
 fn wanted_clients(

@@ -227,3 +227,15 @@ fn the_arguments_of_the_server_are_read_back_from_every_form() {
     let read = server_arguments(AgentClient::Goose, ConfigFormat::Yaml, by_goose).unwrap().unwrap();
     assert_eq!(read, ["--llm", "none", "mcp"]);
 }
+
+#[test]
+fn the_version_of_a_file_of_hooks_goes_with_the_last_of_them() {
+    let written = apply(ConfigFormat::Json, "", &hooks(AgentClient::Cursor)).unwrap();
+    let backwards: Vec<ConfigChange> = hooks(AgentClient::Cursor).into_iter().rev().collect();
+    let spaced = written.replace("\"version\": 1", "\"version\":  1");
+    let rest = remove(ConfigFormat::Json, &spaced, Some(""), &backwards).unwrap();
+    assert_eq!(rest.split_whitespace().collect::<String>(), "{}");
+    let with_own = written.replacen("\"sessionStart\"", "\"stop\": [{ \"command\": \"mine\" }],\n    \"sessionStart\"", 1);
+    let rest = remove(ConfigFormat::Json, &with_own, Some(""), &backwards).unwrap();
+    assert!(rest.contains("\"version\": 1") && rest.contains("\"mine\"") && !rest.contains("reasoning-bank"), "{rest}");
+}
