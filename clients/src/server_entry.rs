@@ -182,9 +182,9 @@ pub fn kept_arguments(own: Vec<String>, new: &[String], given: impl Fn(&str) -> 
 }
 
 fn option_at(arguments: &[String], option: &str) -> Option<usize> {
-    arguments.iter().position(|argument| {
-        argument.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-    })
+    arguments
+        .iter()
+        .position(|argument| argument.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
 }
 
 fn server_entry(
@@ -221,7 +221,10 @@ mod tests {
         assert_eq!(kept("--data-dir /own --llm none mcp", "--llm none mcp", &[]), "--data-dir /own --llm none mcp");
         assert_eq!(kept("--data-dir=/own mcp", "--data-dir /new mcp", &[]), "--data-dir=/own mcp");
         assert_eq!(kept("--data-dir=/own mcp", "--data-dir /new mcp", &["--data-dir"]), "--data-dir=/new mcp");
-        assert_eq!(kept("--data-dir /own -v mcp", "--llm openai mcp", &["--llm"]), "--llm openai --data-dir /own -v mcp");
+        assert_eq!(
+            kept("--data-dir /own -v mcp", "--llm openai mcp", &["--llm"]),
+            "--llm openai --data-dir /own -v mcp"
+        );
         assert_eq!(kept("--llm none mcp", "--data-dir /d mcp", &[]), "--data-dir /d --llm none mcp");
     }
 

@@ -14,8 +14,8 @@ use std::fs;
 use std::path::Path;
 
 use reasoning_bank_clients::{
-    AgentClient, ClientPlaces, ConfigChange, ConfigFile, ConfigFormat, NoHooks, ServerCommand, SetupScope, apply, guidance,
-    hook_programs,
+    AgentClient, ClientPlaces, ConfigChange, ConfigFile, ConfigFormat, NoHooks, ServerCommand, SetupScope, apply,
+    guidance, hook_programs,
 };
 
 use self::ledger::Ledger;

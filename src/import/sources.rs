@@ -339,9 +339,10 @@ impl<'a> Collector<'a> {
             ImportSource::ClaudeCode => is_claude_folder_of(project, &workspace.root),
             _ => workspace.name == project,
         };
-        let is_checkout = checkout.as_deref().and_then(Path::to_str).is_some_and(|root| {
-            self.source == ImportSource::ClaudeCode && is_claude_folder_of(project, root)
-        });
+        let is_checkout = checkout
+            .as_deref()
+            .and_then(Path::to_str)
+            .is_some_and(|root| self.source == ImportSource::ClaudeCode && is_claude_folder_of(project, root));
         if is_checkout || is_named(&here) {
             return Ok(Some(here.clone()));
         }

@@ -326,7 +326,10 @@ fn a_key_is_named_and_never_written() {
     let report = ran.ok().json();
     let diff = report["files"][0]["diff"].as_str().unwrap();
     let arguments = json!(in_data(&place, &["mcp"])).to_string().replace(',', ", ");
-    assert!(diff.contains(&format!("args = {arguments}")) && diff.contains("env_vars = [\"OPENROUTER_API_KEY\"]"), "{diff}");
+    assert!(
+        diff.contains(&format!("args = {arguments}")) && diff.contains("env_vars = [\"OPENROUTER_API_KEY\"]"),
+        "{diff}"
+    );
     assert!(!diff.contains("sk-or"), "{diff}");
 }
 

@@ -161,18 +161,18 @@ pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange
             }
             ConfigChange::Lines(_) => continue,
         };
-        let Some(own) = value_range(&text, section, name)? else { continue };
         // The text of what was replaced may have what we never write, such as null, and comments.
         let replaced = match original {
             Some(original) => value_range(original, section, name)?.map(|range| &original[range.start..range.end]),
             None => None,
         };
-        let has_others = || Ok(find(&parse(&text)?, section).is_some_and(|map| map.properties().len() > 1));
-        text = match replaced {
-            Some(replaced) => format!("{}{replaced}{}", &text[..own.start], &text[own.end..]),
+        let has_others = find(&parse(&text)?, section).is_some_and(|map| map.properties().len() > 1);
+        text = match (replaced, value_range(&text, section, name)?) {
+            (Some(replaced), Some(own)) => format!("{}{replaced}{}", &text[..own.start], &text[own.end..]),
+            (Some(_), None) => text,
             // What stands beside it may need it, such as a version.
-            None if value.is_the_users() && has_others()? => text,
-            None => without_property(&text, section, name)?,
+            (None, _) if value.is_the_users() && has_others => text,
+            (None, _) => without_property(&text, section, name)?,
         };
         text = without_empty_maps(text, before.as_ref(), section)?;
     }
