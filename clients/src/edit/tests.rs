@@ -235,7 +235,26 @@ fn the_version_of_a_file_of_hooks_goes_with_the_last_of_them() {
     let spaced = written.replace("\"version\": 1", "\"version\":  1");
     let rest = remove(ConfigFormat::Json, &spaced, Some(""), &backwards).unwrap();
     assert_eq!(rest.split_whitespace().collect::<String>(), "{}");
-    let with_own = written.replacen("\"sessionStart\"", "\"stop\": [{ \"command\": \"mine\" }],\n    \"sessionStart\"", 1);
+    let with_own =
+        written.replacen("\"sessionStart\"", "\"stop\": [{ \"command\": \"mine\" }],\n    \"sessionStart\"", 1);
     let rest = remove(ConfigFormat::Json, &with_own, Some(""), &backwards).unwrap();
     assert!(rest.contains("\"version\": 1") && rest.contains("\"mine\"") && !rest.contains("reasoning-bank"), "{rest}");
+}
+
+#[test]
+fn comments_and_mixed_line_ends_of_toml_stay() {
+    let own =
+        "model = \"o\"\r\n# all\n[mcp_servers.reasoning-bank]\r\n# which\r\ncommand = \"/mine\" # c1\r\nargs = []\r\n";
+    let after = apply(ConfigFormat::Toml, own, &change(AgentClient::Codex)).unwrap();
+    let expected = own.replace("\"/mine\"", "\"/bin/reasoning-bank\"");
+    // The lines that are changed are of Unix.
+    let expected = expected.replace(" # c1\r\n", " # c1\n").replace("[]\r\n", "[\"--llm\", \"none\", \"mcp\"]\n");
+    assert_eq!(after, expected);
+}
+
+#[test]
+fn a_list_of_plain_words_in_yaml_is_read() {
+    let own = "extensions:\n  reasoning-bank:\n    cmd: old\n    env_keys: [A, 'B'] # mine\n";
+    let after = apply(ConfigFormat::Yaml, own, &change(AgentClient::Goose)).unwrap();
+    assert!(after.contains("env_keys: [\"A\", \"B\"]\n"), "{after}");
 }
