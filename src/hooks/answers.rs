@@ -205,7 +205,8 @@ impl HookAnswers {
     }
 
     /// Returns the warnings whose failure is the one that was met. One that is only similar would be noise at every
-    /// failure.
+    /// failure. One that the session was told already is named alone, or is left out where nobody says that a command
+    /// failed: a file that tells of the error is printed as well.
     async fn warnings(&self, error: &str, command: Option<String>, context: &HookContext) -> Option<HookAnswer> {
         // The error is not redacted here, because it is compared in memory alone. It is redacted where it is printed or
         // noted.
@@ -224,12 +225,20 @@ impl HookAnswers {
             )
         };
         let explained = self.system.memories.retrieve_with_candidates(request, context.deadline).await.ok()?;
-        let is_of_this = |found: &&RecalledView| found.outdated_by.is_none() && is_about(&found.memory, &failure);
+        let session = &context.call.session;
+        let is_told = |memory: &MemoryView| !session.is_empty() && self.sessions().has(session, memory.id);
+        let is_of_this = |found: &&RecalledView| {
+            found.outdated_by.is_none()
+                && is_about(&found.memory, &failure)
+                && (command.is_some() || !is_told(&found.memory))
+        };
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
         let shown = self.shown(context, error, 0.0, &explained, &chosen).await?;
-        let notes: String = chosen.into_iter().filter_map(warning).collect();
-        let text = format!("This error was met before in this project.\n{}", recalled_notes(&notes));
+        let short_or_whole =
+            |memory: &MemoryView| if is_told(memory) { Some(reminder(memory)) } else { warning(memory) };
+        let notes: String = chosen.into_iter().filter_map(short_or_whole).collect();
+        let text = format!("This error is known in this project.\n{}", recalled_notes(&notes));
         Some(HookAnswer { text: Some(text), shown: Some(ToldMemories { command, ..shown }) })
     }
 
@@ -324,6 +333,12 @@ fn warning(memory: &MemoryView) -> Option<String> {
     let error = memory.error_context.as_ref()?;
     let (failed, instead) = (part(&error.failure_pattern), part(&error.corrective_guidance));
     Some(note("warning", memory, &format!("What failed: {failed}\nWhat to do instead: {instead}")))
+}
+
+/// Names a warning that the session was told in full.
+fn reminder(memory: &MemoryView) -> String {
+    let title = shortened(&one_line(&memory.title), TITLE_CHARS);
+    format!("warning {}, told before in this session\n{}", memory.id, quoted_lines(&title))
 }
 
 fn lesson(memory: &MemoryView) -> String {

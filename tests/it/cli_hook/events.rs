@@ -166,3 +166,41 @@ fn the_end_of_a_turn_leaves_nothing_behind() {
     assert!(!place.path("data/hook-spool").exists());
     server.end();
 }
+
+#[test]
+fn a_warning_is_told_in_full_once_a_session() {
+    let place = Place::with_instant_model();
+    let server = warned(&place);
+    let told = |session: &str| {
+        let output = answered(&place, FAILED, &of_command(FAILED, session, "make migrate"));
+        output["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+    };
+    assert!(told("one").contains("> What to do instead: Stop the web server"));
+    let again = told("one");
+    assert!(again.contains("told before in this session\n> Migrations need the schema lock"), "{again}");
+    assert!(!again.contains("What to do instead"), "{again}");
+    assert!(told("two").contains("> What to do instead: Stop the web server"));
+    server.end();
+}
+
+#[test]
+fn codex_is_told_once_what_an_output_names_and_nothing_of_what_it_reads() {
+    let place = Place::with_instant_model();
+    let server = warned(&place);
+    let told = |command: &str| {
+        let event = json!({
+            "hook_event_name": "PostToolUse", "session_id": "s", "cwd": place.path("project"), "tool_name": "Bash",
+            "tool_input": { "command": command }, "tool_response": "LockTimeoutError: schema",
+        });
+        hook(&place, "codex", "PostToolUse", &event.to_string()).stdout
+    };
+    for _ in 0..3 {
+        assert_eq!(told("cat notes.md"), "");
+    }
+    let first = (0..200).map(|_| told("make migrate")).find(|answer| !answer.is_empty()).unwrap();
+    assert!(first.contains("This error is known in this project.") && first.contains("Stop the web server"), "{first}");
+    for _ in 0..3 {
+        assert_eq!(told("make migrate"), "");
+    }
+    server.end();
+}
