@@ -25,7 +25,7 @@ use self::server::{ClientServer, WantedServer};
 use self::unrecorded::UnrecordedFiles;
 use super::args::{ScopeArg, SetupArgs};
 use super::client_places::client_places;
-use super::confirm::confirm;
+use super::confirm::{confirm, offer};
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use crate::settings::{Loaded, SettingSources};
@@ -68,6 +68,7 @@ fn install(
     let binary = binary::stable_place(&places.home, &ledger.directory)?;
     let wanted_server = WantedServer::new(args, loaded, sources, &binary.path)?;
     let mut servers: Vec<ClientServer> = Vec::new();
+    let asks_for_hooks = args.with_hooks || wants_hooks(args, &clients, places, output)?;
     let mut plans: Vec<FilePlan> = Vec::new();
     let mut with_hooks: Vec<AgentClient> = Vec::new();
     for &client in &clients {
@@ -91,7 +92,7 @@ fn install(
             Ok(file) if server.is_elsewhere() && has_hooks(&file) => left_out.local_hooks.push(client),
             Ok(_) if server.is_elsewhere() => {}
             // Hooks that are there ask the bank that the server has.
-            Ok(file) if args.with_hooks || has_hooks(&file) => {
+            Ok(file) if asks_for_hooks || has_hooks(&file) => {
                 wanted.push((file, server.command.hook_changes(client, &server.data_dir)));
                 with_hooks.push(client);
             }
@@ -249,6 +250,25 @@ fn wanted_clients(
         return Err(CommandFailure::usage("no client is found here").hint(format!("name one: {names}")));
     }
     Ok(clients)
+}
+
+/// Asks for hooks, which are the default where clients have them. Nobody is asked where all have theirs, or where none can
+/// have any.
+fn wants_hooks(
+    args: &SetupArgs,
+    clients: &[AgentClient],
+    places: &ClientPlaces,
+    output: Output,
+) -> Result<bool, CommandFailure> {
+    let is_without = |client: &&AgentClient| {
+        places.hooks_file(**client, SetupScope::from(args.scope)).is_ok_and(|file| !has_hooks(&file))
+    };
+    let without: Vec<&str> = clients.iter().filter(is_without).map(|client| client.title()).collect();
+    if without.is_empty() || args.http.is_some() || args.dry_run || output.json {
+        return Ok(false);
+    }
+    let question = format!("Let hooks tell the agents of {} unasked what is known", without.join(", "));
+    offer(&question, args.sure).map(|answer| answer == Some(true))
 }
 
 fn has_hooks(file: &ConfigFile) -> bool {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{CLAUDE, changes, in_data};
 use crate::support::{Place, Ran};
+use crate::terminal::on_terminal;
 
 /// The arguments of the server of Claude Code.
 fn arguments(place: &Place) -> Value {
@@ -70,4 +71,19 @@ fn hooks_that_ask_another_bank_than_the_server_are_told() {
     let report = place.document(&["setup", "claude-code", "--yes", "--http", "https://bank.example.org/mcp"]);
     let told = report["left_out"].to_string();
     assert!(told.contains("the hooks of Claude Code still ask the bank of this machine"), "{told}");
+}
+
+#[test]
+fn on_a_terminal_hooks_are_asked_for_and_written_unless_they_are_declined() {
+    for (typed, has_hooks) in [("\ny\n", true), ("n\ny\n", false)] {
+        let place = Place::with_instant_model();
+        let (code, shown) = on_terminal(place.command(&["setup", "claude-code"]), typed);
+        assert_eq!(code, Some(0), "{shown}");
+        assert!(shown.contains("Let hooks tell the agents of Claude Code unasked what is known? [Y/n]"), "{shown}");
+        assert_eq!(place.path("home/.claude/settings.json").exists(), has_hooks, "{shown}");
+        assert_eq!(shown.contains("no hooks are written for Claude Code"), !has_hooks, "{shown}");
+    }
+    let place = Place::with_instant_model();
+    let (_, shown) = on_terminal(place.command(&["setup", "zed"]), "y\n");
+    assert!(!shown.contains("[Y/n]"), "Zed has no hooks: {shown}");
 }
