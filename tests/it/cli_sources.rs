@@ -337,3 +337,11 @@ fn a_folder_of_claude_code_whose_sessions_are_gone_stays_out_of_other_projects()
     let preview = place.document(&["import", "claude-code", named.to_str().unwrap(), "--dry-run"]);
     assert_eq!(counts(&preview), [0, 1, 0], "{preview:#}");
 }
+
+#[test]
+fn that_the_history_of_mem0_knows_no_projects_is_told_before_it_is_imported() {
+    let place = Place::new();
+    database(&place, "home/.mem0/history.db", "mem0.sql", "");
+    let preview = place.document(&["import", "mem0", "--dry-run"]);
+    assert!(preview["notes"].to_string().contains("names neither users nor projects"), "{preview:#}");
+}
