@@ -132,7 +132,7 @@ fn install(
     }
     binary.install()?;
     for plan in &plans {
-        ledger.write(plan)?;
+        ledger.write(plan, args.scope == ScopeArg::Project)?;
     }
     servers.dedup_by(|one, other| one.command.arguments == other.command.arguments);
     for server in &servers {
@@ -157,14 +157,27 @@ fn uninstall(
     let is_meant = |client: &AgentClient| args.clients.is_empty() || args.clients.contains(client);
     let is_of_scope = |path: &Path| args.scope != ScopeArg::Project || path.starts_with(&places.project);
     let mut plans = Vec::new();
+    let mut stays = Vec::new();
     for record in ledger.records().into_iter().filter(|record| is_of_scope(&record.path)) {
         let left: Vec<AgentClient> = record.clients.iter().copied().filter(|client| !is_meant(client)).collect();
         if left.len() == record.clients.len() {
             continue;
         }
-        let current = files::read(&record.path)?;
         let file = ConfigFile { path: record.path.clone(), format: record.format };
-        let original = ledger.original(&record, current.as_deref())?;
+        let read =
+            files::read(&record.path).and_then(|current| Ok((ledger.original(&record, current.as_deref())?, current)));
+        let (original, current) = match read {
+            Ok(read) => read,
+            // One file that is broken keeps no other from being taken back, unless its client was named.
+            Err(failure) if args.clients.is_empty() => {
+                stays.push(format!("nothing is taken out there: {}", failure.message));
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
+        if ledger.has_lost_backup(&record) {
+            stays.push(format!("the backup of {} is gone: the own entries alone are taken out", record.path.display()));
+        }
         let wanted = match (&current, left.is_empty()) {
             // Whoever deleted the file does not want it back.
             (None, _) => None,
@@ -177,7 +190,8 @@ fn uninstall(
         UnrecordedFiles::find(args, places, |path| ledger.record(path).is_some())?;
     plans.extend(others);
     let mut report = report(&plans, &[], &[], args.dry_run);
-    report.left_out = left;
+    stays.extend(left);
+    report.left_out = stays;
     if report.is_pending() && !args.dry_run {
         show(&report, output)?;
         confirm("Take this back", args.sure)?;

@@ -87,3 +87,36 @@ fn on_a_terminal_hooks_are_asked_for_and_written_unless_they_are_declined() {
     let (_, shown) = on_terminal(place.command(&["setup", "zed"]), "y\n");
     assert!(!shown.contains("[Y/n]"), "Zed has no hooks: {shown}");
 }
+
+#[test]
+fn what_is_lost_or_broken_in_one_file_keeps_no_other_from_being_taken_back() {
+    let place = Place::with_instant_model();
+    place.write(CLAUDE, "{ \"numStartups\": 3 }\n");
+    place.run(&["setup", "claude-code", "codex", "--yes"]).ok();
+    fs::remove_dir_all(place.path("xdg-data/reasoning-bank-setup/backups")).unwrap();
+    let written = fs::read_to_string(place.path(CLAUDE)).unwrap();
+    place.write(CLAUDE, "{ broken");
+    place.run(&["setup", "claude-code", "--uninstall", "--yes"]).exits(2);
+    let taken = place.document(&["setup", "--uninstall", "--yes"]);
+    assert!(taken["left_out"].to_string().contains(".claude.json cannot be read"), "{taken}");
+    assert!(!place.path("home/.codex").exists());
+    place.write(CLAUDE, &written);
+    let taken = place.document(&["setup", "--uninstall", "--yes"]);
+    assert!(taken["left_out"].to_string().contains("the backup of"), "{taken}");
+    let left = fs::read_to_string(place.path(CLAUDE)).unwrap();
+    assert!(left.contains("numStartups") && !left.contains("reasoning-bank"), "{left}");
+    assert!(!place.path("xdg-data/reasoning-bank-setup").exists());
+}
+
+#[test]
+fn new_files_of_a_project_may_be_read_by_others() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::with_instant_model();
+    let mode = |name: &str| fs::metadata(place.path(name)).unwrap().permissions().mode() & 0o777;
+    place.run(&["setup", "claude-code", "--scope", "project", "--instructions", "--yes"]).ok();
+    let others = place.write("project/other.txt", "");
+    let usual = fs::metadata(others).unwrap().permissions().mode() & 0o777;
+    assert_eq!([mode("project/.mcp.json"), mode("project/CLAUDE.md")], [usual, usual]);
+    place.run(&["setup", "claude-code", "--yes"]).ok();
+    assert_eq!(mode(CLAUDE), 0o600);
+}
