@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{FAILED, answered, failed, hook, warned};
 use crate::mcp_process::McpProcess;
-use crate::support::Place;
+use crate::support::{Place, Ran, git};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -202,5 +202,29 @@ fn codex_is_told_once_what_an_output_names_and_nothing_of_what_it_reads() {
     for _ in 0..3 {
         assert_eq!(told("make migrate"), "");
     }
+    server.end();
+}
+
+#[test]
+fn a_session_keeps_its_project_when_the_agent_changes_the_directory() {
+    let place = Place::with_instant_model();
+    let server = warned(&place);
+    let (project, below) = (place.path("project"), place.path("project/below"));
+    std::fs::create_dir(&below).unwrap();
+    let told = |begun_in: Option<&std::path::Path>| {
+        let mut event = failed("LockTimeoutError: schema");
+        event["cwd"] = json!(below);
+        let mut command = place.command(&["hook", "claude-code", FAILED]);
+        if let Some(begun_in) = begun_in {
+            command.env("CLAUDE_PROJECT_DIR", begun_in);
+        }
+        Ran::with_stdin(command, &event.to_string()).ok().stdout
+    };
+    assert!((0..200).any(|_| !told(Some(&project)).is_empty()));
+    for begun_in in [None, Some(&*place.path("home"))] {
+        assert_eq!(told(begun_in), "", "{begun_in:?}");
+    }
+    git(&below, &["init", "--quiet"]);
+    assert_eq!(told(Some(&project)), "", "a repository is a project of its own");
     server.end();
 }
