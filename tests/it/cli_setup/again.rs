@@ -120,3 +120,21 @@ fn new_files_of_a_project_may_be_read_by_others() {
     place.run(&["setup", "claude-code", "--yes"]).ok();
     assert_eq!(mode(CLAUDE), 0o600);
 }
+
+#[test]
+fn doctor_says_where_a_client_runs_an_older_copy() {
+    let place = Place::with_instant_model();
+    place.run(&["setup", "claude-code", "--yes"]).ok();
+    let servers = || {
+        let checks = place.run(&["--llm", "none", "--json", "doctor"]).ok().json()["checks"].clone();
+        checks.as_array().unwrap().iter().find(|check| check["name"] == "servers").unwrap().clone()
+    };
+    assert_eq!(servers()["status"], "ok");
+    let copy = place.path("xdg-data/reasoning-bank-setup/bin/reasoning-bank");
+    fs::File::options().write(true).open(&copy).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    let older = servers();
+    assert_eq!(older["status"], "warn", "{older}");
+    assert!(older["detail"].as_str().unwrap().contains("which is an older version"), "{older}");
+    place.run(&["setup", "claude-code", "--yes"]).ok();
+    assert_eq!(servers()["status"], "ok");
+}
