@@ -68,6 +68,8 @@ pub(super) struct HookAnswers {
     pub(super) identity: Identity,
     pub(super) recalls: Option<RecallLog>,
     pub(super) sessions: Mutex<ShownSessions>,
+    /// True where agents have the tools of working memory.
+    pub(super) has_working_tools: bool,
     /// The bank has this long for an answer.
     pub(super) timeout: Duration,
     /// True where the process goes on to answer.
@@ -171,8 +173,13 @@ impl HookAnswers {
         let tasks = self.system.working.list(workspace, LOCAL_OWNER, context.deadline).await.ok()?;
         let task = tasks.into_iter().next()?;
         let about = quoted_lines(&part(&task.memory.task().description));
+        let shows = if self.has_working_tools {
+            "The tool working_context".to_owned()
+        } else {
+            format!("The command `reasoning-bank working show {}`", task.id)
+        };
         Some(format!(
-            "A task is open in working memory. The tool working_context shows how far it is.\n{}",
+            "A task is open in working memory. {shows} shows how far it is.\n{}",
             recalled_notes(&format!("task_id {}\n{about}", task.id))
         ))
     }

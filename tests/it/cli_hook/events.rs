@@ -228,3 +228,37 @@ fn a_session_keeps_its_project_when_the_agent_changes_the_directory() {
     assert_eq!(told(Some(&project)), "", "a repository is a project of its own");
     server.end();
 }
+
+#[test]
+fn a_task_is_told_with_a_command_where_agents_have_no_tool_for_it() {
+    let place = Place::with_instant_model();
+    place.write("config/reasoning-bank/config.toml", "mcp.toolsets = ['core', 'working']\nllm.provider = 'none'\n");
+    let mut server = McpProcess::initialized(&place, &[]);
+    let task = server.call("working_open", json!({ "task": { "description": "Make the importer faster" } }));
+    server.end();
+    place.write("config/reasoning-bank/config.toml", "llm.provider = 'none'\n");
+    let server = McpProcess::initialized(&place, &[]);
+    let event = json!({ "hook_event_name": "SessionStart", "session_id": "s", "source": "startup" });
+    let output = answered(&place, "SessionStart", &event);
+    let text = output["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    let command = format!("The command `reasoning-bank working show {}`", task["task_id"].as_str().unwrap());
+    assert!(text.contains(&command) && !text.contains("working_context"), "{text}");
+    server.end();
+}
+
+#[test]
+fn doctor_says_that_a_transcript_was_too_long_to_learn_from() {
+    let place = Place::with_instant_model();
+    warned(&place).end();
+    let transcript = place.write("home/session.jsonl", "");
+    std::fs::File::options().write(true).open(&transcript).unwrap().set_len(65 << 20).unwrap();
+    let event = json!({
+        "hook_event_name": "SessionEnd", "session_id": "s", "cwd": place.path("project"), "transcript_path": transcript,
+    });
+    hook(&place, "claude-code", "SessionEnd", &event.to_string());
+    let mut server = McpProcess::initialized(&place, &["--llm", "none"]);
+    wait_for_the_spool(&place, &mut server);
+    server.end();
+    let told = place.run(&["--llm", "none", "doctor"]).ok().stdout;
+    assert!(told.contains("the transcript of the session was too long"), "{told}");
+}
