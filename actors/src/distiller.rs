@@ -28,7 +28,8 @@ use worker::{WorkerState, run_once};
 use crate::episodes::EpisodesHandle;
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
-use crate::ports::{Clock, LanguageModel, Lease, Record, TokenAccount};
+use crate::model::BudgetedModel;
+use crate::ports::{Clock, Lease, Record};
 use crate::runtime::{ChildSpec, Deadline, Events, MessageTimer, Panicked, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
@@ -153,12 +154,10 @@ pub(crate) struct DistillerArgs {
     pub(crate) episodes: EpisodesHandle,
     pub(crate) events: Events,
     /// It is None where there is no model, or background work must not use it.
-    pub(crate) model: Option<Arc<dyn LanguageModel>>,
+    pub(crate) model: Option<BudgetedModel>,
     pub(crate) lease: Arc<dyn Lease>,
-    pub(crate) account: Arc<dyn TokenAccount>,
     pub(crate) clock: Clock,
     pub(crate) pace: Arc<Pace>,
-    pub(crate) daily_token_cap: u64,
     pub(crate) prompts: Arc<Prompts>,
     /// The most tokens that a prompt may have.
     pub(crate) prompt_token_budget: usize,

@@ -31,7 +31,7 @@ use crate::learner::{LearnerHandle, LearnerSettings};
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
 use crate::model::{
-    Breaker, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel,
+    Breaker, BudgetedModel, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel,
 };
 use crate::ports::{
     Artefacts, Backups, BankDirectories, Clock, Embedder, Fingerprint, LanguageModel, Lease, TokenAccount, WorkingLogs,
@@ -245,12 +245,11 @@ impl System {
         let learner = LearnerHandle::new(workspaces.clone(), settings.learner, with_model);
         let agents = AgentsHandle::new(&dependencies, workspaces.clone(), events.clone(), meters.clone());
         let working = WorkingHandle::new(working, episodes.clone(), clock.clone());
-        let bank_model = (provider != NO_MODEL).then(|| {
-            let cap = settings.distiller.daily_token_cap;
-            let account = Arc::clone(&account);
-            Arc::new(LanguageBankModel::new(Arc::clone(&once), &settings.solve, account, cap, clock.clone()))
-                as Arc<dyn BankModel>
-        });
+        let cap = settings.distiller.daily_token_cap;
+        let budgeted = (provider != NO_MODEL).then(|| BudgetedModel::new(once, account, cap, clock.clone()));
+        let bank_model = budgeted
+            .clone()
+            .map(|model| Arc::new(LanguageBankModel::new(model, &settings.solve)) as Arc<dyn BankModel>);
         let banks = BanksHandle::new(banks, settings.banks.clone(), bank_model, clock.clone());
         let context = ContextHandle::new(
             workspaces.clone(),
@@ -279,12 +278,10 @@ impl System {
                 memories: memories.clone(),
                 episodes: episodes.clone(),
                 events: events.clone(),
-                model: (provider != NO_MODEL).then_some(once),
+                model: budgeted,
                 lease,
-                account: Arc::clone(&account),
                 clock: dependencies.clock.clone(),
                 pace: distiller.pace(),
-                daily_token_cap: settings.distiller.daily_token_cap,
                 prompts: Arc::clone(&settings.solve.prompts),
                 prompt_token_budget: settings.solve.limits.prompt_token_budget,
                 max_output_tokens: settings.solve.max_output_tokens,

@@ -12,31 +12,24 @@ use crate::learning::transcript::{self, Exchange};
 use crate::memory::signature::mentioned;
 use crate::memory::trace::Outcome;
 use crate::memory::{LESSON_CONTENT_MAX_CHARS, MemoryOutcome, SourceType};
-use crate::prompt::Purpose;
-use crate::prompt::{self, Prompt, Prompts, Template};
-use crate::text::tokens;
+use crate::prompt::{self, Prompt, Prompts, Purpose, Template, prompt_tokens_within, question_tokens};
 
 /// The most lessons from a session.
 const MAX_FROM_SESSION: usize = 5;
 /// The most lessons from an exchange.
 const MAX_FROM_EXCHANGE: usize = 2;
-/// The most calls for one question: an answer that does not have its form is asked for again.
-const CALLS: u64 = 2;
-/// The number of tokens that an endpoint may add to a call, or by which its count may differ from ours.
-const MARGIN: u64 = 500;
 /// A prompt below this many tokens holds too little of a session to learn from.
 const LEAST_PROMPT_TOKENS: u64 = 1_000;
 
-/// One question to a model, and how many tokens it may take at most, by our own count.
+/// One question to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LessonQuestion {
     pub purpose: Purpose,
     pub prompt: Prompt,
-    pub tokens: u64,
 }
 
 /// Makes the question that a model is asked about the work. The prompt stays within `prompt_budget` tokens, and all
-/// calls with their answers within `daily_cap`. None where the tokens that are left are too few to be of use.
+/// calls with their answers within `daily_cap`. None where the tokens of a day are too few to be of use.
 pub fn question(
     prompts: &Prompts,
     work: &Work,
@@ -44,14 +37,11 @@ pub fn question(
     max_output_tokens: u32,
     daily_cap: u64,
 ) -> Option<LessonQuestion> {
-    let (purpose, answer) = (purpose_of(work), u64::from(max_output_tokens));
+    let purpose = purpose_of(work);
     let for_prompt = prompt_tokens(purpose, prompt_budget, max_output_tokens, daily_cap)?;
-    let for_repair = repair_tokens(purpose);
-    let budget = usize::try_from(for_prompt).unwrap_or(prompt_budget);
-    let prompt = prompt_of(prompts, work, budget);
-    let asked = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
-    let tokens = CALLS * (asked as u64 + for_repair + answer);
-    Some(LessonQuestion { purpose, prompt, tokens: tokens.min(daily_cap) })
+    let prompt = prompt_of(prompts, work, usize::try_from(for_prompt).unwrap_or(prompt_budget));
+    let most = question_tokens(purpose, &prompt.instructions, &prompt.input, max_output_tokens);
+    (most <= daily_cap).then_some(LessonQuestion { purpose, prompt })
 }
 
 /// Tells whether a day's tokens allow a model to be asked at all, about a session or about an exchange.
@@ -63,14 +53,8 @@ pub fn affords(prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> 
 
 /// Returns the most tokens that a prompt may have. None where they are too few to be of use.
 fn prompt_tokens(purpose: Purpose, prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> Option<u64> {
-    let others = u64::from(max_output_tokens) + repair_tokens(purpose);
-    let tokens = (daily_cap / CALLS).saturating_sub(others).min(prompt_budget as u64);
+    let tokens = prompt_tokens_within(daily_cap, purpose, max_output_tokens).min(prompt_budget as u64);
     (tokens >= LEAST_PROMPT_TOKENS).then_some(tokens)
-}
-
-/// Returns how many tokens a second call adds to the prompt to ask for an answer of the right form.
-fn repair_tokens(purpose: Purpose) -> u64 {
-    purpose.schema().map_or(0, |schema| tokens::estimate(&schema.to_string())) as u64 + MARGIN
 }
 
 fn purpose_of(work: &Work) -> Purpose {
@@ -331,7 +315,9 @@ mod tests {
         assert_eq!(question(&Prompts::default(), &work, 32_000, 8_192, 10_000), None, "too little for one answer");
         for cap in [20_000, 40_000, 1_000_000] {
             let question = question(&Prompts::default(), &work, 32_000, 8_192, cap).unwrap();
-            assert!(question.tokens <= cap, "{} of {cap}", question.tokens);
+            let prompt = &question.prompt;
+            let tokens = question_tokens(question.purpose, &prompt.instructions, &prompt.input, 8_192);
+            assert!(tokens <= cap, "{tokens} of {cap}");
             assert!(question.prompt.cut.is_some() && question.prompt.input.contains("failure"));
         }
     }
