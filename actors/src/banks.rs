@@ -2,9 +2,11 @@
 //! `domain::bank` says what a bank is and where in it a text belongs. An update is in the journal of its bank before it
 //! is answered, and in the files later, at once where they lie in a checkout.
 //!
-//! `state` is what is known of the files, `held` a bank with its directory, `syncing` lets the two agree, `writing`
-//! writes the files, and `actor` has the banks at hand and sees to it that they are written. `update` and `shorten` are
-//! what happens to a bank, and `telling` what callers are told of it.
+//! `state` is what is known of the files, `open_bank` a bank with its directory, `syncing` lets the two agree,
+//! `writing` writes the files, and `actor` has the banks at hand and sees to it that they are written. `update` and
+//! `shorten` are what happens to a bank, and `model` is what a language model says about both. `notice` is what a
+//! client may be told of a bank, and `telling` tells it once. `remembered` keeps readings of files that have not
+//! changed.
 
 mod actor;
 mod model;

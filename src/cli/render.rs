@@ -1,6 +1,11 @@
 //! Answers as text for people, made by pure functions of the documents that `--json` prints. Stored text is shown with
 //! its controls and invisible characters written out: a memory must neither steer the terminal nor hide from its
 //! reader.
+//!
+//! Most files are named by the command whose answers they write. `memory` writes memories that were found, recorded or
+//! shown, `candidates` why each was found, `edit` memories that were listed, rated, removed or shared, and `recalls`
+//! the recall log. `context` writes what helps with a task, `trace` a trace, `learn` and `import` what was taken in,
+//! and `maintain` and `reembed` the upkeep of the store. `style` has the colours.
 
 use std::fmt::Display;
 

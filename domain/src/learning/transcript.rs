@@ -1,5 +1,10 @@
 //! Transcripts: the text of a file becomes exchanges, each a question with its answer. The kind of a file shows in its
 //! content, never in its name. `capture` decides which exchanges are worth keeping.
+//!
+//! `markdown` reads a chat or notes, in which `fences` finds the code. Files of messages are read record by record
+//! (`record`): `formats` has the form of Claude Code and plain messages, `codex` that of Codex, and `gemini` that of
+//! Gemini CLI. `conversation` makes exchanges of who said what, without what programs write into it (`context`), and
+//! `activity` keeps what was done for each request.
 
 mod activity;
 mod codex;
