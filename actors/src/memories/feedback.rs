@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::evidence::feedback::{FeedbackRequest, Reported};
 use reasoning_bank_domain::evidence::report::Report;
+use reasoning_bank_domain::learning::lesson::LessonBatch;
 use reasoning_bank_domain::learning::recording::reported_lessons;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
@@ -13,7 +14,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::compare::{LessonBatch, PreparedLesson};
+use super::compare::PreparedLesson;
 use super::learn::{PendingIds, ids};
 use super::merge_sources::LessonSources;
 use super::overrule::Overruled;

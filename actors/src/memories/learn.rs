@@ -1,7 +1,7 @@
 //! Keeping what a solve, a session or an exchange leaves: lessons, and the trace or the job that they came from.
 
 use reasoning_bank_domain::learning::job::Job;
-use reasoning_bank_domain::learning::lesson::{Lesson, LessonOrigin, memories_of};
+use reasoning_bank_domain::learning::lesson::{Lesson, LessonBatch, LessonOrigin, memories_of};
 use reasoning_bank_domain::memory::Learned;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::note::Note;
@@ -11,9 +11,9 @@ use reasoning_bank_domain::solve::agent_loop::RunRecord;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::compare::{LessonBatch, PreparedLesson};
+use super::compare::PreparedLesson;
 use super::merge_sources::LessonSources;
-use crate::conflict::retry_on_conflict;
+use crate::conflict::{is_last, retry_on_conflict};
 use crate::error::Error;
 use crate::ports::{Committed, Record};
 use crate::runtime::Deadline;
@@ -53,7 +53,7 @@ impl MemoriesHandle {
     ) -> Result<StoredLessons, Error> {
         let (memories, notes) = memories_of(run.lessons, &run.origin, &run.injected, |_| Uuid::now_v7().into());
         let (prepared, revisions) =
-            self.prepare(memories, LessonBatch::default().on_try(tries), deadline.halfway()).await;
+            self.prepare(memories, LessonBatch::default().on_last_try(is_last(tries)), deadline.halfway()).await;
         let pending = PendingIds::of(&prepared);
         let mut trace = run.trace;
         let trace_id = trace.trace_id;
@@ -96,8 +96,9 @@ impl MemoriesHandle {
         let (memories, notes) = memories_of(lessons, origin, &PromptMemories::default(), |n| job.memory_id(n));
         let confirms = origin.confirms();
         let try_to_store = async |tries| {
-            let (mut prepared, mut revisions) =
-                self.prepare(memories.clone(), LessonBatch::default().on_try(tries), deadline.halfway()).await;
+            let (mut prepared, mut revisions) = self
+                .prepare(memories.clone(), LessonBatch::default().on_last_try(is_last(tries)), deadline.halfway())
+                .await;
             if !confirms {
                 prepared.retain(|prepared| prepared.reinforces().is_none());
                 revisions.clear();

@@ -1,6 +1,7 @@
 //! Keeping a lesson that a caller gives.
 
 use reasoning_bank_domain::evidence::confidence::{Evidence, confidence};
+use reasoning_bank_domain::learning::lesson::LessonBatch;
 use reasoning_bank_domain::learning::recording::{RecordRequest, named_sources, with_sources};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
@@ -10,10 +11,9 @@ use reasoning_bank_domain::safety::secrets::Removed;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::compare::LessonBatch;
 use super::merge_sources::LessonSources;
 use super::supersede::SaidBy;
-use crate::conflict::retry_on_conflict;
+use crate::conflict::{is_last, retry_on_conflict};
 use crate::error::Error;
 use crate::ports::{MemoryCommit, Record};
 use crate::runtime::Deadline;
@@ -49,7 +49,7 @@ impl MemoriesHandle {
         let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
         let facts = Facts::from(&memory);
         let (mut near, mut sources, mut updates, mut similar) = (None, Vec::new(), Vec::new(), Vec::new());
-        let lessons = LessonBatch::default().on_try(tries).replacing(&replaced);
+        let lessons = LessonBatch::default().on_last_try(is_last(tries)).replacing(&replaced);
         let (prepared, revisions) = self.prepare(vec![memory], lessons, deadline).await;
         batch.extend(revisions);
         for learned in prepared {

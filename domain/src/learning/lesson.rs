@@ -1,7 +1,9 @@
 //! Lessons: what a model learned from attempts, before it is a memory, and how lessons become memories with a
-//! genealogy. `validate` decides which of them are fit to keep, and `likeness` what they are to the memories that are
-//! there.
+//! genealogy. `validate` decides which of them are fit to keep, `likeness` what one of them is to a memory that is
+//! there, and `batch` what becomes of several that are stored together. `echo` finds what only repeats the prompt,
+//! `printed_error` has the error that a check printed, and `wording` tells which words may differ.
 
+mod batch;
 mod echo;
 mod likeness;
 mod printed_error;
@@ -27,8 +29,10 @@ use crate::note::{Code, Note};
 use crate::retrieval::prompt_memories::PromptMemories;
 use crate::safety::secrets::Scrub;
 
+pub use batch::{LINKED_COSINE, LessonBatch, LessonPlacement, MemoryChange};
 pub(crate) use echo::InstructionRuns;
 pub use echo::LessonContext;
+pub(crate) use likeness::cosine;
 pub use likeness::{Likeness, RELATED_COSINE, likeness, statement_key};
 pub use printed_error::PrintedError;
 pub use validate::{AcceptedLessons, LessonRefusal, accept};
