@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::filter::EpisodeFilter;
 use super::labels::EpisodeLabels;
 use super::lifecycle::{EpisodePhase, EpisodeState};
+use crate::evidence::fading::{days_between, recency, usage_part};
 use crate::memory::label::label_key;
 use crate::memory::trace::{Outcome, Trace};
 
@@ -68,16 +69,13 @@ pub fn relevance(
     domain: Option<&str>,
     now: Timestamp,
 ) -> EpisodeRelevance {
-    let age_days = (now.duration_since(trace.created_at).as_secs_f64() / 86_400.0).max(0.0);
-    #[allow(clippy::cast_precision_loss, reason = "a count of accesses is far below 2^52")]
-    let accesses = (state.access_count as f64).ln_1p() / 10.0;
     let own = EpisodeLabels::of(trace).domain;
     let is_of_domain = domain.is_some_and(|domain| own.as_deref() == Some(label_key(domain).as_str()));
     EpisodeRelevance {
         semantic: SEMANTIC * similarity.clamp(0.0, 1.0),
-        recency: RECENCY * (-age_days / RECENCY_DAYS).exp(),
+        recency: RECENCY * recency(days_between(trace.created_at, now), RECENCY_DAYS),
         success: if trace.outcome == Outcome::Success { SUCCESS } else { 0.0 },
-        access: ACCESS * accesses.min(1.0),
+        access: ACCESS * usage_part(state.access_count),
         domain: if is_of_domain { DOMAIN } else { 0.0 },
     }
 }
