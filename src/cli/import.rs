@@ -215,7 +215,10 @@ async fn context(
 ) -> Result<SourceContext, CommandFailure> {
     let now = Timestamp::now();
     let since = args.since.as_deref().map(|since| moment(since, now)).transpose();
-    let since = since.map_err(|problem| CommandFailure::usage(format!("--since: {problem}")))?;
+    let since = since.map_err(|problem| {
+        CommandFailure::usage(format!("--since: {problem}"))
+            .hint("write it in one of these forms, such as `--since 7d`")
+    })?;
     let here = system.workspaces.resolve(&loaded.workspace, request_deadline()).await?.workspace;
     let known = system.workspaces.list(request_deadline()).await?;
     Ok(SourceContext {
