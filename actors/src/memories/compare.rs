@@ -7,7 +7,6 @@ use reasoning_bank_domain::learning::lesson::{LINKED_COSINE, LessonBatch, Lesson
 use reasoning_bank_domain::memory::Learned;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use uuid::Uuid;
 
 use super::MemoriesHandle;
 use super::passages::{added, are_passages_of, passages_for, with_more};
@@ -107,10 +106,9 @@ impl PreparedLesson {
     }
 
     /// Returns the memory to store, or the signal that confirms the existing one. None where the lesson is no evidence
-    /// for that, because its session said the same before.
+    /// for that, because it was learned by itself of the session that said the same before.
     pub(super) fn into_record(self) -> Option<Record> {
-        let confirmation = self.memory().session_confirmation_id(self.reinforces());
-        let confirmation = confirmation.unwrap_or_else(|| Uuid::now_v7().into());
+        let confirmation = self.memory().source_confirmation_id(self.reinforces());
         match self {
             Self::New { memory, passages, .. } => {
                 Some(Record::Memory { memory: *memory, passages, confirm: Some(confirmation) })
