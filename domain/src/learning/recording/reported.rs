@@ -8,8 +8,8 @@ use crate::evidence::feedback::Learning;
 use crate::evidence::report::Report;
 use crate::learning::lesson::PrintedError;
 use crate::memory::ids::MemoryId;
-use crate::memory::trace::Trace;
-use crate::memory::{FieldProblem, Memory, MemoryInvalid, Scope, SourceType, Trust};
+use crate::memory::trace::{Outcome, Trace};
+use crate::memory::{FieldProblem, Memory, MemoryInvalid, MemoryOutcome, Scope, SourceType, Trust};
 use crate::safety::secrets::Scrub;
 
 /// Makes memories of the lessons of a report. `trace` is its trace with what is reported.
@@ -50,7 +50,8 @@ fn request_of(learning: &Learning, report: &Report<'_>, trace: Option<&Trace>) -
         title: learning.title.clone(),
         description: learning.description.clone(),
         content: learning.content.clone(),
-        outcome: None,
+        // What is learned of a task that failed, and names no error, tells what did not work.
+        outcome: trace.filter(|trace| trace.outcome == Outcome::Failure).map(|_| MemoryOutcome::Failure),
         error_context: learning.error_context.clone(),
         pattern_tags: Vec::new(),
         domain_category: None,
@@ -78,7 +79,6 @@ mod tests {
     use crate::memory::ErrorContext;
     use crate::memory::observation::{EvidenceKind, Feedback, Observed};
     use crate::memory::samples::{self, id, now, strategy};
-    use crate::memory::trace::Outcome;
     use crate::memory::workspace::{Workspace, WorkspaceRef};
 
     fn learning(title: &str, content: &str) -> Learning {
@@ -129,6 +129,12 @@ mod tests {
         assert_eq!((memory.trust, memory.source_session.as_deref()), (Trust::Model, Some("s")));
         assert_eq!((&*memory.task, memory.trace_id), ("fix the pager", Some(trace.trace_id)));
         assert_eq!(memory.trace_outcome, Some(Outcome::Failure));
+        assert_eq!(memory.outcome, MemoryOutcome::Failure, "it is no strategy");
+        let solved = Trace { outcome: Outcome::Success, ..trace };
+        for trace in [Some(&solved), None] {
+            let learned = lessons(vec![learning("Cap the pause", "at a minute")], trace).unwrap();
+            assert_eq!(learned[0].outcome, MemoryOutcome::Success);
+        }
     }
 
     #[test]
