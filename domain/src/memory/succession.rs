@@ -295,8 +295,7 @@ fn given_back(memory: &Memory, newer: &Memory, others: &[Memory]) -> Vec<Memory>
             && name_it.iter().all(|replaces| replaces.contains(&older.id))
             && !older.succession.stands_beside.contains(&memory.id)
     };
-    let mut changed: Vec<Memory> =
-        others.iter().filter(is_given_back).map(|older| older.relinked(memory.id)).collect();
+    let mut changed: Vec<Memory> = others.iter().filter(is_given_back).map(|older| older.relinked(memory.id)).collect();
     let given: Vec<MemoryId> = std::iter::once(memory.id).chain(changed.iter().map(|older| older.id)).collect();
     let without = given.iter().fold(newer.clone(), |newer, id| newer.without_replacing(*id).unwrap_or(newer));
     changed.extend((without != *newer).then_some(without));
