@@ -109,7 +109,7 @@ impl LessonBatch {
                 }
             }
             if likeness != Likeness::Apart && !derived.derived_from.contains(&near.id) {
-                derived.derive_from(&near);
+                derived.relate_to(&near);
             }
         }
         let memory = self.linked(derived, &stored);
