@@ -346,6 +346,7 @@ async fn an_exchange_worth_keeping_is_left_to_a_model_where_it_may_be_asked_and_
         session: Some("s".into()),
         asked_first: None,
         said_next: None,
+        at: None,
     };
     let worth = "Cargo compares modification times, and git renews them on checkout, because every file is written \
         again. Use a target directory for each branch:\n\n```sh\nexport CARGO_TARGET_DIR=target/$branch\n```\n\nThen \

@@ -285,6 +285,7 @@ fn as_memory(
         }),
         task: shortened(&exchange.whole_question(), TASK_MAX_CHARS),
         source_session: exchange.session.clone(),
+        valid_from: exchange.at.filter(|said| *said < at),
         pattern_tags: lesson.pattern_tags,
         domain_category: domain,
         ..Memory::new(NewMemory {

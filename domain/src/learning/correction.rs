@@ -208,7 +208,7 @@ mod tests {
 
     fn answered(question: &str, answer: &str) -> Exchange {
         let (question, answer) = (question.into(), answer.into());
-        Exchange { question, answer, session: None, asked_first: None, said_next: None }
+        Exchange { question, answer, session: None, asked_first: None, said_next: None, at: None }
     }
 
     fn memory() -> Exchange {

@@ -114,8 +114,16 @@ pub fn origin(job: &Job, work: &Work, now: Timestamp) -> LessonOrigin {
             MemoryOutcome::Mixed => Outcome::Partial,
         },
         printed: PrintedError::default(),
+        said_at: said_at(work).filter(|said| *said < now),
         at: now,
     }
+}
+
+/// Returns the time of what was said last in a session, where its transcript tells it.
+fn said_at(work: &Work) -> Option<Timestamp> {
+    let Work::Distill { transcript, .. } = work else { return None };
+    let read = transcript::read(transcript.as_bytes()).ok()?;
+    read.exchanges.iter().filter_map(|exchange| exchange.at).max()
 }
 
 /// Draws lessons by rules alone from the exchanges of a session that are most worth keeping, in their order. Where
@@ -130,7 +138,7 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
         },
         Work::Capture { question, answer, .. } => {
             let (question, answer) = (question.clone(), answer.clone());
-            (vec![Exchange { question, answer, session: None, asked_first: None, said_next: None }], 1)
+            (vec![Exchange { question, answer, session: None, asked_first: None, said_next: None, at: None }], 1)
         }
     };
     let judged = |exchange: &Exchange| assess(&exchange.question, &exchange.answer, &Thresholds::default());
@@ -235,6 +243,21 @@ mod tests {
         );
     }
 
+    #[test]
+    fn lessons_have_the_time_of_what_was_said_last_in_their_session() {
+        let said = |role: &str, at: &str| format!(r#"{{"role": "{role}", "content": "{at}", "timestamp": "{at}"}}"#);
+        let said_at = |transcript: String| {
+            let work = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Success, transcript };
+            let now: Timestamp = "2026-11-20T10:00:00Z".parse().unwrap();
+            let job = Job::queued(crate::memory::workspace::WorkspaceId::of_root("/p"), work.clone(), now);
+            origin(&job, &work, now).said_at
+        };
+        let (asked, answered) = ("2026-01-05T10:00:00Z", "2026-01-05T10:09:00Z");
+        let dated = [said("user", asked), said("assistant", answered)].join("\n");
+        assert_eq!(said_at(dated), Some(answered.parse().unwrap()));
+        assert_eq!(said_at("## User\nWhy?\n\n## Assistant\nBecause.\n".into()), None);
+    }
+
     fn transcript(outcome: MemoryOutcome, questions: &[&str]) -> Work {
         let exchange = |question: &&str| format!("## User\n{question}\n\n## Assistant\n{ANSWER}\n\n");
         let transcript = questions.iter().map(exchange).collect();
@@ -330,6 +353,7 @@ mod tests {
             session: None,
             asked_first: None,
             said_next: None,
+            at: None,
         });
         let failed = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Failure, transcript: "t".into() };
         assert!(keep(&Prompts::default(), &failed, vec![lesson.clone()]).lessons.is_empty());

@@ -104,6 +104,8 @@ pub struct LessonOrigin {
     pub outcome: Outcome,
     /// The error of a check that failed, as the warnings keep it that it is true of.
     pub printed: PrintedError,
+    /// The time at which the lessons were said, where that was before now.
+    pub said_at: Option<Timestamp>,
     pub at: Timestamp,
 }
 
@@ -142,6 +144,7 @@ impl Lesson {
             pattern_tags: tags(self.pattern_tags),
             difficulty_level: tidy(self.difficulty_level),
             domain_category: domain,
+            valid_from: origin.said_at,
             trace_id: origin.trace_id,
             trace_outcome: origin.trace_id.map(|_| origin.outcome),
             ..Memory::new(NewMemory {

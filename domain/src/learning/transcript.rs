@@ -19,6 +19,7 @@ mod record;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -56,6 +57,8 @@ pub struct Exchange {
     pub asked_first: Option<String>,
     /// What was said next, where nobody answered that.
     pub said_next: Option<String>,
+    /// The time of the answer, where the file tells it.
+    pub at: Option<Timestamp>,
 }
 
 impl Exchange {
@@ -268,9 +271,9 @@ impl RecordReader {
             TranscriptRecord::Nothing => {}
             TranscriptRecord::Turn { turn, session } => {
                 let session = session.or_else(|| self.session.clone());
-                self.current.take(turn, session.as_deref());
+                self.current.take(turn, session.as_deref(), record::time_of(&fields));
             }
-            TranscriptRecord::Event(turn) => self.events.take(turn, self.session.as_deref()),
+            TranscriptRecord::Event(turn) => self.events.take(turn, self.session.as_deref(), record::time_of(&fields)),
         }
         true
     }
