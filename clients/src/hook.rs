@@ -280,7 +280,7 @@ impl HookCall {
 /// Says whether a command does no more than print what is there already, such as `cat notes.md | head`. An error that it
 /// prints is one that somebody wrote down.
 fn only_reads(command: &str) -> bool {
-    let parts = command.split(['|', '&', ';', '\n']).map(str::trim).filter(|part| !part.is_empty());
+    let mut parts = command.split(['|', '&', ';', '\n']).map(str::trim).filter(|part| !part.is_empty()).peekable();
     let reads = |part: &str| {
         let mut words = part.split_whitespace();
         match words.next() {
@@ -289,7 +289,7 @@ fn only_reads(command: &str) -> bool {
             None => true,
         }
     };
-    parts.clone().count() > 0 && parts.into_iter().all(reads)
+    parts.peek().is_some() && parts.all(reads)
 }
 
 /// Returns a path of an event. An empty one stands for none.
