@@ -92,9 +92,7 @@ impl DistillerHandle {
         if self.open_jobs(deadline).await? >= MAX_OPEN {
             return Err(Error::Overloaded { retry_after: self.pace.next_place(self.clock.now()) });
         }
-        let registration = Record::Workspace(self.workspaces.registration(&workspace));
-        self.store.commit(vec![registration, Record::Job(job)], deadline).await?;
-        self.workspaces.registered(&workspace);
+        self.workspaces.commit_to(&workspace, &self.store, vec![Record::Job(job)], deadline).await?;
         // An actor that does not run, or does not hear of it, looks by itself.
         let _ = self.slot.cast(DistillerMsg::Look);
         Ok(Queued { queued: true, job_id })

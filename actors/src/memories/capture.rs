@@ -65,10 +65,7 @@ impl MemoriesHandle {
         if batch.is_empty() {
             return Ok(found);
         }
-        batch.insert(0, Record::Workspace(self.workspaces.registration(&begun.workspace)));
-        self.workspaces.still_there(begun, deadline).await?;
-        let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(&begun.workspace);
+        let committed = self.workspaces.commit_if_there(begun, &self.store, batch, deadline).await?;
         let commits = added.into_iter().zip(committed.memories);
         let reinforced: Vec<(usize, MemoryId)> = commits
             .filter_map(|(position, commit)| match commit {

@@ -96,15 +96,14 @@ impl MemoriesHandle {
         }
         let signals = report.with_words(signals);
         let concerned = self.with_evidence(report.concerned(&signals), workspace, deadline).await?;
-        let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
+        let mut batch = Batch::new();
         batch.extend(trace.clone().map(if report.begins { Record::Trace } else { Record::Verdict }));
         batch.extend(overruled.revisions);
         batch.extend(decided);
         batch.extend(revisions);
         batch.extend(prepared.into_iter().filter_map(PreparedLesson::into_record));
         batch.extend(signals.iter().cloned().map(Record::Signal));
-        let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(workspace);
+        let committed = self.workspaces.commit_to(workspace, &self.store, batch, deadline).await?;
         let learned = pending.committed(committed);
         let stored = trace.filter(|trace| trace.source == TraceSource::Reported);
         if let Some(corrected) = stored.and_then(|trace| trace.corrected(&told, &ids(&learned))) {

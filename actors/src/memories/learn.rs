@@ -60,15 +60,13 @@ impl MemoriesHandle {
         trace.scrub();
         trace.memory_items = ids(&pending.learned);
         let Resolved { workspace, .. } = begun;
-        let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace)), Record::Trace(trace.clone())];
+        let mut batch = vec![Record::Trace(trace.clone())];
         let sources: Vec<LessonSources> = prepared.iter().map(LessonSources::of).collect();
         batch.extend(prepared.into_iter().filter_map(PreparedLesson::into_record));
         batch.extend(revisions);
         let used: Vec<MemoryId> = run.signals.iter().map(|signal| signal.memory_id).collect();
         batch.extend(run.signals.into_iter().map(Record::Signal));
-        self.workspaces.still_there(begun, deadline).await?;
-        let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(workspace);
+        let committed = self.workspaces.commit_if_there(begun, &self.store, batch, deadline).await?;
         if let Some(session) = &run.session {
             self.sessions.left(&workspace.id, session, trace_id).await;
         }

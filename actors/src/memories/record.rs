@@ -46,7 +46,7 @@ impl MemoriesHandle {
         let linked = self.linked_to(&older, &memory, deadline).await?;
         let replaced: Vec<MemoryId> = supersedes.iter().copied().chain(linked.iter().map(|memory| memory.id)).collect();
         memory = replaced.iter().fold(memory, |memory, older| memory.replacing(*older));
-        let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
+        let mut batch = Vec::new();
         let facts = Facts::from(&memory);
         let (mut near, mut sources, mut updates, mut similar) = (None, Vec::new(), Vec::new(), Vec::new());
         let lessons = LessonBatch::default().on_last_try(is_last(tries)).replacing(&replaced);
@@ -68,8 +68,7 @@ impl MemoriesHandle {
         }
         let newer = near.unwrap_or(facts.id);
         batch.extend(self.superseding(&older, &linked, newer, &said_by, deadline).await?);
-        let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(workspace);
+        let committed = self.workspaces.commit_to(workspace, &self.store, batch, deadline).await?;
         let superseded = self.replaced(&older, workspace, deadline).await?;
         let existing = near.or(match committed.memories.first() {
             Some(MemoryCommit::Reinforced(id)) => Some(*id),
