@@ -130,7 +130,7 @@ impl EpisodesHandle {
             Strategy::Temporal => {
                 self.by_time(filter, "of the time or session; newest first", &request, deadline).await
             }
-            Strategy::Semantic | Strategy::Hybrid => self.by_relevance(filter, &query, &request, deadline).await,
+            Strategy::Semantic | Strategy::Hybrid => self.by_score(filter, &query, &request, deadline).await,
             Strategy::Failure => self.by_failure(filter, &query, &request, deadline).await,
         }
     }
@@ -177,7 +177,7 @@ impl EpisodesHandle {
         Ok(EpisodeHits { hits: rows.iter().map(found).collect(), notes: Vec::new() })
     }
 
-    async fn by_relevance(
+    async fn by_score(
         &self,
         filter: EpisodeFilter,
         query: &str,
@@ -197,7 +197,7 @@ impl EpisodesHandle {
         scored.truncate(request.k);
         let found = |scored: &ScoredEpisode| {
             let summary = EpisodeSummary::new(&scored.trace, &scored.state, self.rules, now);
-            EpisodeFound::by_relevance(summary, scored.relevance)
+            EpisodeFound::by_score(summary, scored.score)
         };
         Ok(EpisodeHits { hits: scored.iter().map(found).collect(), notes })
     }
