@@ -197,7 +197,7 @@ impl BanksHandle {
         let at = self.clock.now();
         let (place, reader, settings) = (request.place.clone(), request.reader.clone(), self.settings.clone());
         let activating = self.with_bank(&place, deadline, move |bank| {
-            let freshness = bank.view(at)?;
+            let freshness = bank.bring_up_to_date(at)?;
             if let Some(description) = &request.description {
                 update::describe(bank, description, at)?;
             }
@@ -297,7 +297,7 @@ impl BanksHandle {
         let at = self.clock.now();
         self.with_bank(place, deadline, move |bank| {
             if bank.exists()? || bank.dir.is_adopted() {
-                bank.view(at)?;
+                bank.bring_up_to_date(at)?;
             }
             Ok((bank.state.texts(), bank.dir.is_adopted()))
         })

@@ -209,7 +209,7 @@ impl BanksHandle {
         let Some(model) = self.model() else { return Ok(shortened) };
         let (at, above) = (self.clock.now(), self.settings.optimize_above_tokens);
         let view = move |bank: &mut OpenBank| {
-            bank.view(at)?;
+            bank.bring_up_to_date(at)?;
             Ok(bank.state.clone())
         };
         let state = self.with_bank(place, deadline, view).await?;
