@@ -1,5 +1,6 @@
-//! Memories of other programs on their way into a bank. What a source gives is put aside as an export is, so that it is
-//! shown before anything is written, and written by the same door. Facts are collected for the memory banks.
+//! Memories of other programs on their way into a bank. What a source gives is put into a file as an export has it, so
+//! that a person sees it before anything is stored. The import of exports then stores it. Facts are collected for the
+//! memory banks.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;

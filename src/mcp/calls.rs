@@ -134,8 +134,8 @@ impl Calling<'_> {
         remedies::shell_command(&[bank, arguments].concat())
     }
 
-    /// Finds the backups that still have something of a workspace that was erased, or the reason why they are not known.
-    /// The place of them on the server is nobody's matter over the network.
+    /// Finds the backups that still have something of a workspace that was erased, or the reason why they are not
+    /// known. The place of them on the server is nobody's matter over the network.
     pub(super) async fn backups_with(&self, workspace: Workspace) -> Result<io::Result<Vec<KnownBackup>>, Error> {
         let (data_dir, beside) = (self.options.data_dir.clone(), self.options.backup_dir.clone());
         let found = tokio::task::spawn_blocking(move || backup::holding(&data_dir, beside.as_deref(), &workspace));

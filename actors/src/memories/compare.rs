@@ -37,8 +37,8 @@ pub(super) enum PreparedLesson {
     },
 }
 
-/// Picks those passages of a lesson that the memory that it confirms needs for the wording and the task that came. There
-/// are none where the memory has lost a text, because all of its passages are made anew then.
+/// Picks those passages of a lesson that the memory that it confirms needs for the wording and the task that came.
+/// There are none where the memory has lost a text, because all of its passages are made anew then.
 pub(super) fn passages_added(before: &Memory, after: &Memory, passages: &[Passage]) -> Vec<Passage> {
     added(&before.search_texts(), &after.search_texts()).map_or_else(Vec::new, |added| passages_for(&added, passages))
 }

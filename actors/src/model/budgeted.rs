@@ -57,8 +57,8 @@ impl BudgetedModel {
         self.daily_token_cap
     }
 
-    /// Asks as [`ask`] does. After the deadline it asks nothing. Where nobody said what a call cost, it counts as what it
-    /// may have cost; where the caller goes away meanwhile, all that was set aside stays spent.
+    /// Asks as [`ask`] does. After the deadline it asks nothing. Where nobody said what a call cost, it counts as what
+    /// it may have cost; where the caller goes away meanwhile, all that was set aside stays spent.
     pub(crate) async fn ask(
         &self,
         request: Completion,

@@ -29,7 +29,7 @@ use crate::lance::tables::{Tables, filter, rows};
 
 /// The number of passages that are fetched for a memory, which usually has two or three.
 const PASSAGES_A_MEMORY: usize = 4;
-/// The number of times that more is looked at when too few memories came of it.
+/// A search looks at more passages at most this many times, where those so far are of too few memories.
 const ROUNDS: u32 = 4;
 
 pub(in crate::lance) async fn candidates(shared: &SharedStore, recall: Recall) -> Result<Candidates, StoreError> {
