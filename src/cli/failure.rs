@@ -105,7 +105,7 @@ impl CommandFailure {
 
     pub(super) fn signals(error: std::io::Error) -> Self {
         let message = format!("signals cannot be handled: {error}");
-        let hint = "close files of other programs, or raise the number that may be open (`ulimit -n`), and repeat it";
+        let hint = "end other programs, or raise the number of files that may be open (`ulimit -n`), and repeat it";
         Self::new(CommandExit::Failed, Code::Internal, message, hint)
     }
 
