@@ -180,7 +180,7 @@ impl DistillerArgs {
         // process down.
         let job = self.begin(&job).await?;
         let Some(work) = job.work.clone() else {
-            return self.write(job.failed_once("it holds nothing to work on", self.clock.now())).await;
+            return self.fail(&job, "it holds nothing to work on").await;
         };
         let model = self.model.as_ref().filter(|model| model.daily_token_cap() > 0);
         let asked = model.and_then(|model| {
@@ -201,22 +201,19 @@ impl DistillerArgs {
                 let notes = notes.collect();
                 self.finish(job, &work, kept.lessons, Method::Model, notes).await
             }
-            Ok(_) => self.write(job.failed_once("the model answered something else", self.clock.now())).await,
+            Ok(_) => self.fail(&job, "the model answered something else").await,
             Err(BudgetedFailure::TooSmall) => self.finish_by_rules(job, &work, Some(TOO_SMALL.to_owned())).await,
             Err(BudgetedFailure::UsedUp) => {
                 tracing::info!(cap = model.daily_token_cap(), "background jobs wait for the next day (UTC)");
                 self.write(job.put_back_because(NO_TOKENS_LEFT, self.clock.now())).await?;
                 Ok(Worked::Waits)
             }
-            Err(failure @ BudgetedFailure::Account(_)) => {
-                self.write(job.failed_once(&failure.to_string(), self.clock.now())).await
+            Err(failure @ BudgetedFailure::Account(_)) => self.fail(&job, &failure.to_string()).await,
+            Err(BudgetedFailure::Model(ModelError::Cancelled)) => {
+                self.write(job.put_back(self.clock.now())).await?;
+                Ok(Worked::Done)
             }
-            Err(BudgetedFailure::Model(ModelError::Cancelled)) => self.write(job.put_back(self.clock.now())).await,
-            Err(BudgetedFailure::Model(error)) => {
-                let error = Error::from(error);
-                self.write(job.failed_once(&Note::new(error.code(), error.to_string()).to_string(), self.clock.now()))
-                    .await
-            }
+            Err(BudgetedFailure::Model(error)) => self.fail(&job, &coded(&Error::from(error))).await,
         }
     }
 
@@ -286,9 +283,7 @@ impl DistillerArgs {
                 Ok(Worked::Done)
             }
             Err(error @ Error::Store(_)) => Err(error),
-            Err(error) => {
-                self.write(job.failed_once(&Note::new(error.code(), error.to_string()).to_string(), now)).await
-            }
+            Err(error) => self.fail(&job, &coded(&error)).await,
         }
     }
 
@@ -306,12 +301,23 @@ impl DistillerArgs {
         self.episodes.learn(told, &workspace, store_deadline()).await.map(drop)
     }
 
-    async fn write(&self, job: Job) -> Result<Worked, Error> {
+    /// Ends an attempt that failed for this reason.
+    async fn fail(&self, job: &Job, why: &str) -> Result<Worked, Error> {
+        self.write(job.failed_once(why, self.clock.now())).await?;
+        Ok(Worked::Done)
+    }
+
+    async fn write(&self, job: Job) -> Result<(), Error> {
         let stored = SystemEvent::JobStored { job: job.id, state: job.state };
         self.store.commit(vec![Record::Job(job)], store_deadline()).await?;
         self.events.emit(|| stored);
-        Ok(Worked::Done)
+        Ok(())
     }
+}
+
+/// Returns an error with its code, as a job keeps it.
+fn coded(error: &Error) -> String {
+    Note::new(error.code(), error.to_string()).to_string()
 }
 
 /// The outcome of a job that was taken.
