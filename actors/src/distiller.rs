@@ -74,15 +74,26 @@ impl DistillerHandle {
     }
 
     /// Queues work as a job, which is durable when this returns. The same work again is the same job. A job that failed
-    /// for good begins anew.
-    pub async fn queue(&self, mut work: Work, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Queued, Error> {
+    /// for good begins anew. The session that the work tells of is the source of its evidence.
+    pub async fn queue(&self, work: Work, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Queued, Error> {
+        self.queue_from(None, work, workspace, deadline).await
+    }
+
+    /// Queues work as [`Self::queue`] does, as the evidence of this source: a client may name any session.
+    pub async fn queue_from(
+        &self,
+        source: Option<String>,
+        mut work: Work,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<Queued, Error> {
         check(&work)?;
         if !self.reads_prose {
             check_exchanges(&work)?;
         }
         work.scrub();
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let new = Job::queued(workspace.id.clone(), work, self.clock.now());
+        let new = Job { source, ..Job::queued(workspace.id.clone(), work, self.clock.now()) };
         let job_id = new.id;
         let job = match self.store.job(job_id, None, deadline).await? {
             Some(stored) if stored.state == JobState::Failed => stored.queued_again(self.clock.now()),

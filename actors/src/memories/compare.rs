@@ -108,7 +108,14 @@ impl PreparedLesson {
     /// Returns the memory to store, or the signal that confirms the existing one. None where the lesson is no evidence
     /// for that, because it was learned by itself of the session that said the same before.
     pub(super) fn into_record(self) -> Option<Record> {
-        let confirmation = self.memory().source_confirmation_id(self.reinforces());
+        self.into_record_of(None)
+    }
+
+    /// Returns the record as [`Self::into_record`] does, where the lesson is the evidence of this source and not of the
+    /// session that it was learned of.
+    pub(super) fn into_record_of(self, source: Option<&str>) -> Option<Record> {
+        let (memory, existing) = (self.memory(), self.reinforces());
+        let confirmation = memory.confirmation_id_of(source.or(memory.source_session.as_deref()), existing);
         match self {
             Self::New { memory, passages, .. } => {
                 Some(Record::Memory { memory: *memory, passages, confirm: Some(confirmation) })

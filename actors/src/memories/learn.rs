@@ -104,7 +104,8 @@ impl MemoriesHandle {
             let pending = PendingIds::of(&prepared);
             let job = done(pending.learned.clone(), notes.clone());
             let mut batch = vec![Record::Job(job.clone())];
-            batch.extend(prepared.into_iter().filter_map(PreparedLesson::into_record).map(|record| match record {
+            let records = prepared.into_iter().filter_map(|prepared| prepared.into_record_of(job.source.as_deref()));
+            batch.extend(records.map(|record| match record {
                 Record::Memory { memory, passages, confirm } => {
                     Record::Memory { memory, passages, confirm: confirm.filter(|_| confirms) }
                 }

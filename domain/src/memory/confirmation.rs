@@ -33,19 +33,19 @@ impl Memory {
     fn confirmation_id(&self, existing: MemoryId, fresh: SignalId) -> SignalId {
         let is_recorded = self.source_type == SourceType::Explicit && self.source_session.is_some() && !self.is_copy();
         match self.trace_id {
-            _ if is_recorded => self.source_confirmation_id(Some(existing)),
+            _ if is_recorded => self.confirmation_id_of(self.source_session.as_deref(), Some(existing)),
             Some(trace) => id_within_trace(trace, existing, SignalKind::Confirmed, self.source_session.as_deref()),
             None => fresh,
         }
     }
 
-    /// Returns an id for the confirmation by this lesson that is the same whenever its session says it again, or
-    /// whenever it is said again by hand, where there is no session. It is of the memory that the lesson confirms, or of
+    /// Returns an id for the confirmation by this lesson that is the same whenever this source says it again, or
+    /// whenever it is said again by hand, where there is no source. It is of the memory that the lesson confirms, or of
     /// what the lesson says where that memory is not known yet.
-    pub fn source_confirmation_id(&self, existing: Option<MemoryId>) -> SignalId {
+    pub fn confirmation_id_of(&self, source: Option<&str>, existing: Option<MemoryId>) -> SignalId {
         let of = existing.map_or_else(|| self.duplicate_key(), |id| id.to_string());
-        match self.source_session.as_deref() {
-            Some(session) => derived(&[b"confirmed in a session", session.as_bytes(), of.as_bytes()]).into(),
+        match source {
+            Some(source) => derived(&[b"confirmed in a session", source.as_bytes(), of.as_bytes()]).into(),
             None => derived(&[b"confirmed by hand", of.as_bytes()]).into(),
         }
     }
@@ -81,7 +81,7 @@ mod tests {
         let reported = Memory { trace_id: Some(trace(7)), ..of(4, Some("a")) };
         assert_eq!(signal_of(&reported, &first, 11), own, "nor by a report");
         assert_ne!(signal_of(&of(2, Some("b")), &first, 9), own, "another session is another witness");
-        let by_hand = |n| of(n, None).source_confirmation_id(Some(first.id));
+        let by_hand = |n| of(n, None).confirmation_id_of(None, Some(first.id));
         assert_eq!(by_hand(2), by_hand(3));
     }
 
