@@ -128,7 +128,8 @@ fn said_at(work: &Work) -> Option<Timestamp> {
 
 /// Draws lessons by rules alone from the exchanges of a session that are most worth keeping, in their order. Where
 /// there are none, it says why. An answer that the next question takes back is no strategy, but together with what put
-/// it right it is a warning. A session that failed gives warnings alone, from answers that were put right for good.
+/// it right it is a warning. A session that failed gives warnings alone, from answers that were put right for good. A
+/// mixed one gives no strategy of an answer that may have been found wrong.
 pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     let (exchanges, most) = match work {
         Work::Distill { transcript, .. } => match transcript::read(transcript.as_bytes()) {
@@ -150,15 +151,22 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
         return (Vec::new(), Some(format!("none of {count} exchanges holds something to keep, by rules alone")));
     }
     worth.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
-    let failed = matches!(work, Work::Distill { outcome: MemoryOutcome::Failure, .. });
+    let outcome = match work {
+        Work::Distill { outcome, .. } => *outcome,
+        Work::Capture { .. } => MemoryOutcome::Success,
+    };
     let objections = Objections::of(&exchanges);
     let mut lessons: Vec<(usize, Lesson)> = worth
         .into_iter()
-        .filter_map(|(n, _)| Some((n, lesson_at(&exchanges, &objections, n, failed)?)))
+        .filter_map(|(n, _)| Some((n, lesson_at(&exchanges, &objections, n, outcome)?)))
         .take(most)
         .collect();
     if lessons.is_empty() {
-        let why = if failed { "says what went wrong and what put it right" } else { "was left standing" };
+        let why = if outcome == MemoryOutcome::Failure {
+            "says what went wrong and what put it right"
+        } else {
+            "was left standing"
+        };
         return (Vec::new(), Some(format!("none of {} exchanges {why}, by rules alone", exchanges.len())));
     }
     lessons.sort_by_key(|(n, _)| *n);
@@ -177,8 +185,9 @@ pub fn taken_back_by_rules(work: &Work) -> Vec<Lesson> {
 }
 
 /// Makes the lesson of the exchange at `n`, which is worth keeping, by what was said before and after it. None where
-/// the exchange was taken back, or teaches nothing because the session failed.
-fn lesson_at(exchanges: &[Exchange], objections: &Objections, n: usize, failed: bool) -> Option<Lesson> {
+/// the exchange was taken back, or teaches nothing because the session failed, or may have in a mixed one.
+fn lesson_at(exchanges: &[Exchange], objections: &Objections, n: usize, outcome: MemoryOutcome) -> Option<Lesson> {
+    let failed = outcome == MemoryOutcome::Failure;
     if objections.has_taken_back(n) {
         return None;
     }
@@ -187,7 +196,7 @@ fn lesson_at(exchanges: &[Exchange], objections: &Objections, n: usize, failed: 
         // In a session that failed, nobody knows whether the last answer was right.
         Some(_) if failed && n + 1 == exchanges.len() => None,
         Some(before) => Some(warning_of(&exchanges[before], &exchanges[objections.asked(n)], exchange)),
-        None if failed => None,
+        None if failed || (outcome == MemoryOutcome::Mixed && Objections::is_in_doubt(exchanges, n)) => None,
         None => Some(lesson_of(exchange)),
     }
 }
@@ -305,6 +314,20 @@ mod tests {
         let titles: Vec<(&str, bool)> =
             lessons.iter().map(|lesson| (lesson.title.as_str(), lesson.error_context.is_some())).collect();
         assert_eq!(titles, [(asked, true), ("How do I share it with others?", false)]);
+    }
+
+    #[test]
+    fn in_doubt_a_mixed_session_gives_no_strategy() {
+        let (asked, doubt) =
+            ("Why does cargo build everything again after checkout?", "The tests run for ten minutes.");
+        for (outcome, next, strategies) in [
+            (MemoryOutcome::Mixed, doubt, 1),
+            (MemoryOutcome::Mixed, "Thanks, that works. How do I share it with the others?", 2),
+            (MemoryOutcome::Success, doubt, 2),
+        ] {
+            let (lessons, _) = by_rules(&transcript(outcome, &[asked, next]));
+            assert_eq!(lessons.len(), strategies, "{outcome:?} {next}");
+        }
     }
 
     #[test]
