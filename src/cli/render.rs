@@ -12,6 +12,7 @@ use std::fmt::Display;
 use reasoning_bank_domain::evidence::genealogy::Genealogy;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::retrieval::responses::MemoryView;
 use reasoning_bank_domain::safety::invisible::escaped_for_people;
 
 mod backup;
@@ -116,6 +117,11 @@ pub(super) fn clean_line(text: &str) -> String {
 
 fn kind(warning: bool) -> String {
     if warning { style::doubtful("warning ") } else { style::good("strategy") }
+}
+
+/// Names what a memory is. One of what failed that warns of no error is a note and no strategy.
+fn kind_of(memory: &MemoryView) -> String {
+    if memory.is_of_failure() && !memory.warning { style::doubtful("note    ") } else { kind(memory.warning) }
 }
 
 fn outcome(outcome: Outcome) -> String {

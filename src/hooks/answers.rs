@@ -349,7 +349,11 @@ fn reminder(memory: &MemoryView) -> String {
 }
 
 fn lesson(memory: &MemoryView) -> String {
-    note("lesson", memory, &format!("When: {}\n{}", part(&memory.description), part(&memory.content)))
+    let (when, content) = (part(&memory.description), part(&memory.content));
+    if memory.is_of_failure() {
+        return note("note of a past failure", memory, &format!("When: {when}\nWhat was done: {content}"));
+    }
+    note("lesson", memory, &format!("When: {when}\n{content}"))
 }
 
 fn note(kind: &str, memory: &MemoryView, text: &str) -> String {

@@ -142,6 +142,12 @@ pub struct NewMemory {
     pub at: Timestamp,
 }
 
+/// Tells whether a memory with this outcome, learned from a trace with that one, is of what failed.
+pub(crate) fn tells_of_failure(warns: bool, outcome: MemoryOutcome, trace_outcome: Option<Outcome>) -> bool {
+    let is_refuted = outcome == MemoryOutcome::Success && trace_outcome == Some(Outcome::Failure);
+    warns || outcome == MemoryOutcome::Failure || is_refuted
+}
+
 impl Memory {
     /// Makes an active memory of its workspace alone. It is at its first revision and comes from no other memory.
     pub fn new(new: NewMemory) -> Self {
@@ -208,8 +214,7 @@ impl Memory {
     /// says no error. What such a lesson tells is either what failed or what to do instead. A lesson that was learned
     /// as from a success is one as long as its trace counts as a failure.
     pub fn is_of_failure(&self) -> bool {
-        let is_refuted = self.outcome == MemoryOutcome::Success && self.trace_outcome == Some(Outcome::Failure);
-        self.is_warning() || self.outcome == MemoryOutcome::Failure || is_refuted
+        tells_of_failure(self.is_warning(), self.outcome, self.trace_outcome)
     }
 
     /// Tells whether the memory is a pattern that is not validated. No search finds it: it has no texts to be searched.
