@@ -241,6 +241,14 @@ impl MemoriesHandle {
             bodies.extend(rows.into_iter().map(|row| (row.memory.id, row.memory)));
         }
         ranking.newest_first(|id| bodies.get(&id));
+        let mut outside = ranking.newer_outside(|id| bodies.get(&id));
+        outside.retain(|id| !except.contains(id));
+        if !outside.is_empty() {
+            let rows = self.store.get(outside, deadline).await?;
+            let newer = rows.into_iter().map(|row| row.memory);
+            let readable: Vec<Memory> = newer.filter(|newer| search.recall.visible.contains(newer)).collect();
+            ranking.mark_outdated(&readable, |id| bodies.get(&id));
+        }
         ranking.shorten(search.n, search.asked.signature.as_ref(), placement);
         ranking.fit(request.max_tokens, |id| bodies.get(&id));
         notes.extend(over_tokens(&ranking));

@@ -77,6 +77,28 @@ impl Ranking {
 }
 
 impl Ranking {
+    /// Finds the newer memories that are linked to one of the answer and no candidates of it, because of what the caller
+    /// asked for, or because they are too unlike it.
+    pub fn newer_outside<'a>(&self, body: impl Fn(MemoryId) -> Option<&'a Memory>) -> Vec<MemoryId> {
+        self.kept()
+            .filter(|entry| is_unmarked(entry))
+            .filter_map(|entry| Some(body(entry.facts.id)?.linked_to()?.id))
+            .collect()
+    }
+
+    /// Marks what these newer memories outdate in the answer, which they are not in themselves.
+    pub fn mark_outdated<'a>(&mut self, newer: &[Memory], body: impl Fn(MemoryId) -> Option<&'a Memory>) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.cut.is_none() && is_unmarked(entry)) {
+            let Some(older) = body(entry.facts.id) else { continue };
+            let Some(newer) = newer.iter().find(|newer| older.is_updated_by(newer)) else { continue };
+            if newer.trust >= older.trust && newer.owner() == older.owner() {
+                entry.outdated_by = Some(newer.id);
+            } else {
+                entry.contested_by = Some(newer.id);
+            }
+        }
+    }
+
     /// Finds the pairs of a newer and an older memory that are both nearly as good as the best of the answer and say
     /// different things of the same subject, though no rule is sure that one updates the other. They are ordered, and
     /// none of them is said to be outdated.
@@ -98,6 +120,10 @@ impl Ranking {
         }
         ties
     }
+}
+
+fn is_unmarked(entry: &Ranked) -> bool {
+    entry.outdated_by.is_none() && entry.contested_by.is_none()
 }
 
 /// Tells whether two memories have the same title and warn of the same error or of none, and nobody said that they
@@ -221,6 +247,24 @@ mod tests {
         assert_eq!(shown(&[linked[0].clone(), new]), [(id(1), None), (id(3), None)], "only one of them says so");
         let undone = [said(1, 9, OLD).reinstated(Some(id(3))).unwrap(), said(3, 1, NEW)];
         assert_eq!(shown(&undone), [(id(1), None), (id(3), None)]);
+    }
+
+    #[test]
+    fn a_newer_one_that_is_no_candidate_marks_what_it_outdates() {
+        let old = said(1, 9, "We deploy with Jenkins.").linked(id(3), 0.9).unwrap();
+        let new = said(3, 1, "Releases go out by hand.").replacing(id(1));
+        let less_trusted = Memory { trust: Trust::Model, ..new.clone() };
+        for (newer, marks) in [
+            (new.clone(), (Some(id(3)), None)),
+            (less_trusted, (None, Some(id(3)))),
+            (said(3, 1, "Releases go out by hand."), (None, None)),
+        ] {
+            let mut ranking = Ranking { entries: vec![entry(&old, None)], domain: None };
+            let body = |asked| Some(&old).filter(|memory| memory.id == asked);
+            assert_eq!(ranking.newer_outside(body), [id(3)]);
+            ranking.mark_outdated(&[newer], body);
+            assert_eq!((ranking.entries[0].outdated_by, ranking.entries[0].contested_by), marks);
+        }
     }
 
     #[test]
