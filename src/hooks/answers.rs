@@ -197,13 +197,20 @@ impl HookAnswers {
         };
         let explained = self.system.memories.retrieve_with_candidates(request, context.deadline).await.ok()?;
         let floor = self.system.memories.relevance_floor();
+        let memories = &explained.retrieved.memories;
+        // What outdates a relevant memory is told in its place.
+        let is_relevant = |found: &RecalledView| {
+            let outdates =
+                |older: &RecalledView| older.outdated_by == Some(found.memory.id) && older.relevance >= floor;
+            found.relevance >= floor || memories.iter().any(outdates)
+        };
         let is_told = |found: &&RecalledView| {
-            found.relevance >= floor
+            is_relevant(found)
                 && found.outdated_by.is_none()
                 && !self.sessions().has(&context.call.session, found.memory.id)
         };
         let chosen: Vec<&MemoryView> =
-            explained.retrieved.memories.iter().filter(is_told).take(SHOWN_MAX).map(|found| &found.memory).collect();
+            memories.iter().filter(is_told).take(SHOWN_MAX).map(|found| &found.memory).collect();
         let shown = self.shown(context, &prompt, floor, &explained, &chosen).await?;
         let notes: String =
             chosen.into_iter().map(|memory| warning(memory).unwrap_or_else(|| lesson(memory))).collect();

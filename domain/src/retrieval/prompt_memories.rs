@@ -75,13 +75,20 @@ impl PromptMemories {
         // Outdated memories come last, the newest first: one has a place only where the memory that outdates it has
         // none.
         recalled.sort_by_key(|entry| entry.outdated_by.map(|_| Reverse(entry.memory.said_at())));
+        // What outdates a relevant memory is as relevant: it says what now holds instead.
+        let outdated: Vec<(MemoryId, f64)> =
+            recalled.iter().filter_map(|entry| Some((entry.outdated_by?, entry.relevance))).collect();
+        let relevance = |entry: &Recalled| {
+            let inherited = outdated.iter().filter(|(newer, _)| *newer == entry.memory.id);
+            inherited.map(|(_, relevance)| *relevance).fold(entry.relevance, f64::max)
+        };
         for entry in recalled {
             if entry.outdated_by.is_some_and(|newer| chosen.speaks_for(newer)) {
                 chosen.left_out.push((entry, LeftOut::Outdated));
                 continue;
             }
             let (trace, warns) = (entry.memory.trace_id, entry.memory.is_of_failure());
-            if entry.relevance < floor {
+            if relevance(&entry) < floor {
                 chosen.left_out.push((entry, LeftOut::BelowFloor));
                 continue;
             }

@@ -60,7 +60,9 @@ fn what_is_outdated_is_injected_only_where_nothing_newer_is() {
 
     let newer = recalled(strategy(1), 0.1, 0.9);
     let memories = PromptMemories::choose(vec![newer, of(2, 2.0, Some(1))], FLOOR, TASK);
-    assert_eq!(memories.ids(), [id(2)], "the newer one is not relevant enough");
+    assert_eq!(memories.ids(), [id(1)], "the newer one is as relevant as what it outdates");
+    let memories = PromptMemories::choose(vec![of(2, 2.0, Some(1))], FLOOR, TASK);
+    assert_eq!(memories.ids(), [id(2)], "the newer one was not found");
 }
 
 #[test]
