@@ -112,7 +112,9 @@ impl AgentLoop {
     fn conclude_with_a_warning(&mut self, mut lessons: Vec<Lesson>, now: Timestamp) -> Vec<Effect> {
         if self.has_failed() && self.lacks(&lessons) {
             let (_, reasons) = self.verdict_text();
-            let feedback = self.best.as_ref().map(|best| best.feedback.clone()).unwrap_or_default();
+            // What is said of a solution that was thought good enough tells nothing of why it failed.
+            let criticised = self.best.as_ref().filter(|_| !self.good_enough());
+            let feedback = criticised.map(|best| best.feedback.clone()).unwrap_or_default();
             add(&mut lessons, lesson::from_failed_solution(&reasons, &feedback).into_iter().collect());
         }
         self.conclude(lessons, now)
