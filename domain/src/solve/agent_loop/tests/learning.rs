@@ -93,11 +93,13 @@ fn where_the_chosen_attempt_failed_and_another_passed_both_kinds_are_kept() {
 #[test]
 fn a_failure_that_no_model_says_anything_of_leaves_the_warning_that_rules_make() {
     let none = "Rule this out before a solution is handed in.";
-    for (k, score, guidance) in [(1, 0.3, "more"), (3, 0.3, "more"), (1, 0.95, none)] {
+    const BAD: &[f64] = &[0.2, 0.2, 0.3, 0.1];
+    const PRAISED: &[f64] = &[0.95];
+    for (k, by_attempt, guidance) in [(1, BAD, "more"), (3, BAD, "more"), (1, PRAISED, none)] {
         let mut player = Player::new(|call: &ModelCall| match call.purpose {
             Purpose::Judge => judgement(Verdict::Failure, vec![]),
             Purpose::Contrast | Purpose::Extract => broken(Code::LlmUnavailable),
-            _ => scores(&[score, 0.2, score, 0.1])(call),
+            _ => scores(by_attempt)(call),
         });
         let (conclusion, _) = player.play(spec(k), RunLimits { max_iterations: 1, ..RunLimits::default() });
         let lessons = conclusion.record.unwrap().lessons;
