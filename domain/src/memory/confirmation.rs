@@ -1,5 +1,6 @@
-//! Confirmations: a lesson that says the same as a stored memory is evidence for that memory, once for each source. What
-//! is learned of a session by itself is no evidence for what the session said before, because nobody said it again.
+//! Confirmations: a lesson that says the same as a stored memory is evidence for that memory, once for each source.
+//! What is learned of a session by itself is no evidence for what the session said before, because nobody said it
+//! again.
 
 use super::Memory;
 use super::kinds::SourceType;
@@ -7,8 +8,8 @@ use super::signal::{Signal, SignalKind, id_within_trace};
 use crate::memory::ids::{MemoryId, SignalId, derived};
 
 impl Memory {
-    /// Tells whether this lesson was learned, by nobody's intention, of the session that `existing` comes from. It is no
-    /// further evidence then. What somebody records on purpose is, also where they said it first.
+    /// Tells whether this lesson was learned, by nobody's intention, of the session that `existing` comes from. Then it
+    /// is no further evidence. What somebody records on purpose is, also where they said it first.
     pub fn is_own_word_on(&self, existing: &Self) -> bool {
         let is_learned = matches!(self.source_type, SourceType::PassiveLearning | SourceType::Distilled);
         let is_of_session = self.source_session.is_some() && self.source_session == existing.source_session;

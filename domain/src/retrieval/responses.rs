@@ -300,8 +300,8 @@ impl Retrieved {
 #[serde(rename_all = "lowercase")]
 pub enum RecordStatus {
     Created,
-    /// The same lesson was there already; `id` is its id. It has been confirmed, unless the same source had confirmed it
-    /// before.
+    /// The same lesson was there already; `id` is its id. It has been confirmed, unless the same source had confirmed
+    /// it before.
     Reinforced,
 }
 
