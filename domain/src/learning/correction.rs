@@ -93,6 +93,14 @@ impl Objections {
         self.corrected[n]
     }
 
+    /// Returns the exchange that asked what the one at `n` goes on from. None where that one asks something itself, or
+    /// says by itself what it is about.
+    pub(super) fn goes_on_from(&self, exchanges: &[Exchange], n: usize) -> Option<usize> {
+        let said = &exchanges[n].question;
+        let says_little = !said.contains(['?', '？']) && !stands_alone(said);
+        before(exchanges, n).filter(|_| says_little).map(|before| self.asked(before))
+    }
+
     /// Returns the exchange that asked what the one at `n` answers: where that one takes back an answer, the first
     /// before it that does not.
     pub(super) fn asked(&self, n: usize) -> usize {

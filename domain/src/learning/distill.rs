@@ -197,7 +197,13 @@ fn lesson_at(exchanges: &[Exchange], objections: &Objections, n: usize, outcome:
         Some(_) if failed && n + 1 == exchanges.len() => None,
         Some(before) => Some(warning_of(&exchanges[before], &exchanges[objections.asked(n)], exchange)),
         None if failed || (outcome == MemoryOutcome::Mixed && Objections::is_in_doubt(exchanges, n)) => None,
-        None => Some(lesson_of(exchange)),
+        None => Some(match objections.goes_on_from(exchanges, n) {
+            Some(asked) => {
+                let asked_first = Some(exchanges[asked].question.clone());
+                lesson_of(&Exchange { asked_first, ..exchange.clone() })
+            }
+            None => lesson_of(exchange),
+        }),
     }
 }
 
@@ -314,6 +320,14 @@ mod tests {
         let titles: Vec<(&str, bool)> =
             lessons.iter().map(|lesson| (lesson.title.as_str(), lesson.error_context.is_some())).collect();
         assert_eq!(titles, [(asked, true), ("How do I share it with others?", false)]);
+    }
+
+    #[test]
+    fn what_does_not_say_what_it_is_about_has_the_title_of_the_question_before() {
+        let asked = "Why does cargo build everything again after checkout?";
+        let (lessons, _) = by_rules(&transcript(MemoryOutcome::Success, &[asked, "Please go on."]));
+        let titles: Vec<&str> = lessons.iter().map(|lesson| lesson.title.as_str()).collect();
+        assert_eq!(titles, [asked; 2]);
     }
 
     #[test]
