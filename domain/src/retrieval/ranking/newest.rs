@@ -260,7 +260,7 @@ mod tests {
             (said(3, 1, "Releases go out by hand."), (None, None)),
         ] {
             let mut ranking = Ranking { entries: vec![entry(&old, None)], domain: None };
-            let body = |asked| Some(&old).filter(|memory| memory.id == asked);
+            let body = |asked: MemoryId| Some(&old).filter(|memory| memory.id == asked);
             assert_eq!(ranking.newer_outside(body), [id(3)]);
             ranking.mark_outdated(&[newer], body);
             assert_eq!((ranking.entries[0].outdated_by, ranking.entries[0].contested_by), marks);
