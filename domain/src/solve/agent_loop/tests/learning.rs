@@ -92,9 +92,9 @@ fn where_the_chosen_attempt_failed_and_another_passed_both_kinds_are_kept() {
 
 #[test]
 fn a_failure_that_no_model_says_anything_of_leaves_the_warning_that_rules_make() {
-    let none = "Rule this out before a solution is handed in.";
     const BAD: &[f64] = &[0.2, 0.2, 0.3, 0.1];
     const PRAISED: &[f64] = &[0.95, 0.95];
+    let none = "Rule this out before a solution is handed in.";
     for (k, by_attempt, guidance) in [(1, BAD, "more"), (3, BAD, "more"), (1, PRAISED, none)] {
         let mut player = Player::new(|call: &ModelCall| match call.purpose {
             Purpose::Judge => judgement(Verdict::Failure, vec![]),
