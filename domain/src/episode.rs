@@ -39,5 +39,5 @@ pub use search::{
     PurgedEpisodes, RecordedEpisode, ReportedEpisode, RestoredEpisode, Strategy,
 };
 pub use task_type::{OTHER_TASK, complexity, task_type};
-pub use tool_name::tool_name;
+pub use tool_name::{is_shell, tool_name};
 pub use vectors::{EpisodeVectors, QuantizedVector};

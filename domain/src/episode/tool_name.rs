@@ -85,8 +85,7 @@ const NAME_MAX_CHARS: usize = 80;
 /// Returns the name under which a call of a tool is counted. `command` is the command line, where the tool runs one.
 pub fn tool_name(tool: &str, command: Option<&str>) -> String {
     let tool = tool.trim();
-    let is_shell = SHELLS.contains(&tool.to_lowercase().as_str());
-    let name = match command.filter(|_| is_shell).and_then(of_command) {
+    let name = match command.filter(|_| is_shell(tool)).and_then(of_command) {
         Some(name) => name,
         None => of_server(tool).unwrap_or_else(|| tool.to_owned()),
     };
@@ -96,6 +95,11 @@ pub fn tool_name(tool: &str, command: Option<&str>) -> String {
 /// Reads the name of a tool of an MCP server, as clients write it: `mcp__github__create_issue`.
 fn of_server(tool: &str) -> Option<String> {
     let (server, name) = tool.strip_prefix("mcp__")?.split_once("__")?;
+/// Tells whether a tool runs a command line.
+pub fn is_shell(tool: &str) -> bool {
+    SHELLS.contains(&tool.trim().to_lowercase().as_str())
+}
+
     (!server.is_empty() && !name.is_empty()).then(|| format!("{server}.{name}"))
 }
 
