@@ -226,24 +226,24 @@ mod tests {
     }
 
     #[test]
+    fn what_a_file_says_of_exit_codes_is_no_failure() {
+        let read = result(3, "r", "# fails with exit code 3 when the disk is full", false);
+        let lines = [
+            claude(1, "user", r#""Look at the script""#),
+            call(2, "r", "Read", r#"{"file_path":"deploy.sh"}"#),
+            read.replace(r#","is_error":false"#, ""),
+        ];
+        let trace = episodes(&lines.iter().map(String::as_str).collect::<Vec<_>>()).remove(0);
+        assert_eq!(trace.failures(), []);
+    }
+
+    #[test]
     fn a_check_that_ran_again_with_an_unknown_end_leaves_no_older_one_as_the_last_word() {
         let trace = run_again("running 2 tests\\nerror: test failed, to rerun pass `--lib`");
         assert_eq!((trace.outcome, trace.verdict_source), (Outcome::Partial, VerdictSource::None));
         assert_eq!(trace.failures()[0].resolution, None);
     }
 
-    #[test]
-    fn a_request_that_went_on_is_the_next_revision_of_its_episode() {
-        let lines = session();
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let (half, whole) = (episodes(&lines[..5]).remove(0), episodes(&lines).remove(0));
-        let next = grown(&half, &whole).unwrap();
-        assert_eq!((half.outcome, next.outcome, next.revision), (Outcome::Failure, Outcome::Success, 1));
-        assert!(next.follows(&half) && next.episode == whole.episode && next.evidence == whole.evidence);
-        assert_eq!((grown(&whole, &whole), grown(&whole, &half)), (None, None));
-        let other = Trace { trace_id: crate::memory::samples::trace(9), ..whole.clone() };
-        assert_eq!(grown(&half, &other), None);
-        let corrected = Trace { outcome: Outcome::Partial, evidence_reported: true, ..half };
     #[test]
     fn the_changes_before_the_success_resolved_a_failure_and_not_what_was_read() {
         let read = |n: u32, file: &str| {
@@ -281,6 +281,18 @@ mod tests {
         assert_eq!(worked.as_deref(), Some("`npm install --legacy-peer-deps`; then npm install succeeded"));
     }
 
+    #[test]
+    fn a_request_that_went_on_is_the_next_revision_of_its_episode() {
+        let lines = session();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let (half, whole) = (episodes(&lines[..5]).remove(0), episodes(&lines).remove(0));
+        let next = grown(&half, &whole).unwrap();
+        assert_eq!((half.outcome, next.outcome, next.revision), (Outcome::Failure, Outcome::Success, 1));
+        assert!(next.follows(&half) && next.episode == whole.episode && next.evidence == whole.evidence);
+        assert_eq!((grown(&whole, &whole), grown(&whole, &half)), (None, None));
+        let other = Trace { trace_id: crate::memory::samples::trace(9), ..whole.clone() };
+        assert_eq!(grown(&half, &other), None);
+        let corrected = Trace { outcome: Outcome::Partial, evidence_reported: true, ..half };
         assert_eq!(grown(&corrected, &whole).unwrap().outcome, Outcome::Partial, "somebody reported it");
     }
 
