@@ -8,7 +8,8 @@ use super::features::TaskFeatures;
 use crate::memory::Complexity;
 use crate::memory::ids::TraceId;
 use crate::memory::label::label_key;
-use crate::memory::signature::Signature;
+use crate::memory::pattern::FeatureValue;
+use crate::memory::signature::{Signature, error_message};
 use crate::memory::trace::{EpisodeParts, FailureAnalysis, Outcome, Trace, TraceEntry, TraceSource};
 use crate::memory::workspace::WorkspaceId;
 
@@ -42,24 +43,40 @@ pub struct EpisodeFacts {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailureFact {
     pub signature: Signature,
-    /// The place among the steps where it came, from 0. None where nobody knows.
-    pub at_step: Option<usize>,
+    /// The places among the steps where it came, from 0, in order. Empty where nobody knows.
+    pub at_steps: Vec<usize>,
     /// The name of the tool that ended it, or a sentence about what did.
     pub resolved_by: Option<String>,
 }
 
 impl FailureFact {
-    /// Reads a failure, whose step is the first call that failed and printed its error.
-    fn of(failure: &FailureAnalysis, calls: &[&TraceEntry]) -> Self {
-        let printed = |entry: &&TraceEntry| {
-            entry.succeeded == Some(false)
-                && entry.output.as_deref().is_some_and(|output| output.contains(failure.error.trim()))
-        };
-        Self {
-            signature: failure.read_signature(),
-            at_step: calls.iter().position(printed),
-            resolved_by: failure.resolution.clone(),
-        }
+    /// Reads a failure. Its steps are the calls that failed and printed its error, or another one of its kind.
+    fn of(failure: &FailureAnalysis, failed: &[FailedStep<'_>]) -> Self {
+        let signature = failure.read_signature();
+        let (error, kind) = (failure.error.trim(), signature.error());
+        let printed =
+            |call: &&FailedStep<'_>| call.output.contains(error) || !kind.is_empty() && call.signature.error() == kind;
+        let at_steps = failed.iter().filter(printed).map(|call| call.at_step).collect();
+        Self { signature, at_steps, resolved_by: failure.resolution.clone() }
+    }
+}
+
+/// A call that failed, and the error that it printed.
+struct FailedStep<'a> {
+    at_step: usize,
+    output: &'a str,
+    signature: Signature,
+}
+
+impl<'a> FailedStep<'a> {
+    fn all(calls: &[&'a TraceEntry]) -> Vec<Self> {
+        let failed = calls.iter().enumerate().filter(|(_, call)| call.succeeded == Some(false));
+        let printed = failed.filter_map(|(at_step, call)| {
+            let output = call.output.as_deref()?;
+            let said = error_message(output);
+            Some(Self { at_step, output, signature: Signature::of(said.as_deref().unwrap_or(output), None) })
+        });
+        printed.collect()
     }
 }
 
@@ -88,6 +105,8 @@ impl EpisodeFacts {
         let tools_without_order = if calls.is_empty() { told.metadata.tools_used.clone() } else { Vec::new() };
         let usage = told.execution.resource_usage;
         let tokens = usage.tokens.unwrap_or(trace.metadata.total_tokens);
+        let failures = trace.failures();
+        let failed = if failures.is_empty() { Vec::new() } else { FailedStep::all(&calls) };
         let tool_calls = usage.tool_calls.or((!calls.is_empty()).then_some(calls.len() as u64));
         Self {
             id: trace.trace_id,
@@ -107,7 +126,7 @@ impl EpisodeFacts {
                 Outcome::Failure => Some(false),
                 Outcome::Partial => None,
             },
-            failures: trace.failures().iter().map(|failure| FailureFact::of(failure, &calls)).collect(),
+            failures: failures.iter().map(|failure| FailureFact::of(failure, &failed)).collect(),
             measures: EpisodeMeasures {
                 duration_s: told.execution.duration_s,
                 tokens: (tokens > 0).then_some(tokens as f64),
@@ -180,3 +199,20 @@ mod tests {
         assert_eq!((called.steps.as_slice(), called.tools_without_order.len()), (&["sed".into(), "rg".into()][..], 0));
     }
 }
+    #[test]
+    fn a_failure_came_at_each_step_that_printed_an_error_of_its_kind() {
+        let call = |output: &str| TraceEntry {
+            tool: Some("make".into()),
+            output: Some(output.to_owned()),
+            succeeded: Some(output == "ok"),
+            ..TraceEntry::default()
+        };
+        let mut parts = EpisodeParts::default();
+        parts.execution.trace =
+            ["BuildError: no wheel", "ok", "BuildError: still no wheel", "KeyError: 'x'"].map(call).into();
+        let error = "BuildError: no wheel".to_owned();
+        parts.reflection.failures_analyzed = vec![FailureAnalysis { error, ..FailureAnalysis::default() }];
+        let told = Trace::reported(trace(1), strategy(1).workspace_id, "session", None, now());
+        let facts = EpisodeFacts::of_trace(&Trace { episode: Some(Box::new(parts)), ..told });
+        assert_eq!(facts.failures[0].at_steps, [0, 2]);
+    }
