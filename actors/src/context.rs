@@ -12,8 +12,8 @@ use std::time::Duration;
 use moka::future::Cache;
 
 use reasoning_bank_domain::context::{
-    BUDGET_DEFAULT, BUDGET_MAX, BUDGET_MIN, ContextForTask, ContextMap, EPISODES_MAX, FoundForTask, FoundSection,
-    KNOWLEDGE_MAX, ShownContext, WARNINGS_MAX, sections_about, task_features,
+    BUDGET_DEFAULT, BUDGET_MAX, BUDGET_MIN, ContextForTask, ContextMap, EPISODE_SIMILARITY, EPISODES_MAX, FoundForTask,
+    FoundSection, KNOWLEDGE_MAX, ShownContext, WARNINGS_MAX, sections_about, task_features,
 };
 use reasoning_bank_domain::episode::Strategy;
 use reasoning_bank_domain::memory::ids::{ContextId, TraceId};
@@ -47,9 +47,6 @@ const CONTEXT_BYTES: u32 = 32 * 1_024;
 const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// The number of patterns that are looked at for those that are about the task.
 const PATTERNS_LOOKED_AT: usize = 50;
-/// The number of episodes that are looked at for those that are similar enough. It is larger than the answer, since the
-/// score also counts their age.
-const EPISODES_LOOKED_AT: usize = 5 * EPISODES_MAX;
 
 /// A question for what helps with a task.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,10 +158,11 @@ impl ContextHandle {
         let of_episodes = EpisodeQuery {
             domain: features.domain.clone(),
             embedding_timeout: timeout,
-            ..EpisodeQuery::new(request.workspace.clone(), Strategy::Semantic, Some(query), EPISODES_LOOKED_AT)
+            ..EpisodeQuery::new(request.workspace.clone(), Strategy::Semantic, Some(query), EPISODES_MAX)
         };
         let unproven = PatternQuestion { stages: vec![PatternStage::Candidate], ..question.clone() };
         let candidates = async {
+            min_similarity: EPISODE_SIMILARITY,
             match self.tries_candidates {
                 true => self.memories.suggested_patterns(&request.workspace, &unproven, deadline).await,
                 false => Ok(Vec::new()),

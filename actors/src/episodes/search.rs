@@ -46,6 +46,9 @@ pub struct EpisodeQuery {
     pub min_relevance: f64,
     pub domain: Option<String>,
     pub task_type: Option<String>,
+    /// The least similarity of an answer by meaning, in 0..=1. The score also counts age and success, so this keeps out
+    /// what is new and about something else.
+    pub min_similarity: f64,
     pub status: Option<Outcome>,
     pub tools: Vec<String>,
     pub tags: Vec<String>,
@@ -72,6 +75,7 @@ impl EpisodeQuery {
             min_relevance: 0.0,
             domain: None,
             task_type: None,
+            min_similarity: 0.0,
             status: None,
             tools: Vec::new(),
             tags: Vec::new(),
@@ -91,6 +95,7 @@ impl EpisodeQuery {
         check_range("min_relevance", self.min_relevance, 0.0..=1.0)?;
         for (field, labels) in [("tools", &self.tools), ("tags", &self.tags)] {
             check_count(field, labels.len(), field, LABELS_MAX)?;
+        check_range("min_similarity", self.min_similarity, 0.0..=1.0)?;
             labels.iter().try_for_each(|label| check_text(field, label, LABEL_MAX_CHARS))?;
         }
         for (field, label) in [("domain", &self.domain), ("task_type", &self.task_type), ("session_id", &self.session)]
@@ -194,6 +199,7 @@ impl EpisodesHandle {
             .filter(|scored| scored.is_found(&filter, request.min_relevance))
             .collect();
         ScoredEpisode::rank(&mut scored);
+            .filter(|scored| scored.relevance.similarity() >= request.min_similarity)
         scored.truncate(request.k);
         let found = |scored: &ScoredEpisode| {
             let summary = EpisodeSummary::new(&scored.trace, &scored.state, self.rules, now);

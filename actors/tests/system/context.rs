@@ -6,6 +6,7 @@ use std::time::Duration;
 use reasoning_bank_actors::context::{ContextRequest, GivenContext, LearnEpisode, RecoveryRequest};
 use reasoning_bank_actors::episodes::{EpisodeListRequest, EpisodeQuery, RecordEpisode};
 use reasoning_bank_actors::memories::{NewPattern, RetrievalSettings};
+use reasoning_bank_actors::ports::Clock;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::Scripted;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
@@ -306,6 +307,23 @@ async fn an_error_is_told_what_recovered_it_before() {
     };
     let advice = world.handle.context.recovery(other, soon()).await.unwrap();
     assert!(advice.is_empty(), "{advice:?}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn newer_tasks_about_something_else_leave_room_for_one_that_is_alike() {
+    let world = world(Scripted::new()).await;
+    let mut alike = failed("Fix the session loader that drops rows", "KeyError: 'row'", "read rows with get");
+    (alike.outcome.status, alike.timestamp) = (EpisodeStatus::Failure, Some(Clock::system().now() - DAY * 60));
+    alike.outcome.parts.primary_output = Some("The loader keeps most rows.".into());
+    world.happened(alike).await;
+    for n in 0..40 {
+        let other = NewEpisode::new(format!("zebra{n} quagga{n} okapi{n} impala{n}"), EpisodeStatus::Success);
+        world.happened(other).await;
+    }
+    let found = world.context(TASK).await;
+    let tasks: Vec<&str> = found.similar_episodes.iter().map(|one| one.task.as_str()).collect();
+    assert!(tasks.contains(&"Fix the session loader that drops rows"), "{tasks:?}");
     world.stop().await;
 }
 
