@@ -71,6 +71,7 @@ fn application(
         session: episode.session.clone(),
         kind,
         result,
+        episode_succeeded: episode.succeeded,
         at: episode.at,
     }
 }
@@ -240,10 +241,10 @@ mod tests {
         assert_eq!(of(&[("BuildError: x", Some(0), None)], &calls), Some(ApplicationResult::Succeeded));
         let again = [("BuildError: x", Some(0), None), ("BuildError: y", Some(2), None)];
         assert_eq!(of(&again, &calls), Some(ApplicationResult::Failed));
-        assert_eq!(of(&[("BuildError: x", Some(2), None)], &calls), None, "the action came before the error");
         let mut twice = failed(&again[..1], &calls);
         twice.failures[0].at_steps.push(2);
         assert_eq!(result(&recovery(), &twice), Some(ApplicationResult::Failed), "one failure that came twice");
+        assert_eq!(of(&[("BuildError: x", Some(2), None)], &calls), None, "the action came before the error");
         assert_eq!(of(&[("KeyError: x", Some(0), None)], &calls), None);
         let told = [("BuildError", None, Some("upgrade  pip first."))];
         assert_eq!(of(&told, &[]), Some(ApplicationResult::Succeeded));
