@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use reasoning_bank_domain::episode::{
-    EpisodeFilter, EpisodeFound, EpisodeHits, EpisodeSummary, EpisodeTexts, QuantizedVector, RECENT_DAYS,
-    ScoredEpisode, Strategy, matched_failure, tool_name,
+    EpisodeFilter, EpisodeFound, EpisodeHits, EpisodeRelevance, EpisodeSummary, EpisodeTexts, QuantizedVector,
+    RECENT_DAYS, ScoredEpisode, Strategy, matched_failure, tool_name,
 };
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::signature::Signature;
@@ -201,11 +201,18 @@ impl EpisodesHandle {
         ScoredEpisode::rank(&mut scored);
             .filter(|scored| scored.relevance.similarity() >= request.min_similarity)
         scored.truncate(request.k);
-        let found = |scored: &ScoredEpisode| {
-            let summary = EpisodeSummary::new(&scored.trace, &scored.state, self.rules, now);
-            EpisodeFound::by_relevance(summary, scored.relevance)
+        let (mut rows, scores): (Vec<EpisodeRow>, Vec<EpisodeRelevance>) = scored
+            .into_iter()
+            .map(|ScoredEpisode { trace, state, relevance, .. }| (EpisodeRow { trace, state }, relevance))
+            .unzip();
+        if let Some(workspace) = &filter.workspace {
+            self.name_readable(&mut rows, workspace, deadline).await?;
+        }
+        let found = |(row, relevance): (&EpisodeRow, EpisodeRelevance)| {
+            let summary = EpisodeSummary::new(&row.trace, &row.state, self.rules, now);
+            EpisodeFound { failure: row.trace.told_failure(), ..EpisodeFound::by_relevance(summary, relevance) }
         };
-        Ok(EpisodeHits { hits: scored.iter().map(found).collect(), notes })
+        Ok(EpisodeHits { hits: rows.iter().zip(scores).map(found).collect(), notes })
     }
 
     /// Finds the failures that are like the one that was met: those with an equal signature first, then the same error

@@ -324,6 +324,9 @@ async fn newer_tasks_about_something_else_leave_room_for_one_that_is_alike() {
     let found = world.context(TASK).await;
     let tasks: Vec<&str> = found.similar_episodes.iter().map(|one| one.task.as_str()).collect();
     assert!(tasks.contains(&"Fix the session loader that drops rows"), "{tasks:?}");
+    for part in ["KeyError: 'row'", "Resolved by: read rows with get", "Outcome: The loader keeps most rows."] {
+        assert!(found.rendered.contains(part), "{part}: {}", found.rendered);
+    }
     world.stop().await;
 }
 

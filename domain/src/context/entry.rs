@@ -75,7 +75,7 @@ impl ContextEntry {
     /// Makes the entry of an episode.
     pub fn of_episode(found: &EpisodeFound) -> Self {
         let episode = &found.episode;
-        let kind = if found.failure.is_some() { "earlier failure" } else { "earlier task" };
+        let kind = if found.why.failure.is_some() { "earlier failure" } else { "earlier task" };
         let of_failure = |max: usize| {
             let failure = found.failure.as_ref()?;
             let mut text = format!("Error: {}\n", shortened(&failure.error, max));
@@ -101,6 +101,8 @@ impl ContextEntry {
             let _ = writeln!(whole, "Tools: {}", tools.join(", "));
         }
         whole.extend(of_failure(usize::MAX));
+        let outcome = episode.output.as_deref().map(|output| format!("Outcome: {}\n", one_line(output)));
+        whole.extend(outcome.clone());
         for insight in &episode.insights {
             let _ = writeln!(whole, "Insight: {insight}");
         }
@@ -113,7 +115,7 @@ impl ContextEntry {
                 episode.timestamp.strftime("%Y-%m-%d")
             ),
             whole,
-            brief: task + &of_failure(BRIEF_CHARS).unwrap_or_default(),
+            brief: task + &of_failure(BRIEF_CHARS).or(outcome).unwrap_or_default(),
         }
     }
 
@@ -188,5 +190,20 @@ mod tests {
         let brief: String = entries.iter().enumerate().map(|(n, entry)| entry.brief(n + 1)).collect();
         insta::assert_snapshot!(recalled_notes(&whole));
         insta::assert_snapshot!(brief);
+    }
+
+    #[test]
+    fn an_earlier_task_tells_its_failure_what_resolved_it_and_its_outcome() {
+        let mut found = similar(1, 0.8);
+        found.episode.output = Some("Dates with a shift are read.".into());
+        found.failure = failed(2, Some("use %z in the format")).failure;
+        let text = ContextEntry::of_episode(&found).whole(1);
+        for line in
+            ["[1] earlier task", "> Resolved by: use %z in the format", "> Outcome: Dates with a shift are read."]
+        {
+            assert!(text.contains(line), "{line}: {text}");
+        }
+        found.failure = None;
+        assert!(ContextEntry::of_episode(&found).brief(1).contains("> Outcome: Dates"));
     }
 }
