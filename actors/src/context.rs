@@ -178,7 +178,8 @@ impl ContextHandle {
         let BankLocation { key, checkout } = BankLocation::of_workspace(&begun.workspace);
         let place = BankLocation { key, checkout: request.work_tree.or(checkout) };
         let sections = self.sections(&request.task, &place, deadline).await;
-        let found = FoundForTask { patterns, candidates, memories, episodes: episodes.hits, sections, notes };
+        let (task, episodes) = (request.task.clone(), episodes.hits);
+        let found = FoundForTask { task, patterns, candidates, memories, episodes, sections, notes };
         let mut answer = ContextForTask::new(Uuid::now_v7().into(), found, &features, request.budget_tokens);
         let (domain, kind) = (features.domain.as_deref(), request.task_type.as_deref());
         self.remember(ShownContext::of(&answer, &request.task, domain, kind), begun).await;

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::bank_section::FoundSection;
 use crate::episode::EpisodeFound;
-use crate::memory::pattern::{PatternContent, PatternPart, PatternStage, PatternStep};
+use crate::memory::pattern::{PatternCondition, PatternContent, PatternPart, PatternStage, PatternStep};
 use crate::pattern::finding::SuggestedPattern;
 use crate::prompt::{one_line, quoted_lines};
 use crate::retrieval::recalled::Recalled;
@@ -173,6 +173,9 @@ mod tests {
     use super::*;
     use crate::context::samples::{failed, similar, suggested};
     use crate::memory::samples::{strategy, warning};
+    let said = |conditions: &[PatternCondition]| conditions.iter().map(ToString::to_string).collect::<Vec<_>>();
+    list("Only if", &said(&part.applicability.context_conditions));
+    list("Not if", &said(&part.applicability.anti_conditions));
     use crate::prompt::recalled_notes;
     use crate::retrieval::prompt_memories::samples::recalled;
 
@@ -207,3 +210,12 @@ mod tests {
         assert!(ContextEntry::of_episode(&found).brief(1).contains("> Outcome: Dates"));
     }
 }
+
+    #[test]
+    fn a_pattern_tells_the_conditions_that_it_has() {
+        let mut pattern = suggested(1);
+        pattern.part.applicability.context_conditions = vec![PatternCondition::is("language", "rust")];
+        pattern.part.applicability.anti_conditions = vec![PatternCondition::is("domain", "web")];
+        let text = ContextEntry::of_pattern(&pattern).whole(1);
+        assert!(text.contains("> Only if: language is rust\n> Not if: domain is web\n"), "{text}");
+    }

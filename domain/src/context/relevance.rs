@@ -36,6 +36,26 @@ pub fn is_about_error(part: &PatternPart, features: &TaskFeatures) -> bool {
 }
 
 /// Returns the conditions of a pattern that name an error.
+/// Tells whether the words of a task name what a pattern is not for, where nobody says what the task is. A search for
+/// patterns keeps out those that exclude what is known.
+pub(super) fn is_excluded_by_words(part: &PatternPart, features: &TaskFeatures, task: &str) -> bool {
+    const NAMED: [&str; 3] = ["domain", "language", "framework"];
+    let conditions = part.applicability.anti_conditions.iter();
+    let open = conditions.filter(|condition| {
+        NAMED.contains(&condition.feature.as_str())
+            && features.meets(&PreparedCondition::from(*condition)) == Truth::Open
+    });
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric() && !"+#".contains(c));
+        words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    let of_task = words(task);
+    open.flat_map(PatternCondition::wanted_texts).any(|text| {
+        let named = words(text);
+        !named.is_empty() && of_task.windows(named.len()).any(|some| some == named)
+    })
+}
+
 fn errors_of(part: &PatternPart) -> impl Iterator<Item = &PatternCondition> {
     let conditions = part.applicability.context_conditions.iter();
     conditions.filter(|condition| condition.feature == "error_signature" && condition.op != ConditionOp::Exists)
@@ -76,3 +96,15 @@ mod tests {
         assert!(!is_about_error(&suggested(2).part, &features(None, Some("keyerror|"))), "it names no error");
     }
 }
+    #[test]
+    fn a_pattern_is_not_for_a_task_whose_words_name_what_it_excludes() {
+        let mut part = suggested(1).part;
+        part.applicability.anti_conditions = vec![PatternCondition::is("domain", "Web")];
+        let unknown = TaskFeatures::default();
+        assert!(is_excluded_by_words(&part, &unknown, "Fix the crash of the web page"));
+        assert!(!is_excluded_by_words(&part, &unknown, "Fix the crash of the webhook"));
+        let known = TaskFeatures { domain: Some("cli".into()), ..TaskFeatures::default() };
+        assert!(!is_excluded_by_words(&part, &known, "Fix the web command"), "the domain is known");
+        part.applicability.anti_conditions = vec![PatternCondition::is("language", "c++")];
+        assert!(is_excluded_by_words(&part, &unknown, "Speed up the C++ parser"));
+    }

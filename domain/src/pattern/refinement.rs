@@ -27,6 +27,13 @@ pub struct Refinement {
 /// Finds the condition that best separates the successes of the last 90 days from the failures.
 pub fn refinement(part: &PatternPart, applied: &[Applied<'_>], now: Timestamp) -> Option<Refinement> {
     let since = window_start(now);
+impl Refinement {
+    /// Says what the pattern is for, or is not for.
+    pub fn described(&self) -> String {
+        format!("{} {}", if self.is_anti { "not if" } else { "only if" }, self.condition)
+    }
+}
+
     let of_version = |one: &&Applied<'_>| counts_for(part, one.application) && one.application.at >= since;
     let judged: Vec<(&EpisodeFacts, bool)> =
         applied.iter().filter(of_version).filter_map(|one| one.episode.zip(one.succeeded())).collect();
