@@ -22,11 +22,12 @@ pub fn is_similar(found: &EpisodeFound) -> bool {
 }
 
 /// Tells whether a pattern that applies is about the task. Where nothing is known of what the pattern demands, it
-/// applies and says nothing; then it has to be found by its meaning. So does a pattern that is about an error the task
-/// does not name.
+/// applies and says nothing; then it has to be found by its meaning. So does a pattern that demands nothing, and one
+/// that is about an error the task does not name.
 pub(super) fn is_about_task(pattern: &SuggestedPattern, features: &TaskFeatures, is_found_by_meaning: bool) -> bool {
     let names_error = errors_of(&pattern.part).next().is_some();
-    let is_known = pattern.score.match_quality > 0.0 && (!names_error || is_about_error(&pattern.part, features));
+    let meets_demand = pattern.score.match_quality > 0.0 && !pattern.part.applicability.demands_nothing();
+    let is_known = meets_demand && (!names_error || is_about_error(&pattern.part, features));
     is_known || is_found_by_meaning
 }
 
@@ -35,7 +36,6 @@ pub fn is_about_error(part: &PatternPart, features: &TaskFeatures) -> bool {
     errors_of(part).any(|condition| features.meets(&PreparedCondition::from(condition)) == Truth::Holds)
 }
 
-/// Returns the conditions of a pattern that name an error.
 /// Tells whether the words of a task name what a pattern is not for, where nobody says what the task is. A search for
 /// patterns keeps out those that exclude what is known.
 pub(super) fn is_excluded_by_words(part: &PatternPart, features: &TaskFeatures, task: &str) -> bool {
@@ -56,6 +56,7 @@ pub(super) fn is_excluded_by_words(part: &PatternPart, features: &TaskFeatures, 
     })
 }
 
+/// Returns the conditions of a pattern that name an error.
 fn errors_of(part: &PatternPart) -> impl Iterator<Item = &PatternCondition> {
     let conditions = part.applicability.context_conditions.iter();
     conditions.filter(|condition| condition.feature == "error_signature" && condition.op != ConditionOp::Exists)
@@ -82,6 +83,9 @@ mod tests {
         pattern.score.match_quality = 0.0;
         assert!(!is_about_task(&pattern, &features(None, None), false));
         assert!(is_about_task(&pattern, &features(None, None), true));
+        (pattern.part.applicability, pattern.score.match_quality) = (Default::default(), 0.5);
+        assert!(!is_about_task(&pattern, &features(Some("debugging"), None), false), "it demands nothing");
+        assert!(is_about_task(&pattern, &features(None, None), true));
     }
 
     #[test]
@@ -95,7 +99,6 @@ mod tests {
         assert!(is_about_error(&pattern.part, &features(None, Some("keyerror|sessions"))));
         assert!(!is_about_error(&suggested(2).part, &features(None, Some("keyerror|"))), "it names no error");
     }
-}
     #[test]
     fn a_pattern_is_not_for_a_task_whose_words_name_what_it_excludes() {
         let mut part = suggested(1).part;
@@ -108,3 +111,4 @@ mod tests {
         part.applicability.anti_conditions = vec![PatternCondition::is("language", "c++")];
         assert!(is_excluded_by_words(&part, &unknown, "Speed up the C++ parser"));
     }
+}
