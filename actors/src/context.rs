@@ -17,7 +17,7 @@ use reasoning_bank_domain::context::{
 };
 use reasoning_bank_domain::episode::Strategy;
 use reasoning_bank_domain::memory::ids::{ContextId, TraceId};
-use reasoning_bank_domain::memory::pattern::PatternStage;
+use reasoning_bank_domain::memory::pattern::{FeatureValue, PatternStage};
 use reasoning_bank_domain::memory::trace::TASK_MAX_CHARS;
 use reasoning_bank_domain::memory::workspace::{ProposedScopes, WorkspaceId};
 use reasoning_bank_domain::memory::{check_range, check_text, gist};
@@ -142,7 +142,12 @@ impl ContextHandle {
         let started = Instant::now();
         check_text("task", &request.task, TASK_MAX_CHARS)?;
         check_range("budget_tokens", request.budget_tokens, BUDGET_MIN..=BUDGET_MAX)?;
-        let features = task_features(&request.task, request.domain, request.task_type.clone(), request.context)?;
+        let in_context = match request.context.get("task_type") {
+            Some(FeatureValue::Text(kind)) => Some(kind.clone()),
+            _ => None,
+        };
+        let told_kind = request.task_type.clone().or(in_context);
+        let features = task_features(&request.task, request.domain, request.task_type, request.context)?;
         let begun = self.workspaces.resolve(&request.workspace, deadline).await?;
         let query = gist(&request.task);
         let timeout = self.embedded(&query, &begun.workspace.id, request.embedding_timeout, deadline).await;
@@ -157,12 +162,12 @@ impl ContextHandle {
         };
         let of_episodes = EpisodeQuery {
             domain: features.domain.clone(),
+            min_similarity: EPISODE_SIMILARITY,
             embedding_timeout: timeout,
             ..EpisodeQuery::new(request.workspace.clone(), Strategy::Semantic, Some(query), EPISODES_MAX)
         };
         let unproven = PatternQuestion { stages: vec![PatternStage::Candidate], ..question.clone() };
         let candidates = async {
-            min_similarity: EPISODE_SIMILARITY,
             match self.tries_candidates {
                 true => self.memories.suggested_patterns(&request.workspace, &unproven, deadline).await,
                 false => Ok(Vec::new()),
@@ -181,8 +186,8 @@ impl ContextHandle {
         let (task, episodes) = (request.task.clone(), episodes.hits);
         let found = FoundForTask { task, patterns, candidates, memories, episodes, sections, notes };
         let mut answer = ContextForTask::new(Uuid::now_v7().into(), found, &features, request.budget_tokens);
-        let (domain, kind) = (features.domain.as_deref(), request.task_type.as_deref());
-        self.remember(ShownContext::of(&answer, &request.task, domain, kind), begun).await;
+        let shown = ShownContext::of(&answer, &request.task, features.domain.as_deref(), told_kind.as_deref());
+        self.remember(shown.with_features(&features), begun).await;
         answer.took_ms = started.elapsed().as_millis() as u64;
         Ok(answer)
     }

@@ -331,6 +331,19 @@ async fn newer_tasks_about_something_else_leave_room_for_one_that_is_alike() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_context_was_told_of_its_task_is_known_of_the_episode() {
+    let world = world(Scripted::new()).await;
+    let told_of = [("language".to_owned(), "rust".into()), ("task_type".to_owned(), "testing".into())];
+    let request = ContextRequest { context: told_of.into(), ..ContextRequest::new(TASK, project()) };
+    let context = world.handle.context.for_task(request, soon()).await.unwrap();
+    let learned = world.learn(told(Some(&context), EpisodeStatus::Success)).await;
+    let episode = world.handle.episodes.get(learned.episode.episode_id, &project(), soon()).await.unwrap();
+    assert_eq!(episode.metadata.task_type.as_deref(), Some("testing"));
+    assert_eq!(episode.metadata.features, [("language".to_owned(), "rust".into())].into());
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_episode_that_is_gone_is_not_named_as_what_resolved_a_failure() {
     let world = world(good_model()).await;
     let record = async |episode: NewEpisode| {

@@ -25,6 +25,8 @@ pub struct EpisodeFacts {
     pub complexity: Option<Complexity>,
     pub language: Option<String>,
     pub framework: Option<String>,
+    /// The other features that were named of its task.
+    pub context: BTreeMap<String, FeatureValue>,
     /// The names of the tools that were called, in the order of the calls.
     pub steps: Vec<String>,
     /// The names of the tools that it says it used, where it tells no calls. Nobody knows in which order.
@@ -103,11 +105,15 @@ impl EpisodeFacts {
         let told = trace.episode.as_deref().unwrap_or(&nothing);
         let calls: Vec<&TraceEntry> = told.execution.trace.iter().filter(|entry| entry.tool.is_some()).collect();
         let tools_without_order = if calls.is_empty() { told.metadata.tools_used.clone() } else { Vec::new() };
-        let usage = told.execution.resource_usage;
-        let tokens = usage.tokens.unwrap_or(trace.metadata.total_tokens);
         let failures = trace.failures();
         let failed = if failures.is_empty() { Vec::new() } else { FailedStep::all(&calls) };
+        let usage = told.execution.resource_usage;
+        let tokens = usage.tokens.unwrap_or(trace.metadata.total_tokens);
         let tool_calls = usage.tool_calls.or((!calls.is_empty()).then_some(calls.len() as u64));
+        let named = |feature: &str| match told.metadata.features.get(feature) {
+            Some(FeatureValue::Text(text)) => Some(label_key(text)),
+            _ => None,
+        };
         Self {
             id: trace.trace_id,
             session: trace.session().map_or_else(|| trace.trace_id.to_string(), str::to_owned),
@@ -116,8 +122,9 @@ impl EpisodeFacts {
             task_type: trace.task_type(),
             domain: told.metadata.domain.as_deref().map(label_key),
             complexity: told.task.complexity,
-            language: None,
-            framework: None,
+            language: named("language"),
+            framework: named("framework"),
+            context: told.metadata.features.clone(),
             steps: calls.iter().filter_map(|entry| entry.tool.clone()).collect(),
             tools_without_order,
             plan: told.execution.plan.iter().map(|step| step.title.clone()).collect(),
@@ -149,7 +156,7 @@ impl EpisodeFacts {
             language: self.language.clone(),
             framework: self.framework.clone(),
             error_signature: self.failures.first().map(|failure| failure.signature.to_string()),
-            context: BTreeMap::new(),
+            context: self.context.clone(),
         }
     }
 
@@ -198,7 +205,6 @@ mod tests {
         let called = told(&["rg", "sed"], &["sed", "rg"]);
         assert_eq!((called.steps.as_slice(), called.tools_without_order.len()), (&["sed".into(), "rg".into()][..], 0));
     }
-}
     #[test]
     fn a_failure_came_at_each_step_that_printed_an_error_of_its_kind() {
         let call = |output: &str| TraceEntry {
@@ -216,3 +222,4 @@ mod tests {
         let facts = EpisodeFacts::of_trace(&Trace { episode: Some(Box::new(parts)), ..told });
         assert_eq!(facts.failures[0].at_steps, [0, 2]);
     }
+}
