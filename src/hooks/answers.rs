@@ -37,6 +37,8 @@ const SHOWN_MAX: usize = 3;
 const CONSIDERED: usize = 20;
 /// The number of memories that are looked at for a failure, because many warn of one of its kind.
 const WARNINGS_CONSIDERED: usize = 50;
+/// An open task is told in at most this many tokens.
+const OPEN_TASK_TOKENS: usize = 1_000;
 const TITLE_CHARS: usize = 200;
 /// Three of them, with two parts each, are below 2,000 tokens.
 const PART_CHARS: usize = 1_000;
@@ -166,13 +168,13 @@ impl HookAnswers {
         (!told.is_empty()).then(|| told.join("\n"))
     }
 
-    /// Names the task that is open in working memory and was touched last.
+    /// Tells the task that is open in working memory and was touched last, and how far it is.
     async fn open_task(&self, workspace: &WorkspaceId, context: &HookContext) -> Option<String> {
         let tasks = self.system.working.list(workspace, LOCAL_OWNER, context.deadline).await.ok()?;
         let task = tasks.into_iter().next()?;
-        let about = quoted_lines(&part(&task.memory.task().description));
+        let about = quoted_lines(&task.memory.context(OPEN_TASK_TOKENS).text);
         Some(format!(
-            "A task is open in working memory. The tool working_context shows how far it is.\n{}",
+            "A task is open in working memory. The tool working_context shows more of it.\n{}",
             recalled_notes(&format!("task_id {}\n{about}", task.id))
         ))
     }
