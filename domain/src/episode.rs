@@ -25,7 +25,7 @@ pub use artefact::{
     INLINE_MAX_BYTES, NewArtefact,
 };
 pub use document::{Episode, EpisodeOutcome, EpisodeStatus, EpisodeTask, EpisodeVerdictSource, LifecycleView};
-pub use duplicate::{DUPLICATE_MINUTES, content_key, not_taken};
+pub use duplicate::{DUPLICATE_MINUTES, content_key, not_taken, not_taken_of};
 pub use failures::{FailureMatch, FailureTier, matched_failure};
 pub use filter::EpisodeFilter;
 pub use labels::{EpisodeLabels, EpisodeTexts, WHOLE_MAX_CHARS};
