@@ -26,6 +26,6 @@ pub use learning::{
     ContextApplication, INSIGHTS_MAX, LearnedEpisode, ShownContext, ToldEpisode, ToldOutcome, episode_to_learn,
     lessons_of, status_of, verdict_of,
 };
-pub use recovery::{FoundForError, RecoveryAdvice};
+pub use recovery::{FoundForError, KnownResolutions, RESOLVED_MAX, RecoveryAdvice};
 pub use relevance::{EPISODE_SIMILARITY, failure_score, is_about_error, is_similar};
 pub use rendered::{BUDGET_DEFAULT, BUDGET_MAX, BUDGET_MIN, ContextText, best_first, rendered};

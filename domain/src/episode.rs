@@ -26,7 +26,7 @@ pub use artefact::{
 };
 pub use document::{Episode, EpisodeOutcome, EpisodeStatus, EpisodeTask, EpisodeVerdictSource, LifecycleView};
 pub use duplicate::{DUPLICATE_MINUTES, content_key, not_taken, not_taken_of};
-pub use failures::{FailureMatch, FailureTier, matched_failure};
+pub use failures::{FailureMatch, FailureTier, matched_failure, resolved_failure};
 pub use filter::EpisodeFilter;
 pub use labels::{EpisodeLabels, EpisodeTexts, WHOLE_MAX_CHARS};
 pub use lifecycle::{

@@ -206,8 +206,8 @@ impl HookAnswers {
         Some(HookAnswer { text: Some(text), shown: Some(shown) })
     }
 
-    /// Returns the warnings whose failure is the one that was met. One that is only similar would be noise at every
-    /// failure.
+    /// Returns the warnings whose failure is the one that was met, and what resolved it in earlier tasks. One that is
+    /// only similar would be noise at every failure.
     async fn warnings(&self, error: &str, command: Option<String>, context: &HookContext) -> Option<HookAnswer> {
         // The error is not redacted here, because it is compared in memory alone. It is redacted where it is printed or
         // noted.
@@ -225,14 +225,22 @@ impl HookAnswers {
                 WARNINGS_CONSIDERED,
             )
         };
-        let explained = self.system.memories.retrieve_with_candidates(request, context.deadline).await.ok()?;
+        // Episodes get half of the time, so that warnings are told in any case.
+        let resolving = self.system.context.known_resolutions(error, &context.workspace, context.deadline.halfway());
+        let searching = self.system.memories.retrieve_with_candidates(request, context.deadline);
+        let (explained, resolutions) = tokio::join!(searching, resolving);
+        let explained = explained.ok()?;
+        let resolutions = resolutions.map(|known| known.notes()).unwrap_or_default();
         let is_of_this = |found: &&RecalledView| found.outdated_by.is_none() && is_about(&found.memory, &failure);
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
-        let shown = self.shown(context, error, 0.0, &explained, &chosen).await?;
-        let notes: String = chosen.into_iter().filter_map(warning).collect();
+        let shown = self.shown(context, error, 0.0, &explained, &chosen).await;
+        if shown.is_none() && resolutions.is_empty() {
+            return None;
+        }
+        let notes: String = chosen.into_iter().filter_map(warning).chain([resolutions]).collect();
         let text = format!("This error was met before in this project.\n{}", recalled_notes(&notes));
-        Some(HookAnswer { text: Some(text), shown: Some(ToldMemories { command, ..shown }) })
+        Some(HookAnswer { text: Some(text), shown: shown.map(|shown| ToldMemories { command, ..shown }) })
     }
 
     /// Leaves in the spool which warnings the session was shown when this command failed.

@@ -311,6 +311,24 @@ async fn an_error_is_told_what_recovered_it_before() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_resolved_the_very_failure_is_known_without_a_vector() {
+    let world = world(Scripted::new()).await;
+    world.happened(failed("Keep the tax of the export", "KeyError: 'tax'", "keep tax in mapper.py")).await;
+    world.happened(failed("Mend the login", "KeyError: 'user'", "use get with a default")).await;
+    let calls = world.embedder.calls();
+    let known = async |error: &str| {
+        let printed = format!("Traceback (most recent call last):\n  File \"a.py\", line 3\n{error}");
+        world.handle.context.known_resolutions(&printed, &project(), soon()).await.unwrap().notes()
+    };
+    let notes = known("KeyError: 'tax'").await;
+    assert!(notes.contains("> Resolved by: keep tax in mapper.py\n"), "{notes}");
+    assert!(!notes.contains("use get"), "another key: {notes}");
+    assert_eq!(known("KeyError: 'day'").await, "");
+    assert_eq!(world.embedder.calls(), calls);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn newer_tasks_about_something_else_leave_room_for_one_that_is_alike() {
     let world = world(Scripted::new()).await;
     let mut alike = failed("Fix the session loader that drops rows", "KeyError: 'row'", "read rows with get");

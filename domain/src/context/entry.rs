@@ -124,6 +124,16 @@ impl ContextEntry {
         format!("\n[{number}] {}\n{}", self.heading, quoted_lines(&self.whole))
     }
 
+    /// Writes the entry as a note without a number, of at most this many characters of its words.
+    pub(super) fn note(&self, max_chars: usize) -> String {
+        format!("{} {}\n{}", self.heading, self.id, quoted_lines(&shortened(&self.whole, max_chars)))
+    }
+
+    /// Writes the entry in brief as a note without a number.
+    pub(super) fn brief_note(&self) -> String {
+        format!("{} {}\n{}", self.heading, self.id, quoted_lines(&self.brief))
+    }
+
     /// Writes the entry in brief.
     pub(super) fn brief(&self, number: usize) -> String {
         format!("\n[{number}] {}, in brief\n{}", self.heading, quoted_lines(&self.brief))
@@ -163,6 +173,9 @@ fn instructions(part: &PatternPart) -> String {
             list(if is_template { "Rule" } else { "Stop when" }, rules);
         }
     }
+    let said = |conditions: &[PatternCondition]| conditions.iter().map(ToString::to_string).collect::<Vec<_>>();
+    list("Only if", &said(&part.applicability.context_conditions));
+    list("Not if", &said(&part.applicability.anti_conditions));
     list("Use", one(&part.guidance.how_to_apply));
     list("Risk", &part.guidance.potential_risks);
     text
@@ -173,9 +186,6 @@ mod tests {
     use super::*;
     use crate::context::samples::{failed, similar, suggested};
     use crate::memory::samples::{strategy, warning};
-    let said = |conditions: &[PatternCondition]| conditions.iter().map(ToString::to_string).collect::<Vec<_>>();
-    list("Only if", &said(&part.applicability.context_conditions));
-    list("Not if", &said(&part.applicability.anti_conditions));
     use crate::prompt::recalled_notes;
     use crate::retrieval::prompt_memories::samples::recalled;
 
@@ -194,7 +204,6 @@ mod tests {
         insta::assert_snapshot!(recalled_notes(&whole));
         insta::assert_snapshot!(brief);
     }
-
     #[test]
     fn an_earlier_task_tells_its_failure_what_resolved_it_and_its_outcome() {
         let mut found = similar(1, 0.8);
@@ -209,7 +218,6 @@ mod tests {
         found.failure = None;
         assert!(ContextEntry::of_episode(&found).brief(1).contains("> Outcome: Dates"));
     }
-}
 
     #[test]
     fn a_pattern_tells_the_conditions_that_it_has() {
@@ -219,3 +227,4 @@ mod tests {
         let text = ContextEntry::of_pattern(&pattern).whole(1);
         assert!(text.contains("> Only if: language is rust\n> Not if: domain is web\n"), "{text}");
     }
+}
