@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the weights by which domain/src/memory/update_detection/clause_relation.rs tells an update from a look-alike.
+"""Fits the weights by which domain/src/memory/update_detection/features.rs tells an update from a look-alike.
 
     scripts/fit_updates.py [PRINTER...]
 

@@ -97,10 +97,10 @@ def fill(place):
     assert done.returncode == 0, done.stderr
 
 
-def hook(place, printed, idle):
+def hook(place, session, printed, idle):
     """The text that the agent is told of a failure, and the time that this took, in milliseconds. A server that the hook
     starts ends when nobody has asked for `idle` seconds."""
-    event = {"session_id": "session", "cwd": str(place / "project"), "hook_event_name": "PostToolUseFailure",
+    event = {"session_id": session, "cwd": str(place / "project"), "hook_event_name": "PostToolUseFailure",
              "tool_name": "Bash", "tool_input": {"command": "make"}, "error": printed}
     begun = time.perf_counter()
     ran = run(place, "hook", "claude-code", "PostToolUseFailure", idle=idle, input=json.dumps(event))
@@ -109,18 +109,19 @@ def hook(place, printed, idle):
 
 def measure(place, mode, idle=0):
     right, wrong, silent = 0, 0, []
-    for failure in failures:
-        told, _ = hook(place, failure["met"], idle)
+    # A session is told a warning in full once.
+    for number, failure in enumerate(failures):
+        told, _ = hook(place, f"{mode} {number}", failure["met"], idle)
         is_right = failure["warning"]["corrective_guidance"] in told
         right += is_right
         if not is_right:
             silent.append(failure["warning"]["error_type"])
     for failure in failures:
-        told, _ = hook(place, failure["other"], idle)
+        told, _ = hook(place, mode, failure["other"], idle)
         wrong += bool(told)
         if told:
             print(f"  {mode}: an unrelated failure is warned of: {failure['other'].splitlines()[-1][:100]}")
-    times = sorted(hook(place, failures[number % len(failures)]["met"], idle)[1] for number in range(asked.times))
+    times = sorted(hook(place, mode, failures[number % len(failures)]["met"], idle)[1] for number in range(asked.times))
     print(f"{mode}: the right warning for {right} of {len(failures)}, a warning for {wrong} of {len(failures)} "
           f"unrelated failures; {asked.times} hooks: p50 {times[len(times) // 2]:.0f}, "
           f"p95 {times[int(len(times) * .95)]:.0f} ms", flush=True)

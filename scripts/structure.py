@@ -300,6 +300,13 @@ def nowhere(root, page):
             yield f"{path}::{test}"
 
 
+def other_than_the_tree(page, started):
+    """The actors that are started and not in the tree of a page, and the other way round. A page may have no tree."""
+    tree = re.search(r"^## The tree\n+```\n(.*?)^```", page, re.M | re.S)
+    named = set(re.findall(r"^[|`]- (\w+)", tree[1], re.M)) if tree else started
+    return sorted(started ^ named)
+
+
 def problems(root):
     sources = [file for name in PACKAGES for file in sorted((root / name).glob("src/**/*.rs"))]
     tests = [
@@ -308,7 +315,7 @@ def problems(root):
         for folder in ("tests", "benches")
         for file in sorted((root / name / folder).glob("**/*.rs"))
     ]
-    types = defaultdict(list)
+    types, started = defaultdict(list), set()
     for file in sources + tests:
         path = file.relative_to(root)
         text = file.read_text()
@@ -327,6 +334,7 @@ def problems(root):
         if is_test(path):
             continue
         if str(path).startswith("actors/src/"):
+            started.update(re.findall(r'ChildSpec::(?:actor|factory)\(\s*"(\w+)"', without(TEST_ITEM, text)))
             if str(path) not in HANDLERS_THAT_WAIT:
                 for handler in waiting_handlers(code):
                     yield f"{path}: {handler} awaits; start a task, and take its outcome as a message"
@@ -343,8 +351,11 @@ def problems(root):
         if len(places) > 1:
             yield f"the type {name} is defined {len(places)} times: {', '.join(places)}"
     map_of_all = root / "docs/ARCHITECTURE.md"
-    for name in nowhere(root, map_of_all.read_text() if map_of_all.exists() else ""):
+    page = map_of_all.read_text() if map_of_all.exists() else ""
+    for name in nowhere(root, page):
         yield f"docs/ARCHITECTURE.md names {name}, which is not there"
+    for name in other_than_the_tree(page, started):
+        yield f"the actor {name} is in one of actors/src/ and the tree of docs/ARCHITECTURE.md, and not in the other"
     for name in PACKAGES:
         for parent, circle in Package(root, name).circles():
             yield f"{name}: modules of {parent} use each other: {', '.join(circle)}"

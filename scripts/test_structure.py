@@ -253,6 +253,18 @@ class Structure(unittest.TestCase):
             with self.subTest(gone):
                 self.refuses("docs/ARCHITECTURE.md", f"{page}So does `{gone}`.\n", f"names {gone}, which is not there")
 
+    def test_an_actor_that_the_tree_leaves_out(self):
+        child = '//! Children.\nfn child() { ChildSpec::actor("usage", Slot) }\n'
+        tree = "## The tree\n\n```\nroot  one for one\n`- usage  what clients were shown\n```\n"
+        files = {"actors/src/below.rs": child, "docs/ARCHITECTURE.md": tree}
+        self.assertEqual(self.found(files=files), [])
+        for path, text in {
+            "actors/src/below.rs": child.replace("usage", "banks"),
+            "docs/ARCHITECTURE.md": tree.replace("usage", "banks"),
+        }.items():
+            found = self.found(files=files | {path: text})
+            self.assertEqual([problem.split()[2] for problem in found], ["banks", "usage"])
+
     def test_a_long_test(self):
         heads = [
             ("tests/it/main.rs", "#[test]\nfn told() {\n"),

@@ -244,6 +244,7 @@ fn hook_server(system: SystemHandle, loaded: &Loaded, recalls: Option<RecallLog>
         data_dir: settings.data_dir.clone(),
         identity: settings.workspace.identity,
         captures: settings.passive.enabled,
+        has_working_tools: settings.mcp.has_working_tools(),
         recalls,
     }
 }

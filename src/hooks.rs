@@ -43,6 +43,8 @@ pub(crate) struct HookServer {
     pub(crate) identity: Identity,
     /// True where sessions that are over are learned from.
     pub(crate) captures: bool,
+    /// True where agents have the tools of working memory.
+    pub(crate) has_working_tools: bool,
     pub(crate) recalls: Option<RecallLog>,
 }
 
@@ -78,13 +80,14 @@ struct HookActivity {
 }
 
 async fn answer(server: HookServer, activity: &HookActivity) -> Infallible {
-    let HookServer { system, data_dir, identity, captures, recalls } = server;
+    let HookServer { system, data_dir, identity, captures, has_working_tools, recalls } = server;
     let answers = HookAnswers {
         system: system.clone(),
         data_dir: data_dir.clone(),
         identity,
         recalls,
         sessions: Mutex::default(),
+        has_working_tools,
         timeout: ANSWER_TIMEOUT,
         serves: true,
     };

@@ -1,7 +1,7 @@
 //! An import restores what an export wrote (`export`): exactly where the user vouches for the file, otherwise as the
 //! word of a stranger. The whole file is checked first, and put aside without its secrets; only then it is written.
-//! `line` decides what a line has to be, `domain::imported` what a stranger may claim. The command `memory import` and
-//! the route for imports both come here.
+//! `line` decides what a line has to be, `domain::learning::imported` what a stranger may claim. The command
+//! `memory import` and the route for imports both come here.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;

@@ -2,9 +2,11 @@
 //! `domain::bank` says what a bank is and where in it a text belongs. An update is in the journal of its bank before it
 //! is answered, and in the files later, at once where they lie in a checkout.
 //!
-//! `state` is what is known of the files, `held` a bank with its directory, `syncing` lets the two agree, `writing`
-//! writes the files, and `actor` has the banks at hand and sees to it that they are written. `update` and `shorten` are
-//! what happens to a bank, and `telling` what callers are told of it.
+//! `state` is what is known of the files, `open_bank` a bank with its directory, `syncing` lets the two agree,
+//! `writing` writes the files, and `actor` has the banks at hand and sees to it that they are written. `update` and
+//! `shorten` are what happens to a bank, and `model` is what a language model says about both. `notice` is what a
+//! client may be told of a bank, and `telling` tells it once. `remembered` keeps readings of files that have not
+//! changed.
 
 mod actor;
 mod model;
@@ -195,7 +197,7 @@ impl BanksHandle {
         let at = self.clock.now();
         let (place, reader, settings) = (request.place.clone(), request.reader.clone(), self.settings.clone());
         let activating = self.with_bank(&place, deadline, move |bank| {
-            let freshness = bank.view(at)?;
+            let freshness = bank.bring_up_to_date(at)?;
             if let Some(description) = &request.description {
                 update::describe(bank, description, at)?;
             }
@@ -295,7 +297,7 @@ impl BanksHandle {
         let at = self.clock.now();
         self.with_bank(place, deadline, move |bank| {
             if bank.exists()? || bank.dir.is_adopted() {
-                bank.view(at)?;
+                bank.bring_up_to_date(at)?;
             }
             Ok((bank.state.texts(), bank.dir.is_adopted()))
         })

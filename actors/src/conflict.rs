@@ -22,6 +22,11 @@ where
     }
 }
 
+/// Tells whether nobody tries again after this try of [`retry_on_conflict`].
+pub(crate) fn is_last(tries: usize) -> bool {
+    tries >= TRIES
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;

@@ -1,5 +1,7 @@
-//! Consolidation: it keeps what was recorded small and true, in runs that can be undone. `stages` has what a run does,
-//! `undo` takes one back, and `actor` begins runs that are due. One process of a bank runs at a time.
+//! Consolidation: it keeps what was recorded small and true, in runs that can be undone. `run_inputs` is what a run
+//! reads, and `stages` has what it does; the stages of `episodes` and of memories that say the same (`duplicates`) are
+//! files of their own. `undo` takes a run back, and `actor` begins runs that are due. One process of a bank runs at a
+//! time.
 //!
 //! Each stage is one commit, together with what takes it back and with the record of the run as far as it has come. A
 //! run that a kill cuts off is therefore whole up to a stage, and can be undone like any other.

@@ -28,7 +28,8 @@ use worker::{WorkerState, run_once};
 use crate::episodes::EpisodesHandle;
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
-use crate::ports::{Clock, LanguageModel, Lease, Record, TokenAccount};
+use crate::model::BudgetedModel;
+use crate::ports::{Clock, Lease, Record};
 use crate::runtime::{ChildSpec, Deadline, Events, MessageTimer, Panicked, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
@@ -73,15 +74,26 @@ impl DistillerHandle {
     }
 
     /// Queues work as a job, which is durable when this returns. The same work again is the same job. A job that failed
-    /// for good begins anew.
-    pub async fn queue(&self, mut work: Work, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Queued, Error> {
+    /// for good begins anew. The session that the work tells of is the source of its evidence.
+    pub async fn queue(&self, work: Work, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Queued, Error> {
+        self.queue_from(None, work, workspace, deadline).await
+    }
+
+    /// Queues work as [`Self::queue`] does, as the evidence of this source: a client may name any session.
+    pub async fn queue_from(
+        &self,
+        source: Option<String>,
+        mut work: Work,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<Queued, Error> {
         check(&work)?;
         if !self.reads_prose {
             check_exchanges(&work)?;
         }
         work.scrub();
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let new = Job::queued(workspace.id.clone(), work, self.clock.now());
+        let new = Job { source, ..Job::queued(workspace.id.clone(), work, self.clock.now()) };
         let job_id = new.id;
         let job = match self.store.job(job_id, None, deadline).await? {
             Some(stored) if stored.state == JobState::Failed => stored.queued_again(self.clock.now()),
@@ -91,9 +103,7 @@ impl DistillerHandle {
         if self.open_jobs(deadline).await? >= MAX_OPEN {
             return Err(Error::Overloaded { retry_after: self.pace.next_place(self.clock.now()) });
         }
-        let registration = Record::Workspace(self.workspaces.registration(&workspace));
-        self.store.commit(vec![registration, Record::Job(job)], deadline).await?;
-        self.workspaces.registered(&workspace);
+        self.workspaces.commit_to(&workspace, &self.store, vec![Record::Job(job)], deadline).await?;
         // An actor that does not run, or does not hear of it, looks by itself.
         let _ = self.slot.cast(DistillerMsg::Look);
         Ok(Queued { queued: true, job_id })
@@ -153,12 +163,10 @@ pub(crate) struct DistillerArgs {
     pub(crate) episodes: EpisodesHandle,
     pub(crate) events: Events,
     /// It is None where there is no model, or background work must not use it.
-    pub(crate) model: Option<Arc<dyn LanguageModel>>,
+    pub(crate) model: Option<BudgetedModel>,
     pub(crate) lease: Arc<dyn Lease>,
-    pub(crate) account: Arc<dyn TokenAccount>,
     pub(crate) clock: Clock,
     pub(crate) pace: Arc<Pace>,
-    pub(crate) daily_token_cap: u64,
     pub(crate) prompts: Arc<Prompts>,
     /// The most tokens that a prompt may have.
     pub(crate) prompt_token_budget: usize,

@@ -1,5 +1,17 @@
-//! Memories as clients use them, with one file for each kind of use. This is no actor: it combines the store, the
-//! embedder and the rules. The only state that it holds is what sessions left in this process.
+//! Memories as clients use them. This is no actor: it combines the store, the embedder and the rules. The only state
+//! that it holds is what sessions left in this process.
+//!
+//! Each kind of use has a file. `recall` finds memories, `list` goes through them page by page, and `genealogy` shows
+//! where one came from. `record` keeps a lesson that a caller gives, `capture` what was found in conversations, `learn`
+//! what a solve or a session leaves, and `restore` what an import brings. `edit` changes and deletes memories,
+//! `promote` shares them, `supersede` says which one takes the place of another, and `withdraw` takes out of search
+//! what was taken back. `feedback` takes reports, and `stability` judges memories by later commits. `patterns` is all
+//! of this for patterns.
+//!
+//! The other files are parts of these uses. `compare` asks what a lesson is to the memories that are there, and
+//! `merge_sources` gives the sources of a lesson to the memory that it confirms. `passages` makes the pieces of text
+//! that are searched. `overrule` has what a report changes beside its own votes, and `worked_warnings` notes that a
+//! warning helped. `copies` finds what wider scopes have of a workspace, and `duplicates` makes the records of a merge.
 
 mod capture;
 mod compare;

@@ -2,9 +2,10 @@
 //! failure that passes, a breaker for a provider that keeps failing, with the limit of requests a minute, the limit
 //! of a single call ([`TimedModel`]), counting, the scrubbing of what goes out and comes in ([`ScrubbedModel`]), the
 //! provider. Each ends with its caller. [`ask`] stands outside of them all: a structured answer, with one repair.
-//! Wire codecs are in the root package.
+//! `budgeted` is [`ask`] for background work, within a day's tokens. Wire codecs are in the root package.
 
 mod breaker;
+mod budgeted;
 mod cached;
 mod decorator;
 mod metered;
@@ -20,6 +21,7 @@ mod timed;
 mod timeout;
 
 pub(crate) use breaker::Breaker;
+pub(crate) use budgeted::{BudgetedFailure, BudgetedModel};
 pub use cached::CachedModel;
 use decorator::Decorator;
 pub(crate) use metered::MeteredModel;

@@ -1,7 +1,8 @@
 //! The ports: what the system needs from outside. They are a store, an embedder, a language model, the time, the lease
 //! of the background work, the making of backups, the logs of working memories, the artefacts of episodes, the
-//! directories of memory banks, and where a caller has one a check of solutions. Adapters are in the root package,
-//! fakes in `testkit`.
+//! directories of memory banks, and where a caller has one a check of solutions. The adapters of what lies on the disk
+//! are in the package of the store. Those of models, embedders, backups and checks are in the root package, and fakes
+//! in `testkit`.
 
 mod account;
 mod artefacts;

@@ -31,12 +31,12 @@ use crate::learner::{LearnerHandle, LearnerSettings};
 use crate::matts::MattsHandle;
 use crate::memories::{MemoriesHandle, RetrievalSettings};
 use crate::model::{
-    Breaker, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel,
+    Breaker, BudgetedModel, CachedModel, MeteredModel, RateLimit, RetriedModel, RetryPolicy, ScrubbedModel, TimedModel,
 };
 use crate::ports::{
     Artefacts, Backups, BankDirectories, Clock, Embedder, Fingerprint, LanguageModel, Lease, TokenAccount, WorkingLogs,
 };
-use crate::runtime::{ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
+use crate::runtime::{ChildSpec, ChildStatus, Deadline, Ended, Events, Stopped, SupervisorArgs, SupervisorHandle};
 use crate::statistics::{MeteredEmbedder, Meters};
 use crate::store::{StoreHandle, StoreOpener};
 use crate::usage::UsageHandle;
@@ -108,6 +108,19 @@ pub struct SystemParts {
     pub consolidation: Arc<dyn Lease>,
 }
 
+impl SystemParts {
+    fn has_model(&self) -> bool {
+        self.provider != NO_MODEL
+    }
+
+    /// Tells whether a model may be asked about sessions and exchanges without anybody asking for it.
+    fn may_spend(&self) -> bool {
+        let SystemSettings { solve, distiller, .. } = &self.settings;
+        let (budget, output) = (solve.limits.prompt_token_budget, solve.max_output_tokens);
+        self.has_model() && distill::affords(budget, output, distiller.daily_token_cap)
+    }
+}
+
 /// The handle that clients of the system hold. It is cheap to clone.
 #[derive(Clone)]
 pub struct SystemHandle {
@@ -173,156 +186,12 @@ pub struct ShutdownReport {
 impl System {
     /// Starts the system and returns at once. The store opens and the embedding model loads behind it.
     pub async fn start(parts: SystemParts) -> Result<Self, Error> {
-        let SystemParts {
-            store: opener,
-            embedder,
-            model,
-            provider,
-            settings,
-            clock,
-            background,
-            account,
-            backups,
-            working,
-            artefacts,
-            banks,
-            consolidation,
-        } = parts;
-        let events = Events::default();
-        let embeddings = EmbeddingCache::new();
-        let store = StoreHandle::new(embeddings.clone());
-        let cache = CacheHandle::new(settings.cache);
-        let meters = Meters::new();
-        let Decorated { model, once, breaker } = decorated(model, provider.clone(), &settings, &cache, &meters);
-        let workspaces = WorkspacesHandle::new(store.clone(), settings.root_name, clock.clone());
-        // The pools take as many calls as the admitted tasks can ask for.
-        let calls = settings.solve.concurrency * *K_RANGE.end() as usize;
-        let matts = MattsHandle::new(settings.pool.matts_workers, calls);
-        let judge = JudgeHandle::new(settings.pool.judge_concurrency, calls);
-        let metered = Arc::new(MeteredEmbedder::new(embedder, meters.clone()));
-        let embedder = CachedEmbedder::new(metered, embeddings.clone());
-        let usage = UsageHandle::new();
-        let (found, kept) = (embedder.clone(), meters.clone());
-        let memories = MemoriesHandle::new(
-            store.clone(),
-            workspaces.clone(),
-            found,
-            settings.retrieval,
-            settings.promotes_by_itself,
-            clock.clone(),
-            kept,
-        );
-        let services = EpisodeServices {
-            store: store.clone(),
-            workspaces: workspaces.clone(),
-            embedder: embedder.clone(),
-            usage: usage.clone(),
-            memories: memories.clone(),
-            artefacts,
-        };
-        let episodes = EpisodesHandle::new(services, settings.episodes, clock.clone());
-        let consolidation = ConsolidationHandle::new(
-            store.clone(),
-            workspaces.clone(),
-            memories.clone(),
-            embedder.clone(),
-            consolidation,
-            settings.episodes,
-            clock.clone(),
-        );
-        let dependencies = AgentDependencies {
-            model: Arc::clone(&model),
-            matts: matts.clone(),
-            judge: judge.clone(),
-            memories: memories.clone(),
-            clock: clock.clone(),
-            settings: settings.solve.clone(),
-        };
-        let (budget, output) = (settings.solve.limits.prompt_token_budget, settings.solve.max_output_tokens);
-        let may_spend = provider != NO_MODEL && distill::affords(budget, output, settings.distiller.daily_token_cap);
-        let distiller = DistillerHandle::new(store.clone(), workspaces.clone(), dependencies.clock.clone(), may_spend);
-        let with_model = (settings.learner.llm && may_spend).then(|| distiller.clone());
-        let learner = LearnerHandle::new(workspaces.clone(), settings.learner, with_model);
-        let agents = AgentsHandle::new(&dependencies, workspaces.clone(), events.clone(), meters.clone());
-        let working = WorkingHandle::new(working, episodes.clone(), clock.clone());
-        let bank_model = (provider != NO_MODEL).then(|| {
-            let cap = settings.distiller.daily_token_cap;
-            let account = Arc::clone(&account);
-            Arc::new(LanguageBankModel::new(Arc::clone(&once), &settings.solve, account, cap, clock.clone()))
-                as Arc<dyn BankModel>
-        });
-        let banks = BanksHandle::new(banks, settings.banks.clone(), bank_model, clock.clone());
-        let context = ContextHandle::new(
-            workspaces.clone(),
-            memories.clone(),
-            episodes.clone(),
-            embedder.clone(),
-            banks.clone(),
-            settings.tries_candidates,
-        );
-        let activity = ClientActivity::new();
-        let mut children = vec![
-            store.child(opener),
-            cache.child(),
-            workspaces.child(),
-            matts.child(Arc::clone(&model)),
-            judge.child(model),
-            agents.child(dependencies.clone()),
-            learner.child(memories.clone(), clock.clone()),
-            usage.child(store.clone(), workspaces.clone(), clock),
-            working.child(background.is_some()),
-            banks.child(),
-        ];
-        children.extend(background.map(|lease| {
-            distiller.child(DistillerArgs {
-                store: store.clone(),
-                memories: memories.clone(),
-                episodes: episodes.clone(),
-                events: events.clone(),
-                model: (provider != NO_MODEL).then_some(once),
-                lease,
-                account: Arc::clone(&account),
-                clock: dependencies.clock.clone(),
-                pace: distiller.pace(),
-                daily_token_cap: settings.distiller.daily_token_cap,
-                prompts: Arc::clone(&settings.solve.prompts),
-                prompt_token_budget: settings.solve.limits.prompt_token_budget,
-                max_output_tokens: settings.solve.max_output_tokens,
-            })
-        }));
-        let scheduled = Some(settings.consolidation).filter(|schedule| *schedule != ConsolidationSchedule::Off);
-        children.extend(scheduled.map(|schedule| consolidation.child(schedule, activity.clone())));
-        let backups = backups.map(|backups| (BackupsHandle::new(), backups));
-        children.extend(backups.clone().map(|(handle, backups)| handle.child(backups, dependencies.clock.clone())));
-        let backups = backups.map(|(handle, _)| handle);
-        let args = SupervisorArgs::new("root", children, RestartLimits::default(), events.clone());
+        let handles = Handles::new(&parts);
+        let children = handles.children(&parts);
+        let events = handles.base.events.clone();
+        let args = SupervisorArgs::new("root", children, RestartLimits::default(), events);
         let supervisor = SupervisorHandle::start(args).await.map_err(Error::internal)?;
-        let handle = SystemHandle {
-            agents,
-            memories,
-            episodes,
-            consolidation,
-            context,
-            learner,
-            distiller,
-            store,
-            workspaces,
-            cache,
-            usage,
-            working,
-            banks,
-            backups,
-            events,
-            activity,
-            started: Instant::now(),
-            embedder,
-            embeddings,
-            meters,
-            breaker,
-            provider,
-            supervisor,
-        };
-        Ok(Self { handle })
+        Ok(Self { handle: handles.of_system(parts.provider, supervisor) })
     }
 
     pub fn handle(&self) -> SystemHandle {
@@ -330,40 +199,237 @@ impl System {
     }
 
     /// Stops in order. It admits no new tasks, and lets running ones go on to their end, or until `grace` is over. Then
-    /// it stops the actors, the store last.
+    /// it stops the actors, from the last of `Handles::children` to the first, which is the store.
     pub async fn stop(self, grace: Duration) -> ShutdownReport {
         let begun = Instant::now();
         let cancelled_tasks = self.handle.agents.quiesce(Deadline::after(grace)).await;
-        let order = [
-            "agents",
-            "learner",
-            "backups",
-            "consolidation",
-            "distiller",
-            "working",
-            "banks",
-            "usage",
-            "judge",
-            "matts",
-            "workspaces",
-            "cache",
-            "store",
-        ];
-        let actors = self.handle.supervisor.stop_in_order(&order, grace).await.unwrap_or_default();
+        let actors = self.handle.supervisor.stop_in_order(&[], grace).await.unwrap_or_default();
         ShutdownReport { cancelled_tasks, actors, elapsed: begun.elapsed() }
     }
 }
 
+/// The parts that all others use.
+struct Base {
+    events: Events,
+    meters: Meters,
+    embeddings: EmbeddingCache,
+    embedder: CachedEmbedder,
+    store: StoreHandle,
+    cache: CacheHandle,
+    workspaces: WorkspacesHandle,
+    usage: UsageHandle,
+}
+
+impl Base {
+    fn new(parts: &SystemParts) -> Self {
+        let (embeddings, meters) = (EmbeddingCache::new(), Meters::new());
+        let metered = Arc::new(MeteredEmbedder::new(Arc::clone(&parts.embedder), meters.clone()));
+        let store = StoreHandle::new(embeddings.clone());
+        let workspaces = WorkspacesHandle::new(store.clone(), parts.settings.root_name.clone(), parts.clock.clone());
+        Self {
+            events: Events::default(),
+            embedder: CachedEmbedder::new(metered, embeddings.clone()),
+            cache: CacheHandle::new(parts.settings.cache),
+            usage: UsageHandle::new(),
+            meters,
+            embeddings,
+            store,
+            workspaces,
+        }
+    }
+}
+
+/// The handles of all parts. Nothing runs behind them before their children are started.
+struct Handles {
+    base: Base,
+    breaker: Arc<Breaker>,
+    /// The model for work that nobody asked for. None where there is no model.
+    budgeted: Option<BudgetedModel>,
+    dependencies: AgentDependencies,
+    agents: AgentsHandle,
+    memories: MemoriesHandle,
+    episodes: EpisodesHandle,
+    consolidation: ConsolidationHandle,
+    context: ContextHandle,
+    distiller: DistillerHandle,
+    learner: LearnerHandle,
+    working: WorkingHandle,
+    banks: BanksHandle,
+    backups: Option<BackupsHandle>,
+    activity: ClientActivity,
+}
+
+impl Handles {
+    fn new(parts: &SystemParts) -> Self {
+        let (base, settings, clock) = (Base::new(parts), &parts.settings, &parts.clock);
+        let Decorated { model, once, breaker } = decorated(parts, &base.cache, &base.meters);
+        let cap = settings.distiller.daily_token_cap;
+        let account = Arc::clone(&parts.account);
+        let budgeted = parts.has_model().then(|| BudgetedModel::new(once, account, cap, clock.clone()));
+        let memories = memories(parts, &base);
+        let episodes = episodes(parts, &base, &memories);
+        let dependencies = dependencies(parts, model, &memories);
+        let distiller =
+            DistillerHandle::new(base.store.clone(), base.workspaces.clone(), clock.clone(), parts.may_spend());
+        let with_model = (settings.learner.llm && parts.may_spend()).then(|| distiller.clone());
+        let banks = banks(parts, budgeted.clone());
+        let (workspaces, embedder) = (&base.workspaces, &base.embedder);
+        Self {
+            breaker,
+            budgeted,
+            agents: AgentsHandle::new(&dependencies, workspaces.clone(), base.events.clone(), base.meters.clone()),
+            consolidation: ConsolidationHandle::new(
+                base.store.clone(),
+                workspaces.clone(),
+                memories.clone(),
+                embedder.clone(),
+                Arc::clone(&parts.consolidation),
+                settings.episodes,
+                clock.clone(),
+            ),
+            context: ContextHandle::new(
+                workspaces.clone(),
+                memories.clone(),
+                episodes.clone(),
+                embedder.clone(),
+                banks.clone(),
+                settings.tries_candidates,
+            ),
+            learner: LearnerHandle::new(workspaces.clone(), settings.learner, with_model),
+            working: WorkingHandle::new(Arc::clone(&parts.working), episodes.clone(), clock.clone()),
+            backups: parts.backups.is_some().then(BackupsHandle::new),
+            activity: ClientActivity::new(),
+            dependencies,
+            memories,
+            episodes,
+            distiller,
+            banks,
+            base,
+        }
+    }
+
+    /// Returns the actors in the order of their start. They are stopped in the opposite order, so each stands behind
+    /// those that it needs to the end.
+    fn children(&self, parts: &SystemParts) -> Vec<ChildSpec> {
+        let (base, clock, AgentDependencies { model, matts, judge, .. }) =
+            (&self.base, &parts.clock, &self.dependencies);
+        let mut children = vec![
+            base.store.child(Arc::clone(&parts.store)),
+            base.cache.child(),
+            base.workspaces.child(),
+            matts.child(Arc::clone(model)),
+            judge.child(Arc::clone(model)),
+            base.usage.child(base.store.clone(), base.workspaces.clone(), clock.clone()),
+            self.banks.child(),
+            self.working.child(parts.background.is_some()),
+        ];
+        children.extend(parts.background.clone().map(|lease| self.distiller_child(parts, lease)));
+        let schedule = parts.settings.consolidation;
+        let is_scheduled = schedule != ConsolidationSchedule::Off;
+        children.extend(is_scheduled.then(|| self.consolidation.child(schedule, self.activity.clone())));
+        let backups = self.backups.as_ref().zip(parts.backups.clone());
+        children.extend(backups.map(|(handle, backups)| handle.child(backups, clock.clone())));
+        children.push(self.learner.child(self.memories.clone(), clock.clone()));
+        children.push(self.agents.child(self.dependencies.clone()));
+        children
+    }
+
+    fn distiller_child(&self, parts: &SystemParts, lease: Arc<dyn Lease>) -> ChildSpec {
+        let solve = &parts.settings.solve;
+        self.distiller.child(DistillerArgs {
+            store: self.base.store.clone(),
+            memories: self.memories.clone(),
+            episodes: self.episodes.clone(),
+            events: self.base.events.clone(),
+            model: self.budgeted.clone(),
+            lease,
+            clock: parts.clock.clone(),
+            pace: self.distiller.pace(),
+            prompts: Arc::clone(&solve.prompts),
+            prompt_token_budget: solve.limits.prompt_token_budget,
+            max_output_tokens: solve.max_output_tokens,
+        })
+    }
+
+    fn of_system(self, provider: String, supervisor: SupervisorHandle) -> SystemHandle {
+        let Base { events, meters, embeddings, embedder, store, cache, workspaces, usage } = self.base;
+        SystemHandle {
+            agents: self.agents,
+            memories: self.memories,
+            episodes: self.episodes,
+            consolidation: self.consolidation,
+            context: self.context,
+            distiller: self.distiller,
+            learner: self.learner,
+            store,
+            workspaces,
+            cache,
+            usage,
+            working: self.working,
+            banks: self.banks,
+            backups: self.backups,
+            events,
+            activity: self.activity,
+            started: Instant::now(),
+            embedder,
+            embeddings,
+            meters,
+            breaker: self.breaker,
+            provider,
+            supervisor,
+        }
+    }
+}
+
+fn memories(parts: &SystemParts, base: &Base) -> MemoriesHandle {
+    MemoriesHandle::new(
+        base.store.clone(),
+        base.workspaces.clone(),
+        base.embedder.clone(),
+        parts.settings.retrieval.clone(),
+        parts.settings.promotes_by_itself,
+        parts.clock.clone(),
+        base.meters.clone(),
+    )
+}
+
+fn episodes(parts: &SystemParts, base: &Base, memories: &MemoriesHandle) -> EpisodesHandle {
+    let services = EpisodeServices {
+        store: base.store.clone(),
+        workspaces: base.workspaces.clone(),
+        embedder: base.embedder.clone(),
+        usage: base.usage.clone(),
+        memories: memories.clone(),
+        artefacts: Arc::clone(&parts.artefacts),
+    };
+    EpisodesHandle::new(services, parts.settings.episodes, parts.clock.clone())
+}
+
+fn dependencies(parts: &SystemParts, model: Arc<dyn LanguageModel>, memories: &MemoriesHandle) -> AgentDependencies {
+    let SystemSettings { solve, pool, .. } = &parts.settings;
+    // The pools take as many calls as the admitted tasks can ask for.
+    let calls = solve.concurrency * *K_RANGE.end() as usize;
+    AgentDependencies {
+        model,
+        matts: MattsHandle::new(pool.matts_workers, calls),
+        judge: JudgeHandle::new(pool.judge_concurrency, calls),
+        memories: memories.clone(),
+        clock: parts.clock.clone(),
+        settings: solve.clone(),
+    }
+}
+
+fn banks(parts: &SystemParts, model: Option<BudgetedModel>) -> BanksHandle {
+    let SystemSettings { banks, solve, .. } = &parts.settings;
+    let model = model.map(|model| Arc::new(LanguageBankModel::new(model, solve)) as Arc<dyn BankModel>);
+    BanksHandle::new(Arc::clone(&parts.banks), banks.clone(), model, parts.clock.clone())
+}
+
 /// Puts everything around the provider's model. The limit of requests is inside the retries, so that each request that
 /// goes out counts.
-fn decorated(
-    provider: Arc<dyn LanguageModel>,
-    name: String,
-    settings: &SystemSettings,
-    cache: &CacheHandle,
-    meters: &Meters,
-) -> Decorated {
-    let scrubbed = Arc::new(ScrubbedModel::new(provider));
+fn decorated(parts: &SystemParts, cache: &CacheHandle, meters: &Meters) -> Decorated {
+    let SystemParts { settings, provider, .. } = parts;
+    let scrubbed = Arc::new(ScrubbedModel::new(Arc::clone(&parts.model)));
     let metered = Arc::new(MeteredModel::new(scrubbed, meters.clone()));
     let timed = Arc::new(TimedModel::new(metered, settings.solve.call_timeout));
     let rate_limit = NonZeroU32::new(settings.requests_per_minute).map(RateLimit::new);
@@ -374,7 +440,7 @@ fn decorated(
     let retried = Arc::new(RetriedModel::new(Arc::clone(&guarded) as Arc<_>, settings.retry, meters.clone()));
     let cached = |model| {
         let effort = settings.solve.reasoning_effort.clone();
-        Arc::new(CachedModel::new(model, cache.clone(), name.clone(), effort)) as Arc<dyn LanguageModel>
+        Arc::new(CachedModel::new(model, cache.clone(), provider.clone(), effort)) as Arc<dyn LanguageModel>
     };
     Decorated { model: cached(retried), once: cached(Arc::clone(&guarded) as Arc<_>), breaker: guarded }
 }

@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::error::Error;
-use crate::ports::Clock;
+use crate::ports::{Batch, Clock, Committed, Record};
 use crate::runtime::{ChildSpec, Deadline, Gate, Slot, ask_again_if_dropped};
 use crate::store::StoreHandle;
 use actor::{WorkspacesActor, WorkspacesArgs, WorkspacesMsg};
@@ -129,13 +129,45 @@ impl WorkspacesHandle {
         now.map(|_| ()).ok_or_else(|| Error::WorkspaceUnknown(id.to_string()))
     }
 
+    /// Commits records of a workspace, which is registered with its first record. Where it was deleted meanwhile, it is
+    /// there again, as its caller is writing to it now. The store is the caller's, which may note the key of a request
+    /// with the commit.
+    pub(crate) async fn commit_to(
+        &self,
+        workspace: &Workspace,
+        store: &StoreHandle,
+        mut records: Batch,
+        deadline: Deadline,
+    ) -> Result<Committed, Error> {
+        records.insert(0, Record::Workspace(self.registration(workspace)));
+        let committed = store.commit(records, deadline).await?;
+        self.registered(workspace);
+        Ok(committed)
+    }
+
+    /// Commits records of work that began a while ago, as [`Self::commit_to`] does. The work does not bring back a
+    /// workspace that was deleted meanwhile.
+    ///
+    /// # Errors
+    /// `WorkspaceUnknown` where it was deleted, and the errors of the store.
+    pub(crate) async fn commit_if_there(
+        &self,
+        begun: &Resolved,
+        store: &StoreHandle,
+        records: Batch,
+        deadline: Deadline,
+    ) -> Result<Committed, Error> {
+        self.still_there(begun, deadline).await?;
+        self.commit_to(&begun.workspace, store, records, deadline).await
+    }
+
     fn by_computation(&self, named: &WorkspaceRef) -> Result<Resolved, Error> {
         let workspace = self.effective(self.unregistered(named)?, named);
         Ok(Resolved { workspace, registered: false })
     }
 
     /// Returns what is stored of a workspace when something is written to it.
-    pub(crate) fn registration(&self, workspace: &Workspace) -> Workspace {
+    fn registration(&self, workspace: &Workspace) -> Workspace {
         let stored = self.known.load().by_id(&workspace.id);
         stored.unwrap_or_else(|| workspace.clone().registered())
     }

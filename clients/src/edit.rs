@@ -1,5 +1,7 @@
 //! Changes of configuration files that leave everything else in them as it is: comments, order, spaces, line ends.
 
+use similar::{ChangeTag, TextDiff};
+
 use crate::document::{ConfigChange, ConfigFormat, ConfigValue};
 
 mod json;
@@ -84,8 +86,8 @@ pub(crate) fn entry(
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Edits the text with the line ends of Unix, and gives it back with its own. A text that mixes them is edited as it
-/// is.
+/// Edits the text with the line ends of Unix, and gives it back with its own. Of a text that mixes them, each line that
+/// stays keeps its own.
 fn with_unix_lines(
     text: &str,
     edit: impl FnOnce(&str) -> Result<String, ConfigEditError>,
@@ -93,12 +95,27 @@ fn with_unix_lines(
     let marked = text.strip_prefix(BYTE_ORDER_MARK);
     let body = marked.unwrap_or(text);
     let windows = body.matches("\r\n").count();
-    let edited = if windows > 0 && windows == body.matches('\n').count() {
-        edit(&body.replace("\r\n", "\n"))?.replace('\n', "\r\n")
-    } else {
-        edit(body)?
+    let unix = body.replace("\r\n", "\n");
+    let edited = match windows {
+        0 => edit(body)?,
+        _ if windows == body.matches('\n').count() => edit(&unix)?.replace('\n', "\r\n"),
+        _ => with_own_ends(body, &unix, &edit(&unix)?),
     };
     Ok(if marked.is_some() { format!("{BYTE_ORDER_MARK}{edited}") } else { edited })
+}
+
+/// Gives each line of an edited text that stood before the end that it had. `unix` is the text with the ends of Unix.
+fn with_own_ends(text: &str, unix: &str, edited: &str) -> String {
+    let own: Vec<&str> = text.split_inclusive('\n').collect();
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (unix.split_inclusive('\n').collect(), edited.split_inclusive('\n').collect());
+    let diff = TextDiff::from_slices(&before, &after);
+    let lines = diff.iter_all_changes().filter_map(|change| match change.tag() {
+        ChangeTag::Equal => change.old_index().map(|at| own[at]),
+        ChangeTag::Insert => Some(change.value()),
+        ChangeTag::Delete => None,
+    });
+    lines.collect()
 }
 
 fn unix_lines(text: &str) -> String {

@@ -23,7 +23,9 @@ pub use document::{ConfigChange, ConfigFormat, ConfigValue, SERVER_NAME};
 pub use edit::{ConfigEditError, apply, hook_programs, remove};
 pub use guidance::guidance;
 pub use hook::{HookCall, HookEvent, HookMoment};
-pub use locations::{ClientPlaces, ConfigFile, NoHooks, NoSuchScope, NoUserInstructions, SetupScope};
+pub use locations::{CLINE_SERVERS, ClientPlaces, ConfigFile, NoHooks, NoSuchScope, NoUserInstructions, SetupScope};
 pub use receipt::{FileRecord, Receipt, fingerprint, unified_diff};
-pub use server_entry::{ServerCommand, server_arguments, server_program};
+pub use server_entry::{
+    ServerCommand, is_elsewhere, kept_arguments, option_of, own_arguments, server_arguments, server_program,
+};
 pub use unrecorded::UnrecordedFile;

@@ -1,11 +1,17 @@
 //! The entry of the server in the configuration of each client.
 
 use crate::agent_client::AgentClient;
-use crate::document::{ConfigChange, ConfigFormat, ConfigValue, SERVER_NAME, names_program};
+use crate::document::{ConfigChange, ConfigFormat, ConfigValue, SERVER_NAME, is_our_program, names_program};
 use crate::edit::{self, ConfigEditError};
 
 /// Seconds that Goose waits for a tool.
 const GOOSE_TIMEOUT_S: u32 = 300;
+/// The argument with which each of our entries starts the server.
+const SERVER_ARGUMENT: &str = "mcp";
+/// The option of an entry that leads to a server elsewhere.
+const ELSEWHERE: &str = "--server";
+/// The options of an entry that say what the server works with.
+const OPTIONS: [&str; 3] = ["--config", "--data-dir", "--llm"];
 
 /// The command that starts the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,6 +129,64 @@ pub fn server_program(
         .map(str::to_owned))
 }
 
+/// Returns the arguments of an entry that is certainly ours: it starts our binary as the server. None where the file has
+/// no such entry.
+///
+/// # Errors
+/// The text is not of its format.
+pub fn own_arguments(
+    client: AgentClient,
+    format: ConfigFormat,
+    text: &str,
+) -> Result<Option<Vec<String>>, ConfigEditError> {
+    let program = server_program(client, format, text)?.filter(|program| is_our_program(program));
+    let Some((program, mut arguments)) = program.zip(server_arguments(client, format, text)?) else { return Ok(None) };
+    // OpenCode has the program in the same list.
+    if client == AgentClient::Opencode && arguments.first() == Some(&program) {
+        arguments.remove(0);
+    }
+    Ok(Some(arguments).filter(|arguments| arguments.iter().any(|argument| argument == SERVER_ARGUMENT)))
+}
+
+/// Says whether arguments lead to a server elsewhere.
+pub fn is_elsewhere(arguments: &[String]) -> bool {
+    option_at(arguments, ELSEWHERE).is_some()
+}
+
+/// Returns the value of an option among arguments.
+pub fn option_of<'a>(arguments: &'a [String], option: &str) -> Option<&'a str> {
+    let at = option_at(arguments, option)?;
+    match arguments[at].split_once('=') {
+        Some((_, value)) => Some(value),
+        None => arguments.get(at + 1).map(String::as_str),
+    }
+}
+
+/// Returns the arguments that an entry has when it is written again: its own, with the options that it does not have
+/// yet, and with those that were `given` now. An entry that leads elsewhere stays whole, unless an option was given.
+pub fn kept_arguments(own: Vec<String>, new: &[String], given: impl Fn(&str) -> bool) -> Vec<String> {
+    if is_elsewhere(&own) {
+        return if OPTIONS.into_iter().any(given) { new.to_vec() } else { own };
+    }
+    let mut kept = own;
+    for option in OPTIONS.into_iter().rev() {
+        let Some(value) = option_of(new, option) else { continue };
+        match option_at(&kept, option) {
+            Some(_) if !given(option) => {}
+            Some(at) if kept[at] == option && at + 1 < kept.len() => value.clone_into(&mut kept[at + 1]),
+            Some(at) => kept[at] = format!("{option}={value}"),
+            None => drop(kept.splice(0..0, [option.to_owned(), value.to_owned()])),
+        }
+    }
+    kept
+}
+
+fn option_at(arguments: &[String], option: &str) -> Option<usize> {
+    arguments
+        .iter()
+        .position(|argument| argument.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+}
+
 fn server_entry(
     client: AgentClient,
     format: ConfigFormat,
@@ -135,4 +199,51 @@ fn server_entry(
 
 fn text_of(value: &ConfigValue) -> Option<&str> {
     if let ConfigValue::Text(text) = value { Some(text) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    fn kept(own: &str, new: &str, given: &[&str]) -> String {
+        kept_arguments(words(own), &words(new), |option| given.contains(&option)).join(" ")
+    }
+
+    #[test]
+    fn an_entry_keeps_its_arguments_but_for_those_that_are_given_now() {
+        let bridge = "mcp --server https://bank.example.org/mcp --token-env TEAM_TOKEN";
+        assert_eq!(kept(bridge, "--llm none mcp", &[]), bridge);
+        assert_eq!(kept(bridge, "--data-dir /d --llm none mcp", &["--data-dir"]), "--data-dir /d --llm none mcp");
+        assert_eq!(kept("--data-dir /own --llm none mcp", "--llm none mcp", &[]), "--data-dir /own --llm none mcp");
+        assert_eq!(kept("--data-dir=/own mcp", "--data-dir /new mcp", &[]), "--data-dir=/own mcp");
+        assert_eq!(kept("--data-dir=/own mcp", "--data-dir /new mcp", &["--data-dir"]), "--data-dir=/new mcp");
+        assert_eq!(
+            kept("--data-dir /own -v mcp", "--llm openai mcp", &["--llm"]),
+            "--llm openai --data-dir /own -v mcp"
+        );
+        assert_eq!(kept("--llm none mcp", "--data-dir /d mcp", &[]), "--data-dir /d --llm none mcp");
+    }
+
+    #[test]
+    fn an_entry_of_ours_is_known_in_the_file_of_every_client() {
+        for client in AgentClient::ALL {
+            let format = match client {
+                AgentClient::Codex => ConfigFormat::Toml,
+                AgentClient::Goose => ConfigFormat::Yaml,
+                _ => ConfigFormat::Json,
+            };
+            let written = |program: &str| {
+                let arguments = words("--data-dir /d mcp");
+                let server = ServerCommand { program: program.to_owned(), arguments, variables: Vec::new() };
+                edit::apply(format, "", &[server.change(client)]).unwrap()
+            };
+            let own = own_arguments(client, format, &written("/opt/bin/reasoning-bank"));
+            assert_eq!(own, Ok(Some(words("--data-dir /d mcp"))), "{client}");
+            assert_eq!(own_arguments(client, format, &written("/my/own/wrapper")), Ok(None), "{client}");
+        }
+    }
 }

@@ -2,13 +2,10 @@
 //! that somebody wrote by hand may start anything.
 
 use crate::agent_client::AgentClient;
-use crate::document::{ConfigFormat, is_our_program};
+use crate::document::ConfigFormat;
 use crate::edit::{ConfigEditError, remove};
 use crate::guidance::guidance;
-use crate::server_entry::{ServerCommand, server_arguments, server_program};
-
-/// The argument with which each of our entries starts the server.
-const SERVER_ARGUMENT: &str = "mcp";
+use crate::server_entry::{ServerCommand, own_arguments};
 
 /// A file that no receipt names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,17 +29,11 @@ impl UnrecordedFile {
         let any = ServerCommand::any();
         let without_hooks = remove(format, text, None, &any.hooks(client, ""))?;
         let without_server = remove(format, &without_hooks, None, &[any.change(client)])?;
-        if without_server == without_hooks || starts_our_server(client, format, text)? {
+        if without_server == without_hooks || own_arguments(client, format, text)?.is_some() {
             return Ok(Self { rest: without_server, has_other_entry: false });
         }
         Ok(Self { rest: without_hooks, has_other_entry: true })
     }
-}
-
-fn starts_our_server(client: AgentClient, format: ConfigFormat, text: &str) -> Result<bool, ConfigEditError> {
-    let is_ours = server_program(client, format, text)?.is_some_and(|program| is_our_program(&program));
-    let arguments = server_arguments(client, format, text)?.unwrap_or_default();
-    Ok(is_ours && arguments.iter().any(|argument| argument == SERVER_ARGUMENT))
 }
 
 #[cfg(test)]

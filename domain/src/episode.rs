@@ -3,7 +3,7 @@
 //! `document` is the document and how it is made of a trace and its state. `recording` checks what a caller reports and
 //! makes a trace of it. `labels` is what an episode is found by. `task_type` and `tool_name` are rules that label tasks
 //! and tools. `lifecycle` is what changes of an episode after it was stored: phase, deletion, access. `filter` says
-//! which episodes a question is about, `relevance` and `failures` rank them, `vectors` compares their meanings,
+//! which episodes a question is about, `score` and `failures` rank them, `vectors` compares their meanings,
 //! `duplicate` says when two are the same, and `artefact` is what is kept beside the body.
 
 mod artefact;
@@ -14,7 +14,7 @@ mod filter;
 mod labels;
 mod lifecycle;
 mod recording;
-mod relevance;
+mod score;
 mod search;
 mod task_type;
 mod tool_name;
@@ -33,7 +33,7 @@ pub use lifecycle::{
     EpisodePhase, EpisodeState, EpisodeTimes, LifecycleProblem, LifecycleRules, REFERENCES_MAX, Visibility,
 };
 pub use recording::{BODY_MAX_BYTES, EntryBounds, MadeEpisode, NewEpisode, NewOutcome};
-pub use relevance::{EpisodeRelevance, RECENT_DAYS, ScoredEpisode, relevance};
+pub use score::{EpisodeScore, RECENT_DAYS, ScoredEpisode, episode_score};
 pub use search::{
     ArchivedEpisode, DeletedEpisode, EpisodeFound, EpisodeHits, EpisodeList, EpisodeSummary, FoundBecause,
     PurgedEpisodes, RecordedEpisode, ReportedEpisode, RestoredEpisode, Strategy,

@@ -1,12 +1,14 @@
-//! The records: memories, the traces they were learned from, the signals about them, and the workspaces they belong to.
+//! The records: memories, the traces they were learned from (`trace`), the signals about them (`signal`), and the
+//! workspaces they belong to (`workspace`). `ids` has the identities of them all.
 //!
 //! `record` is the memory itself, `kinds` has what memories are told apart by, `changes` and `quarantine` say what may
 //! become of one, `operational_warning` says which are no lessons, and `search_texts` are the texts that it is found
 //! by. `succession` stores which memory replaced which; `update_detection` reads two texts and decides whether one
-//! updates the other. `signature` tells kinds of errors apart, `label` compares the names of domains, and `observation`
-//! is what is said about the use of memories, and `pattern` the part that makes a memory a pattern. `confirmation` says
-//! when a lesson is evidence for a memory that says the same. `field` checks texts and numbers that are given, and
-//! `comparison` has the forms in which texts are compared.
+//! updates the other. `signature` tells kinds of errors apart, and `stack` makes traces of stacks comparable. `label`
+//! compares the names of domains, `observation` is what is said about the use of memories, and `pattern` the part that
+//! makes a memory a pattern. `confirmation` says when a lesson is evidence for a memory that says the same. `field`
+//! checks texts and numbers that are given, `comparison` has the forms in which texts are compared, and `texts` names
+//! the fields from which secrets are removed.
 
 pub mod ids;
 pub mod label;

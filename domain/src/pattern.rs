@@ -2,7 +2,7 @@
 //! `memory::pattern`. Everything here is computed from episodes, applications and a time that are given.
 //!
 //! `facts` is what is read of an episode and `features` what is known of a task. `observation` tells whether an episode
-//! followed a pattern, `document` is how a pattern is shown, and `given` what callers say of patterns and tasks.
+//! followed a pattern, `document` is how a pattern is shown, and `input` what callers say of patterns and tasks.
 //! `evidence` adds applications up, `stages` decides what follows, and `refinement` finds the condition that a pattern
 //! lacks. `finding` suggests patterns for a task. `merging` and `pruning` keep them few, and `mining` finds new ones.
 //! `significance` has the tests that all of this rests on, and `wording` compares titles.

@@ -7,6 +7,7 @@
 
 mod fence;
 mod purpose;
+mod question_tokens;
 mod user_prompts;
 
 use std::borrow::Cow;
@@ -18,6 +19,8 @@ pub use fence::{
     without_recalled,
 };
 pub use purpose::Purpose;
+pub(crate) use question_tokens::prompt_tokens_within;
+pub use question_tokens::{question_tokens, unreported_tokens};
 pub use user_prompts::{BankPrompt, PROMPT_MAX_CHARS, Prompts};
 
 /// The prompt of a model call: its instructions and its input.

@@ -28,7 +28,7 @@ struct Sample {
 /// Applies the rules to an exchange, up to the store.
 fn judged(sample: &Sample) -> Result<(), CaptureRefusal> {
     let (question, answer) = (sample.question.clone(), sample.answer.clone());
-    let exchange = Exchange { question, answer, session: None, asked_first: None, said_next: None };
+    let exchange = Exchange { question, answer, session: None, asked_first: None, said_next: None, at: None };
     let (exchange, _) = scrubbed(exchange);
     assess(&exchange.question, &exchange.answer, &Thresholds::default()).verdict?;
     let origin = CaptureOrigin { workspace_id: WorkspaceId::of_root("/"), trust: Trust::Model };

@@ -43,9 +43,9 @@ fn found(text: &str) -> (usize, usize, usize, usize) {
 
 #[test]
 fn a_warning_is_found_for_its_failure_and_hardly_for_another() {
-    // The rules were made on the first file, and mended once after a look at half of the second and once after a look at
-    // half of the third. Both were written by somebody who had not seen them; half of the other failures of the third
-    // are near the one that is told of.
+    // The rules were made on the first file, and mended once after a look at half of the second and once after a look
+    // at half of the third. Both were written by somebody who had not seen them; half of the other failures of the
+    // third are near the one that is told of.
     let files = [
         (include_str!("../../tests/data/hooks/failures.jsonl"), 50, 85, 5),
         (include_str!("../../tests/data/hooks/failures_heldout.jsonl"), 80, 75, 5),

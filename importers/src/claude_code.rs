@@ -12,7 +12,7 @@ use crate::item::{ItemKind, SourceEntry, SourceItem};
 use crate::markdown::{MarkdownNote, time};
 use crate::warning_cues::forbids;
 
-/// The file that lists the others.
+/// The file that lists the others. In one from before there were others, the notes themselves stand.
 const INDEX: &str = "MEMORY.md";
 /// The number of bytes that are read of a session to find the directory that it ran in.
 const SESSION_BYTES: u64 = 256 << 10;
@@ -29,22 +29,29 @@ pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceE
     let mut looked_at = 0;
     for folder in &folders {
         let of = folder.parent().unwrap_or(folder);
-        let project = directory_of(of);
         let name = of.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // Claude Code deletes old sessions and keeps what it remembered. A folder that the user named is of the project
+        // that the user means, and one of many is of its own.
+        let is_named = folder == place || of == place;
+        let project = directory_of(of).or_else(|| (!is_named).then(|| name.clone()));
         for path in files::markdown_below(folder)? {
             looked_at += 1;
-            if path.file_name().is_some_and(|name| name == INDEX) {
-                continue;
-            }
             let below = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-            let entry = match files::text(&path) {
-                Ok(text) => {
-                    let item = item(format!("{name}/{below}"), &text, &path);
-                    SourceEntry::Item(SourceItem { project: project.clone(), ..item })
+            let origin = format!("{name}/{below}");
+            let text = match files::text(&path) {
+                Ok(text) => text,
+                Err(error) => {
+                    take(files::unreadable(&path, &error))?;
+                    continue;
                 }
-                Err(error) => files::unreadable(&path, &error),
             };
-            take(entry)?;
+            let found = match path.file_name() {
+                Some(name) if name == INDEX => notes_of_index(&origin, &text, &path),
+                _ => vec![item(origin, &text, &path)],
+            };
+            for item in found {
+                take(SourceEntry::Item(SourceItem { project: project.clone(), ..item }))?;
+            }
         }
     }
     if looked_at == 0 {
@@ -90,6 +97,68 @@ fn item(origin: String, text: &str, path: &Path) -> SourceItem {
     }
 }
 
+/// Returns what an index says by itself: its items and paragraphs that do not begin with another file.
+fn notes_of_index(origin: &str, text: &str, path: &Path) -> Vec<SourceItem> {
+    let folder = path.parent().unwrap_or(path);
+    let mut found = Vec::new();
+    for (heading, note) in paragraphs(&MarkdownNote::parse(text).body) {
+        if begins_with_file(&note, folder) {
+            continue;
+        }
+        let rule = note.lines().next().unwrap_or_default().to_owned();
+        let kind = if forbids(&rule) { ItemKind::Warning } else { ItemKind::Fact };
+        let new = SourceItem::new(format!("{origin}\0{note}"), kind);
+        found.push(SourceItem {
+            title: if kind == ItemKind::Fact { heading.clone() } else { rule },
+            when: heading,
+            content: note,
+            created_at: files::changed_at(path),
+            ..new
+        });
+    }
+    found
+}
+
+/// Splits a text into its items and paragraphs, each with the heading above it.
+fn paragraphs(text: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let (mut heading, mut is_open, mut in_code) = (String::new(), false, false);
+    for line in text.lines() {
+        let own = line.trim();
+        let is_code = in_code || own.starts_with("```");
+        in_code ^= own.starts_with("```");
+        let is_heading = !is_code && own.starts_with('#') && own.trim_start_matches('#').starts_with(' ');
+        if is_heading {
+            own.trim_start_matches('#').trim().clone_into(&mut heading);
+        }
+        if is_heading || (own.is_empty() && !is_code) {
+            is_open = false;
+            continue;
+        }
+        let item = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).filter(|_| !is_code);
+        match found.last_mut().filter(|_| is_open && item.is_none()) {
+            Some((_, note)) => {
+                note.push('\n');
+                note.push_str(line.trim_end());
+            }
+            None => found.push((heading.clone(), item.unwrap_or(line).trim().to_owned())),
+        }
+        is_open = true;
+    }
+    found
+}
+
+/// Says whether a note begins with a link to a markdown file, or with the name of one in the folder.
+fn begins_with_file(note: &str, folder: &Path) -> bool {
+    let note = note.trim_start_matches(['*', '`', ' ']);
+    let link = note.strip_prefix('[').and_then(|note| note.split_once("](")).and_then(|(_, to)| to.split_once(')'));
+    if let Some((to, _)) = link {
+        return to.ends_with(".md");
+    }
+    let name = note.split_whitespace().next().unwrap_or_default().trim_matches(['[', ']', '*', '`', ':', ',']);
+    name.ends_with(".md") && folder.join(name).is_file()
+}
+
 /// Finds the directory of a project by what its sessions say, because the name of its folder is ambiguous.
 fn directory_of(project: &Path) -> Option<String> {
     #[derive(Deserialize)]
@@ -102,6 +171,13 @@ fn directory_of(project: &Path) -> Option<String> {
         let lines = BufReader::new(File::open(path).ok()?.take(SESSION_BYTES)).lines();
         lines.map_while(Result::ok).find_map(|line| serde_json::from_str::<SessionLine>(&line).ok()?.cwd)
     })
+}
+
+/// Says whether a folder of Claude Code, by its name, is of the project in this directory. Each character but letters
+/// and digits is a hyphen in it, so that two projects whose paths differ in others share one folder.
+pub fn is_claude_folder_of(folder: &str, directory: &str) -> bool {
+    let as_folder = |character: char| if character.is_ascii_alphanumeric() { character } else { '-' };
+    directory.chars().map(as_folder).eq(folder.chars())
 }
 
 #[cfg(test)]
@@ -118,5 +194,37 @@ mod tests {
         assert_eq!(warning.origin, "-home-dana-shop/feedback_no_mocks.md");
         assert_eq!(warning.project.as_deref(), Some("/home/dana/shop"));
         assert_eq!(warning.created_at, Some("2026-04-02T08:30:00Z".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_folder_whose_sessions_are_gone_is_of_its_own_project_unless_it_was_named() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("-home-u-acme-secret/memory");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("feedback_a.md"), "---\ntype: feedback\n---\nNever deploy on Fridays.\n").unwrap();
+        let project = |place: &Path| items(read, place)[0].project.clone();
+        assert_eq!(project(place.path()).as_deref(), Some("-home-u-acme-secret"));
+        assert_eq!(project(&place.path().join("-home-u-acme-secret")), None);
+        assert_eq!(project(&folder), None);
+        assert!(is_claude_folder_of("-home-u-acme-secret", "/home/u/acme_secret"));
+        assert!(!is_claude_folder_of("-home-u-acme-secret", "/home/u/acme"));
+    }
+
+    #[test]
+    fn notes_that_stand_in_the_index_itself_are_taken_and_its_links_are_not() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("memory");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("debugging.md"), "---\ntype: reference\n---\nThe log is in /var/log/shop.\n").unwrap();
+        let index = "# Shop\n\nThe shop is built with pnpm.\n\n## Tests\n- [Debugging](debugging.md): where the log is\n- debugging.md: \
+                     the log\n- Never run them on Fridays:\n  the database is away\n- Run one with\n```\n# all\n\nmake test\n```\n";
+        fs::write(folder.join(INDEX), index).unwrap();
+        let read = items(read, &folder);
+        assert_eq!(counts(&read), [0, 1, 3]);
+        let told: Vec<(&str, &str)> = read.iter().map(|item| (&*item.title, &*item.content)).collect();
+        assert_eq!(told[0], ("Shop", "The shop is built with pnpm."));
+        assert_eq!(told[1], ("Never run them on Fridays:", "Never run them on Fridays:\n  the database is away"));
+        assert_eq!(told[2], ("Tests", "Run one with\n```\n# all\n\nmake test\n```"));
+        assert_eq!(read[1].when, "Tests");
     }
 }

@@ -61,10 +61,12 @@ fn of_group(group: &str, body: &str) -> Vec<SourceItem> {
             found.push(SourceItem {
                 project: directory.map(str::to_owned),
                 title: content.clone(),
+                content: content.clone(),
                 when: when.clone(),
                 tags: vec![group.to_owned()],
                 created_at: updated,
-                ..SourceItem { content, ..SourceItem::new(format!("{group}\0{told}"), kind) }
+                // Codex adds references to an item as it meets it again, so they are no part of its identity.
+                ..SourceItem::new(format!("{group}\0{content}"), kind)
             });
         }
     }
@@ -94,7 +96,7 @@ fn skill(origin: String, text: &str) -> SourceItem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{counts, fixture, items};
+    use crate::testing::{counts, file, fixture, items};
 
     #[test]
     fn failures_are_warnings_and_knowledge_is_a_strategy() {
@@ -104,5 +106,16 @@ mod tests {
         assert_eq!(warning.project.as_deref(), Some("/home/dana/shop"));
         assert!(warning.content.ends_with("run `make db-reset` first") && warning.when.contains("Reuse: "));
         assert_eq!(warning.created_at, Some("2026-05-04T12:00:00Z".parse().unwrap()));
+    }
+
+    #[test]
+    fn an_item_that_gets_a_further_reference_is_the_same_one() {
+        let of = |references: &str| {
+            let text = format!("# Task Group: shop\n\n## Reusable knowledge\n- Run make db-reset first {references}\n");
+            items(read, file("MEMORY.md", &text).path())
+        };
+        let (first, again) = (of("[Task 1][Task 2]"), of("[Task 1][Task 2][Task 3]"));
+        assert_eq!((first.len(), &*first[0].content), (1, "Run make db-reset first"));
+        assert_eq!(first[0].origin, again[0].origin);
     }
 }

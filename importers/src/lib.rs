@@ -27,6 +27,7 @@ mod source;
 mod testing;
 mod warning_cues;
 
+pub use claude_code::is_claude_folder_of;
 pub use failure::SourceError;
 pub use item::{ItemKind, SkipReason, SourceEntry, SourceItem, UnreadablePart};
 pub use memory::{origin_id, origin_mark, to_fact, to_memory};

@@ -78,8 +78,8 @@ impl ImportSource {
         }
     }
 
-    /// Returns the names of the files that hold the memories in a folder of the program, the most likely first; none where
-    /// the memories are a folder of notes.
+    /// Returns the names of the files that hold the memories in a folder of the program, the most likely first; none
+    /// where the memories are a folder of notes.
     pub fn file_names(self) -> &'static [&'static str] {
         match self {
             Self::ClaudeMem => &["claude-mem.db"],

@@ -107,8 +107,8 @@ impl EpisodeTable {
         }
     }
 
-    /// Tells whether all vectors are of episodes. Where some are not, their episodes may still come, and the table has to
-    /// be made anew then.
+    /// Tells whether all vectors are of episodes. Where some are not, their episodes may still come, and the table has
+    /// to be made anew then.
     pub fn is_whole(&self) -> bool {
         self.owners.iter().flatten().all(Option::is_some)
     }

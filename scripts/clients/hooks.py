@@ -7,7 +7,8 @@ One line a check, exit 1 if one fails.
 MODULES is the node_modules directory with the clients of agents.txt; node is on the PATH. In the first session a lesson
 is recorded. In the second one a prompt about it and a command that fails as before bring it into the next request to the
 model, and a command that fails otherwise brings nothing. The first command succeeds in the end, and by the third session
-the lesson is trusted more. The plugins for Claude Code and for Codex are valid.
+the lesson is trusted more. The plugins for Claude Code and for Codex are valid, both clients install theirs, and its server
+starts where there is no key.
 """
 import json
 import os
@@ -112,8 +113,21 @@ with tempfile.TemporaryDirectory() as place:
     check("the lesson is trusted more after its command succeeded", trusted["confidence"] > kept[0]["confidence"], trusted)
 
     plugins = Path(__file__).resolve().parents[2] / "integrations"
-    valid = run(claude, "plugin", "validate", "--strict", str(plugins / "claude-code"))
-    check("the plugin is valid", valid.returncode == 0, valid.stdout + valid.stderr)
+    for part in [plugins, plugins / "claude-code"]:
+        valid = run(claude, "plugin", "validate", "--strict", str(part))
+        check(f"{part.name} is valid as a plugin or a marketplace", valid.returncode == 0, valid.stdout + valid.stderr)
+
+    # The plugins run the program that is on the PATH.
+    programs = place / "bin"
+    programs.mkdir()
+    (programs / "reasoning-bank").symlink_to(binary)
+    search_path = f"{programs}:{environment['PATH']}"
+    added = run(claude, "plugin", "marketplace", "add", str(plugins))
+    added = added if added.returncode else run(claude, "plugin", "install", "reasoning-bank@reasoning-bank")
+    check("Claude Code installs its plugin", added.returncode == 0, added.stdout + added.stderr)
+    listed = run(claude, "mcp", "list", PATH=search_path)
+    connected = [line for line in listed.stdout.splitlines() if "plugin:" in line and "Connected" in line]
+    check("Claude Code starts the server of its plugin", len(connected) == 1, listed.stdout + listed.stderr)
 
     codex = native(modules, CODEX)
     added = run(codex, "plugin", "marketplace", "add", str(plugins))
@@ -122,5 +136,13 @@ with tempfile.TemporaryDirectory() as place:
     listed = run(codex, "mcp", "list", "--json")
     servers = json.loads(listed.stdout) if listed.returncode == 0 else []
     check("Codex has the server of its plugin", [server["name"] for server in servers] == ["reasoning-bank"], listed)
+    for server in servers:
+        how = server["transport"]
+        initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "hooks", "version": "1"}}}
+        started = subprocess.run([how["command"], *how["args"]], cwd=project, env=environment | {"PATH": search_path},
+                                 input=json.dumps(initialize) + "\n", capture_output=True, text=True,
+                                 timeout=SESSION_WITHIN_S)
+        check("it starts without a key", '"serverInfo"' in started.stdout, started.stdout + started.stderr)
 
 check.end()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_clients::ClientPlaces;
+use reasoning_bank_clients::{CLINE_SERVERS, ClientPlaces};
 
 use super::failure::CommandFailure;
 use crate::settings::{Loaded, SettingSources};
@@ -15,6 +15,9 @@ pub(super) fn client_places(loaded: &Loaded, sources: &SettingSources) -> Result
     let application_settings =
         if cfg!(target_os = "macos") { home.join("Library/Application Support") } else { config_home.clone() };
     let directory = |name: &str| sources.variable(name).map(|path| sources.directory.join(path));
+    let cline_data = directory("CLINE_DATA_DIR").or_else(|| Some(directory("CLINE_DIR")?.join("data")));
+    let cline_servers =
+        directory("CLINE_MCP_SETTINGS_PATH").or_else(|| Some(cline_data?.join("settings").join(CLINE_SERVERS)));
     let project = match &loaded.workspace {
         WorkspaceRef::Root(root) => PathBuf::from(root),
         _ => sources.directory.clone(),
@@ -22,6 +25,8 @@ pub(super) fn client_places(loaded: &Loaded, sources: &SettingSources) -> Result
     Ok(ClientPlaces {
         claude_config_dir: directory("CLAUDE_CONFIG_DIR"),
         codex_home: directory("CODEX_HOME"),
+        gemini_home: directory("GEMINI_CLI_HOME"),
+        cline_servers,
         home,
         config_home,
         application_settings,

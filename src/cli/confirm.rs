@@ -1,4 +1,4 @@
-//! The question before something is destroyed or trusted. It is asked on a terminal, or not at all.
+//! The question before something is destroyed, trusted or set up. It is asked on a terminal, or not at all.
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
@@ -20,15 +20,36 @@ pub(super) fn confirm(what: &str, sure: Sure) -> Result<(), CommandFailure> {
         return Ok(());
     }
     let what = clean(&scrub(what).text);
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !is_on_terminal() {
         return Err(CommandFailure::usage(format!("{what}? There is no terminal to ask on")).hint("--yes agrees"));
     }
-    let _ = write!(io::stderr().lock(), "{what}? [y/N] ");
+    match answer(&what, "[y/N]")?.as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(CommandFailure::declined()),
+    }
+}
+
+/// Asks what is done unless the user declines. None where nobody is asked: without a terminal, or where `--yes` says that
+/// nobody shall be.
+///
+/// # Errors
+/// The answer cannot be read.
+pub(super) fn offer(what: &str, sure: Sure) -> Result<Option<bool>, CommandFailure> {
+    if sure.yes || !is_on_terminal() {
+        return Ok(None);
+    }
+    answer(what, "[Y/n]").map(|answer| Some(!matches!(answer.as_str(), "n" | "no")))
+}
+
+fn is_on_terminal() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+fn answer(question: &str, choice: &str) -> Result<String, CommandFailure> {
+    let _ = write!(io::stderr().lock(), "{question}? {choice} ");
     let mut answer = String::new();
-    let read = io::stdin().lock().take(ANSWER_BYTES).read_line(&mut answer);
-    match read.map(|_| answer.trim().to_lowercase()) {
-        Ok(answer) if answer == "y" || answer == "yes" => Ok(()),
-        Ok(_) => Err(CommandFailure::declined()),
+    match io::stdin().lock().take(ANSWER_BYTES).read_line(&mut answer) {
+        Ok(_) => Ok(answer.trim().to_lowercase()),
         Err(error) => Err(CommandFailure::usage("the answer cannot be read").caused_by(error)),
     }
 }

@@ -58,7 +58,13 @@ pub(super) struct CommandFailure {
 }
 
 impl CommandFailure {
-    fn new(exit: CommandExit, code: Code, message: impl Into<String>) -> Self {
+    /// A failure with what the user can do about it.
+    fn new(exit: CommandExit, code: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::without_hint(exit, code, message).hint(hint)
+    }
+
+    /// A failure after which nothing is left to be done, or of which the message says what to do.
+    fn without_hint(exit: CommandExit, code: Code, message: impl Into<String>) -> Self {
         let message = message.into();
         let (hint, retry_after_ms, best) = (None, None, None);
         Self { code, message, hint, retryable: false, retry_after_ms, best, exit, is_after_output: false }
@@ -66,7 +72,7 @@ impl CommandFailure {
 
     /// The call was wrong.
     pub(super) fn usage(message: impl Into<String>) -> Self {
-        Self::new(CommandExit::Usage, Code::InvalidArgument, message)
+        Self::without_hint(CommandExit::Usage, Code::InvalidArgument, message)
     }
 
     /// A file that the user names, or stdin, cannot be read.
@@ -76,56 +82,73 @@ impl CommandFailure {
 
     /// The user was asked and did not agree.
     pub(super) fn declined() -> Self {
-        Self::new(CommandExit::Failed, Code::Cancelled, "nothing was changed")
+        Self::without_hint(CommandExit::Failed, Code::Cancelled, "nothing was changed")
     }
 
     /// The process was asked to end.
     pub(super) fn ended_by(signal: &str) -> Self {
-        Self::new(CommandExit::Failed, Code::Cancelled, format!("ended by {signal}"))
+        Self::without_hint(CommandExit::Failed, Code::Cancelled, format!("ended by {signal}"))
     }
 
     /// The answer could not be written out.
     pub(super) fn output(error: std::io::Error) -> Self {
-        Self::new(CommandExit::Failed, Code::Internal, format!("the answer cannot be written: {error}"))
+        let message = format!("the answer cannot be written: {error}");
+        let hint = "send it to a file or a program that takes it, and look for space on the disk";
+        Self::new(CommandExit::Failed, Code::Internal, message, hint)
     }
 
     pub(super) fn runtime(error: std::io::Error) -> Self {
-        Self::new(CommandExit::Failed, Code::Internal, format!("there are no threads to work with: {error}"))
+        let message = format!("there are no threads to work with: {error}");
+        let hint = "end other programs, or raise the number of processes that the user may have (`ulimit -u`)";
+        Self::new(CommandExit::Failed, Code::Internal, message, hint)
     }
 
     pub(super) fn signals(error: std::io::Error) -> Self {
-        Self::new(CommandExit::Failed, Code::Internal, format!("signals cannot be handled: {error}"))
+        let message = format!("signals cannot be handled: {error}");
+        let hint = "end other programs, or raise the number of files that may be open (`ulimit -n`), and repeat it";
+        Self::new(CommandExit::Failed, Code::Internal, message, hint)
     }
 
     pub(super) fn temporary(error: std::io::Error) -> Self {
-        Self::new(CommandExit::Failed, Code::StoreUnavailable, format!("no temporary directory can be made: {error}"))
-            .hint("name a directory with --data-dir, or a place for temporary files with TMPDIR")
+        let message = format!("no temporary directory can be made: {error}");
+        let hint = "name a directory with --data-dir, or a place for temporary files with TMPDIR";
+        Self::new(CommandExit::Failed, Code::StoreUnavailable, message, hint)
     }
 
     /// A file of the data directory, which an import puts what it has checked into, could not be written.
     pub(super) fn put_aside(error: std::io::Error) -> Self {
-        Self::new(CommandExit::Failed, Code::StoreUnavailable, format!("what was checked cannot be put aside: {error}"))
-            .hint("free as much space in the data directory as the file has, or name another one with --data-dir")
+        let message = format!("what was checked cannot be put aside: {error}");
+        let hint = "free as much space in the data directory as the file has, or name another one with --data-dir";
+        Self::new(CommandExit::Failed, Code::StoreUnavailable, message, hint)
     }
 
     pub(super) fn not_stored(error: std::io::Error) -> Self {
-        Self::new(CommandExit::Failed, Code::StoreUnavailable, format!("the choice cannot be stored: {error}"))
-            .hint("check that the data directory is writable; --data-dir or REASONING_BANK_DATA names another")
+        let message = format!("the choice cannot be stored: {error}");
+        let hint = "check that the data directory is writable; --data-dir or REASONING_BANK_DATA names another";
+        Self::new(CommandExit::Failed, Code::StoreUnavailable, message, hint)
     }
 
     /// A part of a measurement, which is a process of its own, failed.
     pub(super) fn part(message: String) -> Self {
-        Self::new(CommandExit::Failed, Code::Internal, message).hint("what the part said is above")
+        let hint = "correct what the part said, which is above, and repeat it; `reasoning-bank doctor` checks the rest";
+        Self::new(CommandExit::Failed, Code::Internal, message, hint)
     }
 
     pub(super) fn session(error: SessionError) -> Self {
-        Self::new(CommandExit::Failed, Code::Internal, error.to_string())
+        let hint = "start the client again; `reasoning-bank doctor` checks this side";
+        Self::new(CommandExit::Failed, Code::Internal, error.to_string(), hint)
     }
 
     /// The system restarted too often and ended.
     pub(super) fn gave_up(ended: &Ended) -> Self {
-        Self::new(CommandExit::Failed, Code::Internal, format!("the system gave up: {ended:?}"))
-            .hint("the log says why")
+        let message = format!("the system gave up: {ended:?}");
+        let hint = "start it again; the log says which part failed, and `reasoning-bank doctor` checks what it needs";
+        Self::new(CommandExit::Failed, Code::Internal, message, hint)
+    }
+
+    /// The data directory, or something in it, cannot be used as it is.
+    fn unavailable(error: &impl std::fmt::Display, hint: &str) -> Self {
+        Self::new(CommandExit::Failed, Code::StoreUnavailable, error.to_string(), hint)
     }
 
     pub(super) fn after_output(mut self) -> Self {
@@ -146,33 +169,34 @@ impl CommandFailure {
 
 impl From<SettingsError> for CommandFailure {
     fn from(error: SettingsError) -> Self {
-        Self::new(CommandExit::Usage, Code::ConfigurationInvalid, error.to_string())
-            .hint("correct or remove what each line names")
+        let hint = "correct or remove what each line names";
+        Self::new(CommandExit::Usage, Code::ConfigurationInvalid, error.to_string(), hint)
     }
 }
 
 impl From<TelemetryError> for CommandFailure {
     fn from(error: TelemetryError) -> Self {
-        Self::new(CommandExit::Usage, Code::ConfigurationInvalid, error.to_string())
+        let hint = "name a file in log.file that you may write, or leave log.file empty to log to stderr";
+        Self::new(CommandExit::Usage, Code::ConfigurationInvalid, error.to_string(), hint)
     }
 }
 
 impl From<ProviderError> for CommandFailure {
     fn from(error: ProviderError) -> Self {
-        Self::new(CommandExit::Usage, error.code(), error.to_string()).hint(error.hint())
+        Self::new(CommandExit::Usage, error.code(), error.to_string(), error.hint())
     }
 }
 
 impl From<EmbeddingModelError> for CommandFailure {
     fn from(error: EmbeddingModelError) -> Self {
-        Self::new(CommandExit::Usage, Code::ConfigurationInvalid, error.to_string()).hint(error.hint())
+        Self::new(CommandExit::Usage, Code::ConfigurationInvalid, error.to_string(), error.hint())
     }
 }
 
 impl From<ClientError> for CommandFailure {
     fn from(error: ClientError) -> Self {
-        Self::new(CommandExit::Usage, Code::LlmUnavailable, error.to_string())
-            .hint("install the certificates of the system (the package ca-certificates), or choose another `--llm`")
+        let hint = "install the certificates of the system (the package ca-certificates), or choose another `--llm`";
+        Self::new(CommandExit::Usage, Code::LlmUnavailable, error.to_string(), hint)
     }
 }
 
@@ -180,8 +204,8 @@ impl From<TokensError> for CommandFailure {
     fn from(error: TokensError) -> Self {
         match error {
             TokensError::Unknown(_) | TokensError::NoneValid(_) => {
-                Self::new(CommandExit::Usage, Code::NotFound, error.to_string())
-                    .hint("`token list` shows which there are")
+                let hint = "`token list` shows which there are";
+                Self::new(CommandExit::Usage, Code::NotFound, error.to_string(), hint)
             }
             TokensError::NameTaken(_) => {
                 Self::usage(error.to_string()).hint("choose another name, or `token rotate` that one")
@@ -190,14 +214,24 @@ impl From<TokensError> for CommandFailure {
             TokensError::Ambiguous(_) => {
                 Self::usage(error.to_string()).hint("name it by its id, which `token list` shows")
             }
-            _ => Self::new(CommandExit::Failed, Code::StoreUnavailable, error.to_string()),
+            TokensError::TooMany => Self::unavailable(&error, "`token revoke` ends one that nobody uses"),
+            TokensError::Unreadable(..) => Self::unavailable(
+                &error,
+                "check that the file can be read and is whole; where it is not, move it away and make new tokens",
+            ),
+            TokensError::Unwritable(..) => {
+                Self::unavailable(&error, "check that the data directory is writable and has space, and repeat it")
+            }
+            TokensError::NoRandomness(_) => {
+                Self::unavailable(&error, "repeat it when the system has started up; it needs /dev/urandom")
+            }
         }
     }
 }
 
 impl From<BackupError> for CommandFailure {
     fn from(error: BackupError) -> Self {
-        let unavailable = |hint| Self::new(CommandExit::Failed, Code::StoreUnavailable, error.to_string()).hint(hint);
+        let unavailable = |hint| Self::unavailable(&error, hint);
         match &error {
             BackupError::Store(cause) => Error::Store(cause.clone()).into(),
             BackupError::NoBank(_) => Self::usage(error.to_string()).hint("name the directory of a bank"),
@@ -213,29 +247,35 @@ impl From<BackupError> for CommandFailure {
                 unavailable("check that the directories can be used and have space, and repeat it")
             }
             BackupError::Busy => {
-                let busy = Self::new(CommandExit::Failed, Code::Overloaded, error.to_string());
-                Self { retryable: true, ..busy.hint("repeat it when that one has ended") }
+                let hint = "repeat it when that one has ended";
+                Self { retryable: true, ..Self::new(CommandExit::Failed, Code::Overloaded, error.to_string(), hint) }
             }
-            BackupError::Cancelled => Self::new(CommandExit::Failed, Code::Cancelled, error.to_string()),
+            BackupError::Cancelled => Self::without_hint(CommandExit::Failed, Code::Cancelled, error.to_string()),
         }
     }
 }
 
 impl From<BridgeError> for CommandFailure {
     fn from(error: BridgeError) -> Self {
-        Self::new(CommandExit::Failed, Code::Internal, error.to_string())
+        let hint = match &error {
+            BridgeError::Setup(_) => "install the certificates of the system (the package ca-certificates)",
+            BridgeError::Token => "give the token as `token create` printed it, without quotes or line ends",
+            BridgeError::Key => "give the key of the workspace in plain letters, as `workspace link --key` has it",
+            BridgeError::Stream(_) => "start the client again",
+        };
+        Self::new(CommandExit::Failed, Code::Internal, error.to_string(), hint)
     }
 }
 
 impl From<ServeError> for CommandFailure {
     fn from(error: ServeError) -> Self {
-        Self::new(CommandExit::Usage, Code::ConfigurationInvalid, error.to_string()).hint(error.hint())
+        Self::new(CommandExit::Usage, Code::ConfigurationInvalid, error.to_string(), error.hint())
     }
 }
 
 impl From<Error> for CommandFailure {
     fn from(error: Error) -> Self {
-        let mut failure = Self::new(exit_of(&error), error.code(), error.to_string()).hint(remedies::of(&error));
+        let mut failure = Self::new(exit_of(&error), error.code(), error.to_string(), remedies::of(&error));
         failure.retryable = error.retryable();
         failure.retry_after_ms = error.retry_after().and_then(|wait| u64::try_from(wait.as_millis()).ok());
         if let Error::TokenBudgetExceeded { best, .. } = error {
@@ -279,6 +319,31 @@ mod tests {
         assert_eq!(exit(Error::Store(StoreError::NewerFormat { found: 2, known: 1 })), 2);
         assert_eq!(exit(Error::Store(StoreError::Unusable("denied".into()))), 1);
         assert_eq!(exit(Error::NotFound("memory x".into())), 1);
+    }
+
+    #[test]
+    fn what_the_user_can_mend_says_how() {
+        let io = || std::io::Error::other("broken");
+        let failures = [
+            CommandFailure::output(io()),
+            CommandFailure::runtime(io()),
+            CommandFailure::signals(io()),
+            CommandFailure::temporary(io()),
+            CommandFailure::put_aside(io()),
+            CommandFailure::not_stored(io()),
+            CommandFailure::part("it failed".into()),
+            CommandFailure::session(SessionError::Failed("it failed".into())),
+            TokensError::TooMany.into(),
+            TokensError::Unreadable("tokens.json".into(), "broken".into()).into(),
+            TokensError::Unwritable("tokens.json".into(), "broken".into()).into(),
+            TokensError::NoRandomness("broken".into()).into(),
+            BridgeError::Token.into(),
+            BridgeError::Key.into(),
+            BridgeError::Stream(io()).into(),
+        ];
+        for failure in failures {
+            assert!(failure.hint.is_some(), "{}", failure.message);
+        }
     }
 
     #[test]

@@ -28,6 +28,7 @@ use crate::hooks::{
     ColdAnswer, HookFailure, HookProblem, HookQuestion, HookReply, SpoolEntry, answer_cold, answer_hooks_while_asked,
     ask, is_served, leave, may_start_server, note_failure, warm_up,
 };
+use crate::project;
 use crate::recall_log::UnwrittenRecalls;
 use crate::settings::{self, Flags, Loaded, SettingSources};
 
@@ -201,6 +202,7 @@ fn answer(client: &str, name: &str, flags: Flags, findings: &Findings) -> Option
     }
     // The client may run its hooks elsewhere than where the session works.
     let directory = call.directory.as_ref().map_or_else(|| own.clone(), |directory| own.join(directory));
+    let directory = project_of(client, directory);
     let load = |flags: Flags| {
         let sources = SettingSources::of_process(flags).ok()?;
         let loaded = settings::load(&SettingSources { directory: directory.clone(), ..sources });
@@ -247,6 +249,20 @@ fn answer(client: &str, name: &str, flags: Flags, findings: &Findings) -> Option
         }
     };
     Some(HookOutput { document: question.call.answer(&text).to_string(), noted })
+}
+
+/// Returns the directory that the session was begun in, where the client names it and the directory of the event lies
+/// below it: each `cd` of the agent moves that one. A repository is a project of its own.
+fn project_of(client: AgentClient, directory: PathBuf) -> PathBuf {
+    let begun_in = match client {
+        AgentClient::ClaudeCode => std::env::var_os("CLAUDE_PROJECT_DIR"),
+        AgentClient::GeminiCli => std::env::var_os("GEMINI_PROJECT_DIR"),
+        _ => None,
+    };
+    match begun_in.map(PathBuf::from) {
+        Some(project) if directory.starts_with(&project) && project::work_tree(&directory).is_none() => project,
+        _ => directory,
+    }
 }
 
 /// Reads the event that the client tells of.

@@ -92,6 +92,7 @@ async fn source(
     for of in &facts {
         kinds.add_facts(args.source.as_str(), of, system).await?;
     }
+    let has_no_projects = args.source == ImportSource::Mem0 && is_history(&place);
     let mut report = report(args, place, kinds, &workspaces);
     report.redactions = u64::from(removed.redactions);
     report.skipped = skipped.into_iter().map(|(reason, count)| (reason.as_str(), count)).collect();
@@ -101,6 +102,12 @@ async fn source(
     }
     report.notes.extend(unplaced_note(&unplaced, args.all_projects));
     report.notes.extend(split_note(split));
+    if has_no_projects && report.kinds.new_things() > 0 {
+        report.notes.push(
+            "the history of mem0 names neither users nor projects: everything in it goes to the workspace in use"
+                .to_owned(),
+        );
+    }
     if checked.leaves_vectors() && report.kinds.new_things() > 0 {
         report.notes.push(
             "the memories are found by their words at once, and by meaning when upkeep has made their vectors, which a \
@@ -208,7 +215,10 @@ async fn context(
 ) -> Result<SourceContext, CommandFailure> {
     let now = Timestamp::now();
     let since = args.since.as_deref().map(|since| moment(since, now)).transpose();
-    let since = since.map_err(|problem| CommandFailure::usage(format!("--since: {problem}")))?;
+    let since = since.map_err(|problem| {
+        CommandFailure::usage(format!("--since: {problem}"))
+            .hint("write it in one of these forms, such as `--since 7d`")
+    })?;
     let here = system.workspaces.resolve(&loaded.workspace, request_deadline()).await?.workspace;
     let known = system.workspaces.list(request_deadline()).await?;
     Ok(SourceContext {
@@ -231,6 +241,11 @@ fn unreadable(error: CollectError, source: ImportSource, place: &Path) -> Comman
         CollectError::Aside(error) => CommandFailure::put_aside(error),
         CollectError::Bank(error) => error.into(),
     }
+}
+
+/// Says whether a path of mem0 is the database with its history, and no file that it exported.
+fn is_history(place: &Path) -> bool {
+    !place.extension().is_some_and(|ending| ending == "json" || ending == "md")
 }
 
 fn split_note(split: SplitThings) -> Option<String> {

@@ -1,12 +1,18 @@
 //! Answers as text for people, made by pure functions of the documents that `--json` prints. Stored text is shown with
 //! its controls and invisible characters written out: a memory must neither steer the terminal nor hide from its
 //! reader.
+//!
+//! Most files are named by the command whose answers they write. `memory` writes memories that were found, recorded or
+//! shown, `candidates` why each was found, `edit` memories that were listed, rated, removed or shared, and `recalls`
+//! the recall log. `context` writes what helps with a task, `trace` a trace, `learn` and `import` what was taken in,
+//! and `maintain` and `reembed` the upkeep of the store. `style` has the colours.
 
 use std::fmt::Display;
 
 use reasoning_bank_domain::evidence::genealogy::Genealogy;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::retrieval::responses::MemoryView;
 use reasoning_bank_domain::safety::invisible::escaped_for_people;
 
 mod backup;
@@ -111,6 +117,11 @@ pub(super) fn clean_line(text: &str) -> String {
 
 fn kind(warning: bool) -> String {
     if warning { style::doubtful("warning ") } else { style::good("strategy") }
+}
+
+/// Names what a memory is. One of what failed that warns of no error is a note and no strategy.
+fn kind_of(memory: &MemoryView) -> String {
+    if memory.is_of_failure() && !memory.warning { style::doubtful("note    ") } else { kind(memory.warning) }
 }
 
 fn outcome(outcome: Outcome) -> String {

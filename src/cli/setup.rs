@@ -7,28 +7,28 @@ mod files;
 mod ledger;
 mod left_out;
 mod report;
+mod server;
 mod unrecorded;
 
 use std::fs;
 use std::path::Path;
 
 use reasoning_bank_clients::{
-    AgentClient, ClientPlaces, ConfigChange, ConfigFile, ConfigFormat, ServerCommand, SetupScope, apply, guidance,
-    hook_programs,
+    AgentClient, ClientPlaces, ConfigChange, ConfigFile, ConfigFormat, NoHooks, ServerCommand, SetupScope, apply,
+    guidance, hook_programs,
 };
-use reasoning_bank_domain::access::BearerToken;
 
 use self::ledger::Ledger;
 use self::left_out::PartsLeftOut;
 use self::report::{diffs, report, show, text};
+use self::server::{ClientServer, WantedServer};
 use self::unrecorded::UnrecordedFiles;
 use super::args::{ScopeArg, SetupArgs};
 use super::client_places::client_places;
-use super::confirm::confirm;
+use super::confirm::{confirm, offer};
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
-use crate::hosts::may_carry_token;
-use crate::settings::{Loaded, Provider, SettingSources};
+use crate::settings::{Loaded, SettingSources};
 
 /// A file with what it says and what it shall say.
 struct FilePlan {
@@ -66,7 +66,9 @@ fn install(
     let mut left_out = PartsLeftOut::default();
     let clients = wanted_clients(args, places, sources, &mut left_out)?;
     let binary = binary::stable_place(&places.home, &ledger.directory)?;
-    let server = server_command(args, loaded, sources, &binary.path)?;
+    let wanted_server = WantedServer::new(args, loaded, sources, &binary.path)?;
+    let mut servers: Vec<ClientServer> = Vec::new();
+    let asks_for_hooks = args.with_hooks || wants_hooks(args, &clients, places, output)?;
     let mut plans: Vec<FilePlan> = Vec::new();
     let mut with_hooks: Vec<AgentClient> = Vec::new();
     for &client in &clients {
@@ -74,23 +76,31 @@ fn install(
         let file = places
             .server_file(client, scope, Path::exists)
             .map_err(|error| CommandFailure::usage(error.to_string()).hint("leave out --scope project"))?;
-        let mut wanted = vec![(file, vec![server.change(client)])];
+        let server = wanted_server.of(client, &file)?;
+        if server.keeps {
+            left_out.kept_arguments.push((client, server.command.arguments.join(" ")));
+        }
+        let mut wanted = vec![(file, vec![server.command.change(client)])];
         if args.instructions {
-            match places.instructions_file(client, scope) {
+            match places.instructions_file(client, scope, Path::exists) {
                 Ok(file) => wanted.push((file, vec![guidance()])),
                 Err(reason) => left_out.instructions.push(reason),
             }
         }
         match places.hooks_file(client, scope) {
+            Ok(_) if server.is_elsewhere() && args.with_hooks => left_out.hooks.push(NoHooks::OfServer(client)),
+            Ok(file) if server.is_elsewhere() && has_hooks(&file) => left_out.local_hooks.push(client),
+            Ok(_) if server.is_elsewhere() => {}
             // Hooks that are there ask the bank that the server has.
-            Ok(file) if args.with_hooks || (args.http.is_none() && has_hooks(&file)) => {
-                wanted.push((file, server.hook_changes(client, &utf8(&loaded.settings.data_dir)?)));
+            Ok(file) if asks_for_hooks || has_hooks(&file) => {
+                wanted.push((file, server.command.hook_changes(client, &server.data_dir)));
                 with_hooks.push(client);
             }
-            Ok(_) if args.http.is_none() => left_out.unasked_hooks.push(client),
+            Ok(_) => left_out.unasked_hooks.push(client),
             Err(reason) if args.with_hooks => left_out.hooks.push(reason),
-            _ => {}
+            Err(_) => {}
         }
+        servers.push(server);
         let mut by_file: Vec<(ConfigFile, Vec<ConfigChange>)> = Vec::new();
         for (file, changes) in wanted {
             match by_file.iter_mut().find(|(other, _)| *other == file) {
@@ -108,7 +118,10 @@ fn install(
     left_out.check(&clients, !args.clients.is_empty(), places)?;
     let mut report = report(&plans, &clients, &with_hooks, args.dry_run);
     report.left_out = left_out.sentences();
-    report.server = Some([&[server.program.clone()][..], &server.arguments].concat());
+    report.server = servers.first().map(|server| {
+        let ServerCommand { program, arguments, .. } = &server.command;
+        [&[program.clone()][..], arguments].concat()
+    });
     if report.is_pending() && !args.dry_run {
         show(&report, output)?;
         confirm("Write this", args.sure)?;
@@ -119,13 +132,15 @@ fn install(
     }
     binary.install()?;
     for plan in &plans {
-        ledger.write(plan)?;
+        ledger.write(plan, args.scope == ScopeArg::Project)?;
     }
-    let is_without_token = args.http.is_some() && sources.variable(&args.token_env).is_none();
-    if is_without_token {
-        report.not_checked = Some(format!("{} is not set here", args.token_env));
-    } else {
-        report.tools = Some(check::listed_tools(&server, &places.project).map_err(|reason| {
+    servers.dedup_by(|one, other| one.command.arguments == other.command.arguments);
+    for server in &servers {
+        if let Some(variable) = server.unset_token(sources) {
+            report.not_checked = Some(format!("{variable} is not set here"));
+            continue;
+        }
+        report.tools = Some(check::listed_tools(&server.command, &places.project).map_err(|reason| {
             CommandFailure::part(format!("the clients are set up, and the server does not start: {reason}"))
                 .hint("`reasoning-bank doctor` says what is missing; `setup --uninstall` takes everything back")
         })?);
@@ -142,14 +157,27 @@ fn uninstall(
     let is_meant = |client: &AgentClient| args.clients.is_empty() || args.clients.contains(client);
     let is_of_scope = |path: &Path| args.scope != ScopeArg::Project || path.starts_with(&places.project);
     let mut plans = Vec::new();
+    let mut stays = Vec::new();
     for record in ledger.records().into_iter().filter(|record| is_of_scope(&record.path)) {
         let left: Vec<AgentClient> = record.clients.iter().copied().filter(|client| !is_meant(client)).collect();
         if left.len() == record.clients.len() {
             continue;
         }
-        let current = files::read(&record.path)?;
         let file = ConfigFile { path: record.path.clone(), format: record.format };
-        let original = ledger.original(&record, current.as_deref())?;
+        let read =
+            files::read(&record.path).and_then(|current| Ok((ledger.original(&record, current.as_deref())?, current)));
+        let (original, current) = match read {
+            Ok(read) => read,
+            // One file that is broken keeps no other from being taken back, unless its client was named.
+            Err(failure) if args.clients.is_empty() => {
+                stays.push(format!("nothing is taken out there: {}", failure.message));
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
+        if ledger.has_lost_backup(&record) {
+            stays.push(format!("the backup of {} is gone: the own entries alone are taken out", record.path.display()));
+        }
         let wanted = match (&current, left.is_empty()) {
             // Whoever deleted the file does not want it back.
             (None, _) => None,
@@ -162,7 +190,8 @@ fn uninstall(
         UnrecordedFiles::find(args, places, |path| ledger.record(path).is_some())?;
     plans.extend(others);
     let mut report = report(&plans, &[], &[], args.dry_run);
-    report.left_out = left;
+    stays.extend(left);
+    report.left_out = stays;
     if report.is_pending() && !args.dry_run {
         show(&report, output)?;
         confirm("Take this back", args.sure)?;
@@ -204,9 +233,9 @@ fn changes(format: ConfigFormat, clients: &[AgentClient]) -> Vec<ConfigChange> {
 }
 
 fn all_changes(client: AgentClient) -> Vec<ConfigChange> {
-    let mut changes = ServerCommand::any().hooks(client, "");
-    changes.push(ServerCommand::any().change(client));
-    changes
+    // What a file of hooks says besides goes after the hooks, which need it.
+    let hooks = ServerCommand::any().hook_changes(client, "").into_iter().rev();
+    [ServerCommand::any().change(client)].into_iter().chain(hooks).collect()
 }
 
 fn wanted_clients(
@@ -237,6 +266,25 @@ fn wanted_clients(
     Ok(clients)
 }
 
+/// Asks for hooks, which are the default where clients have them. Nobody is asked where all have theirs, or where none can
+/// have any.
+fn wants_hooks(
+    args: &SetupArgs,
+    clients: &[AgentClient],
+    places: &ClientPlaces,
+    output: Output,
+) -> Result<bool, CommandFailure> {
+    let is_without = |client: &&AgentClient| {
+        places.hooks_file(**client, SetupScope::from(args.scope)).is_ok_and(|file| !has_hooks(&file))
+    };
+    let without: Vec<&str> = clients.iter().filter(is_without).map(|client| client.title()).collect();
+    if without.is_empty() || args.http.is_some() || args.dry_run || output.json {
+        return Ok(false);
+    }
+    let question = format!("Let hooks tell the agents of {} unasked what is known", without.join(", "));
+    offer(&question, args.sure).map(|answer| answer == Some(true))
+}
+
 fn has_hooks(file: &ConfigFile) -> bool {
     let text = fs::read_to_string(&file.path).ok();
     text.and_then(|text| hook_programs(&text).ok()).is_some_and(|programs| !programs.is_empty())
@@ -248,63 +296,4 @@ fn is_here(client: AgentClient, places: &ClientPlaces, sources: &SettingSources)
         .program()
         .is_some_and(|program| search_path.iter().flatten().any(|directory| directory.join(program).is_file()));
     is_on_path || places.traces_of(client).iter().any(|path| path.exists())
-}
-
-/// Refuses what would write a secret into a file of a client, send the token where others can read it, or reach no
-/// server.
-fn check_server(url: &reqwest::Url, token_env: &str) -> Result<(), CommandFailure> {
-    if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
-        return Err(CommandFailure::usage("--http: holds a name, a password or a query, which may be secret")
-            .hint("put the token into an environment variable, and name that with --token-env"));
-    }
-    if !url.path().ends_with("/mcp") {
-        let path = url.path().trim_end_matches('/').trim_end_matches("/mcp");
-        return Err(CommandFailure::usage("--http: does not end in /mcp, the path at which a server answers")
-            .hint(format!("give {}://{}{path}/mcp", url.scheme(), url.authority())));
-    }
-    if !may_carry_token(url) {
-        return Err(CommandFailure::usage("--http: is not encrypted, and the token would be sent there")
-            .hint("use https, or a server on this machine"));
-    }
-    let is_name = !token_env.starts_with(|first: char| first.is_ascii_digit())
-        && token_env.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
-    if token_env.is_empty() || !is_name || token_env.parse::<BearerToken>().is_ok() {
-        return Err(CommandFailure::usage("--token-env: is no name of an environment variable").hint(
-            "name the variable that holds the token, such as REASONING_BANK_TOKEN; the token itself is never written",
-        ));
-    }
-    Ok(())
-}
-
-fn server_command(
-    args: &SetupArgs,
-    loaded: &Loaded,
-    sources: &SettingSources,
-    binary: &Path,
-) -> Result<ServerCommand, CommandFailure> {
-    let program = utf8(binary)?;
-    if let Some(url) = &args.http {
-        check_server(url, &args.token_env)?;
-        let arguments = ["mcp", "--server", url.as_str(), "--token-env", &args.token_env].map(str::to_owned).to_vec();
-        return Ok(ServerCommand { program, arguments, variables: vec![args.token_env.clone()] });
-    }
-    let mut arguments = Vec::new();
-    if let Some(directory) = &sources.flags.data_dir {
-        arguments.extend(["--data-dir".to_owned(), utf8(&sources.directory.join(directory))?]);
-    }
-    let has_no_key = loaded.settings.llm.provider == Provider::Openrouter && loaded.api_key.is_none();
-    let provider = sources.flags.llm.as_deref().or_else(|| has_no_key.then_some("none"));
-    if let Some(provider) = provider {
-        arguments.extend(["--llm".to_owned(), provider.to_owned()]);
-    }
-    arguments.push("mcp".to_owned());
-    let key = loaded.api_key.as_ref().and_then(|key| key.origin.strip_prefix("environment variable "));
-    let variables = key.filter(|_| provider != Some("none")).map(str::to_owned).into_iter().collect();
-    Ok(ServerCommand { program, arguments, variables })
-}
-
-fn utf8(path: &Path) -> Result<String, CommandFailure> {
-    path.to_str()
-        .map(str::to_owned)
-        .ok_or_else(|| CommandFailure::usage(format!("{} is not UTF-8, which configuration files are", path.display())))
 }

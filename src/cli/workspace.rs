@@ -215,6 +215,7 @@ impl Here<'_> {
             promoted_kept: None,
             reinstated: Vec::new(),
             backups: Vec::new(),
+            backups_unknown: None,
         })
     }
 
@@ -243,7 +244,10 @@ impl Here<'_> {
         settings::forget(&self.loaded.settings.data_dir, &workspace).map_err(CommandFailure::not_stored)?;
         let promoted_kept = Some(all_copies - deleted_copies);
         let Settings { data_dir, backup, .. } = &self.loaded.settings;
-        let backups = holding(data_dir, backup.directory(), &workspace);
+        let (backups, backups_unknown) = match holding(data_dir, backup.directory(), &workspace) {
+            Ok(backups) => (backups, None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
         Ok(WorkspaceRemoval {
             id: workspace.id,
             name: workspace.name,
@@ -252,6 +256,7 @@ impl Here<'_> {
             promoted_kept,
             reinstated,
             backups,
+            backups_unknown,
         })
     }
 

@@ -69,8 +69,10 @@ pub(crate) fn measure(path: &Path, thresholds: &Thresholds) -> Result<CaptureRep
         if !seen.insert(id.clone()) {
             return Err(bad("id", format!("{id} was there before")));
         }
-        let judged =
-            judged(Exchange { question, answer, session: None, asked_first: None, said_next: None }, thresholds);
+        let judged = judged(
+            Exchange { question, answer, session: None, asked_first: None, said_next: None, at: None },
+            thresholds,
+        );
         let kept = usize::from(judged.is_ok());
         report.exchanges += 1;
         let of_kind = kinds.entry((!valuable, kind.clone())).or_default();

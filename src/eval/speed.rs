@@ -2,7 +2,11 @@
 //! `synthetic`, filled by the call that `memory import` uses, and asked by the call that every client's question takes.
 //!
 //! Each part of the measurement is a process of its own, started by the one that reports: what it takes of memory is
-//! its own, and it opens the bank as a new process does.
+//! its own, and it opens the bank as a new process does. `process` starts them and adds up what they take of the disk.
+//!
+//! `fill` stores the bank, `texts` measures storing with embedding, `serve` asks query after query, and `episodes`
+//! measures all that is no memory. `exact` is the plainest search, against which the others are held. `precomputed` has
+//! the vectors of the queries, so that embedding them is not measured, and `report` is the answer.
 
 pub(crate) mod episodes;
 pub(crate) mod exact;

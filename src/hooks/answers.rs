@@ -70,6 +70,8 @@ pub(super) struct HookAnswers {
     pub(super) identity: Identity,
     pub(super) recalls: Option<RecallLog>,
     pub(super) sessions: Mutex<ShownSessions>,
+    /// True where agents have the tools of working memory.
+    pub(super) has_working_tools: bool,
     /// The bank has this long for an answer.
     pub(super) timeout: Duration,
     /// True where the process goes on to answer.
@@ -173,8 +175,13 @@ impl HookAnswers {
         let tasks = self.system.working.list(workspace, LOCAL_OWNER, context.deadline).await.ok()?;
         let task = tasks.into_iter().next()?;
         let about = quoted_lines(&task.memory.context(OPEN_TASK_TOKENS).text);
+        let shows = if self.has_working_tools {
+            "The tool working_context".to_owned()
+        } else {
+            format!("The command `reasoning-bank working show {}`", task.id)
+        };
         Some(format!(
-            "A task is open in working memory. The tool working_context shows more of it.\n{}",
+            "A task is open in working memory. {shows} shows how far it is.\n{}",
             recalled_notes(&format!("task_id {}\n{about}", task.id))
         ))
     }
@@ -207,7 +214,8 @@ impl HookAnswers {
     }
 
     /// Returns the warnings whose failure is the one that was met, and what resolved it in earlier tasks. One that is
-    /// only similar would be noise at every failure.
+    /// only similar would be noise at every failure. A warning that the session was told already is named alone, or is
+    /// left out where nobody says that a command failed: a file that tells of the error is printed as well.
     async fn warnings(&self, error: &str, command: Option<String>, context: &HookContext) -> Option<HookAnswer> {
         // The error is not redacted here, because it is compared in memory alone. It is redacted where it is printed or
         // noted.
@@ -230,16 +238,24 @@ impl HookAnswers {
         let searching = self.system.memories.retrieve_with_candidates(request, context.deadline);
         let (explained, resolutions) = tokio::join!(searching, resolving);
         let explained = explained.ok()?;
-        let resolutions = resolutions.map(|known| known.notes()).unwrap_or_default();
-        let is_of_this = |found: &&RecalledView| found.outdated_by.is_none() && is_about(&found.memory, &failure);
+        let resolutions = resolutions.ok().filter(|_| command.is_some()).map(|known| known.notes()).unwrap_or_default();
+        let session = &context.call.session;
+        let is_told = |memory: &MemoryView| !session.is_empty() && self.sessions().has(session, memory.id);
+        let is_of_this = |found: &&RecalledView| {
+            found.outdated_by.is_none()
+                && is_about(&found.memory, &failure)
+                && (command.is_some() || !is_told(&found.memory))
+        };
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
         let shown = self.shown(context, error, 0.0, &explained, &chosen).await;
         if shown.is_none() && resolutions.is_empty() {
             return None;
         }
-        let notes: String = chosen.into_iter().filter_map(warning).chain([resolutions]).collect();
-        let text = format!("This error was met before in this project.\n{}", recalled_notes(&notes));
+        let short_or_whole =
+            |memory: &MemoryView| if is_told(memory) { Some(reminder(memory)) } else { warning(memory) };
+        let notes: String = chosen.into_iter().filter_map(short_or_whole).chain([resolutions]).collect();
+        let text = format!("This error is known in this project.\n{}", recalled_notes(&notes));
         Some(HookAnswer { text: Some(text), shown: shown.map(|shown| ToldMemories { command, ..shown }) })
     }
 
@@ -336,8 +352,18 @@ fn warning(memory: &MemoryView) -> Option<String> {
     Some(note("warning", memory, &format!("What failed: {failed}\nWhat to do instead: {instead}")))
 }
 
+/// Names a warning that the session was told in full.
+fn reminder(memory: &MemoryView) -> String {
+    let title = shortened(&one_line(&memory.title), TITLE_CHARS);
+    format!("warning {}, told before in this session\n{}", memory.id, quoted_lines(&title))
+}
+
 fn lesson(memory: &MemoryView) -> String {
-    note("lesson", memory, &format!("When: {}\n{}", part(&memory.description), part(&memory.content)))
+    let (when, content) = (part(&memory.description), part(&memory.content));
+    if memory.is_of_failure() {
+        return note("note of a past failure", memory, &format!("When: {when}\nWhat was done: {content}"));
+    }
+    note("lesson", memory, &format!("When: {when}\n{content}"))
 }
 
 fn note(kind: &str, memory: &MemoryView, text: &str) -> String {

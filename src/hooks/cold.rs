@@ -45,6 +45,7 @@ pub(crate) async fn answer_cold(
         identity: settings.workspace.identity,
         recalls,
         sessions: Mutex::default(),
+        has_working_tools: settings.mcp.has_working_tools(),
         timeout,
         serves: false,
     };

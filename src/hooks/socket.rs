@@ -1,5 +1,6 @@
 //! The private socket on which hooks ask. It lies in a directory that this user alone may enter, and each end checks
-//! whose the other one is.
+//! whose the other one is. Clients hand on another environment to a server than to a hook, so that a hook looks in each
+//! directory that a server may have taken.
 
 use std::convert::Infallible;
 use std::fs;
@@ -31,6 +32,9 @@ const AT_ONCE: usize = 32;
 const START_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// After a connection that could not be taken, as where too many files are open, the next one is waited for so long.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// The directory of the sockets below that of the session.
+const OF_SESSION: &str = "reasoning-bank";
 
 /// The answer of a process that serves.
 #[derive(Debug, Serialize, Deserialize)]
@@ -140,8 +144,9 @@ pub(crate) async fn is_served(data_dir: &Path) -> bool {
 }
 
 fn sockets_of(data_dir: &Path) -> Vec<PathBuf> {
-    let directory = own_uid().and_then(directory);
-    directory.map(|directory| sockets(&directory, &prefix(data_dir))).unwrap_or_default()
+    let Ok(own) = own_uid() else { return Vec::new() };
+    let prefix = prefix(data_dir);
+    directories_of_servers(own).iter().flat_map(|directory| sockets(directory, &prefix)).collect()
 }
 
 /// Connects to a process of this user. None where there is none any more, or it is another's.
@@ -183,25 +188,56 @@ async fn ask_one(mut stream: UnixStream, question: &HookQuestion) -> io::Result<
     Ok(serde_json::from_str(&reply)?)
 }
 
-/// Returns the directory of the sockets, which is made where it is not there.
+/// Returns the directory for a socket of this process, which is made where it is not there.
+///
+/// # Errors
+/// None can be made that is this user's alone.
+fn directory(own: u32) -> io::Result<PathBuf> {
+    let temporary = of_temporary_files(own);
+    let Some(runtime) = of_session() else { return private(temporary, own) };
+    // The variable may name a directory that is not there.
+    private(runtime, own).or_else(|_| private(temporary, own))
+}
+
+/// Returns the directories that sockets of this user may lie in, whatever environment their servers have. In the order
+/// in which a server chooses its own.
+fn directories_of_servers(own: u32) -> Vec<PathBuf> {
+    let usual = Path::new("/run/user").join(own.to_string()).join(OF_SESSION);
+    let mut found: Vec<PathBuf> = of_session().into_iter().chain([usual, of_temporary_files(own)]).collect();
+    found.dedup();
+    found.retain(|directory| is_private(directory, own).unwrap_or(false));
+    found
+}
+
+/// Returns the directory below that of the session, where the environment names one.
+fn of_session() -> Option<PathBuf> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty());
+    runtime.map(|runtime| Path::new(&runtime).join(OF_SESSION))
+}
+
+fn of_temporary_files(own: u32) -> PathBuf {
+    std::env::temp_dir().join(format!("reasoning-bank-{own}"))
+}
+
+/// Makes a directory where it is not there.
 ///
 /// # Errors
 /// It cannot be made, or is not this user's alone.
-fn directory(own: u32) -> io::Result<PathBuf> {
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty());
-    let directory = match runtime {
-        Some(runtime) => Path::new(&runtime).join("reasoning-bank"),
-        None => std::env::temp_dir().join(format!("reasoning-bank-{own}")),
-    };
+fn private(directory: PathBuf, own: u32) -> io::Result<PathBuf> {
     match fs::DirBuilder::new().mode(0o700).create(&directory) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    let found = fs::symlink_metadata(&directory)?;
-    if found.is_dir() && found.uid() == own && found.mode() & 0o077 == 0 {
+    if is_private(&directory, own)? {
         return Ok(directory);
     }
     Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{} is open to others", directory.display())))
+}
+
+/// Tells whether a directory, and no link to one, may be entered by this user alone.
+fn is_private(directory: &Path, own: u32) -> io::Result<bool> {
+    let found = fs::symlink_metadata(directory)?;
+    Ok(found.is_dir() && found.uid() == own && found.mode() & 0o077 == 0)
 }
 
 /// Returns what the names of the sockets of a bank begin with.

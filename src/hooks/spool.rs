@@ -13,6 +13,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::runtime::Deadline;
@@ -30,6 +31,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use uuid::Uuid;
 
+use super::failures::{HookFailure, HookProblem, note_failure};
 use super::question::{HookQuestion, SpoolEntry, WorkedWarnings};
 use crate::project::{self, Identity};
 use crate::transcripts;
@@ -78,18 +80,18 @@ pub(super) async fn learn(
 
 /// Learns from what hooks have left so far.
 pub(super) async fn learn_once(system: &SystemHandle, data_dir: &Path, identity: Identity, captures: bool) {
-    if let Err(error) = learn_all(system, &data_dir.join(HOOK_SPOOL), identity, captures).await {
+    if let Err(error) = learn_all(system, data_dir, identity, captures).await {
         tracing::warn!(%error, "what hooks left could not be worked off; it is tried again");
     }
 }
 
-async fn learn_all(system: &SystemHandle, dir: &Path, identity: Identity, captures: bool) -> Result<(), Error> {
-    let listing = dir.to_owned();
+async fn learn_all(system: &SystemHandle, data_dir: &Path, identity: Identity, captures: bool) -> Result<(), Error> {
+    let listing = data_dir.join(HOOK_SPOOL);
     let taken = spawn_blocking(move || take(&listing)).await.map_err(Error::internal)?.map_err(Error::internal)?;
     let Some((_lock, files)) = taken else { return Ok(()) };
     for file in files {
-        let reading = file.clone();
-        let left = spawn_blocking(move || read(&reading)).await.map_err(Error::internal)?;
+        let (reading, of) = (file.clone(), data_dir.to_owned());
+        let left = spawn_blocking(move || read(&reading, &of)).await.map_err(Error::internal)?;
         match left {
             Some(SpoolWork::Learn(..)) if !captures => {}
             Some(work) => match do_one(system, work, identity).await {
@@ -146,8 +148,8 @@ enum SpoolWork {
 }
 
 /// Reads what was left, and the transcript that it names, without what agents were shown of the bank. None where either
-/// cannot be read, which another time would not change.
-fn read(file: &Path) -> Option<SpoolWork> {
+/// cannot be read, which another time would not change. That a transcript is too long is noted for `doctor`.
+fn read(file: &Path, data_dir: &Path) -> Option<SpoolWork> {
     let question = match serde_json::from_slice(&bounded(file, EVENT_BYTES).ok()?).ok()? {
         SpoolEntry::Worked(worked) => return Some(SpoolWork::Confirm(worked)),
         SpoolEntry::Event(question) => question,
@@ -155,7 +157,19 @@ fn read(file: &Path) -> Option<SpoolWork> {
     match &question.call.event {
         HookEvent::Compacting => Some(SpoolWork::Save(question)),
         HookEvent::SessionEnded { transcript } => {
-            let bytes = bounded(transcript, MAX_FILE_BYTES as u64).ok()?;
+            let bytes = bounded(transcript, MAX_FILE_BYTES as u64);
+            if bytes.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::FileTooLarge) {
+                let failure = HookFailure {
+                    at: Timestamp::now(),
+                    client: question.call.client,
+                    event: question.call.name.clone(),
+                    problem: HookProblem::TranscriptTooLong,
+                    cause: None,
+                };
+                let _ = note_failure(data_dir, &failure);
+                return None;
+            }
+            let bytes = bytes.ok()?;
             let text = String::from_utf8(bytes).ok()?;
             let read = transcript::read(without_recalled(&text).as_bytes()).ok()?;
             Some(SpoolWork::Learn(question, read))
@@ -167,8 +181,11 @@ fn read(file: &Path) -> Option<SpoolWork> {
 fn bounded(file: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = File::open(file)?;
     let about = file.metadata()?;
-    if !about.is_file() || about.len() > most {
+    if !about.is_file() {
         return Err(io::ErrorKind::InvalidData.into());
+    }
+    if about.len() > most {
+        return Err(io::ErrorKind::FileTooLarge.into());
     }
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;

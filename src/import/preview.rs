@@ -65,6 +65,12 @@ impl KindPreviews {
         self.strategies.new + self.warnings.new + self.facts.new
     }
 
+    /// Says whether nothing was found, new or known.
+    pub(crate) fn are_empty(&self) -> bool {
+        let known = self.strategies.known + self.warnings.known + self.facts.known;
+        self.new_things() + known + self.others == 0
+    }
+
     fn add_to(&mut self, workspace: &WorkspaceId, more: u64) {
         if more > 0 {
             *self.workspaces.entry(workspace.clone()).or_default() += more;

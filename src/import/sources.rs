@@ -1,5 +1,6 @@
-//! Memories of other programs on their way into a bank. What a source gives is put aside as an export is, so that it is
-//! shown before anything is written, and written by the same door. Facts are collected for the memory banks.
+//! Memories of other programs on their way into a bank. What a source gives is put into a file as an export has it, so
+//! that a person sees it before anything is stored. The import of exports then stores it. Facts are collected for the
+//! memory banks.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -17,8 +18,8 @@ use reasoning_bank_domain::bank::ImportedFact;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
 use reasoning_bank_domain::safety::secrets::{Removed, scrub};
 use reasoning_bank_importers::{
-    ImportSource, ItemKind, SkipReason, SourceEntry, SourceError, SourceItem, UnreadablePart, origin_id, parts_of,
-    read, to_fact, to_memory,
+    ImportSource, ItemKind, SkipReason, SourceEntry, SourceError, SourceItem, UnreadablePart, is_claude_folder_of,
+    origin_id, parts_of, read, to_fact, to_memory,
 };
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -296,7 +297,8 @@ impl<'a> Collector<'a> {
     }
 
     /// Returns the workspace that a thing belongs to: that of its directory, or the only one here with the name of its
-    /// project. The one in use has what is of no project. None where nothing here is known for the project.
+    /// project or of its folder. The one in use has what is of no project. None where nothing here is known for the
+    /// project.
     fn workspace_of(&mut self, item: &SourceItem) -> io::Result<Option<Workspace>> {
         let Some(project) = item.project.as_deref().map(str::trim).filter(|project| !project.is_empty()) else {
             return Ok(Some(self.context.here.clone()));
@@ -325,7 +327,7 @@ impl<'a> Collector<'a> {
     }
 
     fn find(&self, project: &str) -> Result<Option<Workspace>, Error> {
-        let SourceContext { system, here, known, identity, home, .. } = self.context;
+        let SourceContext { system, here, checkout, known, identity, home, .. } = self.context;
         let path = Path::new(project);
         if path.is_absolute() {
             let root = path.is_dir().then(|| project::root(path, path, *identity).ok()).flatten();
@@ -334,10 +336,18 @@ impl<'a> Collector<'a> {
             let resolving = system.workspaces.resolve(&named, Deadline::after(REQUEST_TIMEOUT));
             return Handle::current().block_on(resolving).map(|resolved| Some(resolved.workspace));
         }
-        if here.name == project {
+        let is_named = |workspace: &&Workspace| match self.source {
+            ImportSource::ClaudeCode => is_claude_folder_of(project, &workspace.root),
+            _ => workspace.name == project,
+        };
+        let is_checkout = checkout
+            .as_deref()
+            .and_then(Path::to_str)
+            .is_some_and(|root| self.source == ImportSource::ClaudeCode && is_claude_folder_of(project, root));
+        if is_checkout || is_named(&here) {
             return Ok(Some(here.clone()));
         }
-        let mut named = known.iter().filter(|workspace| workspace.name == project);
+        let mut named = known.iter().filter(is_named);
         Ok(named.next().filter(|_| named.next().is_none()).cloned())
     }
 }

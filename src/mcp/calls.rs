@@ -4,6 +4,7 @@ mod consent;
 mod keyed_request;
 mod workspace;
 
+use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -133,14 +134,14 @@ impl Calling<'_> {
         remedies::shell_command(&[bank, arguments].concat())
     }
 
-    /// Finds the backups that still have something of a workspace that was erased. The place of them on the server is
-    /// nobody's matter over the network.
-    pub(super) async fn backups_with(&self, workspace: Workspace) -> Result<Vec<KnownBackup>, Error> {
+    /// Finds the backups that still have something of a workspace that was erased, or the reason why they are not
+    /// known. The place of them on the server is nobody's matter over the network.
+    pub(super) async fn backups_with(&self, workspace: Workspace) -> Result<io::Result<Vec<KnownBackup>>, Error> {
         let (data_dir, beside) = (self.options.data_dir.clone(), self.options.backup_dir.clone());
         let found = tokio::task::spawn_blocking(move || backup::holding(&data_dir, beside.as_deref(), &workspace));
         let mut found = found.await.map_err(Error::internal)?;
         if matches!(self.caller, Caller::Holder { .. }) {
-            found.iter_mut().for_each(|backup| backup.directory = None);
+            found.iter_mut().flatten().for_each(|backup| backup.directory = None);
         }
         Ok(found)
     }

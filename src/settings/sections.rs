@@ -192,6 +192,13 @@ pub struct McpSection {
     pub destructive: Destructive,
 }
 
+impl McpSection {
+    /// Says whether agents have the tools of working memory.
+    pub fn has_working_tools(&self) -> bool {
+        self.toolsets.iter().any(|toolset| matches!(toolset, Toolset::Working | Toolset::All))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HttpSection {

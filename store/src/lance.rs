@@ -179,8 +179,8 @@ impl LanceStore {
     }
 
     /// Waits for commits under way and takes a last checkpoint, so that nothing is left to be replayed. Does nothing
-    /// when nothing was written since the last one. The work goes on to its end by itself when the deadline passes. What
-    /// root made in the directory of another user becomes that user's.
+    /// when nothing was written since the last one. The work goes on to its end by itself when the deadline passes.
+    /// What root made in the directory of another user becomes that user's.
     pub async fn close(&self, deadline: Deadline) -> Result<(), StoreError> {
         let finished = self.finish(deadline).await;
         let dir = self.dir().to_owned();

@@ -24,8 +24,8 @@ pub fn own_uid() -> io::Result<u32> {
     Ok(File::from(OwnedFd::from(reader)).metadata()?.uid())
 }
 
-/// Gives a file of this name that was just made in a directory to the owner of the directory, where root made it. A root
-/// that may not do so, as in some containers, keeps it and goes on.
+/// Gives a file of this name that was just made in a directory to the owner of the directory, where root made it. A
+/// root that may not do so, as in some containers, keeps it and goes on.
 pub(crate) fn give_file(made: &File, dir: &Path, name: Option<&OsStr>) {
     let given = || -> io::Result<()> {
         let about = made.metadata()?;

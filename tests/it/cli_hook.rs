@@ -3,6 +3,7 @@
 
 mod events;
 mod harmless;
+mod sockets;
 mod started;
 
 use serde_json::{Value, json};

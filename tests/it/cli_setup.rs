@@ -1,5 +1,8 @@
 //! Tests of `setup` through the real binary, on the files of clients as people have them.
 
+mod again;
+mod plugins;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -57,6 +60,12 @@ fn lived_in() -> Place {
     place
 }
 
+/// The arguments of a server, whose bank the environment of the tests names.
+fn in_data(place: &Place, arguments: &[&str]) -> Vec<String> {
+    let directory = ["--data-dir".to_owned(), place.path("data").display().to_string()];
+    directory.into_iter().chain(arguments.iter().map(|&argument| argument.to_owned())).collect()
+}
+
 fn changes(report: &Value) -> Vec<&str> {
     report["files"].as_array().unwrap().iter().map(|file| file["change"].as_str().unwrap()).collect()
 }
@@ -79,7 +88,7 @@ fn ten_clients_are_found_and_set_up_and_taken_back_to_the_byte() {
     assert!(fs::symlink_metadata(place.path("home/.gemini/settings.json")).unwrap().is_symlink());
     let claude: Value = serde_json::from_str(&fs::read_to_string(place.path(CLAUDE)).unwrap()).unwrap();
     let binary = place.path("xdg-data/reasoning-bank-setup/bin/reasoning-bank");
-    let server = json!({ "type": "stdio", "command": binary, "args": ["--llm", "none", "mcp"] });
+    let server = json!({ "type": "stdio", "command": binary, "args": in_data(&place, &["--llm", "none", "mcp"]) });
     assert_eq!(claude["mcpServers"], json!({ "other": { "command": "x" }, "reasoning-bank": server }));
 
     let after = tree_without_binary(&place);
@@ -316,7 +325,11 @@ fn a_key_is_named_and_never_written() {
     let ran = crate::support::Ran::of(command.env("OPENROUTER_API_KEY", "sk-or-v1-0123456789abcdef").output().unwrap());
     let report = ran.ok().json();
     let diff = report["files"][0]["diff"].as_str().unwrap();
-    assert!(diff.contains("args = [\"mcp\"]") && diff.contains("env_vars = [\"OPENROUTER_API_KEY\"]"), "{diff}");
+    let arguments = json!(in_data(&place, &["mcp"])).to_string().replace(',', ", ");
+    assert!(
+        diff.contains(&format!("args = {arguments}")) && diff.contains("env_vars = [\"OPENROUTER_API_KEY\"]"),
+        "{diff}"
+    );
     assert!(!diff.contains("sk-or"), "{diff}");
 }
 

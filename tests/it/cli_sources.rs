@@ -313,3 +313,35 @@ fn a_fact_that_is_too_long_for_one_line_is_taken_in_parts() {
     assert!(exported.contains(" marmot.") && exported.contains(" otter."));
     assert_eq!(import("--yes")["facts"]["new"], json!(0));
 }
+
+#[test]
+fn a_folder_of_claude_code_whose_sessions_are_gone_stays_out_of_other_projects() {
+    let place = Place::new();
+    let folder = |directory: &Path| {
+        let as_folder = |character: char| if character.is_ascii_alphanumeric() { character } else { '-' };
+        directory.to_str().unwrap().chars().map(as_folder).collect::<String>()
+    };
+    let keep = |of: &str, rule: &str| {
+        let text = format!("---\ntype: feedback\n---\n{rule}\n");
+        place.write(&format!("home/.claude/projects/{of}/memory/feedback_a.md"), &text);
+    };
+    keep(&folder(&place.path("project")), "Never deploy on Fridays.");
+    keep("-home-u-acme-secret", "Never name the buyer.");
+    let preview = place.document(&["import", "claude-code", "--dry-run"]);
+    assert_eq!(counts(&preview), [0, 1, 0], "{preview:#}");
+    assert!(preview["notes"].to_string().contains("-home-u-acme-secret are left out"), "{preview:#}");
+    place.document(&["import", "claude-code", "--yes"]);
+    let listed = place.document(&["memory", "list"]).to_string();
+    assert!(listed.contains("Fridays") && !listed.contains("buyer"), "{listed}");
+    let named = place.path("home/.claude/projects/-home-u-acme-secret");
+    let preview = place.document(&["import", "claude-code", named.to_str().unwrap(), "--dry-run"]);
+    assert_eq!(counts(&preview), [0, 1, 0], "{preview:#}");
+}
+
+#[test]
+fn that_the_history_of_mem0_knows_no_projects_is_told_before_it_is_imported() {
+    let place = Place::new();
+    database(&place, "home/.mem0/history.db", "mem0.sql", "");
+    let preview = place.document(&["import", "mem0", "--dry-run"]);
+    assert!(preview["notes"].to_string().contains("names neither users nor projects"), "{preview:#}");
+}

@@ -1,5 +1,5 @@
-//! Reports of episodes and applications, their archiving and erasure, runs of consolidation and their undoing, which are
-//! killed at another moment each time.
+//! Reports of episodes and applications, their archiving and erasure, runs of consolidation and their undoing, which
+//! are killed at another moment each time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

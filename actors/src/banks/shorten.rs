@@ -209,7 +209,7 @@ impl BanksHandle {
         let Some(model) = self.model() else { return Ok(shortened) };
         let (at, above) = (self.clock.now(), self.settings.optimize_above_tokens);
         let view = move |bank: &mut OpenBank| {
-            bank.view(at)?;
+            bank.bring_up_to_date(at)?;
             Ok(bank.state.clone())
         };
         let state = self.with_bank(place, deadline, view).await?;
@@ -251,8 +251,8 @@ fn with_facts<T>(
     then(BankFacts { metadata: &known(state), may_shorten, renamed: state.renamed(), reading })
 }
 
-/// Makes a bank shorter, down to `above` tokens or somewhat less where it has more, and its old entries otherwise. It is
-/// kept as it was among its versions, and a notice says so.
+/// Makes a bank shorter, down to `above` tokens or somewhat less where it has more, and its old entries otherwise. It
+/// is kept as it was among its versions, and a notice says so.
 pub(super) fn shorten(
     bank: &mut OpenBank,
     lock: &BankLock,

@@ -159,8 +159,8 @@ impl BankState {
         self.updated_at = Some(frame.at);
     }
 
-    /// Forgets the metadata that is too much: first that of pieces that are gone, then that of the oldest ones which are
-    /// not important.
+    /// Forgets the metadata that is too much: first that of pieces that are gone, then that of the oldest ones which
+    /// are not important.
     fn forget_metadata(&mut self) {
         if self.metadata.len() <= MAX_METADATA {
             return;
@@ -213,7 +213,8 @@ impl BankState {
         }
     }
 
-    /// Takes what was read last for what is to be written: its folder was made anew, and has nothing of it.
+    /// Puts all texts that were read last among those that are to be written. The folder of the bank was made anew, so
+    /// none of them is in it.
     pub(super) fn put_base_ahead(&mut self) {
         for (path, text) in std::mem::take(&mut self.base) {
             self.ahead.entry(path).or_insert(text);
@@ -341,8 +342,8 @@ impl BankState {
         true
     }
 
-    /// Gives the notice of a cause that lasts a new number, so that everybody is told of it again. Says whether there is
-    /// one.
+    /// Gives the notice of a cause that lasts a new number, so that everybody is told of it again. Says whether there
+    /// is one.
     pub(super) fn tell_again(&mut self, cause: LastingCause) -> bool {
         let Some(last) = self.lasting.get_mut(&cause) else { return false };
         let index = self.notices.iter().position(|(number, _)| *number == last.number);

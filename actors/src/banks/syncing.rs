@@ -10,9 +10,10 @@ use crate::error::Error;
 use crate::ports::BankStamp;
 
 impl OpenBank {
-    /// Sees to it that what a reader is shown is what there is. It never waits for who writes: then it shows what was
-    /// acknowledged so far.
-    pub(super) fn view(&mut self, at: Timestamp) -> Result<Freshness, Error> {
+    /// Brings the bank up to date with its directory, for a reader. It takes in what others changed, finishes what a
+    /// process left unfinished, and writes the template of a bank that is new. Unless the bank is new, it waits for
+    /// nobody who writes: then the bank has what was acknowledged so far, and nothing is written.
+    pub(super) fn bring_up_to_date(&mut self, at: Timestamp) -> Result<Freshness, Error> {
         let now = self.dir.look().map_err(unusable)?;
         if let Some(known) = &self.stamp
             && now.has_records_of(known)

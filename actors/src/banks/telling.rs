@@ -1,5 +1,5 @@
-//! Tells callers of the notices of a bank. Each session and each caller without one is told of a notice once, and a notice of
-//! what lasts goes when its cause does.
+//! Tells callers of the notices of a bank. Each session and each caller without one is told of a notice once, and a
+//! notice of what lasts goes when its cause does.
 
 use jiff::Timestamp;
 

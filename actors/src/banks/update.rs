@@ -154,7 +154,7 @@ impl BanksHandle {
         let Some(model) = self.model() else { return Ok(None) };
         let at = self.clock.now();
         let view = move |bank: &mut OpenBank| {
-            bank.view(at)?;
+            bank.bring_up_to_date(at)?;
             Ok(bank.texts_to_file_in())
         };
         let files = self.with_bank(&request.place, deadline, view).await?;

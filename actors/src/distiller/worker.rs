@@ -20,11 +20,8 @@ use tokio_util::sync::CancellationToken;
 use super::DistillerArgs;
 use crate::episodes::LearnedRequests;
 use crate::error::Error;
-use crate::file_io::in_time;
-use crate::model::{CallOutcome, ask};
-use crate::ports::{
-    Completion, EraseScope, JobFilter, LanguageModel, LeaseGuard, ModelError, Page, Record, StoreError,
-};
+use crate::model::{BudgetedFailure, BudgetedModel};
+use crate::ports::{Completion, EraseScope, JobFilter, LeaseGuard, ModelError, Page, Record, StoreError};
 use crate::runtime::{Deadline, SystemEvent};
 use crate::spans;
 use crate::workspaces::WorkspaceRef;
@@ -183,40 +180,18 @@ impl DistillerArgs {
         // process down.
         let job = self.begin(&job).await?;
         let Some(work) = job.work.clone() else {
-            return self.write(job.failed_once("it holds nothing to work on", self.clock.now())).await;
+            return self.fail(&job, "it holds nothing to work on").await;
         };
-        let cap = self.daily_token_cap;
-        let model = self.model.as_ref().filter(|_| cap > 0);
+        let model = self.model.as_ref().filter(|model| model.daily_token_cap() > 0);
         let asked = model.and_then(|model| {
-            let question =
-                distill::question(&self.prompts, &work, self.prompt_token_budget, self.max_output_tokens, cap)?;
-            Some((model, question))
+            let (budget, cap) = (self.prompt_token_budget, model.daily_token_cap());
+            Some((model, distill::question(&self.prompts, &work, budget, self.max_output_tokens, cap)?))
         });
         let Some((model, question)) = asked else {
             let too_small = model.is_some().then(|| TOO_SMALL.to_owned());
-            let (lessons, why_none) = distill::by_rules(&work);
-            let notes = too_small.into_iter().chain(why_none).map(Note::plain).collect();
-            return self.finish(job, &work, lessons, Method::Rules, notes).await;
+            return self.finish_by_rules(job, &work, too_small).await;
         };
-        let now = self.clock.now();
-        let (day, given) = (day_of(now), question.tokens);
-        match in_time(store_deadline(), self.account.set_aside(day, given, cap)).await {
-            Ok(true) => {}
-            Ok(false) => {
-                tracing::info!(cap, "background jobs wait for the next day (UTC)");
-                self.write(job.put_back_because(NO_TOKENS_LEFT, now)).await?;
-                return Ok(Worked::Waits);
-            }
-            Err(why) => {
-                return self.write(job.failed_once(&format!("its tokens could not be set aside: {why}"), now)).await;
-            }
-        }
-        let CallOutcome { result, spent: usage, .. } = self.ask(&**model, &job, question, stop).await;
-        let used = usage.total_tokens() + result.as_ref().err().map_or(0, |error| unknown(error, given));
-        if let Err(why) = in_time(store_deadline(), self.account.settle(day, given, used)).await {
-            tracing::warn!(%why, "what was spent of the tokens that were set aside could not be written down");
-        }
-        match result {
+        match self.ask(model, &job, question, stop).await {
             Ok(Answer::Lessons(lessons)) => {
                 let kept = distill::keep(&self.prompts, &work, lessons);
                 let notes = kept
@@ -226,23 +201,36 @@ impl DistillerArgs {
                 let notes = notes.collect();
                 self.finish(job, &work, kept.lessons, Method::Model, notes).await
             }
-            Ok(_) => self.write(job.failed_once("the model answered something else", self.clock.now())).await,
-            Err(ModelError::Cancelled) => self.write(job.put_back(self.clock.now())).await,
-            Err(error) => {
-                let error = Error::from(error);
-                self.write(job.failed_once(&Note::new(error.code(), error.to_string()).to_string(), self.clock.now()))
-                    .await
+            Ok(_) => self.fail(&job, "the model answered something else").await,
+            Err(BudgetedFailure::TooSmall) => self.finish_by_rules(job, &work, Some(TOO_SMALL.to_owned())).await,
+            Err(BudgetedFailure::UsedUp) => {
+                tracing::info!(cap = model.daily_token_cap(), "background jobs wait for the next day (UTC)");
+                self.write(job.put_back_because(NO_TOKENS_LEFT, self.clock.now())).await?;
+                Ok(Worked::Waits)
             }
+            Err(failure @ BudgetedFailure::Account(_)) => self.fail(&job, &failure.to_string()).await,
+            Err(BudgetedFailure::Model(ModelError::Cancelled)) => {
+                self.write(job.put_back(self.clock.now())).await?;
+                Ok(Worked::Done)
+            }
+            Err(BudgetedFailure::Model(error)) => self.fail(&job, &coded(&Error::from(error))).await,
         }
+    }
+
+    /// Draws lessons by rules alone. `why_no_model` says why no model was asked.
+    async fn finish_by_rules(&self, job: Job, work: &Work, why_no_model: Option<String>) -> Result<Worked, Error> {
+        let (lessons, why_none) = distill::by_rules(work);
+        let notes = why_no_model.into_iter().chain(why_none).map(Note::plain).collect();
+        self.finish(job, work, lessons, Method::Rules, notes).await
     }
 
     async fn ask(
         &self,
-        model: &dyn LanguageModel,
+        model: &BudgetedModel,
         job: &Job,
         question: LessonQuestion,
         stop: CancellationToken,
-    ) -> CallOutcome {
+    ) -> Result<Answer, BudgetedFailure> {
         spans::prompt_cut(question.purpose, &question.prompt);
         let request = Completion {
             purpose: question.purpose,
@@ -253,7 +241,7 @@ impl DistillerArgs {
             input: question.prompt.input,
             max_output_tokens: self.max_output_tokens,
         };
-        ask(model, request, Deadline::after(JOB_LIMIT), stop).await
+        model.ask(request, Deadline::after(JOB_LIMIT), stop).await
     }
 
     async fn begin(&self, job: &Job) -> Result<Job, Error> {
@@ -295,9 +283,7 @@ impl DistillerArgs {
                 Ok(Worked::Done)
             }
             Err(error @ Error::Store(_)) => Err(error),
-            Err(error) => {
-                self.write(job.failed_once(&Note::new(error.code(), error.to_string()).to_string(), now)).await
-            }
+            Err(error) => self.fail(&job, &coded(&error)).await,
         }
     }
 
@@ -315,12 +301,23 @@ impl DistillerArgs {
         self.episodes.learn(told, &workspace, store_deadline()).await.map(drop)
     }
 
-    async fn write(&self, job: Job) -> Result<Worked, Error> {
+    /// Ends an attempt that failed for this reason.
+    async fn fail(&self, job: &Job, why: &str) -> Result<Worked, Error> {
+        self.write(job.failed_once(why, self.clock.now())).await?;
+        Ok(Worked::Done)
+    }
+
+    async fn write(&self, job: Job) -> Result<(), Error> {
         let stored = SystemEvent::JobStored { job: job.id, state: job.state };
         self.store.commit(vec![Record::Job(job)], store_deadline()).await?;
         self.events.emit(|| stored);
-        Ok(Worked::Done)
+        Ok(())
     }
+}
+
+/// Returns an error with its code, as a job keeps it.
+fn coded(error: &Error) -> String {
+    Note::new(error.code(), error.to_string()).to_string()
 }
 
 /// The outcome of a job that was taken.
@@ -333,21 +330,6 @@ enum Worked {
 /// Returns the deadline of a read or write around a job.
 fn store_deadline() -> Deadline {
     Deadline::after(STORE_LIMIT)
-}
-
-/// Returns the tokens that a failed call may have cost although nobody said so. `given` are the tokens of two calls.
-fn unknown(error: &ModelError, given: u64) -> u64 {
-    match error {
-        ModelError::Transient { .. } | ModelError::TimedOut | ModelError::Cancelled => given / 2,
-        ModelError::TooLate { reason, .. } => unknown(reason, given),
-        // No request was sent, or none was accepted, or the provider said what it cost.
-        ModelError::RateLimited { .. }
-        | ModelError::CircuitOpen { .. }
-        | ModelError::Refused(_)
-        | ModelError::KeyRejected(_)
-        | ModelError::InvalidOutput(_)
-        | ModelError::NoModel => 0,
-    }
 }
 
 /// The owner of a job is told this. The amount that was spent concerns the operator, and stands in the log.

@@ -74,10 +74,9 @@ impl EpisodesHandle {
             return Ok(ReportedEpisode { episode: recorded(same.trace_id, false), notes });
         }
         self.keep(artefacts, id, &workspace.id, deadline).await?;
-        let mut batch = vec![Record::Workspace(self.workspaces.registration(&workspace)), Record::Trace(trace.clone())];
+        let mut batch = vec![Record::Trace(trace.clone())];
         batch.extend(self.vectors_of(&trace, 0, deadline.halfway()).await.map(Record::EpisodeVectors));
-        self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(&workspace);
+        self.workspaces.commit_to(&workspace, &self.store, batch, deadline).await?;
         self.refer(&trace, &workspace.id, deadline).await;
         self.memories.observe(std::slice::from_ref(&trace), &workspace, deadline).await;
         Ok(ReportedEpisode { episode: recorded(id, true), notes: Vec::new() })

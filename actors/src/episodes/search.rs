@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use reasoning_bank_domain::episode::{
-    EpisodeFilter, EpisodeFound, EpisodeHits, EpisodeRelevance, EpisodeSummary, EpisodeTexts, FailureMatch,
-    FailureTier, QuantizedVector, RECENT_DAYS, ScoredEpisode, Strategy, matched_failure, resolved_failure, tool_name,
+    EpisodeFilter, EpisodeFound, EpisodeHits, EpisodeScore, EpisodeSummary, EpisodeTexts, FailureMatch, FailureTier,
+    QuantizedVector, RECENT_DAYS, ScoredEpisode, Strategy, matched_failure, resolved_failure, tool_name,
 };
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::signature::{PrintedFailure, Signature};
@@ -137,7 +137,7 @@ impl EpisodesHandle {
             Strategy::Temporal => {
                 self.by_time(filter, "of the time or session; newest first", &request, deadline).await
             }
-            Strategy::Semantic | Strategy::Hybrid => self.by_relevance(filter, &query, &request, deadline).await,
+            Strategy::Semantic | Strategy::Hybrid => self.by_score(filter, &query, &request, deadline).await,
             Strategy::Failure => self.by_failure(filter, &query, &request, deadline).await,
         }
     }
@@ -184,7 +184,7 @@ impl EpisodesHandle {
         Ok(EpisodeHits { hits: rows.iter().map(found).collect(), notes: Vec::new() })
     }
 
-    async fn by_relevance(
+    async fn by_score(
         &self,
         filter: EpisodeFilter,
         query: &str,
@@ -199,20 +199,20 @@ impl EpisodesHandle {
             .into_iter()
             .map(|(row, similarity)| ScoredEpisode::new(row.trace, row.state, similarity, domain, now))
             .filter(|scored| scored.is_found(&filter, request.min_relevance))
-            .filter(|scored| scored.relevance.similarity() >= request.min_similarity)
+            .filter(|scored| scored.score.similarity() >= request.min_similarity)
             .collect();
         ScoredEpisode::rank(&mut scored);
         scored.truncate(request.k);
-        let (mut rows, scores): (Vec<EpisodeRow>, Vec<EpisodeRelevance>) = scored
+        let (mut rows, scores): (Vec<EpisodeRow>, Vec<EpisodeScore>) = scored
             .into_iter()
-            .map(|ScoredEpisode { trace, state, relevance, .. }| (EpisodeRow { trace, state }, relevance))
+            .map(|ScoredEpisode { trace, state, score, .. }| (EpisodeRow { trace, state }, score))
             .unzip();
         if let Some(workspace) = &filter.workspace {
             self.name_readable(&mut rows, workspace, deadline).await?;
         }
-        let found = |(row, relevance): (&EpisodeRow, EpisodeRelevance)| {
+        let found = |(row, score): (&EpisodeRow, EpisodeScore)| {
             let summary = EpisodeSummary::new(&row.trace, &row.state, self.rules, now);
-            EpisodeFound { failure: row.trace.told_failure(), ..EpisodeFound::by_relevance(summary, relevance) }
+            EpisodeFound { failure: row.trace.told_failure(), ..EpisodeFound::by_score(summary, score) }
         };
         Ok(EpisodeHits { hits: rows.iter().zip(scores).map(found).collect(), notes })
     }

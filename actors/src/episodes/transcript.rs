@@ -61,14 +61,12 @@ impl EpisodesHandle {
         let (known, new): (Vec<Trace>, Vec<Trace>) =
             episodes.into_iter().partition(|episode| known.contains(&episode.trace_id.uuid()));
         for episodes in new.chunks(STORED_AT_ONCE) {
-            let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
+            let mut batch = Vec::new();
             for episode in episodes {
                 batch.extend(self.vectors_of(episode, 0, deadline.halfway()).await.map(Record::EpisodeVectors));
                 batch.push(Record::Trace(episode.clone()));
             }
-            self.workspaces.still_there(&begun, deadline).await?;
-            self.store.commit(batch, deadline).await?;
-            self.workspaces.registered(workspace);
+            self.workspaces.commit_if_there(&begun, &self.store, batch, deadline).await?;
             self.memories.observe(episodes, workspace, deadline).await;
         }
         for episode in may_have_grown(&known) {

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use reasoning_bank_domain::learning::capture::{Draft, Novelty, novelties};
+use reasoning_bank_domain::learning::lesson::LessonBatch;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::compare::{LessonBatch, PreparedLesson};
-use crate::conflict::retry_on_conflict;
+use super::compare::PreparedLesson;
+use crate::conflict::{is_last, retry_on_conflict};
 use crate::error::Error;
 use crate::ports::{Batch, MemoryCommit, Record};
 use crate::runtime::Deadline;
@@ -45,7 +46,8 @@ impl MemoriesHandle {
         let mut batch = Batch::new();
         let mut added = Vec::new();
         let memories = open.iter().map(|(_, draft)| draft.memory.clone()).collect();
-        let (prepared, revisions) = self.prepare(memories, LessonBatch::of_strangers().on_try(tries), deadline).await;
+        let (prepared, revisions) =
+            self.prepare(memories, LessonBatch::of_strangers().on_last_try(is_last(tries)), deadline).await;
         for ((position, draft), prepared) in open.into_iter().zip(prepared) {
             found[position] = draft.compared(prepared.existing(), &stored);
             match (found[position].0, prepared) {
@@ -63,10 +65,7 @@ impl MemoriesHandle {
         if batch.is_empty() {
             return Ok(found);
         }
-        batch.insert(0, Record::Workspace(self.workspaces.registration(&begun.workspace)));
-        self.workspaces.still_there(begun, deadline).await?;
-        let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(&begun.workspace);
+        let committed = self.workspaces.commit_if_there(begun, &self.store, batch, deadline).await?;
         let commits = added.into_iter().zip(committed.memories);
         let reinforced: Vec<(usize, MemoryId)> = commits
             .filter_map(|(position, commit)| match commit {

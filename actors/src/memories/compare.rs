@@ -1,26 +1,24 @@
-//! Comparing lessons with the bank. A memory that says the same as a lesson already is confirmed by it. A memory that a
-//! lesson updates, or that updates the lesson, is linked with it. `domain::learning::lesson` decides what the same is,
-//! and `domain::memory::update_detection` what an update is.
+//! Comparing lessons with the bank: reading the memories that are near a lesson, and making records of what a
+//! [`LessonBatch`] decides. `domain::learning::lesson` decides what is one memory, and which memory may change which.
 
 use std::collections::BTreeMap;
 
-use reasoning_bank_domain::learning::lesson::{Likeness, RELATED_COSINE, likeness};
+use reasoning_bank_domain::learning::lesson::{LINKED_COSINE, LessonBatch, LessonPlacement, MemoryChange};
 use reasoning_bank_domain::memory::Learned;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
-use reasoning_bank_domain::memory::update_detection::{links, possibly_outdated};
-use uuid::Uuid;
 
 use super::MemoriesHandle;
 use super::passages::{added, are_passages_of, passages_for, with_more};
-use crate::conflict::TRIES;
 use crate::error::Error;
 use crate::ports::{Conditions, Passage, PassageKind, Recall, Record, Visible};
 use crate::runtime::Deadline;
 
+/// The number of memories that a lesson is compared with.
 const NEIGHBOURS: usize = 10;
-/// Two memories may be linked only where the cosine of their contents is at least this.
-const LINKED_COSINE: f64 = 0.5;
+
+/// The passages of the wordings and the tasks that stored memories take in.
+type MorePassages = BTreeMap<MemoryId, Vec<Passage>>;
 
 /// A memory that is ready to be committed, or the existing one that it confirms.
 pub(super) enum PreparedLesson {
@@ -39,161 +37,8 @@ pub(super) enum PreparedLesson {
     },
 }
 
-/// Lessons that are about to be committed together, and what they change in the bank. Each of them is compared with it.
-#[derive(Default)]
-pub(super) struct LessonBatch {
-    /// The new lessons so far. The lessons that come after them are compared with them.
-    new: Vec<BatchMember>,
-    /// True where the lessons know nothing of each other. Then a lesson that says the same as an earlier one confirms
-    /// it. Otherwise the earlier one takes in its wording.
-    of_strangers: bool,
-    changed: BTreeMap<MemoryId, Changed>,
-    /// The memories that something else in the same batch changes. The lessons do not change them.
-    revised_elsewhere: Vec<MemoryId>,
-    /// The memories that the lessons take the place of. The lessons do not confirm them.
-    replaced: Vec<MemoryId>,
-    /// True on the last try, because others kept changing the same memories. Then stored memories get signals alone,
-    /// which conflict with nobody.
-    by_signals_alone: bool,
-}
-
-/// A memory that says the same as a lesson, or that a lesson updates.
-struct Changed {
-    before: Memory,
-    /// The memory with the wordings and the tasks of the lessons, and with its links to them.
-    after: Memory,
-    /// The passages of those wordings and tasks.
-    more: Vec<Passage>,
-}
-
-impl LessonBatch {
-    /// Makes a batch of lessons that know nothing of each other.
-    pub(super) fn of_strangers() -> Self {
-        Self { of_strangers: true, ..Self::default() }
-    }
-
-    /// Says which try this is. The last one changes no memory that somebody else may have changed meanwhile.
-    pub(super) fn on_try(self, tries: usize) -> Self {
-        Self { by_signals_alone: tries >= TRIES, ..self }
-    }
-
-    /// Makes a batch beside which something else changes these memories, so that its lessons do not.
-    pub(super) fn beside_revisions_of(memories: impl IntoIterator<Item = MemoryId>) -> Self {
-        Self { revised_elsewhere: memories.into_iter().collect(), ..Self::default() }
-    }
-
-    /// Says that the lesson takes the place of these memories.
-    pub(super) fn replacing(self, replaced: &[MemoryId]) -> Self {
-        Self { replaced: replaced.to_vec(), ..self }
-    }
-
-    fn may_change(&self, id: MemoryId) -> bool {
-        !self.by_signals_alone && !self.revised_elsewhere.contains(&id) && !self.replaced.contains(&id)
-    }
-
-    /// Finds the change of a memory, or begins one that leaves it as it is.
-    fn change(&mut self, memory: &Memory) -> &mut Changed {
-        let untouched = || Changed { before: memory.clone(), after: memory.clone(), more: Vec::new() };
-        self.changed.entry(memory.id).or_insert_with(untouched)
-    }
-
-    /// Links the lesson with the stored memories that it updates or that update it. They are changed with it.
-    fn linked(&mut self, lesson: Memory, stored: &[Memory]) -> Memory {
-        let of = |id: MemoryId| stored.iter().find(|memory| memory.id == id);
-        let links = links(&lesson, stored);
-        let mut linked = lesson;
-        for (older, confidence) in links.updates {
-            let may_be_linked = |older: &&Memory| self.may_change(older.id) && linked.has_room_for(older.id);
-            let Some(older) = of(older).filter(may_be_linked) else { continue };
-            let after = self.change(older).after.linked(linked.id, confidence);
-            if let Some(after) = after {
-                self.change(older).after = after;
-                linked = linked.replacing(older.id);
-            }
-        }
-        if let Some((newer, confidence)) = links.updated_by
-            && let Some(newer) = of(newer).filter(|newer| self.may_change(newer.id))
-        {
-            let changed = self.change(newer);
-            changed.after = changed.after.clone().replacing(linked.id);
-            linked = linked.linked(newer.id, confidence).unwrap_or(linked);
-        }
-        linked
-    }
-
-    /// Moves the time at which a stored memory was said to that of the lesson that says it again, where a neighbour was
-    /// said in between. The memory then updates what it updates as if it had been said last.
-    fn say_again(&mut self, near: &Memory, lesson: &Memory, stored: &[Memory]) {
-        if !self.may_change(near.id) || !stored.iter().any(|memory| memory.id == near.id) {
-            return;
-        }
-        let before = self.changed.get(&near.id).map_or(near, |changed| &changed.after);
-        let others: Vec<Memory> = stored.iter().filter(|memory| memory.id != near.id).cloned().collect();
-        let Some(after) = before.said_again(lesson, &others) else { return };
-        let after = self.linked(after, &others);
-        self.change(near).after = after;
-    }
-
-    /// Finds an earlier lesson of the batch that says the same. None where the lessons know nothing of each other.
-    fn repeated(&self, memory: &Memory, passages: &[Passage]) -> Option<MemoryId> {
-        let vector = content_vector(passages).filter(|_| !self.of_strangers)?;
-        let near = self.new.iter().filter_map(|earlier| earlier.near(memory, vector));
-        let same = near.filter(|(cosine, earlier)| likeness(memory, earlier, *cosine) == Likeness::Same);
-        same.max_by(|(x, _), (y, _)| x.total_cmp(y)).map(|(_, earlier)| earlier.id)
-    }
-
-    /// Notes that the lesson, which says the same as `near`, confirms it. Returns false where `near` cannot take in
-    /// what the lesson brings: it has no room for the wording, cannot name all that the lesson replaces, is trusted
-    /// less than a lesson that replaces something, or would have to be changed and may not be.
-    fn confirm(&mut self, near: &Memory, lesson: &Memory, passages: &[Passage]) -> bool {
-        let before = self.changed.get(&near.id).map_or(near, |changed| &changed.after);
-        let is_new = self.new.iter().any(|earlier| earlier.memory.id == near.id);
-        let Some(after) = before.confirmed_by(lesson) else { return false };
-        // The memory that says the same takes the place of what the lesson replaces.
-        let replaces = &lesson.succession.replaces;
-        let after = replaces.iter().fold(after, |after, older| after.replacing(*older));
-        let names_all = replaces.iter().all(|older| after.succession.replaces.contains(older));
-        if !names_all || (!replaces.is_empty() && near.trust < lesson.trust) {
-            return false;
-        }
-        if after == *before {
-            return true;
-        }
-        // A memory that is not stored yet, or may not be changed, is not revised. Only the very same words confirm it.
-        if is_new || !self.may_change(near.id) {
-            return after.wordings == before.wordings && after.succession == before.succession;
-        }
-        let more = passages_added(before, &after, passages);
-        let changed = self.change(near);
-        changed.after = after;
-        changed.more.extend(more);
-        true
-    }
-}
-
-/// A memory that is about to be stored, with the vector of its content.
-struct BatchMember {
-    memory: Memory,
-    vector: Vec<f32>,
-}
-
-impl BatchMember {
-    /// Makes a member of a memory. None where its content has no vector.
-    fn of(memory: &Memory, passages: &[Passage]) -> Option<Self> {
-        Some(Self { memory: memory.clone(), vector: content_vector(passages)?.to_vec() })
-    }
-
-    /// Returns the cosine, with this memory, where the two are near, of one kind and for the same readers.
-    fn near(&self, memory: &Memory, vector: &[f32]) -> Option<(f64, Memory)> {
-        let cosine = self.vector.iter().zip(vector).map(|(a, b)| f64::from(a * b)).sum::<f64>();
-        let other = &self.memory;
-        let same_kind = other.is_warning() == memory.is_warning();
-        (cosine >= RELATED_COSINE && same_kind && other.owner() == memory.owner()).then(|| (cosine, other.clone()))
-    }
-}
-
-/// Picks those passages of a lesson that the memory that it confirms needs for the wording and the task that came. There
-/// are none where the memory has lost a text, because all of its passages are made anew then.
+/// Picks those passages of a lesson that the memory that it confirms needs for the wording and the task that came.
+/// There are none where the memory has lost a text, because all of its passages are made anew then.
 pub(super) fn passages_added(before: &Memory, after: &Memory, passages: &[Passage]) -> Vec<Passage> {
     added(&before.search_texts(), &after.search_texts()).map_or_else(Vec::new, |added| passages_for(&added, passages))
 }
@@ -261,10 +106,16 @@ impl PreparedLesson {
     }
 
     /// Returns the memory to store, or the signal that confirms the existing one. None where the lesson is no evidence
-    /// for that, because its session said the same before.
+    /// for that, because it was learned by itself of the session that said the same before.
     pub(super) fn into_record(self) -> Option<Record> {
-        let confirmation = self.memory().session_confirmation_id(self.reinforces());
-        let confirmation = confirmation.unwrap_or_else(|| Uuid::now_v7().into());
+        self.into_record_of(None)
+    }
+
+    /// Returns the record as [`Self::into_record`] does, where the lesson is the evidence of this source and not of the
+    /// session that it was learned of.
+    pub(super) fn into_record_of(self, source: Option<&str>) -> Option<Record> {
+        let (memory, existing) = (self.memory(), self.reinforces());
+        let confirmation = memory.confirmation_id_of(source.or(memory.source_session.as_deref()), existing);
         match self {
             Self::New { memory, passages, .. } => {
                 Some(Record::Memory { memory: *memory, passages, confirm: Some(confirmation) })
@@ -285,16 +136,17 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> (Vec<PreparedLesson>, Vec<Record>) {
         let mut prepared: Vec<PreparedLesson> = Vec::new();
+        let mut more = MorePassages::default();
         for (memory, passages) in self.embedded(memories, deadline).await {
-            let is_taken_in = match lessons.repeated(&memory, &passages) {
+            let is_taken_in = match lessons.repeated(&memory, content_vector(&passages)) {
                 Some(of) => prepared.iter_mut().any(|earlier| earlier.takes_in(of, &memory, &passages)),
                 None => false,
             };
             if !is_taken_in {
-                prepared.push(self.compare(memory, passages, &mut lessons, deadline).await);
+                prepared.push(self.compare(memory, passages, &mut lessons, &mut more, deadline).await);
             }
         }
-        (prepared, self.revisions_for(lessons, deadline).await)
+        (prepared, self.revisions_for(lessons, more, deadline).await)
     }
 
     async fn compare(
@@ -302,56 +154,39 @@ impl MemoriesHandle {
         memory: Memory,
         passages: Vec<Passage>,
         lessons: &mut LessonBatch,
+        more: &mut MorePassages,
         deadline: Deadline,
     ) -> PreparedLesson {
-        let (mut neighbours, mut stored) = (Vec::new(), Vec::new());
-        if let Some(vector) = content_vector(&passages) {
-            stored = self.neighbours(&memory, vector.to_vec(), deadline).await.unwrap_or_default();
-            if lessons.of_strangers {
-                neighbours.extend(lessons.new.iter().filter_map(|earlier| earlier.near(&memory, vector)));
+        let vector = content_vector(&passages);
+        let stored = match vector {
+            Some(vector) => self.neighbours(&memory, vector.to_vec(), deadline).await.unwrap_or_default(),
+            None => Vec::new(),
+        };
+        match lessons.place(&memory, vector, stored) {
+            LessonPlacement::New { memory: placed, similar } => {
+                PreparedLesson::New { memory: placed, passages, sources: memory.derived_from, similar }
             }
-            neighbours.extend(stored.iter().cloned());
-            neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
-        }
-        let stored: Vec<Memory> = stored.into_iter().map(|(_, memory)| memory).collect();
-        let mut derived = memory.clone();
-        // A memory that another project shared is updated, and not confirmed.
-        let is_of_here = |near: &Memory| near.workspace_id == memory.workspace_id;
-        for (cosine, near) in neighbours.into_iter().filter(|(_, near)| is_of_here(near)) {
-            match likeness(&memory, &near, cosine) {
-                // A newer memory took back its words, so a lesson that says them again says something new.
-                Likeness::Same if near.linked_to().is_some() => {}
-                Likeness::Same if lessons.replaced.contains(&near.id) => {}
-                Likeness::Same if lessons.confirm(&near, &memory, &passages) => {
-                    lessons.say_again(&near, &memory, &stored);
-                    return PreparedLesson::Same { existing: Box::new(near), memory: Box::new(memory) };
+            LessonPlacement::Same { existing, growth } => {
+                if let Some(growth) = growth {
+                    let added = passages_added(&growth.before, &growth.after, &passages);
+                    more.entry(existing.id).or_default().extend(added);
                 }
-                Likeness::Same | Likeness::Related if !derived.derived_from.contains(&near.id) => {
-                    derived.derive_from(&near);
-                }
-                Likeness::Same | Likeness::Related | Likeness::Apart => {}
+                PreparedLesson::Same { existing, memory: Box::new(memory) }
             }
         }
-        let linked = lessons.linked(derived, &stored);
-        lessons.new.extend(BatchMember::of(&linked, &passages));
-        let similar = possibly_outdated(&linked, &stored);
-        PreparedLesson::New { memory: Box::new(linked), passages, sources: memory.derived_from, similar }
     }
 
     /// Makes the revisions of the memories that the lessons confirm or update.
-    async fn revisions_for(&self, lessons: LessonBatch, deadline: Deadline) -> Vec<Record> {
-        if lessons.changed.is_empty() {
+    async fn revisions_for(&self, lessons: LessonBatch, mut more: MorePassages, deadline: Deadline) -> Vec<Record> {
+        let changes = lessons.into_changes();
+        if changes.is_empty() {
             return Vec::new();
         }
-        let ids = lessons.changed.keys().copied().collect();
         // Passages that cannot be read are made anew.
-        let mut stored = self.store.passages(ids, deadline).await.unwrap_or_default();
+        let mut stored = self.store.passages(changes.keys().copied().collect(), deadline).await.unwrap_or_default();
         let (now, mut records) = (self.clock.now(), Vec::new());
-        for (id, Changed { before, after, more }) in lessons.changed {
-            if after == before {
-                continue;
-            }
-            let passages = with_more(stored.remove(&id).unwrap_or_default(), more);
+        for (id, MemoryChange { after, .. }) in changes {
+            let passages = with_more(stored.remove(&id).unwrap_or_default(), more.remove(&id).unwrap_or_default());
             let (memory, passages) = self.with_these_or_new(after.revised(now), passages, deadline).await;
             records.push(Record::Revision { memory, passages });
         }

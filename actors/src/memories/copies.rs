@@ -28,8 +28,8 @@ pub struct PromotedCopies {
 }
 
 impl PromotedCopies {
-    /// Takes all copies as within reach, for a user whose bank it is: the user works in every workspace of the bank, and
-    /// so reads what their teams and organisations have.
+    /// Takes all copies as within reach, for a user whose bank it is: the user works in every workspace of the bank,
+    /// and so reads what their teams and organisations have.
     #[must_use]
     pub fn in_own_bank(mut self) -> Self {
         self.within_reach.append(&mut self.out_of_reach);

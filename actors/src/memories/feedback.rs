@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::evidence::feedback::{FeedbackRequest, Reported};
 use reasoning_bank_domain::evidence::report::Report;
+use reasoning_bank_domain::learning::lesson::LessonBatch;
 use reasoning_bank_domain::learning::recording::reported_lessons;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
@@ -13,7 +14,7 @@ use reasoning_bank_domain::memory::workspace::Workspace;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::compare::{LessonBatch, PreparedLesson};
+use super::compare::PreparedLesson;
 use super::learn::{PendingIds, ids};
 use super::merge_sources::LessonSources;
 use super::overrule::Overruled;
@@ -95,15 +96,14 @@ impl MemoriesHandle {
         }
         let signals = report.with_words(signals);
         let concerned = self.with_evidence(report.concerned(&signals), workspace, deadline).await?;
-        let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
+        let mut batch = Batch::new();
         batch.extend(trace.clone().map(if report.begins { Record::Trace } else { Record::Verdict }));
         batch.extend(overruled.revisions);
         batch.extend(decided);
         batch.extend(revisions);
         batch.extend(prepared.into_iter().filter_map(PreparedLesson::into_record));
         batch.extend(signals.iter().cloned().map(Record::Signal));
-        let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(workspace);
+        let committed = self.workspaces.commit_to(workspace, &self.store, batch, deadline).await?;
         let learned = pending.committed(committed);
         let stored = trace.filter(|trace| trace.source == TraceSource::Reported);
         if let Some(corrected) = stored.and_then(|trace| trace.corrected(&told, &ids(&learned))) {

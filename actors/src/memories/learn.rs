@@ -1,7 +1,7 @@
 //! Keeping what a solve, a session or an exchange leaves: lessons, and the trace or the job that they came from.
 
 use reasoning_bank_domain::learning::job::Job;
-use reasoning_bank_domain::learning::lesson::{Lesson, LessonOrigin, memories_of};
+use reasoning_bank_domain::learning::lesson::{Lesson, LessonBatch, LessonOrigin, memories_of};
 use reasoning_bank_domain::memory::Learned;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::note::Note;
@@ -11,9 +11,9 @@ use reasoning_bank_domain::solve::agent_loop::RunRecord;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::compare::{LessonBatch, PreparedLesson};
+use super::compare::PreparedLesson;
 use super::merge_sources::LessonSources;
-use crate::conflict::retry_on_conflict;
+use crate::conflict::{is_last, retry_on_conflict};
 use crate::error::Error;
 use crate::ports::{Committed, Record};
 use crate::runtime::Deadline;
@@ -53,22 +53,20 @@ impl MemoriesHandle {
     ) -> Result<StoredLessons, Error> {
         let (memories, notes) = memories_of(run.lessons, &run.origin, &run.injected, |_| Uuid::now_v7().into());
         let (prepared, revisions) =
-            self.prepare(memories, LessonBatch::default().on_try(tries), deadline.halfway()).await;
+            self.prepare(memories, LessonBatch::default().on_last_try(is_last(tries)), deadline.halfway()).await;
         let pending = PendingIds::of(&prepared);
         let mut trace = run.trace;
         let trace_id = trace.trace_id;
         trace.scrub();
         trace.memory_items = ids(&pending.learned);
         let Resolved { workspace, .. } = begun;
-        let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace)), Record::Trace(trace.clone())];
+        let mut batch = vec![Record::Trace(trace.clone())];
         let sources: Vec<LessonSources> = prepared.iter().map(LessonSources::of).collect();
         batch.extend(prepared.into_iter().filter_map(PreparedLesson::into_record));
         batch.extend(revisions);
         let used: Vec<MemoryId> = run.signals.iter().map(|signal| signal.memory_id).collect();
         batch.extend(run.signals.into_iter().map(Record::Signal));
-        self.workspaces.still_there(begun, deadline).await?;
-        let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(workspace);
+        let committed = self.workspaces.commit_if_there(begun, &self.store, batch, deadline).await?;
         if let Some(session) = &run.session {
             self.sessions.left(&workspace.id, session, trace_id).await;
         }
@@ -96,8 +94,9 @@ impl MemoriesHandle {
         let (memories, notes) = memories_of(lessons, origin, &PromptMemories::default(), |n| job.memory_id(n));
         let confirms = origin.confirms();
         let try_to_store = async |tries| {
-            let (mut prepared, mut revisions) =
-                self.prepare(memories.clone(), LessonBatch::default().on_try(tries), deadline.halfway()).await;
+            let (mut prepared, mut revisions) = self
+                .prepare(memories.clone(), LessonBatch::default().on_last_try(is_last(tries)), deadline.halfway())
+                .await;
             if !confirms {
                 prepared.retain(|prepared| prepared.reinforces().is_none());
                 revisions.clear();
@@ -105,7 +104,8 @@ impl MemoriesHandle {
             let pending = PendingIds::of(&prepared);
             let job = done(pending.learned.clone(), notes.clone());
             let mut batch = vec![Record::Job(job.clone())];
-            batch.extend(prepared.into_iter().filter_map(PreparedLesson::into_record).map(|record| match record {
+            let records = prepared.into_iter().filter_map(|prepared| prepared.into_record_of(job.source.as_deref()));
+            batch.extend(records.map(|record| match record {
                 Record::Memory { memory, passages, confirm } => {
                     Record::Memory { memory, passages, confirm: confirm.filter(|_| confirms) }
                 }

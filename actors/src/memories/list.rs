@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
-use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules, Visibility};
+use reasoning_bank_domain::episode::EpisodeFilter;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::trace::{Trace, TraceSummary, Traces};
 use reasoning_bank_domain::memory::workspace::Workspace;
@@ -91,9 +91,8 @@ impl MemoriesHandle {
     ) -> Result<Traces, Error> {
         check_range("limit", limit, 1..=MAX_LISTED)?;
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
-        let visible = vec![Visibility::Active, Visibility::Archived];
-        let filter = EpisodeFilter::of(workspace.id, LifecycleRules::default(), self.clock.now());
-        let mut rows = self.store.episodes(EpisodeFilter { visible, ..filter }, after, limit + 1, deadline).await?;
+        let filter = EpisodeFilter::of_any_age(workspace.id, self.clock.now());
+        let mut rows = self.store.episodes(filter, after, limit + 1, deadline).await?;
         let next = cut_to(limit, &mut rows).map(|last| last.trace.trace_id);
         Ok(Traces { traces: rows.iter().map(|row| TraceSummary::of(&row.trace)).collect(), next })
     }

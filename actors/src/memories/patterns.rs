@@ -56,12 +56,8 @@ impl MemoriesHandle {
         memory.validate()?;
         let id = memory.id;
         let confirm = Some(Uuid::now_v7().into());
-        let batch = vec![
-            Record::Workspace(self.workspaces.registration(&workspace)),
-            Record::Memory { memory, passages: Vec::new(), confirm },
-        ];
-        let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(&workspace);
+        let batch = vec![Record::Memory { memory, passages: Vec::new(), confirm }];
+        let committed = self.workspaces.commit_to(&workspace, &self.store, batch, deadline).await?;
         let stored = committed.memories.first().copied().map_or(id, MemoryCommit::id);
         Ok(PatternAdded { pattern_id: stored, is_new: stored == id, redactions: removed.redactions })
     }

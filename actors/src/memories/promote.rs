@@ -169,16 +169,11 @@ impl MemoriesHandle {
         let promoted = |id: MemoryId, created: bool| Promoted { id, promoted_from: memory.id, scope, created };
         let (copy, passages) = self.with_passages(copy, memory, deadline).await?;
         let confirm = Some(promotion::confirmation_id(memory, scope));
-        let mut batch = vec![
-            Record::Workspace(self.workspaces.registration(workspace)),
-            Record::Memory { memory: copy, passages, confirm },
-        ];
+        let mut batch = vec![Record::Memory { memory: copy, passages, confirm }];
         let marks = [promotion::mark_id(memory.id, scope, workspace), Some(promotion::copy_mark_id(new))];
         let mark = |id| Signal::new(id, memory.id, workspace.id.clone(), SignalKind::Promoted, now);
         batch.extend(marks.into_iter().flatten().map(mark).map(Record::Signal));
-        self.workspaces.still_there(begun, deadline).await?;
-        let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(workspace);
+        let committed = self.workspaces.commit_if_there(begun, &self.store, batch, deadline).await?;
         Ok(match committed.memories.first() {
             Some(MemoryCommit::Reinforced(existing)) => promoted(*existing, false),
             _ => promoted(new, true),

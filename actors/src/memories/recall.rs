@@ -226,12 +226,12 @@ impl MemoriesHandle {
         if aim != Aim::Prompt && has_found {
             notes.extend(self.cut_irrelevant(&mut ranking, &search, request.min_relevance, mode));
         }
-        let room = if aim == Aim::Prompt {
+        let placement = if aim == Aim::Prompt {
             WarningPlacement::Beside(PromptMemories::MAX_WARNINGS)
         } else {
             WarningPlacement::Within
         };
-        ranking.shorten(search.n, search.asked.signature.as_ref(), room);
+        ranking.shorten(search.n, search.asked.signature.as_ref(), placement);
         let told = ranking.entries.iter().filter(|entry| aim == Aim::Explanation || entry.cut.is_none());
         let rows = self.store.get(told.map(|entry| entry.facts.id).collect(), deadline).await?;
         let mut bodies: HashMap<MemoryId, Memory> = rows.into_iter().map(|row| (row.memory.id, row.memory)).collect();
@@ -241,7 +241,7 @@ impl MemoriesHandle {
             bodies.extend(rows.into_iter().map(|row| (row.memory.id, row.memory)));
         }
         ranking.newest_first(|id| bodies.get(&id));
-        ranking.shorten(search.n, search.asked.signature.as_ref(), room);
+        ranking.shorten(search.n, search.asked.signature.as_ref(), placement);
         ranking.fit(request.max_tokens, |id| bodies.get(&id));
         notes.extend(over_tokens(&ranking));
         let limitation = self.store.limitation();

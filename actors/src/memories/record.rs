@@ -1,6 +1,7 @@
 //! Keeping a lesson that a caller gives.
 
 use reasoning_bank_domain::evidence::confidence::{Evidence, confidence};
+use reasoning_bank_domain::learning::lesson::LessonBatch;
 use reasoning_bank_domain::learning::recording::{RecordRequest, named_sources, with_sources};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::Workspace;
@@ -10,10 +11,9 @@ use reasoning_bank_domain::safety::secrets::Removed;
 use uuid::Uuid;
 
 use super::MemoriesHandle;
-use super::compare::LessonBatch;
 use super::merge_sources::LessonSources;
 use super::supersede::SaidBy;
-use crate::conflict::retry_on_conflict;
+use crate::conflict::{is_last, retry_on_conflict};
 use crate::error::Error;
 use crate::ports::{MemoryCommit, Record};
 use crate::runtime::Deadline;
@@ -46,10 +46,10 @@ impl MemoriesHandle {
         let linked = self.linked_to(&older, &memory, deadline).await?;
         let replaced: Vec<MemoryId> = supersedes.iter().copied().chain(linked.iter().map(|memory| memory.id)).collect();
         memory = replaced.iter().fold(memory, |memory, older| memory.replacing(*older));
-        let mut batch = vec![Record::Workspace(self.workspaces.registration(workspace))];
+        let mut batch = Vec::new();
         let facts = Facts::from(&memory);
         let (mut near, mut sources, mut updates, mut similar) = (None, Vec::new(), Vec::new(), Vec::new());
-        let lessons = LessonBatch::default().on_try(tries).replacing(&replaced);
+        let lessons = LessonBatch::default().on_last_try(is_last(tries)).replacing(&replaced);
         let (prepared, revisions) = self.prepare(vec![memory], lessons, deadline).await;
         batch.extend(revisions);
         for learned in prepared {
@@ -68,8 +68,7 @@ impl MemoriesHandle {
         }
         let newer = near.unwrap_or(facts.id);
         batch.extend(self.superseding(&older, &linked, newer, &said_by, deadline).await?);
-        let committed = self.store.commit(batch, deadline).await?;
-        self.workspaces.registered(workspace);
+        let committed = self.workspaces.commit_to(workspace, &self.store, batch, deadline).await?;
         let superseded = self.replaced(&older, workspace, deadline).await?;
         let existing = near.or(match committed.memories.first() {
             Some(MemoryCommit::Reinforced(id)) => Some(*id),

@@ -274,7 +274,14 @@ impl MemoriesHandle {
                 self.said(memory, SignalKind::Superseded, &said_by, words)
             })
             .collect();
-        batch.extend(self.revisions(decided, deadline).await?);
+        // A memory that no longer outdates another one does not name it any more.
+        let before = |after: &Memory| reported.iter().copied().find(|memory| memory.id == after.id);
+        let ended: Vec<(&Memory, Option<&Memory>)> =
+            decided.iter().filter_map(|after| Some((before(after)?, Some(after)))).collect();
+        let mut newer = self.left_behind(&ended, deadline).await?.changed;
+        let is_decided = |id: MemoryId| decided.iter().any(|memory| memory.id == id);
+        newer.retain(|memory| !revised_elsewhere.contains(&memory.id) && !is_decided(memory.id));
+        batch.extend(self.revisions(decided.into_iter().chain(newer).collect(), deadline).await?);
         Ok(batch)
     }
 

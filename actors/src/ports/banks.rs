@@ -37,8 +37,8 @@ pub trait BankDirectories: Send + Sync + 'static {
     /// Lists the memory banks that were ever opened for writing.
     fn list(&self) -> io::Result<Vec<BankKey>>;
 
-    /// Lets a memory bank live in a folder of the checkouts of its workspace, named relative to their root. A checkout that
-    /// does not have it goes on with the folder that the bank had before, where that is there.
+    /// Lets a memory bank live in a folder of the checkouts of its workspace, named relative to their root. A checkout
+    /// that does not have it goes on with the folder that the bank had before, where that is there.
     fn adopt(&self, key: &BankKey, folder: &Path) -> io::Result<()>;
 
     /// Removes a memory bank with its records, but never an adopted folder.

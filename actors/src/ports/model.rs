@@ -88,6 +88,21 @@ pub enum ModelError {
 }
 
 impl ModelError {
+    /// Tells whether a failed call may have cost tokens although nobody said so. Otherwise no request was sent, or none
+    /// was accepted, or the provider said what it cost.
+    pub fn may_have_cost(&self) -> bool {
+        match self {
+            Self::Transient { .. } | Self::TimedOut | Self::Cancelled => true,
+            Self::TooLate { reason, .. } => reason.may_have_cost(),
+            Self::RateLimited { .. }
+            | Self::CircuitOpen { .. }
+            | Self::Refused(_)
+            | Self::KeyRejected(_)
+            | Self::InvalidOutput(_)
+            | Self::NoModel => false,
+        }
+    }
+
     /// Returns the error with what the provider said changed by `change`.
     pub fn map_text(self, change: impl FnOnce(String) -> String) -> Self {
         match self {

@@ -34,8 +34,8 @@ pub enum OpenedLog {
 }
 
 pub trait WorkingLog: Send {
-    /// Appends lines, of which all or none are there afterwards, and with `sync` returns when they are on the disk. False
-    /// where the log was removed, as the deletion of its workspace does. `lines` has no line end after the last.
+    /// Appends lines, of which all or none are there afterwards, and with `sync` returns when they are on the disk.
+    /// False where the log was removed, as the deletion of its workspace does. `lines` has no line end after the last.
     fn append(&mut self, lines: &str, sync: bool) -> io::Result<bool>;
 
     /// Returns when everything that was appended is on the disk. False where the log was removed.

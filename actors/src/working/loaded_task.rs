@@ -77,8 +77,8 @@ impl LoadedTask {
         self.is_synced
     }
 
-    /// Carries out operations, or none of them where one is not possible. Where there are none, it still says whether the
-    /// task is there.
+    /// Carries out operations, or none of them where one is not possible. Where there are none, it still says whether
+    /// the task is there.
     pub(super) fn apply_all(&mut self, operations: Vec<Operation>, at: Timestamp) -> Result<WorkingChange, Error> {
         if operations.is_empty() {
             return if self.log.is_there().map_err(unusable)? { Ok(WorkingChange::default()) } else { Err(gone()) };

@@ -1,7 +1,7 @@
 //! The changes of a workspace as a whole: list, look, name, trust, move, empty, delete.
 
 use jiff::Timestamp;
-use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules, Visibility};
+use reasoning_bank_domain::episode::{EpisodeFilter, Visibility};
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceDetail, check_name};
 use reasoning_bank_domain::safety::secrets::Scrub;
 
@@ -112,7 +112,7 @@ impl WorkspacesHandle {
         let filter = EpisodeFilter {
             until: Some(before),
             visible: Visibility::ALL.into(),
-            ..EpisodeFilter::of(workspace, LifecycleRules::default(), before)
+            ..EpisodeFilter::of_any_age(workspace, before)
         };
         Ok(self.store.count_episodes(filter, deadline).await?.values().sum())
     }

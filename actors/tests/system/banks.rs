@@ -30,7 +30,7 @@ fn deadline() -> Deadline {
     Deadline::after(Duration::from_secs(20))
 }
 
-async fn activate(system: &SystemHandle) -> ActivatedBank {
+pub(super) async fn activate(system: &SystemHandle) -> ActivatedBank {
     activate_at(system, own()).await
 }
 
@@ -40,7 +40,7 @@ async fn activate_at(system: &SystemHandle, place: BankLocation) -> ActivatedBan
     system.banks.activate(request, deadline()).await.unwrap()
 }
 
-async fn try_update(system: &SystemHandle, n: u64) -> Result<UpdatedBank, Error> {
+pub(super) async fn try_update(system: &SystemHandle, n: u64) -> Result<UpdatedBank, Error> {
     let request = UpdateBank { conversation_id: Some("talk".into()), update_count: Some(n), ..saying(&said(n)) };
     system.banks.update(request, deadline()).await
 }
@@ -55,11 +55,11 @@ fn saying(content: &str) -> UpdateBank {
     }
 }
 
-fn said(n: u64) -> String {
+pub(super) fn said(n: u64) -> String {
     format!("I prefer answer number {n} because it is the shortest of all.")
 }
 
-fn times(bank: &ActivatedBank, text: &str) -> usize {
+pub(super) fn times(bank: &ActivatedBank, text: &str) -> usize {
     bank.content.values().map(|file| file.matches(text).count()).sum()
 }
 

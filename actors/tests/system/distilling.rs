@@ -136,6 +136,22 @@ async fn a_job_names_the_memory_that_its_lesson_confirmed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_client_that_names_several_sessions_is_one_source_of_evidence() {
+    let system = Bank::default().open(distilling(|| Ok(LESSONS.into())), 100_000).await;
+    let handle = system.handle();
+    let first = queued(&handle, session("search")).await;
+    let id = in_state(&handle, first, JobState::Done).await.result.unwrap().learned[0].id;
+    for name in ["orders", "carts", "bills"] {
+        let (source, work) = (Some("process 7".to_owned()), session(name));
+        let queued = handle.distiller.queue_from(source, work, &project(), soon()).await.unwrap();
+        in_state(&handle, queued.job_id, JobState::Done).await;
+    }
+    let row = handle.store.get(vec![id], soon()).await.unwrap().remove(0);
+    assert_eq!(row.evidence.count(SignalKind::Confirmed), 1);
+    system.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_same_session_again_is_the_same_job_and_nobody_elses() {
     let model = distilling(|| Ok(LESSONS.into()));
     let system = Bank::default().open(model.clone(), 100_000).await;
@@ -346,6 +362,7 @@ async fn an_exchange_worth_keeping_is_left_to_a_model_where_it_may_be_asked_and_
         session: Some("s".into()),
         asked_first: None,
         said_next: None,
+        at: None,
     };
     let worth = "Cargo compares modification times, and git renews them on checkout, because every file is written \
         again. Use a target directory for each branch:\n\n```sh\nexport CARGO_TARGET_DIR=target/$branch\n```\n\nThen \

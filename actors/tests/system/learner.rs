@@ -29,6 +29,7 @@ fn exchange(question: &str, answer: &str) -> Exchange {
         session: Some("session-1".into()),
         asked_first: None,
         said_next: None,
+        at: None,
     }
 }
 

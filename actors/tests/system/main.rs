@@ -10,6 +10,7 @@ mod distilling;
 mod editing;
 mod faults;
 mod feedback;
+mod filing;
 mod genealogy;
 mod growing_episodes;
 mod health;

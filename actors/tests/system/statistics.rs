@@ -53,7 +53,7 @@ async fn it_says_what_the_bank_holds_and_what_the_process_did() {
     let names: Vec<&str> = statistics.actors.iter().map(|actor| actor.name.as_str()).collect();
     assert_eq!(
         names,
-        ["store", "cache", "workspaces", "matts", "judge", "agents", "learner", "usage", "working", "banks"]
+        ["store", "cache", "workspaces", "matts", "judge", "usage", "banks", "working", "learner", "agents"]
     );
     assert!(statistics.actors.iter().all(|actor| actor.status == ActorStatus::Running && actor.queue == 0));
     let embedder = &statistics.embedder;

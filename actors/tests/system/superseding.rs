@@ -161,6 +161,30 @@ async fn the_newer_one_is_shown_even_where_it_would_have_no_place() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn similar_words_of_one_who_is_trusted_less_lower_no_trust() {
+    let world = world(good_model()).await;
+    let of = |trust, content| RecordRequest { trust, ..port(content) };
+    let old = record(&world, of(Trust::User, OLD)).await.id;
+    record(&world, of(Trust::Agent, "The payment service listens on port 7070.")).await;
+    let new = record(&world, of(Trust::User, NEW)).await;
+    let trust = world.handle.memories.show(new.id, &project(), soon()).await.unwrap().memory.trust;
+    assert_eq!(trust, Trust::User, "it is the user's own word");
+    assert!(new.similar.iter().any(|similar| similar.id == old), "what it may replace is told: {:?}", new.similar);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_on_the_older_one_alone_leaves_neither_with_the_link() {
+    let world = world(good_model()).await;
+    let (old, new) = linked(&world).await;
+    helped(&world, &[old], "another").await;
+    assert_eq!(world.handle.memories.open_links(&project(), 10, soon()).await.unwrap().1, 0);
+    let named = world.memories().await.into_iter().find(|memory| memory.id == new).unwrap().succession.replaces;
+    assert_eq!(named, [], "the newer one does not say that it replaces it");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn reports_decide_about_links() {
     let world = world(good_model()).await;
     let (old, new) = linked(&world).await;

@@ -153,25 +153,27 @@ pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange
     let mut text = text.to_owned();
     let before = original.map(parse).transpose()?;
     for change in changes {
-        let (section, name) = match change {
-            ConfigChange::Entry { section, name, .. } => (section, name),
+        let (section, name, value) = match change {
+            ConfigChange::Entry { section, name, value } => (section, name, value),
             ConfigChange::Element { section, .. } => {
                 text = without_elements(&text, before.as_ref(), section)?;
                 continue;
             }
             ConfigChange::Lines(_) => continue,
         };
-        let replaced = before.as_ref().and_then(|before| find(before, section)?.get(name)?.value());
-        match replaced.and_then(|value| read(&value)) {
-            Some(value) => {
-                let root = parse(&text)?;
-                if let Some(property) = find(&root, section).and_then(|map| map.get(name)) {
-                    property.set_value(input(&value));
-                    text = root.to_string();
-                }
-            }
-            None => text = without_property(&text, section, name)?,
-        }
+        // The text of what was replaced may have what we never write, such as null, and comments.
+        let replaced = match original {
+            Some(original) => value_range(original, section, name)?.map(|range| &original[range.start..range.end]),
+            None => None,
+        };
+        let has_others = find(&parse(&text)?, section).is_some_and(|map| map.properties().len() > 1);
+        text = match (replaced, value_range(&text, section, name)?) {
+            (Some(replaced), Some(own)) => format!("{}{replaced}{}", &text[..own.start], &text[own.end..]),
+            (Some(_), None) => text,
+            // What stands beside it may need it, such as a version.
+            (None, _) if value.is_the_users() && has_others => text,
+            (None, _) => without_property(&text, section, name)?,
+        };
         text = without_empty_maps(text, before.as_ref(), section)?;
     }
     Ok(text)
@@ -231,6 +233,14 @@ fn without_property(text: &str, section: &[String], name: &str) -> Result<String
         let map = section.iter().try_fold(top, |map, part| map.get_object(part))?;
         map.get(name).map(|property| property.range)
     })
+}
+
+/// Returns where the value of a property stands.
+fn value_range(text: &str, section: &[String], name: &str) -> Result<Option<Range>, ConfigEditError> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options()).map_err(|error| no_json(&error))?;
+    let Some(top) = parsed.value.as_ref().and_then(|value| value.as_object()) else { return Ok(None) };
+    let map = section.iter().try_fold(top, |map, part| map.get_object(part));
+    Ok(map.and_then(|map| map.get(name)).map(|property| property.value.range()))
 }
 
 /// Cuts out what `find` finds, with the comma and the line that are only its own.

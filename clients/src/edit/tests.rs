@@ -60,6 +60,16 @@ fn what_the_owner_added_since_stays_and_what_he_had_under_our_name_comes_back() 
 }
 
 #[test]
+fn an_entry_of_the_owner_with_what_we_never_write_comes_back_with_its_comments() {
+    let own = "{\"command\": \"old\", \"timeout\": 1.5, \"note\": null, /* mine */ \"weight\": -3}";
+    let before = format!("{{\"mcpServers\": {{\"reasoning-bank\": {own}}}}}");
+    let after = apply(ConfigFormat::Json, &before, &change(AgentClient::Cursor)).unwrap();
+    let since = after.replacen('{', "{\"added\": true, ", 1);
+    let taken = remove(ConfigFormat::Json, &since, Some(&before), &change(AgentClient::Cursor)).unwrap();
+    assert_eq!(taken, before.replacen('{', "{\"added\": true, ", 1));
+}
+
+#[test]
 fn a_section_that_is_no_map_and_a_file_that_is_no_map_are_refused() {
     for text in ["{\"mcpServers\": []}", "[]", "\"text\"", "{\"mcpServers\": {}", "{} {}"] {
         assert!(apply(ConfigFormat::Json, text, &change(AgentClient::Cursor)).is_err(), "{text}");
@@ -216,4 +226,35 @@ fn the_arguments_of_the_server_are_read_back_from_every_form() {
         "extensions:\n  reasoning-bank:\n    args:\n    - --llm\n    - 'none'\n    - mcp\n    env_keys: []\n";
     let read = server_arguments(AgentClient::Goose, ConfigFormat::Yaml, by_goose).unwrap().unwrap();
     assert_eq!(read, ["--llm", "none", "mcp"]);
+}
+
+#[test]
+fn the_version_of_a_file_of_hooks_goes_with_the_last_of_them() {
+    let written = apply(ConfigFormat::Json, "", &hooks(AgentClient::Cursor)).unwrap();
+    let backwards: Vec<ConfigChange> = hooks(AgentClient::Cursor).into_iter().rev().collect();
+    let spaced = written.replace("\"version\": 1", "\"version\":  1");
+    let rest = remove(ConfigFormat::Json, &spaced, Some(""), &backwards).unwrap();
+    assert_eq!(rest.split_whitespace().collect::<String>(), "{}");
+    let with_own =
+        written.replacen("\"sessionStart\"", "\"stop\": [{ \"command\": \"mine\" }],\n    \"sessionStart\"", 1);
+    let rest = remove(ConfigFormat::Json, &with_own, Some(""), &backwards).unwrap();
+    assert!(rest.contains("\"version\": 1") && rest.contains("\"mine\"") && !rest.contains("reasoning-bank"), "{rest}");
+}
+
+#[test]
+fn comments_and_mixed_line_ends_of_toml_stay() {
+    let own =
+        "model = \"o\"\r\n# all\n[mcp_servers.reasoning-bank]\r\n# which\r\ncommand = \"/mine\" # c1\r\nargs = []\r\n";
+    let after = apply(ConfigFormat::Toml, own, &change(AgentClient::Codex)).unwrap();
+    let expected = own.replace("\"/mine\"", "\"/bin/reasoning-bank\"");
+    // The lines that are changed are of Unix.
+    let expected = expected.replace(" # c1\r\n", " # c1\n").replace("[]\r\n", "[\"--llm\", \"none\", \"mcp\"]\n");
+    assert_eq!(after, expected);
+}
+
+#[test]
+fn a_list_of_plain_words_in_yaml_is_read() {
+    let own = "extensions:\n  reasoning-bank:\n    cmd: old\n    env_keys: [A, 'B'] # mine\n";
+    let after = apply(ConfigFormat::Yaml, own, &change(AgentClient::Goose)).unwrap();
+    assert!(after.contains("env_keys: [\"A\", \"B\"]\n"), "{after}");
 }

@@ -39,7 +39,7 @@ fn put(map: &mut dyn TableLike, name: &str, value: &ConfigValue) -> bool {
             let value = value.united(name, old.as_ref());
             let stays = value.is_the_users() && own.contains_key(name);
             if !stays && !old.is_some_and(|old| old.is_same(&value)) {
-                own.insert(name, item(&value));
+                set(own, name, item(&value));
                 is_changed = true;
             }
         }
@@ -50,6 +50,18 @@ fn put(map: &mut dyn TableLike, name: &str, value: &ConfigValue) -> bool {
     }
     map.insert(name, item(value));
     true
+}
+
+/// Sets a value, and leaves the comments at its line and above it where they are.
+fn set(map: &mut dyn TableLike, name: &str, mut new: Item) {
+    let Some(own) = map.get_mut(name) else {
+        map.insert(name, new);
+        return;
+    };
+    if let (Item::Value(old), Item::Value(new)) = (&*own, &mut new) {
+        new.decor_mut().clone_from(old.decor());
+    }
+    *own = new;
 }
 
 pub(super) fn remove(text: &str, original: Option<&str>, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {

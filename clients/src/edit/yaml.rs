@@ -151,8 +151,8 @@ pub(super) fn entry_lists(text: &str, section: &[String], name: &str) -> Result<
                 let value = if names_program(key) {
                     text.trim_matches(['"', '\'']).into()
                 } else {
-                    let list = super::json::value(value.trim()).filter(|value| matches!(value, ConfigValue::List(_)));
-                    list.unwrap_or_else(|| ConfigValue::List(Vec::new()))
+                    let list = super::json::value(text).filter(|value| matches!(value, ConfigValue::List(_)));
+                    list.unwrap_or_else(|| plain_list(text))
                 };
                 lists.push((key.to_owned(), value));
             }
@@ -160,6 +160,13 @@ pub(super) fn entry_lists(text: &str, section: &[String], name: &str) -> Result<
         }
     }
     Ok(Some(ConfigValue::Map(lists)))
+}
+
+/// Reads a list on one line whose texts need no quotes: `[a, b]`. What is none is an empty list.
+fn plain_list(text: &str) -> ConfigValue {
+    let texts = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or_default().split(',');
+    let texts = texts.map(|text| text.trim().trim_matches(['"', '\''])).filter(|text| !text.is_empty());
+    ConfigValue::List(texts.map(ConfigValue::from).collect())
 }
 
 fn lines_of(text: &str) -> Vec<String> {

@@ -204,3 +204,19 @@ fn of_a_long_error_both_ends_are_kept() {
     assert!(error.starts_with("first") && error.ends_with("last"));
     assert_eq!(error.chars().count(), TEXT_CHARS + 1);
 }
+
+#[test]
+fn what_codex_only_reads_is_no_failure() {
+    let of = |command: &str| {
+        let input = json!({ "command": command });
+        let event =
+            json!({ "hook_event_name": "PostToolUse", "tool_input": input, "tool_response": "KeyError: 'user'" });
+        read_of(AgentClient::Codex, &event)
+    };
+    for reads in ["cat notes.md", "rg KeyError src", "cd docs && sed -n 1,40p log.txt | head -5", "git log -3"] {
+        assert_eq!(of(reads), None, "{reads}");
+    }
+    for runs in ["make", "cat input | python3 load.py", "cd app; cargo test 2>&1 | tail -5", "git push", "catalog"] {
+        assert_eq!(of(runs), failed("KeyError: 'user'"), "{runs}");
+    }
+}

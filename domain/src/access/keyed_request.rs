@@ -8,7 +8,8 @@ use uuid::Uuid;
 use crate::memory::ids::{KeyedRequestId, MemoryId, derived};
 use crate::memory::workspace::WorkspaceId;
 
-/// The one who sends a write, and what it is sent to. The same key names another write where one of these differs.
+/// What a key belongs to: the owner who sends the write, the workspace, and the route. The same key names another write
+/// where one of these differs.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyScope<'a> {
     pub owner: &'a str,

@@ -121,8 +121,8 @@ pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
     if pieces.is_empty() { bare } else { pieces }
 }
 
-/// Returns a text with a blank line in the place of each rule across the page and of each comment that has its lines for
-/// itself. Code keeps them, and so does what belongs to a list item.
+/// Returns a text with a blank line in the place of each rule across the page and of each comment that has its lines
+/// for itself. Code keeps them, and so does what belongs to a list item.
 fn without_rules_and_comments(body: &str) -> String {
     let (mut written, mut rest) = (String::with_capacity(body.len()), body);
     let mut fence: Option<String> = None;
@@ -182,7 +182,8 @@ pub(super) fn open_box(line: &str) -> Option<(usize, &str)> {
     Some((line.len() - trimmed.len() + space.start(), &trimmed[found[0].len()..]))
 }
 
-/// Returns the words of a list item that is not nested and has no box, ticked or not. None where the line is no such item.
+/// Returns the words of a list item that is not nested and has no box, ticked or not. None where the line is no such
+/// item.
 pub(super) fn item_without_box(line: &str) -> Option<&str> {
     let found = ITEM.as_ref()?.captures(line).filter(|found| found.get(1).is_none())?;
     let words = line[found[0].len()..].trim();

@@ -1,5 +1,5 @@
-//! Tasks in a file: items whose boxes are open, and under a heading such as `Next steps` those without a box until they are
-//! marked as done.
+//! Tasks in a file: items whose boxes are open, and under a heading such as `Next steps` those without a box until they
+//! are marked as done.
 
 use std::sync::LazyLock;
 

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use crate::learning::lesson::{Likeness, likeness};
+use crate::learning::lesson::{Likeness, cosine, likeness};
 use crate::memory::ids::MemoryId;
 use crate::memory::label::label_key;
 use crate::memory::{Memory, Scope, Status, hash_of_parts};
@@ -77,7 +77,6 @@ pub fn memory_merges(mut candidates: Vec<MergeCandidate>) -> Vec<MemoryMerge> {
 fn says_no_more(other: &MergeCandidate, first: &MergeCandidate) -> bool {
     let (memory, stays) = (&other.memory, &first.memory);
     let key = |label: &Option<String>| label.as_deref().map(label_key);
-    let cosine = || first.vector.iter().zip(&other.vector).map(|(a, b)| f64::from(a * b)).sum::<f64>();
     memory.succession.replaces.is_empty()
         && (stays.pinned || !memory.pinned)
         && stays.embedder.is_some()
@@ -88,7 +87,7 @@ fn says_no_more(other: &MergeCandidate, first: &MergeCandidate) -> bool {
         && memory.pattern_tags.iter().all(|tag| stays.pattern_tags.contains(tag))
         && !memory.succession.stands_beside.contains(&stays.id)
         && !stays.succession.stands_beside.contains(&memory.id)
-        && likeness(memory, stays, cosine()) == Likeness::Same
+        && likeness(memory, stays, cosine(&first.vector, &other.vector)) == Likeness::Same
 }
 
 /// Returns the memory with all that another one is found by, which it then replaces. None where there is no room.

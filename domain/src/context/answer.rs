@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::bank_section::{ContextSection, FoundSection};
 use super::entry::ContextEntry;
-use super::relevance::{is_about_task, is_excluded_by_words, is_similar};
+use super::nearness::{is_about_task, is_excluded_by_words, is_similar};
 use super::rendered::{ContextText, best_first, rendered};
 use crate::episode::{EpisodeFound, EpisodeStatus};
 use crate::memory::ids::{ContextId, MemoryId, TraceId};

@@ -7,7 +7,7 @@ use super::answer::{
     ContextEpisode, ContextMemory, ContextPattern, EPISODES_MAX, PATTERNS_MAX, WARNINGS_MAX, all_notes, distinct,
 };
 use super::entry::ContextEntry;
-use super::relevance::is_about_error;
+use super::nearness::is_about_error;
 use super::rendered::{best_first, rendered};
 use crate::episode::EpisodeFound;
 use crate::memory::ids::MemoryId;

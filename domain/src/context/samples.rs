@@ -1,8 +1,8 @@
 //! Patterns and episodes that were found, for the tests of this room.
 
 use crate::episode::{
-    EpisodeFound, EpisodeRelevance, EpisodeState, EpisodeStatus, EpisodeSummary, FailureMatch, FailureTier,
-    LifecycleRules, NewEpisode,
+    EpisodeFound, EpisodeScore, EpisodeState, EpisodeStatus, EpisodeSummary, FailureMatch, FailureTier, LifecycleRules,
+    NewEpisode,
 };
 use crate::memory::Memory;
 use crate::memory::pattern::{PatternCondition, PatternPart, PatternStage};
@@ -37,9 +37,8 @@ fn summary(n: u128) -> EpisodeSummary {
 
 /// Makes an episode that is similar to a task.
 pub(crate) fn similar(n: u128, similarity: f64) -> EpisodeFound {
-    let relevance =
-        EpisodeRelevance { semantic: 0.5 * similarity, recency: 0.2, success: 0.15, access: 0.0, domain: 0.0 };
-    EpisodeFound::by_relevance(summary(n), relevance)
+    let score = EpisodeScore { semantic: 0.5 * similarity, recency: 0.2, success: 0.15, access: 0.0, domain: 0.0 };
+    EpisodeFound::by_score(summary(n), score)
 }
 
 /// Makes an episode that met the same error.

@@ -43,6 +43,12 @@ impl EpisodeFilter {
         Self { workspace: Some(workspace), ..Self::of_all(rules, now) }
     }
 
+    /// Makes the filter that lets all episodes of a workspace through that are not deleted. The rules of ageing do not
+    /// count for it, because it shows archived episodes as well.
+    pub fn of_any_age(workspace: WorkspaceId, now: Timestamp) -> Self {
+        Self::of(workspace, LifecycleRules::default(), now).with_archived(true)
+    }
+
     /// Makes the filter that lets all episodes of all workspaces through that are neither archived nor deleted.
     pub fn of_all(rules: LifecycleRules, now: Timestamp) -> Self {
         Self {

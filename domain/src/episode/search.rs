@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::document::{EpisodeStatus, EpisodeVerdictSource};
 use super::failures::{FailureMatch, FailureTier};
 use super::lifecycle::{EpisodePhase, EpisodeState, LifecycleRules};
-use super::relevance::EpisodeRelevance;
+use super::score::EpisodeScore;
 use crate::memory::ids::TraceId;
 use crate::memory::trace::{FailureAnalysis, Trace, TraceSource};
 use crate::note::Note;
@@ -100,7 +100,7 @@ impl EpisodeSummary {
 pub struct FoundBecause {
     /// The parts of the score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub score: Option<EpisodeRelevance>,
+    pub score: Option<EpisodeScore>,
     /// The way in which the failure is like the one that was met.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureTier>,
@@ -134,16 +134,16 @@ impl EpisodeFound {
     }
 
     /// Makes an answer that is in the order of its score.
-    pub fn by_relevance(episode: EpisodeSummary, relevance: EpisodeRelevance) -> Self {
-        let EpisodeRelevance { semantic, recency, success, access, domain } = relevance;
+    pub fn by_score(episode: EpisodeSummary, score: EpisodeScore) -> Self {
+        let EpisodeScore { semantic, recency, success, access, domain } = score;
         let reason = format!(
             "similarity {semantic:.2}, recency {recency:.2}, success {success:.2}, access {access:.2}, domain {domain:.2}"
         );
         Self {
             episode,
-            score: Some(relevance.score()),
+            score: Some(score.total()),
             failure: None,
-            why: FoundBecause { score: Some(relevance), reason, ..FoundBecause::default() },
+            why: FoundBecause { score: Some(score), reason, ..FoundBecause::default() },
         }
     }
 

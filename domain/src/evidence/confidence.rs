@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::fading::days_between;
 use crate::memory::signal::{Signal, SignalKind, logit};
 use crate::memory::trace::Outcome;
 use crate::memory::{Facts, SourceType};
@@ -90,12 +91,6 @@ pub fn confidence(memory: &Facts, evidence: &Evidence, now: Timestamp) -> f64 {
     let units = (idle_days - DECAY_STARTS_AFTER_DAYS).max(0.0) / DECAY_UNIT_DAYS;
     let decayed = fresh + units * logit(DECAY_FROM_EVEN_ODDS);
     sigmoid(decayed.max(fresh.min(logit(DECAY_FLOOR))))
-}
-
-/// Returns the days between two times. They are zero where `to` is earlier, because the clocks of several machines
-/// disagree.
-pub fn days_between(from: Timestamp, to: Timestamp) -> f64 {
-    ((to.as_millisecond() - from.as_millisecond()) as f64 / 86_400_000.0).max(0.0)
 }
 
 fn sigmoid(x: f64) -> f64 {

@@ -1,5 +1,6 @@
 //! Genealogy: which memories a memory was learned from, and which were learned from it. The caller loads them,
-//! `lineage` knows who came from whom, and `draw` draws the graph.
+//! `lineage` knows who came from whom, `cycles` finds memories that would come from themselves, `merge_sources` says
+//! which sources a memory has that is learned again, and `draw` draws the graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,6 +4,10 @@
 //!
 //! The answer is taken apart into sentences and code. What is no knowledge is set aside: greetings, reports of work
 //! done, announcements, questions back, refusals, output of programs. What remains must still be enough by itself.
+//!
+//! `blocks` cuts an answer into pieces, `classify` tells what a sentence does by the cues of `words`, and `analysis` is
+//! the answer with both. `assess` decides whether an exchange is worth keeping. `extract` makes the lesson, `describe`
+//! its title, and `draft` the memory that is compared with the bank.
 
 mod analysis;
 mod assess;
@@ -281,6 +285,7 @@ fn as_memory(
         }),
         task: shortened(&exchange.whole_question(), TASK_MAX_CHARS),
         source_session: exchange.session.clone(),
+        valid_from: exchange.at.filter(|said| *said < at),
         pattern_tags: lesson.pattern_tags,
         domain_category: domain,
         ..Memory::new(NewMemory {

@@ -75,6 +75,14 @@ impl Objections {
         wrong
     }
 
+    /// Tells whether somebody may have found the answer of the exchange at `n` wrong: what was said next neither asks,
+    /// nor praises, nor goes along with it.
+    pub(super) fn is_in_doubt(exchanges: &[Exchange], n: usize) -> bool {
+        let next = exchanges.get(n + 1).filter(|next| next.session == exchanges[n].session);
+        let said = exchanges[n].said_next.as_deref().or(next.map(|next| next.question.as_str()));
+        said.is_some_and(|said| !lets_stand(said))
+    }
+
     /// Tells whether an objection takes back the answer of the exchange at `n`.
     pub(super) fn has_taken_back(&self, n: usize) -> bool {
         self.taken_back[n]
@@ -127,6 +135,15 @@ fn goes_along(message: &str) -> bool {
         let rest = phrases::GOES_ALONG.replace_all(message, " ");
         rest.trim_matches(|c: char| !c.is_alphanumeric()).is_empty() || only_carries_on(&rest)
     }
+}
+
+/// Tells whether a message that takes nothing back surely finds nothing wrong with the answer before it.
+fn lets_stand(message: &str) -> bool {
+    let praises = |sentence: &String| says(&phrases::PRAISE, sentence, |_| true);
+    message.contains(['?', '？'])
+        || goes_along(message)
+        || phrases::NO_WITH_THANKS.is_match(message)
+        || read_sentences(message).iter().any(praises)
 }
 
 fn is_correction(message: &str) -> bool {
@@ -208,7 +225,7 @@ mod tests {
 
     fn answered(question: &str, answer: &str) -> Exchange {
         let (question, answer) = (question.into(), answer.into());
-        Exchange { question, answer, session: None, asked_first: None, said_next: None }
+        Exchange { question, answer, session: None, asked_first: None, said_next: None, at: None }
     }
 
     fn memory() -> Exchange {
@@ -271,6 +288,20 @@ mod tests {
     }
 
     #[rstest]
+    #[case("Thanks, that works", false)]
+    #[case("ok, thanks", false)]
+    #[case("How do I read the logs?", false)]
+    #[case("The rows of March are there twice.", true)]
+    #[case("Write the release notes.", true)]
+    fn an_answer_is_in_doubt_where_what_was_said_next_does_not_let_it_stand(#[case] next: &str, #[case] doubt: bool) {
+        assert_eq!(Objections::is_in_doubt(&[memory(), answered(next, "a")], 0), doubt, "{next}");
+        let unanswered = Exchange { said_next: Some(next.into()), ..memory() };
+        assert_eq!(Objections::is_in_doubt(&[unanswered], 0), doubt, "{next}");
+        let of_another = Exchange { session: Some("another".into()), ..answered(next, "a") };
+        assert!(!Objections::is_in_doubt(&[memory(), of_another], 0));
+    }
+
+    #[rstest]
     #[case("ok, thanks", true)]
     #[case("Thank you so much! I will try that tomorrow.", true)]
     #[case("Okay, merged.", true)]
@@ -320,6 +351,18 @@ mod tests {
     #[case("No. The index starts at one.")]
     #[case("Thanks. It still fails with the same error.")]
     #[case("It is not fixed, the same error comes.")]
+    #[case("It got worse.")]
+    #[case("Actually, that made it slower.")]
+    #[case("Hmm, the workers still run out of connections.")]
+    #[case("Still nothing.")]
+    #[case("The error is back.")]
+    #[case("This brought down the database in staging.")]
+    #[case("You misunderstood: the rows are skipped, not the files.")]
+    #[case("I don't think that's the cause.")]
+    #[case("Now I get FATAL: too many connections")]
+    #[case("That setting does not exist in our version.")]
+    #[case("We can't restart it, do it differently.")]
+    #[case("Use a queue instead of the lock.")]
     fn what_takes_an_answer_back(#[case] message: &str) {
         assert!(is_correction(message), "{message}");
     }
@@ -422,6 +465,13 @@ mod tests {
     #[case("不用了，谢谢。")]
     #[case("Once it fails, write the row to the log.")]
     #[case("Add a test for the same error in the parser.")]
+    #[case("Thanks, that works")]
+    #[case("Thanks! Now I get a KeyError in the next step.")]
+    #[case("Now I get it.")]
+    #[case("I don't know the reason for the lock.")]
+    #[case("I am still reading it.")]
+    #[case("What do I do if it still hangs?")]
+    #[case("Great, it got faster and nothing is missing.")]
     fn what_is_no_objection_though_it_has_the_words_of_one(#[case] message: &str) {
         assert!(!is_correction(message), "{message}");
     }

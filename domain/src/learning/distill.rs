@@ -12,31 +12,24 @@ use crate::learning::transcript::{self, Exchange};
 use crate::memory::signature::mentioned;
 use crate::memory::trace::Outcome;
 use crate::memory::{LESSON_CONTENT_MAX_CHARS, MemoryOutcome, SourceType};
-use crate::prompt::Purpose;
-use crate::prompt::{self, Prompt, Prompts, Template};
-use crate::text::tokens;
+use crate::prompt::{self, Prompt, Prompts, Purpose, Template, prompt_tokens_within, question_tokens};
 
 /// The most lessons from a session.
 const MAX_FROM_SESSION: usize = 5;
 /// The most lessons from an exchange.
 const MAX_FROM_EXCHANGE: usize = 2;
-/// The most calls for one question: an answer that does not have its form is asked for again.
-const CALLS: u64 = 2;
-/// The number of tokens that an endpoint may add to a call, or by which its count may differ from ours.
-const MARGIN: u64 = 500;
 /// A prompt below this many tokens holds too little of a session to learn from.
 const LEAST_PROMPT_TOKENS: u64 = 1_000;
 
-/// One question to a model, and how many tokens it may take at most, by our own count.
+/// One question to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LessonQuestion {
     pub purpose: Purpose,
     pub prompt: Prompt,
-    pub tokens: u64,
 }
 
 /// Makes the question that a model is asked about the work. The prompt stays within `prompt_budget` tokens, and all
-/// calls with their answers within `daily_cap`. None where the tokens that are left are too few to be of use.
+/// calls with their answers within `daily_cap`. None where the tokens of a day are too few to be of use.
 pub fn question(
     prompts: &Prompts,
     work: &Work,
@@ -44,14 +37,11 @@ pub fn question(
     max_output_tokens: u32,
     daily_cap: u64,
 ) -> Option<LessonQuestion> {
-    let (purpose, answer) = (purpose_of(work), u64::from(max_output_tokens));
+    let purpose = purpose_of(work);
     let for_prompt = prompt_tokens(purpose, prompt_budget, max_output_tokens, daily_cap)?;
-    let for_repair = repair_tokens(purpose);
-    let budget = usize::try_from(for_prompt).unwrap_or(prompt_budget);
-    let prompt = prompt_of(prompts, work, budget);
-    let asked = tokens::estimate(&prompt.instructions) + tokens::estimate(&prompt.input);
-    let tokens = CALLS * (asked as u64 + for_repair + answer);
-    Some(LessonQuestion { purpose, prompt, tokens: tokens.min(daily_cap) })
+    let prompt = prompt_of(prompts, work, usize::try_from(for_prompt).unwrap_or(prompt_budget));
+    let most = question_tokens(purpose, &prompt.instructions, &prompt.input, max_output_tokens);
+    (most <= daily_cap).then_some(LessonQuestion { purpose, prompt })
 }
 
 /// Tells whether a day's tokens allow a model to be asked at all, about a session or about an exchange.
@@ -63,14 +53,8 @@ pub fn affords(prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> 
 
 /// Returns the most tokens that a prompt may have. None where they are too few to be of use.
 fn prompt_tokens(purpose: Purpose, prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> Option<u64> {
-    let others = u64::from(max_output_tokens) + repair_tokens(purpose);
-    let tokens = (daily_cap / CALLS).saturating_sub(others).min(prompt_budget as u64);
+    let tokens = prompt_tokens_within(daily_cap, purpose, max_output_tokens).min(prompt_budget as u64);
     (tokens >= LEAST_PROMPT_TOKENS).then_some(tokens)
-}
-
-/// Returns how many tokens a second call adds to the prompt to ask for an answer of the right form.
-fn repair_tokens(purpose: Purpose) -> u64 {
-    purpose.schema().map_or(0, |schema| tokens::estimate(&schema.to_string())) as u64 + MARGIN
 }
 
 fn purpose_of(work: &Work) -> Purpose {
@@ -130,13 +114,22 @@ pub fn origin(job: &Job, work: &Work, now: Timestamp) -> LessonOrigin {
             MemoryOutcome::Mixed => Outcome::Partial,
         },
         printed: PrintedError::default(),
+        said_at: said_at(work).filter(|said| *said < now),
         at: now,
     }
 }
 
+/// Returns the time of what was said last in a session, where its transcript tells it.
+fn said_at(work: &Work) -> Option<Timestamp> {
+    let Work::Distill { transcript, .. } = work else { return None };
+    let read = transcript::read(transcript.as_bytes()).ok()?;
+    read.exchanges.iter().filter_map(|exchange| exchange.at).max()
+}
+
 /// Draws lessons by rules alone from the exchanges of a session that are most worth keeping, in their order. Where
 /// there are none, it says why. An answer that the next question takes back is no strategy, but together with what put
-/// it right it is a warning. A session that failed gives warnings alone, from answers that were put right for good.
+/// it right it is a warning. A session that failed gives warnings alone, from answers that were put right for good. A
+/// mixed one gives no strategy of an answer that may have been found wrong.
 pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     let (exchanges, most) = match work {
         Work::Distill { transcript, .. } => match transcript::read(transcript.as_bytes()) {
@@ -146,7 +139,7 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
         },
         Work::Capture { question, answer, .. } => {
             let (question, answer) = (question.clone(), answer.clone());
-            (vec![Exchange { question, answer, session: None, asked_first: None, said_next: None }], 1)
+            (vec![Exchange { question, answer, session: None, asked_first: None, said_next: None, at: None }], 1)
         }
     };
     let judged = |exchange: &Exchange| assess(&exchange.question, &exchange.answer, &Thresholds::default());
@@ -158,15 +151,22 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
         return (Vec::new(), Some(format!("none of {count} exchanges holds something to keep, by rules alone")));
     }
     worth.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
-    let failed = matches!(work, Work::Distill { outcome: MemoryOutcome::Failure, .. });
+    let outcome = match work {
+        Work::Distill { outcome, .. } => *outcome,
+        Work::Capture { .. } => MemoryOutcome::Success,
+    };
     let objections = Objections::of(&exchanges);
     let mut lessons: Vec<(usize, Lesson)> = worth
         .into_iter()
-        .filter_map(|(n, _)| Some((n, lesson_at(&exchanges, &objections, n, failed)?)))
+        .filter_map(|(n, _)| Some((n, lesson_at(&exchanges, &objections, n, outcome)?)))
         .take(most)
         .collect();
     if lessons.is_empty() {
-        let why = if failed { "says what went wrong and what put it right" } else { "was left standing" };
+        let why = if outcome == MemoryOutcome::Failure {
+            "says what went wrong and what put it right"
+        } else {
+            "was left standing"
+        };
         return (Vec::new(), Some(format!("none of {} exchanges {why}, by rules alone", exchanges.len())));
     }
     lessons.sort_by_key(|(n, _)| *n);
@@ -185,8 +185,9 @@ pub fn taken_back_by_rules(work: &Work) -> Vec<Lesson> {
 }
 
 /// Makes the lesson of the exchange at `n`, which is worth keeping, by what was said before and after it. None where
-/// the exchange was taken back, or teaches nothing because the session failed.
-fn lesson_at(exchanges: &[Exchange], objections: &Objections, n: usize, failed: bool) -> Option<Lesson> {
+/// the exchange was taken back, or teaches nothing because the session failed, or may have in a mixed one.
+fn lesson_at(exchanges: &[Exchange], objections: &Objections, n: usize, outcome: MemoryOutcome) -> Option<Lesson> {
+    let failed = outcome == MemoryOutcome::Failure;
     if objections.has_taken_back(n) {
         return None;
     }
@@ -195,7 +196,7 @@ fn lesson_at(exchanges: &[Exchange], objections: &Objections, n: usize, failed: 
         // In a session that failed, nobody knows whether the last answer was right.
         Some(_) if failed && n + 1 == exchanges.len() => None,
         Some(before) => Some(warning_of(&exchanges[before], &exchanges[objections.asked(n)], exchange)),
-        None if failed => None,
+        None if failed || (outcome == MemoryOutcome::Mixed && Objections::is_in_doubt(exchanges, n)) => None,
         None => Some(lesson_of(exchange)),
     }
 }
@@ -251,6 +252,21 @@ mod tests {
         );
     }
 
+    #[test]
+    fn lessons_have_the_time_of_what_was_said_last_in_their_session() {
+        let said = |role: &str, at: &str| format!(r#"{{"role": "{role}", "content": "{at}", "timestamp": "{at}"}}"#);
+        let said_at = |transcript: String| {
+            let work = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Success, transcript };
+            let now: Timestamp = "2026-11-20T10:00:00Z".parse().unwrap();
+            let job = Job::queued(crate::memory::workspace::WorkspaceId::of_root("/p"), work.clone(), now);
+            origin(&job, &work, now).said_at
+        };
+        let (asked, answered) = ("2026-01-05T10:00:00Z", "2026-01-05T10:09:00Z");
+        let dated = [said("user", asked), said("assistant", answered)].join("\n");
+        assert_eq!(said_at(dated), Some(answered.parse().unwrap()));
+        assert_eq!(said_at("## User\nWhy?\n\n## Assistant\nBecause.\n".into()), None);
+    }
+
     fn transcript(outcome: MemoryOutcome, questions: &[&str]) -> Work {
         let exchange = |question: &&str| format!("## User\n{question}\n\n## Assistant\n{ANSWER}\n\n");
         let transcript = questions.iter().map(exchange).collect();
@@ -301,6 +317,20 @@ mod tests {
     }
 
     #[test]
+    fn in_doubt_a_mixed_session_gives_no_strategy() {
+        let (asked, doubt) =
+            ("Why does cargo build everything again after checkout?", "The tests run for ten minutes.");
+        for (outcome, next, strategies) in [
+            (MemoryOutcome::Mixed, doubt, 1),
+            (MemoryOutcome::Mixed, "Thanks, that works. How do I share it with the others?", 2),
+            (MemoryOutcome::Success, doubt, 2),
+        ] {
+            let (lessons, _) = by_rules(&transcript(outcome, &[asked, next]));
+            assert_eq!(lessons.len(), strategies, "{outcome:?} {next}");
+        }
+    }
+
+    #[test]
     fn an_objection_that_comes_last_or_behind_thanks_keeps_an_answer_from_being_a_strategy() {
         let asked = "Why does cargo build everything again after checkout?";
         let session = |rest: &str| Work::Distill {
@@ -331,7 +361,9 @@ mod tests {
         assert_eq!(question(&Prompts::default(), &work, 32_000, 8_192, 10_000), None, "too little for one answer");
         for cap in [20_000, 40_000, 1_000_000] {
             let question = question(&Prompts::default(), &work, 32_000, 8_192, cap).unwrap();
-            assert!(question.tokens <= cap, "{} of {cap}", question.tokens);
+            let prompt = &question.prompt;
+            let tokens = question_tokens(question.purpose, &prompt.instructions, &prompt.input, 8_192);
+            assert!(tokens <= cap, "{tokens} of {cap}");
             assert!(question.prompt.cut.is_some() && question.prompt.input.contains("failure"));
         }
     }
@@ -344,6 +376,7 @@ mod tests {
             session: None,
             asked_first: None,
             said_next: None,
+            at: None,
         });
         let failed = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Failure, transcript: "t".into() };
         assert!(keep(&Prompts::default(), &failed, vec![lesson.clone()]).lessons.is_empty());

@@ -109,6 +109,9 @@ pub struct Job {
     pub workspace_id: WorkspaceId,
     /// The work. None when the job is over, as what was worth keeping is in memories.
     pub work: Option<Work>,
+    /// The source of the evidence that its lessons are. None where that is the session that it tells of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     pub state: JobState,
     /// The number of times the job was begun, without those after which it was put back.
     pub attempts: u32,
@@ -130,6 +133,7 @@ impl Job {
             revision: 0,
             workspace_id,
             work: Some(work),
+            source: None,
             state: JobState::Queued,
             attempts: 0,
             due: now,

@@ -1,7 +1,9 @@
 //! Lessons: what a model learned from attempts, before it is a memory, and how lessons become memories with a
-//! genealogy. `validate` decides which of them are fit to keep, and `likeness` what they are to the memories that are
-//! there.
+//! genealogy. `validate` decides which of them are fit to keep, `likeness` what one of them is to a memory that is
+//! there, and `batch` what becomes of several that are stored together. `echo` finds what only repeats the prompt,
+//! `printed_error` has the error that a check printed, and `wording` tells which words may differ.
 
+mod batch;
 mod echo;
 mod likeness;
 mod printed_error;
@@ -27,8 +29,10 @@ use crate::note::{Code, Note};
 use crate::retrieval::prompt_memories::PromptMemories;
 use crate::safety::secrets::Scrub;
 
+pub use batch::{LINKED_COSINE, LessonBatch, LessonPlacement, MemoryChange};
 pub(crate) use echo::InstructionRuns;
 pub use echo::LessonContext;
+pub(crate) use likeness::cosine;
 pub use likeness::{Likeness, RELATED_COSINE, likeness, statement_key};
 pub use printed_error::PrintedError;
 pub use validate::{AcceptedLessons, LessonRefusal, accept};
@@ -100,6 +104,8 @@ pub struct LessonOrigin {
     pub outcome: Outcome,
     /// The error of a check that failed, as the warnings keep it that it is true of.
     pub printed: PrintedError,
+    /// The time at which the lessons were said, where that was before now.
+    pub said_at: Option<Timestamp>,
     pub at: Timestamp,
 }
 
@@ -138,6 +144,7 @@ impl Lesson {
             pattern_tags: tags(self.pattern_tags),
             difficulty_level: tidy(self.difficulty_level),
             domain_category: domain,
+            valid_from: origin.said_at,
             trace_id: origin.trace_id,
             trace_outcome: origin.trace_id.map(|_| origin.outcome),
             ..Memory::new(NewMemory {

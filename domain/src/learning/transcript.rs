@@ -1,5 +1,10 @@
 //! Transcripts: the text of a file becomes exchanges, each a question with its answer. The kind of a file shows in its
 //! content, never in its name. `capture` decides which exchanges are worth keeping.
+//!
+//! `markdown` reads a chat or notes, in which `fences` finds the code. Files of messages are read record by record
+//! (`record`): `formats` has the form of Claude Code and plain messages, `codex` that of Codex, and `gemini` that of
+//! Gemini CLI. `conversation` makes exchanges of who said what, without what programs write into it (`context`), and
+//! `activity` keeps what was done for each request.
 
 mod activity;
 mod codex;
@@ -14,6 +19,7 @@ mod record;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -51,6 +57,8 @@ pub struct Exchange {
     pub asked_first: Option<String>,
     /// What was said next, where nobody answered that.
     pub said_next: Option<String>,
+    /// The time of the answer, where the file tells it.
+    pub at: Option<Timestamp>,
 }
 
 impl Exchange {
@@ -263,9 +271,9 @@ impl RecordReader {
             TranscriptRecord::Nothing => {}
             TranscriptRecord::Turn { turn, session } => {
                 let session = session.or_else(|| self.session.clone());
-                self.current.take(turn, session.as_deref());
+                self.current.take(turn, session.as_deref(), record::time_of(&fields));
             }
-            TranscriptRecord::Event(turn) => self.events.take(turn, self.session.as_deref()),
+            TranscriptRecord::Event(turn) => self.events.take(turn, self.session.as_deref(), record::time_of(&fields)),
         }
         true
     }

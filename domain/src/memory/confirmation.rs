@@ -1,5 +1,5 @@
-//! Confirmations: a lesson that says the same as a stored memory is evidence for that memory, unless both come from one
-//! source.
+//! Confirmations: a lesson that says the same as a stored memory is evidence for that memory, once for each source. What
+//! is learned of a session by itself is no evidence for what the session said before, because nobody said it again.
 
 use super::Memory;
 use super::kinds::SourceType;
@@ -7,16 +7,17 @@ use super::signal::{Signal, SignalKind, id_within_trace};
 use crate::memory::ids::{MemoryId, SignalId, derived};
 
 impl Memory {
-    /// Tells whether this lesson is the word of the session that `existing` comes from, which is no further evidence
-    /// for it. A solve is a source of its own, whichever session asked for it, and so is whoever promotes a memory.
+    /// Tells whether this lesson was learned, by nobody's intention, of the session that `existing` comes from. It is no
+    /// further evidence then. What somebody records on purpose is, also where they said it first.
     pub fn is_own_word_on(&self, existing: &Self) -> bool {
-        let is_own_source = self.source_type == SourceType::Solve || self.is_copy();
-        self.source_session.is_some() && self.source_session == existing.source_session && !is_own_source
+        let is_learned = matches!(self.source_type, SourceType::PassiveLearning | SourceType::Distilled);
+        let is_of_session = self.source_session.is_some() && self.source_session == existing.source_session;
+        is_learned && is_of_session && !self.is_copy()
     }
 
     /// Returns the signal by which this lesson confirms `existing`, a stored memory that says the same. None where it
     /// is the [own word](Self::is_own_word_on) of the session that said so first. The id of the signal is `fresh` for a
-    /// lesson without a trace.
+    /// lesson without a trace that no session recorded on purpose.
     pub fn confirmation(&self, existing: &Self, fresh: SignalId) -> Option<Signal> {
         if self.is_own_word_on(existing) {
             return None;
@@ -26,22 +27,27 @@ impl Memory {
         Some(Signal { trace_id: self.trace_id, ..confirmed })
     }
 
-    /// Returns the id of the signal by which this lesson confirms `existing`. It is the same for all lessons of one
-    /// trace that say the same, so that a solve, or a session that reports on it, confirms a memory once. It is `fresh`
-    /// without a trace.
+    /// Returns the id of the signal by which this lesson confirms `existing`. It is the same for all that a session
+    /// records on purpose and that says the same, also in several reports, so that a session confirms a memory once.
+    /// It is the same for all lessons of one trace, too. Otherwise it is `fresh`.
     fn confirmation_id(&self, existing: MemoryId, fresh: SignalId) -> SignalId {
-        self.trace_id.map_or(fresh, |trace| {
-            id_within_trace(trace, existing, SignalKind::Confirmed, self.source_session.as_deref())
-        })
+        let is_recorded = self.source_type == SourceType::Explicit && self.source_session.is_some() && !self.is_copy();
+        match self.trace_id {
+            _ if is_recorded => self.confirmation_id_of(self.source_session.as_deref(), Some(existing)),
+            Some(trace) => id_within_trace(trace, existing, SignalKind::Confirmed, self.source_session.as_deref()),
+            None => fresh,
+        }
     }
 
-    /// Returns an id for the confirmation by this lesson that is the same whenever its session says it again: of the
-    /// memory that it confirms, or of what it says where that memory is not known yet. None where the lesson has no
-    /// session.
-    pub fn session_confirmation_id(&self, existing: Option<MemoryId>) -> Option<SignalId> {
+    /// Returns an id for the confirmation by this lesson that is the same whenever this source says it again, or
+    /// whenever it is said again by hand, where there is no source. It is of the memory that the lesson confirms, or of
+    /// what the lesson says where that memory is not known yet.
+    pub fn confirmation_id_of(&self, source: Option<&str>, existing: Option<MemoryId>) -> SignalId {
         let of = existing.map_or_else(|| self.duplicate_key(), |id| id.to_string());
-        let session = self.source_session.as_deref()?;
-        Some(derived(&[b"confirmed in a session", session.as_bytes(), of.as_bytes()]).into())
+        match source {
+            Some(source) => derived(&[b"confirmed in a session", source.as_bytes(), of.as_bytes()]).into(),
+            None => derived(&[b"confirmed by hand", of.as_bytes()]).into(),
+        }
     }
 }
 
@@ -63,13 +69,30 @@ mod tests {
         signal.is_some()
     }
 
+    fn signal_of(lesson: &Memory, existing: &Memory, fresh: u128) -> SignalId {
+        lesson.confirmation(existing, Uuid::from_u128(fresh).into()).unwrap().id
+    }
+
     #[test]
-    fn a_session_is_no_further_evidence_for_what_it_said_itself() {
+    fn what_is_recorded_on_purpose_confirms_once_a_session_also_for_who_said_it_first() {
         let first = of(1, Some("a"));
-        assert!(!confirms(&of(2, Some("a")), &first));
-        assert!(!confirms(&Memory { trace_id: Some(trace(7)), ..of(2, Some("a")) }, &first), "nor by another report");
-        assert!(confirms(&of(2, Some("b")), &first));
-        assert!(confirms(&of(2, None), &of(1, None)), "what is said by hand counts each time");
+        let own = signal_of(&of(2, Some("a")), &first, 9);
+        assert_eq!(signal_of(&of(3, Some("a")), &first, 10), own, "by repeating it is not confirmed more");
+        let reported = Memory { trace_id: Some(trace(7)), ..of(4, Some("a")) };
+        assert_eq!(signal_of(&reported, &first, 11), own, "nor by a report");
+        assert_ne!(signal_of(&of(2, Some("b")), &first, 9), own, "another session is another witness");
+        let by_hand = |n| of(n, None).confirmation_id_of(None, Some(first.id));
+        assert_eq!(by_hand(2), by_hand(3));
+    }
+
+    #[test]
+    fn what_is_learned_of_a_session_by_itself_is_no_evidence_for_what_it_said() {
+        let first = of(1, Some("a"));
+        for source_type in [SourceType::PassiveLearning, SourceType::Distilled] {
+            assert!(!confirms(&Memory { source_type, ..of(2, Some("a")) }, &first), "{source_type:?}");
+            assert!(confirms(&Memory { source_type, ..of(2, Some("b")) }, &first), "{source_type:?}");
+            assert!(confirms(&Memory { source_type, ..of(2, None) }, &of(1, None)), "{source_type:?}");
+        }
     }
 
     #[test]

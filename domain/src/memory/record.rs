@@ -142,6 +142,12 @@ pub struct NewMemory {
     pub at: Timestamp,
 }
 
+/// Tells whether a memory with this outcome, learned from a trace with that one, is of what failed.
+pub(crate) fn tells_of_failure(warns: bool, outcome: MemoryOutcome, trace_outcome: Option<Outcome>) -> bool {
+    let is_refuted = outcome == MemoryOutcome::Success && trace_outcome == Some(Outcome::Failure);
+    warns || outcome == MemoryOutcome::Failure || is_refuted
+}
+
 impl Memory {
     /// Makes an active memory of its workspace alone. It is at its first revision and comes from no other memory.
     pub fn new(new: NewMemory) -> Self {
@@ -187,11 +193,16 @@ impl Memory {
 
     /// Makes `source` a source of this memory, which is then at least one stage later than it and trusted no more.
     pub fn derive_from(&mut self, source: &Self) {
-        if !self.derived_from.contains(&source.id) {
-            self.derived_from.push(source.id);
-        }
-        self.evolution_stage = self.evolution_stage.max(source.next_stage());
+        self.relate_to(source);
         self.trust = self.trust.min(source.trust);
+    }
+
+    /// Adds a memory in similar words to the sources. Nobody took the words from it, so they are trusted as before.
+    pub fn relate_to(&mut self, similar: &Self) {
+        if !self.derived_from.contains(&similar.id) {
+            self.derived_from.push(similar.id);
+        }
+        self.evolution_stage = self.evolution_stage.max(similar.next_stage());
     }
 
     /// Tells whether this memory is a warning, which is when it says what went wrong.
@@ -203,8 +214,7 @@ impl Memory {
     /// says no error. What such a lesson tells is either what failed or what to do instead. A lesson that was learned
     /// as from a success is one as long as its trace counts as a failure.
     pub fn is_of_failure(&self) -> bool {
-        let is_refuted = self.outcome == MemoryOutcome::Success && self.trace_outcome == Some(Outcome::Failure);
-        self.is_warning() || self.outcome == MemoryOutcome::Failure || is_refuted
+        tells_of_failure(self.is_warning(), self.outcome, self.trace_outcome)
     }
 
     /// Tells whether the memory is a pattern that is not validated. No search finds it: it has no texts to be searched.

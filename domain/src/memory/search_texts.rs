@@ -1,5 +1,5 @@
-//! The texts that a memory is found by: what it says in each of its wordings, the failure that it warns of, and the tasks
-//! that it was learned from. A memory that is learned again grows by the new wording and the new task.
+//! The texts that a memory is found by: what it says in each of its wordings, the failure that it warns of, and the
+//! tasks that it was learned from. A memory that is learned again grows by the new wording and the new task.
 
 use std::collections::HashSet;
 
@@ -52,9 +52,10 @@ impl Memory {
         }
     }
 
-    /// Returns the failure that the memory warns of, as far as its own text does not tell it: the name of the error, what
-    /// was done, and what was printed. It is empty where the memory is no warning. A name never stands alone, because one
-    /// word would be the best match of any short query that has it: what was done stands beside it, told or not.
+    /// Returns the failure that the memory warns of, as far as its own text does not tell it: the name of the error,
+    /// what was done, and what was printed. It is empty where the memory is no warning. A name never stands alone,
+    /// because one word would be the best match of any short query that has it: what was done stands beside it, told or
+    /// not.
     fn failure_text(&self) -> String {
         let Some(error) = &self.error_context else { return String::new() };
         let own = spaced(&self.content_text());

@@ -1,5 +1,11 @@
 //! Signatures of errors: what makes two failures "the same kind". One function normalises an error type, a raw message
 //! or a signature, so that all three find the same warnings.
+//!
+//! `error_name` finds the name of an error in a text, `message` makes one of what a program printed, and
+//! `mentioned_error` finds the error that a task is about. Two failures of one signature may still have nothing in
+//! common: `informative_error` tells signatures that say much from those that every program has, `printed_failure`
+//! keeps the lines that tell a failure from others, and `agreement` compares them. `word_class` has the patterns of
+//! words.
 
 mod agreement;
 mod error_name;

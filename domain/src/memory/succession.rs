@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Memory, Status};
+use super::{Memory, Status, Trust};
 use crate::memory::ids::MemoryId;
 
 /// The most memories that one may replace, and the most pairs that a memory remembers as undone.
@@ -238,8 +238,9 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
     } else if !newer.has_room_for(older.id) {
         Some(format!("cannot be replaced by {}, which replaces {REPLACED_MAX} memories already", newer.id))
     } else if !said_by_person && newer.trust < older.trust {
-        let (trusted, less) = (older.trust.as_str(), newer.trust.as_str());
-        Some(format!("is what a {trusted} said, which the word of a {less} does not replace; a person decides that"))
+        let [trusted, less] = [older.trust, newer.trust].map(with_article);
+        let said_by = format!("is what {trusted} said, which the word of {less} does not replace");
+        Some(format!("{said_by}; a person decides that: `reasoning-bank memory supersede`"))
     } else if !said_by_person && older.owner() != newer.owner() {
         let owner = older.scope.as_str();
         Some(format!("belongs to another scope ({owner}); a person decides that: `reasoning-bank memory supersede`"))
@@ -248,12 +249,22 @@ pub fn replacement_problem(older: &Memory, newer: &Memory, said_by_person: bool)
     }
 }
 
+fn with_article(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Model => "a model",
+        Trust::Tool => "a tool",
+        Trust::Agent => "an agent",
+        Trust::User => "a user",
+    }
+}
+
 /// Returns those of `others` that change, in their new form, when a memory changes from `before` to `after`, or is
 /// erased. `others` are the memories that are, or were, paired with it as older or newer. A memory that is erased,
 /// archived or quarantined says nothing any more: what it superseded is back in search and its links end. Where it was
 /// superseded itself, what superseded it takes its place. A memory whose words change loses its links, which rules
 /// found between the old words. A memory that comes back into search supersedes again what it superseded, and is linked
-/// again to what was said before it. A memory that somebody reinstates is no longer named by the newer one.
+/// again to what was said before it. A memory that somebody reinstates is no longer named by the newer one, and has the
+/// links back that went on to it.
 pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -> Vec<Memory> {
     match after {
         None => handed_on(before, true, others),
@@ -268,10 +279,27 @@ pub fn left_behind(before: &Memory, after: Option<&Memory>, others: &[Memory]) -
         }
         Some(after) => {
             let ended = before.succession.newer().filter(|_| after.succession.newer().is_none());
-            let newer = others.iter().filter(|memory| ended == Some(memory.id));
-            newer.filter_map(|memory| memory.without_replacing(before.id)).collect()
+            let newer = others.iter().find(|memory| ended == Some(memory.id));
+            newer.map_or_else(Vec::new, |newer| given_back(before, newer, others))
         }
     }
+}
+
+/// Takes the place of a memory back from the newer one that had it, and returns the memories that change. What was
+/// linked to the memory when it was superseded, and to the newer one since then, is linked to the memory again.
+fn given_back(memory: &Memory, newer: &Memory, others: &[Memory]) -> Vec<Memory> {
+    let name_it = [memory, newer].map(|one| &one.succession.replaces);
+    let is_given_back = |older: &&Memory| {
+        memory.status == Status::Superseded
+            && older.linked_to().is_some_and(|link| link.id == newer.id)
+            && name_it.iter().all(|replaces| replaces.contains(&older.id))
+            && !older.succession.stands_beside.contains(&memory.id)
+    };
+    let mut changed: Vec<Memory> = others.iter().filter(is_given_back).map(|older| older.relinked(memory.id)).collect();
+    let given: Vec<MemoryId> = std::iter::once(memory.id).chain(changed.iter().map(|older| older.id)).collect();
+    let without = given.iter().fold(newer.clone(), |newer, id| newer.without_replacing(*id).unwrap_or(newer));
+    changed.extend((without != *newer).then_some(without));
+    changed
 }
 
 /// Hands on the older memories of a memory that says nothing any more, and returns the memories that change. The older

@@ -2,7 +2,7 @@
 //! clauses, and a clause into phrases with the values in them (`clause`, `phrase`, `values`, `outline`), without what
 //! it tells about reasons (`reason`) and about the value before (`former_value`). What two clauses both say is taken
 //! away. A newer clause updates an older one where one value of a kind is left over on either side, and little else
-//! (`alignment`, `clause_relation`).
+//! (`alignment`, `features`, `clause_relation`).
 //!
 //! `comparable` decides which memories are compared. What is found orders the answers of a search (`order`), and links
 //! memories when one is stored (`memory::Succession`). Nothing is deleted by it.
@@ -14,6 +14,7 @@ mod alignment;
 mod clause;
 mod clause_relation;
 mod comparable;
+mod features;
 mod former_value;
 mod lexicon;
 mod order;
@@ -38,7 +39,8 @@ pub use statement::Statement;
 use jiff::Timestamp;
 
 use self::clause::Clause;
-use self::clause_relation::{ClauseRelation, UpdateEvidence, clause_relation, confidence};
+use self::clause_relation::{ClauseRelation, clause_relation, confidence};
+use self::features::UpdateEvidence;
 
 /// The least share of an older statement's claims that must change for it to be outdated.
 const LEAST_SHARE_OF_CLAIMS: f64 = 0.25;

@@ -8,7 +8,9 @@ use crate::evidence::confidence::{Evidence, confidence};
 use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::trace::Outcome;
 use crate::memory::workspace::WorkspaceId;
-use crate::memory::{ErrorContext, Facts, Memory, MemoryOutcome, Scope, SourceType, Status, Successor, Trust};
+use crate::memory::{
+    ErrorContext, Facts, Memory, MemoryOutcome, Scope, SourceType, Status, Successor, Trust, tells_of_failure,
+};
 use crate::note::{Code, Note};
 use crate::retrieval::ranking::{Cut, Ranked, Ranking};
 use crate::retrieval::recalled::Recalled;
@@ -96,6 +98,11 @@ impl MemoryView {
             updated_at: memory.updated_at,
             last_used_at: evidence.last_used_at,
         }
+    }
+
+    /// Tells whether the memory is one of what failed, as [`Memory::is_of_failure`] does.
+    pub fn is_of_failure(&self) -> bool {
+        tells_of_failure(self.warning, self.outcome, self.trace_outcome)
     }
 }
 
@@ -293,7 +300,8 @@ impl Retrieved {
 #[serde(rename_all = "lowercase")]
 pub enum RecordStatus {
     Created,
-    /// The same lesson was there already; `id` is its id. It has been confirmed, unless the same session said it first.
+    /// The same lesson was there already; `id` is its id. It has been confirmed, unless the same source had confirmed it
+    /// before.
     Reinforced,
 }
 

@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::confidence::{Evidence, confidence, days_between};
+use crate::evidence::confidence::{Evidence, confidence};
+use crate::evidence::fading::{days_between, usage_part};
 use crate::memory::label::label_key;
 use crate::memory::signature::Signature;
 use crate::memory::{Facts, MemoryOutcome, Scope};
@@ -184,7 +185,7 @@ pub fn score(profile: &Profile, asked: &QueryContext, facts: &Facts, evidence: &
         ("recency", recency, w.recency),
         ("error_context", error_context, w.error_context),
         ("success", f64::from(u8::from(facts.outcome == MemoryOutcome::Success)), w.success),
-        ("access", ((evidence.usage_count() as f64 + 1.0).ln() / 10.0).min(1.0), w.access),
+        ("access", usage_part(evidence.usage_count()), w.access),
         ("domain", f64::from(u8::from(same_domain(asked, facts))), w.domain),
     ];
     let total: f64 = components.iter().map(|(_, _, weight)| weight).sum();

@@ -1,6 +1,6 @@
 //! The check of operations that come together: all of them are possible, or none is carried out. A task that is new
-//! also has to make sense: it has a description, and its plan can be worked off. A log is read without this check, since
-//! it may hold what was let in before there was such a rule.
+//! also has to make sense: it has a description, and its plan can be worked off. A log is read without this check,
+//! since it may hold what was let in before there was such a rule.
 
 use std::borrow::Cow;
 
@@ -92,7 +92,7 @@ impl ExecutionState {
     }
 }
 
-/// Says of an id that no step of a plan has it, and what to do.
+/// Returns the problem of an id that no step of a plan has, with ids that steps have.
 fn unknown(plan: &[PlannedSubtask], id: &str) -> String {
     let more = if plan.len() > NAMED_STEPS { ", …" } else { "" };
     let steps = plan.iter().take(NAMED_STEPS).map(|step| shown(&step.id)).collect::<Vec<_>>().join(", ");

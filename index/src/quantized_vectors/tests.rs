@@ -77,7 +77,7 @@ proptest! {
 }
 
 #[test]
-fn the_sieve_finds_nearly_all_of_the_nearest() {
+fn the_prefilter_finds_nearly_all_of_the_nearest() {
     let (dims, count) = (64, ROWS_WORTH_A_PREFILTER as u64 + 5_000);
     let mut all = QuantizedVectors::new(dims);
     let vectors: Vec<Vec<f32>> = (0..count).map(|n| clustered(n, dims)).collect();

@@ -85,4 +85,7 @@ pub(in crate::cli) struct WorkspaceRemoval {
     /// The backups that still have something of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::cli) backups: Vec<KnownBackup>,
+    /// The reason why it is not known which backups still have something of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) backups_unknown: Option<String>,
 }

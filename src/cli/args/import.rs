@@ -12,8 +12,9 @@ use super::shared::Sure;
 #[command(
     long_about = "Take over what another program remembered. It shows what it found, asks, and writes. Strategies and \
         warnings become memories with low confidence and the times that they had; facts become lines of the memory \
-        bank. Secrets are removed. The memories of a project whose directory is here go to its workspace, all others \
-        to the one in use. The source is never written to, and importing it again adds nothing.",
+        bank. Secrets are removed. The memories of a project whose directory is here go to its workspace, and those \
+        of no project to the one in use; those of other projects are left out, unless --all-projects takes them into \
+        the one in use. The source is never written to, and importing it again adds nothing.",
     after_help = "Examples:\n  \
         reasoning-bank import claude-mem --dry-run            what it would import\n  \
         reasoning-bank import claude-code --yes\n  \

@@ -29,7 +29,7 @@ pub(in crate::cli) struct SetupArgs {
     #[arg(long)]
     pub(in crate::cli) instructions: bool,
     /// Let the client run hooks too, which tell the agent what is known of its prompt and of an error (Claude Code,
-    /// Codex, Gemini CLI, Cursor; in a project Claude Code alone)
+    /// Codex, Gemini CLI, Cursor; in a project Claude Code alone); on a terminal it is asked for
     #[arg(long, conflicts_with = "http")]
     pub(in crate::cli) with_hooks: bool,
     /// Take back what was written

@@ -1,7 +1,9 @@
-//! The check of the configuration of clients: their hooks and servers run a binary, which may be gone since.
+//! The check of the configuration of clients: their hooks and servers run a binary, which may be gone since, or a copy
+//! that is older than this program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use reasoning_bank_clients::{AgentClient, SetupScope, hook_programs, server_program};
 
@@ -9,6 +11,8 @@ use super::{Check, Grade};
 use crate::cli::client_places::client_places;
 use crate::settings::{Loaded, SettingSources};
 
+/// The directory in which set-up keeps its copy of a program that may be taken away. The copy has the time of its original.
+const OF_SET_UP: &str = "reasoning-bank-setup";
 const SCOPES: [SetupScope; 2] = [SetupScope::User, SetupScope::Project];
 
 /// Looks at the hooks of all clients, for the user and for the project in use. None where there are none of ours.
@@ -48,17 +52,30 @@ pub(super) fn servers(loaded: &Loaded, sources: &SettingSources) -> Option<Check
 fn of_programs(name: &'static str, what: &str, mut programs: Vec<(PathBuf, String)>, remedy: &str) -> Option<Check> {
     programs.sort();
     programs.dedup();
-    let is_gone = |(_, program): &&(PathBuf, String)| !Path::new(program).is_file();
-    let gone: Vec<String> = programs
+    let running = std::env::current_exe().ok().and_then(|program| modified(&program));
+    let fault = |program: &Path| {
+        let is_copy = program.components().any(|part| part.as_os_str() == OF_SET_UP);
+        match modified(program) {
+            _ if !program.is_file() => Some("which is gone"),
+            Some(of) if is_copy && running.is_some_and(|running| of < running) => Some("which is an older version"),
+            _ => None,
+        }
+    };
+    let faults: Vec<String> = programs
         .iter()
-        .filter(is_gone)
-        .map(|(file, program)| format!("{} runs {program}, which is gone", file.display()))
+        .filter_map(|(file, program)| {
+            Some(format!("{} runs {program}, {}", file.display(), fault(Path::new(program))?))
+        })
         .collect();
-    match (programs.len(), gone.is_empty()) {
+    match (programs.len(), faults.is_empty()) {
         (0, _) => None,
         (count, true) => Some(Check::new(name, Grade::Ok, format!("{what}: {count}"))),
         (_, false) => {
-            Some(Check::new(name, Grade::Warn, gone.join("; ")).hint(format!("{remedy}, or `setup --uninstall`")))
+            Some(Check::new(name, Grade::Warn, faults.join("; ")).hint(format!("{remedy}, or `setup --uninstall`")))
         }
     }
+}
+
+fn modified(program: &Path) -> Option<SystemTime> {
+    fs::metadata(program).ok()?.modified().ok()
 }

@@ -9,7 +9,7 @@ use reasoning_bank_domain::retrieval::responses::{MemoryPage, MemoryView, Quaran
 
 use super::memory::{copies_left, memory};
 use super::style::{bold, dim};
-use super::{back_in_search, clean_line, counted, kind, next_page};
+use super::{back_in_search, clean_line, counted, kind_of, next_page};
 use crate::cli::answers::Deleted;
 
 pub(in crate::cli) fn listed(listed: &MemoryPage) -> String {
@@ -25,7 +25,7 @@ fn line(memory: &MemoryView) -> String {
     format!(
         "{}  {}  {:.2}  {}  {}{pinned}\n",
         dim(memory.id),
-        kind(memory.warning),
+        kind_of(memory),
         memory.confidence,
         bold(clean_line(&memory.title)),
         memory.status.as_str(),

@@ -27,6 +27,9 @@ pub(in crate::cli) fn source_preview(report: &SourceImportReport) -> String {
     if kinds.others > 0 {
         let _ = writeln!(out, "  {}", counted(kinds.others, "other thing", "other things"));
     }
+    if kinds.are_empty() && report.skipped.is_empty() {
+        let _ = writeln!(out, "  nothing is found there");
+    }
     for share in &report.workspaces {
         let name = if share.name.is_empty() { share.workspace_id.to_string() } else { clean_line(&share.name) };
         let place = if share.place.is_empty() { String::new() } else { format!(" at {}", clean_line(&share.place)) };

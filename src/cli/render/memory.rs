@@ -9,7 +9,7 @@ use reasoning_bank_domain::retrieval::responses::{
 use reasoning_bank_domain::retrieval::score::{ListPart, Why};
 
 use super::style::{bold, dim};
-use super::{clean, clean_line, counted, kind};
+use super::{clean, clean_line, counted, kind_of};
 use crate::import::{ImportCounts, Imported};
 
 pub(in crate::cli) fn retrieved(answer: &Retrieved, explain: bool) -> String {
@@ -38,8 +38,7 @@ pub(in crate::cli) fn retrieved(answer: &Retrieved, explain: bool) -> String {
 
 fn recalled(entry: &RecalledView, explain: bool) -> String {
     let memory = &entry.memory;
-    let mut out =
-        format!("{:.3}  {}  {}\n", entry.composite_score, kind(memory.warning), bold(clean_line(&memory.title)));
+    let mut out = format!("{:.3}  {}  {}\n", entry.composite_score, kind_of(memory), bold(clean_line(&memory.title)));
     let numbers = format!("relevance {:.2}  confidence {:.2}", entry.relevance, memory.confidence);
     let _ = writeln!(out, "       {}  {numbers}", dim(memory.id));
     if entry.below_threshold {
@@ -121,7 +120,7 @@ fn lesson(memory: &MemoryView, width: usize) -> String {
 }
 
 pub(in crate::cli) fn memory(memory: &MemoryView) -> String {
-    let mut out = format!("{}  {}\n", kind(memory.warning), bold(clean_line(&memory.title)));
+    let mut out = format!("{}  {}\n", kind_of(memory), bold(clean_line(&memory.title)));
     let _ = writeln!(out, "       {}  revision {}", dim(memory.id), memory.revision);
     out.push_str(&lesson(memory, 10));
     let mut field = |name: &str, text: String| {

@@ -126,6 +126,16 @@ fn a_search_shows_strategies_and_warnings() {
 }
 
 #[test]
+fn what_failed_and_warns_of_no_error_is_shown_as_a_note() {
+    let failed = MemoryView { outcome: MemoryOutcome::Failure, ..strategy() };
+    let refuted = MemoryView { trace_outcome: Some(Outcome::Failure), ..strategy() };
+    for memory in [failed, refuted] {
+        let text = plain(&retrieved(&answer(vec![found(memory, 0.5)]), false));
+        assert!(text.starts_with("0.500  note      Halve the range"), "{text}");
+    }
+}
+
+#[test]
 fn an_explained_search_shows_numbers_that_multiply_out() {
     insta::assert_snapshot!(plain(&retrieved(&answer(vec![found(strategy(), 0.714)]), true)));
 }

@@ -136,5 +136,13 @@ pub(in crate::cli) fn workspace_removed(answer: &WorkspaceRemoval) -> String {
         let _ =
             writeln!(text, "still in {place}, of {}: remove it, or restore it with --erasures-of", backup.created_at);
     }
+    if let Some(why) = &answer.backups_unknown {
+        let why = clean_line(why);
+        let _ = writeln!(
+            text,
+            "it is not known which backups still have it, as their list cannot be read ({why}): restore any of them with \
+             --erasures-of"
+        );
+    }
     text
 }

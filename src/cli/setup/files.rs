@@ -3,10 +3,14 @@
 use std::fmt::Display;
 use std::fs;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::super::failure::CommandFailure;
 
+/// The modes of new files, before the user's mask.
+const OF_USER: u32 = 0o600;
+const OF_PROJECT: u32 = 0o666;
 /// The bound is above what a client keeps in such a file.
 const MAX_BYTES: u64 = 64 << 20;
 
@@ -26,8 +30,17 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, CommandFailure> {
 }
 
 /// Writes a file, with the permissions that it has, and returns the directories that were made for it, the outermost
-/// first.
+/// first. A new one is this user's alone.
 pub(super) fn write(path: &Path, text: &str) -> Result<Vec<PathBuf>, CommandFailure> {
+    write_with(path, text, OF_USER)
+}
+
+/// Does the same for a file of a project, which others may read as far as the user's mask lets them.
+pub(super) fn write_shared(path: &Path, text: &str) -> Result<Vec<PathBuf>, CommandFailure> {
+    write_with(path, text, OF_PROJECT)
+}
+
+fn write_with(path: &Path, text: &str, mode: u32) -> Result<Vec<PathBuf>, CommandFailure> {
     let target = target(path)?;
     let directory = target.parent().unwrap_or(Path::new("/"));
     let mut made: Vec<PathBuf> =
@@ -43,7 +56,8 @@ pub(super) fn write(path: &Path, text: &str) -> Result<Vec<PathBuf>, CommandFail
         if permissions.as_ref().is_some_and(fs::Permissions::readonly) {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
         }
-        let mut file = tempfile::NamedTempFile::new_in(directory)?;
+        let new = fs::Permissions::from_mode(mode);
+        let mut file = tempfile::Builder::new().permissions(new).tempfile_in(directory)?;
         file.write_all(text.as_bytes())?;
         if let Some(permissions) = permissions {
             file.as_file().set_permissions(permissions)?;

@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use reasoning_bank_clients::{AgentClient, FileRecord, Receipt, fingerprint};
+use reasoning_bank_clients::{AgentClient, FileRecord, Receipt, fingerprint, remove};
 
 use super::super::failure::CommandFailure;
 use super::{FilePlan, changes, files};
@@ -61,19 +61,30 @@ impl Ledger {
         current: Option<&str>,
     ) -> Result<Option<String>, CommandFailure> {
         let backup = match &record.backup {
-            Some(name) => {
-                let path = self.directory.join(BACKUPS).join(name);
-                Some(files::read(&path)?.ok_or_else(|| files::unreadable(&path, "the backup is gone"))?)
-            }
+            Some(name) => files::read(&self.backup(name))?,
             None => None,
         };
-        record
-            .original(&changes(record.format, &record.clients), backup.as_deref(), current)
-            .map_err(|error| files::unreadable(&record.path, error))
+        let changes = changes(record.format, &record.clients);
+        if self.has_lost_backup(record) {
+            // What the file was is not known any more. What is ours goes all the same.
+            let rest = current.map(|current| remove(record.format, current, None, &changes)).transpose();
+            return rest.map_err(|error| files::unreadable(&record.path, error));
+        }
+        record.original(&changes, backup.as_deref(), current).map_err(|error| files::unreadable(&record.path, error))
     }
 
-    /// Writes a file as planned. The backup and the receipt are there before it.
-    pub(super) fn write(&mut self, plan: &FilePlan) -> Result<(), CommandFailure> {
+    /// Says whether the file of a backup is gone.
+    pub(super) fn has_lost_backup(&self, record: &FileRecord) -> bool {
+        record.backup.as_ref().is_some_and(|name| !self.backup(name).exists())
+    }
+
+    fn backup(&self, name: &str) -> PathBuf {
+        self.directory.join(BACKUPS).join(name)
+    }
+
+    /// Writes a file as planned. The backup and the receipt are there before it. A new file of a project may be read by
+    /// whoever may read others of it.
+    pub(super) fn write(&mut self, plan: &FilePlan, is_of_project: bool) -> Result<(), CommandFailure> {
         let path = &plan.file.path;
         let Some(wanted) = &plan.wanted else { return Ok(()) };
         let known = self.receipt.of(path).cloned();
@@ -100,7 +111,7 @@ impl Ledger {
             directories,
         };
         self.note(record.clone())?;
-        let made = files::write(path, wanted)?;
+        let made = if is_of_project { files::write_shared(path, wanted)? } else { files::write(path, wanted)? };
         if !made.is_empty() {
             record.directories = made;
             self.note(record)?;
@@ -156,7 +167,7 @@ impl Ledger {
         let Some(original) = &plan.original else { return Ok(None) };
         let file = plan.file.path.file_name().unwrap_or_default().to_string_lossy();
         let name = format!("{}-{}", &fingerprint(original)[..16], file.trim_start_matches('.'));
-        files::write(&self.directory.join(BACKUPS).join(&name), original)?;
+        files::write(&self.backup(&name), original)?;
         Ok(Some(name))
     }
 }

@@ -13,6 +13,10 @@ pub(super) struct PartsLeftOut {
     pub(super) hooks: Vec<NoHooks>,
     /// The clients that could have hooks.
     pub(super) unasked_hooks: Vec<AgentClient>,
+    /// The clients whose server is elsewhere now, and whose hooks are not.
+    pub(super) local_hooks: Vec<AgentClient>,
+    /// The clients whose entries keep arguments, with these.
+    pub(super) kept_arguments: Vec<(AgentClient, String)>,
     pub(super) instructions: Vec<NoUserInstructions>,
 }
 
@@ -50,15 +54,31 @@ impl PartsLeftOut {
         let servers = self.servers.iter().map(|reason| format!("no server is written: {reason}"));
         let hooks = self.hooks.iter().map(|reason| format!("no hooks are written: {reason}"));
         let instructions = self.instructions.iter().map(|reason| format!("no instructions are written: {reason}"));
-        let unasked: Vec<&str> = self.unasked_hooks.iter().map(|client| client.title()).collect();
-        let unasked = (!unasked.is_empty()).then(|| {
-            let clients = unasked.join(", ");
+        let local = (!self.local_hooks.is_empty()).then(|| {
             format!(
-                "no hooks are written for {clients}: with --with-hooks, agents are told what is known without asking for it"
+                "the hooks of {} still ask the bank of this machine: `reasoning-bank setup --uninstall` takes them out, with \
+                 the server, which this writes again",
+                titles(&self.local_hooks)
             )
         });
-        servers.chain(hooks).chain(unasked).chain(instructions).collect()
+        let kept = self.kept_arguments.iter().map(|(client, arguments)| {
+            format!(
+                "the server of {} keeps its arguments `{arguments}`: give --http, --data-dir or --llm to change them",
+                client.title()
+            )
+        });
+        let unasked = (!self.unasked_hooks.is_empty()).then(|| {
+            format!(
+                "no hooks are written for {}: with --with-hooks, agents are told what is known without asking for it",
+                titles(&self.unasked_hooks)
+            )
+        });
+        servers.chain(kept).chain(hooks).chain(unasked).chain(local).chain(instructions).collect()
     }
+}
+
+fn titles(clients: &[AgentClient]) -> String {
+    clients.iter().map(|client| client.title()).collect::<Vec<_>>().join(", ")
 }
 
 fn hooks_hint() -> String {

@@ -80,6 +80,6 @@ impl UnrecordedFiles {
 fn files_of(client: AgentClient, scope: SetupScope, places: &ClientPlaces) -> impl Iterator<Item = ConfigFile> {
     let server = places.server_file(client, scope, Path::exists).ok();
     let hooks = places.hooks_file(client, scope).ok();
-    let instructions = places.instructions_file(client, scope).ok();
+    let instructions = places.instructions_file(client, scope, Path::exists).ok();
     [server, hooks, instructions].into_iter().flatten()
 }

@@ -269,6 +269,7 @@ impl<'a> ScenarioRunner<'a> {
             session: Some(step.session.clone()),
             asked_first: None,
             said_next: None,
+            at: None,
         };
         let captured = self.system.learner.capture(exchange, &workspace(&step.project), Trust::Model, soon()).await?;
         seen.kept = Some((captured.outcome.is_captured(), captured.outcome.to_string()));

@@ -58,6 +58,7 @@ impl Arguments {
             session: Some(session.to_owned()),
             asked_first: None,
             said_next: None,
+            at: None,
         }
     }
 }

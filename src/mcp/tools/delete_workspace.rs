@@ -69,9 +69,18 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let Erasure { removed, reinstated } = system.memories.delete_workspace_with(&copies, &workspace, until).await?;
     settings::forget(&options.data_dir, &found).map_err(Error::internal)?;
     let promoted_kept = all_copies - deleted_copies;
-    let backups = calling.backups_with(found).await?;
-    let promoted_removed = copies.within_reach;
-    document(&DeletedWorkspace { removed: removed.into(), promoted_removed, promoted_kept, reinstated, backups })
+    let (backups, backups_unknown) = match calling.backups_with(found).await? {
+        Ok(backups) => (backups, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    document(&DeletedWorkspace {
+        removed: removed.into(),
+        promoted_removed: copies.within_reach,
+        promoted_kept,
+        reinstated,
+        backups,
+        backups_unknown,
+    })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -107,4 +116,8 @@ struct DeletedWorkspace {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     backups: Vec<KnownBackup>,
+    /// The reason why it is not known which backups still have something of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    backups_unknown: Option<String>,
 }

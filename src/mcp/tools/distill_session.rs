@@ -32,8 +32,9 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
+    let source = Some(calling.caller.source().to_owned());
     let work = arguments.into_work(&calling.caller);
-    document(&calling.system.distiller.queue(work, &workspace, calling.deadline).await?)
+    document(&calling.system.distiller.queue_from(source, work, &workspace, calling.deadline).await?)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

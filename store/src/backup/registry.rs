@@ -79,14 +79,10 @@ pub(super) fn forget(data_dir: &Path, id: Uuid) -> io::Result<()> {
 /// Finds the backups that hold something of a workspace, the oldest first: those that were made of this data directory
 /// and are where they were made, and those of the same bank in `beside`, the directory of scheduled backups. A stream
 /// is judged by its time.
-pub fn holding(data_dir: &Path, beside: Option<&Path>, workspace: &Workspace) -> Vec<KnownBackup> {
-    find_holding(data_dir, beside, workspace).unwrap_or_else(|error| {
-        tracing::warn!(%error, "it is not known which backups still have something of what is erased");
-        Vec::new()
-    })
-}
-
-fn find_holding(data_dir: &Path, beside: Option<&Path>, workspace: &Workspace) -> io::Result<Vec<KnownBackup>> {
+///
+/// # Errors
+/// The list of backups or the log of erasures cannot be read, so it is not known which backups hold something.
+pub fn holding(data_dir: &Path, beside: Option<&Path>, workspace: &Workspace) -> io::Result<Vec<KnownBackup>> {
     let bank = ErasureLog::read(data_dir)?.map(|log| log.bank);
     let mut found = BTreeMap::new();
     for MadeBackup { at, directory, id } in read(data_dir)? {
@@ -156,11 +152,21 @@ mod tests {
         add(dir.path(), Uuid::now_v7(), None, at(3)).unwrap();
         assert_eq!(read(dir.path()).unwrap().iter().map(|made| made.at).collect::<Vec<_>>(), [at(2), at(3)]);
         let stream = KnownBackup { created_at: at(3), directory: None };
-        assert_eq!(holding(dir.path(), None, &workspace(3)), [stream], "the directory is not there");
-        assert_eq!(holding(dir.path(), None, &workspace(4)), [], "the workspace came later");
+        let held = |created| holding(dir.path(), None, &workspace(created)).unwrap();
+        assert_eq!(held(3), [stream], "the directory is not there");
+        assert_eq!(held(4), [], "the workspace came later");
         (0..MAX_KNOWN).for_each(|n| add(dir.path(), Uuid::now_v7(), None, at(10 + n as i64)).unwrap());
         assert_eq!(read(dir.path()).unwrap()[0].at, at(10));
         forget(dir.path(), read(dir.path()).unwrap()[0].id).unwrap();
         assert_eq!(read(dir.path()).unwrap().len(), MAX_KNOWN - 1);
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_read_is_no_empty_list() {
+        let dir = tempfile::tempdir().unwrap();
+        let workspace = Workspace::of_root("/here", Timestamp::UNIX_EPOCH);
+        assert_eq!(holding(dir.path(), None, &workspace).unwrap(), []);
+        fs::write(dir.path().join(FILE), "[{").unwrap();
+        assert!(holding(dir.path(), None, &workspace).is_err());
     }
 }

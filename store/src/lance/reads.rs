@@ -2,7 +2,7 @@
 //! `tables::read` and `vectors::unembedded`.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -23,7 +23,7 @@ use reasoning_bank_domain::pattern::finding::PatternIndex;
 use reasoning_bank_domain::retrieval::candidates::Candidates;
 use uuid::Uuid;
 
-use super::errors::before_deadline;
+use super::errors::{before_deadline, failed};
 use super::search::{self, episodes, pages, summary, view};
 use super::shared::SharedStore;
 use super::tables::Tables;
@@ -33,18 +33,8 @@ use super::vectors::unembedded;
 use super::{LanceStore, resident};
 
 impl LanceStore {
-    /// Does a read that sees each commit whole or not at all.
-    fn whole<T>(
-        &self,
-        deadline: Deadline,
-        read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
-    ) -> impl Future<Output = Result<T, StoreError>> {
-        let shared = self.for_reading();
-        before_deadline(deadline, async move { view::whole(&shared, read).await })
-    }
-
-    /// Does such a read, and fails where the directory has come to belong to another embedder: then its vectors are not
-    /// those that the caller can compare with.
+    /// Does a read that sees each commit whole or not at all. It fails where the directory has come to belong to
+    /// another embedder: then its vectors are not those that the caller can compare with.
     fn of_own_vectors<T>(
         &self,
         deadline: Deadline,
@@ -56,6 +46,16 @@ impl LanceStore {
             check_embedder(&shared.layout, &shared.fingerprint)?;
             read
         })
+    }
+
+    /// Does a read of one table that has no vectors.
+    fn of_one_table<T>(
+        &self,
+        deadline: Deadline,
+        read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
+    ) -> impl Future<Output = Result<T, StoreError>> {
+        let shared = self.for_reading();
+        before_deadline(deadline, async move { view::of_one_table(&shared, read).await })
     }
 }
 
@@ -71,33 +71,55 @@ fn name_embedder(shared: &SharedStore, mut rows: Vec<MemoryRow>) -> Vec<MemoryRo
 /// Reads these memories, in the order of `ids`, and with `visible` those alone that may be shown: nothing is looked up
 /// of others, so that they take as long as unknown ids.
 async fn rows(
-    shared: &SharedStore,
-    tables: &Tables,
-    ids: &[MemoryId],
-    visible: Option<&Visible>,
+    shared: Arc<SharedStore>,
+    ids: Vec<MemoryId>,
+    visible: Option<Visible>,
 ) -> Result<Vec<MemoryRow>, StoreError> {
-    let mut found = resident::rows(&shared.resident, ids, visible).await;
+    let mut found = resident::rows(&shared.resident, &ids, visible.as_ref()).await;
     let others: Vec<MemoryId> = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
-    found.extend(read::get(tables, &others, visible).await?);
+    if !others.is_empty() {
+        let visible = visible.clone();
+        let read = async move |_: &SharedStore, tables: &Tables| {
+            Ok(read::get(tables, &others, visible.as_ref()).await?.collect::<Vec<_>>())
+        };
+        found.extend(view::whole(&shared, read).await?);
+    }
     let found = ids.iter().filter_map(|id| found.remove(id));
-    let may_be_shown = |row: &MemoryRow| visible.is_none_or(|visible| visible.contains(&row.memory));
-    Ok(name_embedder(shared, found.filter(may_be_shown).collect()))
+    let may_be_shown = |row: &MemoryRow| visible.as_ref().is_none_or(|visible| visible.contains(&row.memory));
+    Ok(name_embedder(&shared, found.filter(may_be_shown).collect()))
+}
+
+/// Reads the workspaces, in the order of their ids. Every call that writes asks for them, so they are kept until their
+/// table has another version.
+async fn workspaces(shared: &SharedStore, tables: &Tables) -> Result<Vec<Workspace>, StoreError> {
+    let version = tables.workspaces.version().await.map_err(failed)?;
+    let kept = || shared.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, workspaces)) = kept().as_ref().filter(|(of, _)| *of == version) {
+        return Ok(workspaces.clone());
+    }
+    let mut workspaces: Vec<Workspace> = read::records(&tables.workspaces, None).await?;
+    workspaces.sort_by(|a, b| a.id.cmp(&b.id));
+    *kept() = Some((version, workspaces.clone()));
+    Ok(workspaces)
 }
 
 impl StoreReads for LanceStore {
     fn candidates(&self, recall: Recall, deadline: Deadline) -> StoreFuture<'_, Candidates> {
-        self.of_own_vectors(deadline, async move |shared, tables| {
-            search::candidates(shared, tables, recall.clone()).await
+        let shared = self.for_reading();
+        before_deadline(deadline, async move {
+            let found = search::candidates(&shared, recall).await;
+            check_embedder(&shared.layout, &shared.fingerprint)?;
+            found
         })
         .boxed()
     }
 
     fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
-        self.whole(deadline, async move |shared, tables| rows(shared, tables, &ids, None).await).boxed()
+        before_deadline(deadline, rows(self.for_reading(), ids, None)).boxed()
     }
 
     fn readable(&self, ids: Vec<MemoryId>, visible: Visible, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
-        self.whole(deadline, async move |shared, tables| rows(shared, tables, &ids, Some(&visible)).await).boxed()
+        before_deadline(deadline, rows(self.for_reading(), ids, Some(visible))).boxed()
     }
 
     fn memories(&self, filter: MemoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {
@@ -124,7 +146,7 @@ impl StoreReads for LanceStore {
     }
 
     fn lineage(&self, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<(MemoryId, Vec<MemoryId>)>> {
-        self.of_own_vectors(deadline, async move |_, tables| pages::lineage(&tables.memories, &page).await).boxed()
+        self.of_one_table(deadline, async move |_, tables| pages::lineage(&tables.memories, &page).await).boxed()
     }
 
     fn passages(&self, ids: Vec<MemoryId>, deadline: Deadline) -> StoreFuture<'_, BTreeMap<MemoryId, Vec<Passage>>> {
@@ -141,14 +163,13 @@ impl StoreReads for LanceStore {
     }
 
     fn traces(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Trace>> {
-        self.of_own_vectors(deadline, async move |_, tables| pages::records(&tables.traces, of.as_ref(), &page).await)
+        self.of_one_table(deadline, async move |_, tables| pages::records(&tables.traces, of.as_ref(), &page).await)
             .boxed()
     }
 
     fn trace(&self, id: TraceId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<Trace>> {
         let id = id.to_string();
-        self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.traces, &id, of.as_ref()).await)
-            .boxed()
+        self.of_one_table(deadline, async move |_, tables| read::record(&tables.traces, &id, of.as_ref()).await).boxed()
     }
 
     fn episodes(
@@ -200,27 +221,22 @@ impl StoreReads for LanceStore {
     }
 
     fn history(&self, filter: HistoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<HistoryEntry>> {
-        self.of_own_vectors(deadline, async move |_, tables| pages::history(&tables.history, &filter, &page).await)
+        self.of_one_table(deadline, async move |_, tables| pages::history(&tables.history, &filter, &page).await)
             .boxed()
     }
 
     fn signals(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>> {
-        self.of_own_vectors(deadline, async move |_, tables| pages::records(&tables.signals, of.as_ref(), &page).await)
+        self.of_one_table(deadline, async move |_, tables| pages::records(&tables.signals, of.as_ref(), &page).await)
             .boxed()
     }
 
     fn signals_about(&self, ids: Vec<MemoryId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>> {
-        self.of_own_vectors(deadline, async move |_, tables| pages::signals_about(&tables.signals, &ids, &page).await)
+        self.of_one_table(deadline, async move |_, tables| pages::signals_about(&tables.signals, &ids, &page).await)
             .boxed()
     }
 
     fn workspaces(&self, deadline: Deadline) -> StoreFuture<'_, Vec<Workspace>> {
-        self.of_own_vectors(deadline, async move |_, tables| {
-            let mut workspaces: Vec<Workspace> = read::records(&tables.workspaces, None).await?;
-            workspaces.sort_by(|a, b| a.id.cmp(&b.id));
-            Ok(workspaces)
-        })
-        .boxed()
+        self.of_one_table(deadline, async move |shared, tables| workspaces(shared, tables).await).boxed()
     }
 
     fn held(&self, workspace: WorkspaceId, deadline: Deadline) -> StoreFuture<'_, Held> {
@@ -228,23 +244,21 @@ impl StoreReads for LanceStore {
     }
 
     fn jobs(&self, filter: JobFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Job>> {
-        self.of_own_vectors(deadline, async move |_, tables| pages::jobs(&tables.jobs, &filter, &page).await).boxed()
+        self.of_one_table(deadline, async move |_, tables| pages::jobs(&tables.jobs, &filter, &page).await).boxed()
     }
 
     fn job(&self, id: JobId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
         let id = id.to_string();
-        self.of_own_vectors(deadline, async move |_, tables| read::record(&tables.jobs, &id, of.as_ref()).await).boxed()
+        self.of_one_table(deadline, async move |_, tables| read::record(&tables.jobs, &id, of.as_ref()).await).boxed()
     }
 
     fn request(&self, id: KeyedRequestId, deadline: Deadline) -> StoreFuture<'_, Option<KeyedRequest>> {
-        self.of_own_vectors(deadline, async move |_, tables| {
-            read::record(&tables.requests, &id.to_string(), None).await
-        })
-        .boxed()
+        self.of_one_table(deadline, async move |_, tables| read::record(&tables.requests, &id.to_string(), None).await)
+            .boxed()
     }
 
     fn next_job(&self, now: Timestamp, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
-        self.of_own_vectors(deadline, async move |_, tables| pages::next_job(&tables.jobs, now).await).boxed()
+        self.of_one_table(deadline, async move |_, tables| pages::next_job(&tables.jobs, now).await).boxed()
     }
 
     fn backlog(&self, deadline: Deadline) -> StoreFuture<'_, BTreeMap<JobState, u64>> {

@@ -5,8 +5,8 @@
 //! first; otherwise the tables are searched (`search`), and a large one is made in the background.
 //!
 //! In reading order: whom an owner index is for (`owner`), which owner indexes are kept (`cache`), which versions of
-//! the tables they stand for (`versions`, `table_deltas`), how rows are read for them (`rows`) and filled in (`fill`),
-//! how they are searched (`search`), and how memories are read by the row ids that they know (`row_lookup`). `episodes`
+//! the tables they stand for (`versions`, `table_deltas`), how rows are read for them (`rows`), kept (`recent_rows`) and filled
+//! in (`fill`), how they are searched (`search`), and how memories are read by the row ids that they know (`row_lookup`). `episodes`
 //! has the table of episodes and `patterns` the patterns, which take their shares of the budget.
 
 mod cache;
@@ -14,6 +14,7 @@ mod episodes;
 mod fill;
 mod owner;
 mod patterns;
+mod recent_rows;
 mod row_lookup;
 mod rows;
 mod search;
@@ -31,6 +32,7 @@ use reasoning_bank_domain::retrieval::candidates::Candidates;
 use reasoning_bank_domain::text::terms::QueryTerm;
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
 
 use self::cache::{BuildGuard, CachedIndex, Look, NotCached};
 use self::fill::{Deltas, NewRows};
@@ -46,6 +48,7 @@ use crate::lance::threads::{self, blocking};
 pub(super) use self::cache::Resident;
 pub use self::cache::ResidentUse;
 pub(super) use self::episodes::CurrentEpisodes;
+pub(super) use self::recent_rows::RecentRows;
 
 /// An owner index of at most this many passages is made before the search that wants it is answered.
 const PASSAGES_AT_ONCE: usize = 2_000;
@@ -63,6 +66,8 @@ const ADDING_TIMEOUT: Duration = Duration::from_secs(2);
 /// age at which upkeep prunes versions.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 const UNUSED_AFTER: Duration = Duration::from_secs(300);
+/// Owner indexes that were searched within this time are brought up to date after each commit.
+const SEARCHED_LATELY: Duration = Duration::from_secs(10);
 
 /// Returns the candidates of a search. Returns `None` where not all that it reads is in memory: then the tables have to
 /// be searched. `terms` are those of the text of the query; they are `None` when there is no text.
@@ -157,18 +162,26 @@ fn start<T: Send + 'static>(at_once: bool, work: impl Future<Output = T> + Send 
     if at_once { tokio::spawn(work) } else { threads::spawn_aside(work) }
 }
 
-/// Brings the owner indexes that are in use up to date now and then, until the store is closed: a search finds them
-/// current, and the versions in between are looked at before they are pruned.
+/// Brings the owner indexes that are in use up to date, until the store is closed: after each commit of this process
+/// those that were searched lately, so that the next search finds them current, and all of them now and then, so that
+/// the versions in between are looked at before they are pruned.
 fn watch(resident: &Arc<Resident>) {
     if resident.watched.swap(true, Ordering::AcqRel) {
         return;
     }
+    let committed = Arc::clone(&resident.committed);
     let resident = Arc::downgrade(resident);
     tokio::spawn(async move {
+        let mut looks = tokio::time::interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
+            let used_within = tokio::select! {
+                biased;
+                _ = looks.tick() => UNUSED_AFTER,
+                () = committed.notified() => SEARCHED_LATELY,
+            };
             let Some(resident) = resident.upgrade() else { return };
-            for cached in resident.in_use_since(UNUSED_AFTER) {
+            for cached in resident.in_use_since(used_within) {
                 let refreshed =
                     async { is_current(&resident, &cached, &resident.newest.read().map_err(failed)?).await };
                 if let Err(error) = refreshed.await {
@@ -241,13 +254,14 @@ async fn is_current(
     let (resident, cached) = (Arc::clone(resident), Arc::clone(cached));
     if deltas.rows() > ROWS_AT_ONCE {
         guard.mark();
-        threads::spawn_aside(add(cached, snapshot, deltas, guard, updating));
+        threads::spawn_aside(add(resident, cached, snapshot, deltas, guard, updating));
         return Ok(false);
     }
     let added_to = Arc::clone(&cached);
     // a task of its own: a search that is given up must not leave half of the rows added
     let adding = tokio::spawn(async move {
-        let Some(new) = add(added_to, snapshot.clone(), deltas, guard, updating).await else { return false };
+        let added = add(Arc::clone(&resident), added_to, snapshot.clone(), deltas, guard, updating);
+        let Some(new) = added.await else { return false };
         // the search goes on, and others wait until their owner indexes have the same rows
         tokio::spawn(add_to_others(resident, versions, snapshot, new, alone));
         true
@@ -289,7 +303,7 @@ async fn add_all(
 ) {
     match read_deltas(&resident, &versions).await {
         Ok(Some((snapshot, deltas))) => {
-            add(cached, snapshot, deltas, guard, updating).await;
+            add(resident, cached, snapshot, deltas, guard, updating).await;
         }
         Ok(None) => {}
         Err(error) => tracing::debug!(%error, "it is not known what came since memories were read into memory"),
@@ -298,13 +312,14 @@ async fn add_all(
 
 /// Reads what came and adds it to the owner index. Returns the rows where the owner index has them and is kept.
 async fn add(
+    resident: Arc<Resident>,
     cached: Arc<CachedIndex>,
     snapshot: Snapshot,
     deltas: Deltas,
     guard: BuildGuard,
     _updating: OwnedMutexGuard<()>,
 ) -> Option<Arc<NewRows>> {
-    match NewRows::read(&snapshot, deltas).await.map(Arc::new) {
+    match NewRows::read(&resident.recent, &snapshot, deltas).await.map(Arc::new) {
         Ok(new) => add_rows(&cached, &snapshot, &new, guard).await.then_some(new),
         Err(error) => {
             tracing::warn!(%error, "what came to memories that are searched in memory could not be read");

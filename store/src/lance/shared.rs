@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use reasoning_bank_actors::ports::{Fingerprint, Limitation, ReadOnlyCause};
 use reasoning_bank_actors::runtime::Deadline;
+use reasoning_bank_domain::memory::workspace::Workspace;
 use tokio::time::Instant;
 
 use super::commit::checkpoint::Checkpoints;
@@ -66,6 +67,8 @@ pub(super) struct SharedStore {
     pub(super) resident: Arc<Resident>,
     /// Tables at the versions before a commit that is under way, or broke off.
     pub(super) pinned: Mutex<Option<(Versions, Tables)>>,
+    /// The workspaces, as they are at that version of their table.
+    pub(super) workspaces: Mutex<Option<(u64, Vec<Workspace>)>>,
     /// The number of journals that wait to be replayed, where the directory was opened without what opening repairs;
     /// `None` where it was opened for writing.
     read_only: Option<usize>,
@@ -82,6 +85,7 @@ impl SharedStore {
             upkeep: UpkeepState::of(&layout),
             resident: Arc::new(Resident::new(&layout, tables.clone(), fingerprint.dims, options.resident_bytes)),
             pinned: Mutex::default(),
+            workspaces: Mutex::default(),
             read_only: None,
             fingerprint: fingerprint.clone(),
             dims: fingerprint.dims,

@@ -60,6 +60,7 @@ async fn serve(shared: Arc<SharedStore>) {
                 if let Err(error) = commit.await {
                     tracing::error!(%error, "a commit broke off");
                 }
+                shared.resident.committed.notify_one();
                 upkeep::after_commit(&shared);
             }
         }
@@ -111,7 +112,7 @@ async fn write(
             None => blocking(move || WritePlan::new(&batch, dims)).await??,
         };
         shared.upkeep.make_way();
-        bulk::apply(&shared.layout, &shared.tables, &shared.checkpoints, guard, plan).await?;
+        bulk::apply(shared, guard, plan).await?;
         shared.upkeep.make_way();
         return Ok(answers);
     }
@@ -122,7 +123,7 @@ async fn write(
     .await??;
     guard.begin(&shared.journal.name(&shared.layout).await?)?;
     shared.journal.append(frame).await?;
-    let written = plan.write(&shared.tables).await?;
+    let written = plan.write(&shared.tables, &shared.resident.recent).await?;
     guard.note_versions(&written.before(&shared.tables).await?)?;
     written.publish(&shared.tables).await?;
     guard.finish()?;

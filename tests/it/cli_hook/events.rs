@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{FAILED, answered, failed, hook, warned};
 use crate::mcp_process::McpProcess;
-use crate::support::Place;
+use crate::support::{Place, Ran, git};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -165,4 +165,100 @@ fn the_end_of_a_turn_leaves_nothing_behind() {
     assert_eq!(hook(&place, "claude-code", "Stop", &event.to_string()).stdout, "");
     assert!(!place.path("data/hook-spool").exists());
     server.end();
+}
+
+#[test]
+fn a_warning_is_told_in_full_once_a_session() {
+    let place = Place::with_instant_model();
+    let server = warned(&place);
+    let told = |session: &str| {
+        let output = answered(&place, FAILED, &of_command(FAILED, session, "make migrate"));
+        output["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+    };
+    assert!(told("one").contains("> What to do instead: Stop the web server"));
+    let again = told("one");
+    assert!(again.contains("told before in this session\n> Migrations need the schema lock"), "{again}");
+    assert!(!again.contains("What to do instead"), "{again}");
+    assert!(told("two").contains("> What to do instead: Stop the web server"));
+    server.end();
+}
+
+#[test]
+fn codex_is_told_once_what_an_output_names_and_nothing_of_what_it_reads() {
+    let place = Place::with_instant_model();
+    let server = warned(&place);
+    let told = |command: &str| {
+        let event = json!({
+            "hook_event_name": "PostToolUse", "session_id": "s", "cwd": place.path("project"), "tool_name": "Bash",
+            "tool_input": { "command": command }, "tool_response": "LockTimeoutError: schema",
+        });
+        hook(&place, "codex", "PostToolUse", &event.to_string()).stdout
+    };
+    for _ in 0..3 {
+        assert_eq!(told("cat notes.md"), "");
+    }
+    let first = (0..200).map(|_| told("make migrate")).find(|answer| !answer.is_empty()).unwrap();
+    assert!(first.contains("This error is known in this project.") && first.contains("Stop the web server"), "{first}");
+    for _ in 0..3 {
+        assert_eq!(told("make migrate"), "");
+    }
+    server.end();
+}
+
+#[test]
+fn a_session_keeps_its_project_when_the_agent_changes_the_directory() {
+    let place = Place::with_instant_model();
+    let server = warned(&place);
+    let (project, below) = (place.path("project"), place.path("project/below"));
+    std::fs::create_dir(&below).unwrap();
+    let told = |begun_in: Option<&std::path::Path>| {
+        let mut event = failed("LockTimeoutError: schema");
+        event["cwd"] = json!(below);
+        let mut command = place.command(&["hook", "claude-code", FAILED]);
+        if let Some(begun_in) = begun_in {
+            command.env("CLAUDE_PROJECT_DIR", begun_in);
+        }
+        Ran::with_stdin(command, &event.to_string()).ok().stdout
+    };
+    assert!((0..200).any(|_| !told(Some(&project)).is_empty()));
+    for begun_in in [None, Some(&*place.path("home"))] {
+        assert_eq!(told(begun_in), "", "{begun_in:?}");
+    }
+    git(&below, &["init", "--quiet"]);
+    assert_eq!(told(Some(&project)), "", "a repository is a project of its own");
+    server.end();
+}
+
+#[test]
+fn a_task_is_told_with_a_command_where_agents_have_no_tool_for_it() {
+    let place = Place::with_instant_model();
+    place.write("config/reasoning-bank/config.toml", "mcp.toolsets = ['core', 'working']\nllm.provider = 'none'\n");
+    let mut server = McpProcess::initialized(&place, &[]);
+    let task = server.call("working_open", json!({ "task": { "description": "Make the importer faster" } }));
+    server.end();
+    place.write("config/reasoning-bank/config.toml", "llm.provider = 'none'\n");
+    let server = McpProcess::initialized(&place, &[]);
+    let event = json!({ "hook_event_name": "SessionStart", "session_id": "s", "source": "startup" });
+    let output = answered(&place, "SessionStart", &event);
+    let text = output["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    let command = format!("The command `reasoning-bank working show {}`", task["task_id"].as_str().unwrap());
+    assert!(text.contains(&command) && !text.contains("working_context"), "{text}");
+    server.end();
+}
+
+#[test]
+fn doctor_says_that_a_transcript_was_too_long_to_learn_from() {
+    let place = Place::with_instant_model();
+    warned(&place).end();
+    let transcript = place.write("home/session.jsonl", "");
+    std::fs::File::options().write(true).open(&transcript).unwrap().set_len(65 << 20).unwrap();
+    let event = json!({
+        "hook_event_name": "SessionEnd", "session_id": "s", "cwd": place.path("project"), "transcript_path": transcript,
+    });
+    hook(&place, "claude-code", "SessionEnd", &event.to_string());
+    let mut server = McpProcess::initialized(&place, &["--llm", "none"]);
+    wait_for_the_spool(&place, &mut server);
+    server.end();
+    let told = place.run(&["--llm", "none", "doctor"]).ok().stdout;
+    assert!(told.contains("the transcript of the session was too long"), "{told}");
 }

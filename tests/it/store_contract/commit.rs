@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use reasoning_bank_domain::memory::SourceType;
+
 use super::*;
 
 #[rstest]
@@ -97,7 +99,9 @@ async fn what_says_the_same_to_the_same_readers_confirms_what_is_there(
 
 #[rstest]
 #[tokio::test]
-async fn a_session_does_not_confirm_what_it_said_itself(#[values(InMemory, Lance, Resident)] backend: Backend) {
+async fn a_session_confirms_a_memory_once_and_not_by_what_is_learned_of_it(
+    #[values(InMemory, Lance, Resident)] backend: Backend,
+) {
     let opened = backend.open().await;
     let store = &opened.store;
     let here = workspace("/here");
@@ -105,12 +109,17 @@ async fn a_session_does_not_confirm_what_it_said_itself(#[values(InMemory, Lance
         let source_session = Some(session.to_owned());
         Memory { source_session, ..memory(&here, "Retry with backoff", "wait 1, 2, 4 seconds") }
     };
+    let learned_of = |session: &str| Memory { source_type: SourceType::Distilled, ..of(session) };
     let first = of("a");
-    commit(store, vec![record(&first, None), record(&of("a"), None)]).await;
-    let committed = commit(store, vec![record(&of("a"), None), record(&of("b"), None)]).await;
-    assert_eq!(committed.memories, [MemoryCommit::Reinforced(first.id); 2]);
+    commit(store, vec![record(&first, None), record(&learned_of("a"), None)]).await;
     let row = &store.reads().get(vec![first.id], soon()).await.unwrap()[0];
-    assert_eq!(row.evidence.count(SignalKind::Confirmed), 1, "only the other session is a witness");
+    assert_eq!(row.evidence.count(SignalKind::Confirmed), 0, "nobody said it again");
+    for _ in 0..2 {
+        let committed = commit(store, vec![record(&of("a"), None), record(&of("b"), None)]).await;
+        assert_eq!(committed.memories, [MemoryCommit::Reinforced(first.id); 2]);
+        let row = &store.reads().get(vec![first.id], soon()).await.unwrap()[0];
+        assert_eq!(row.evidence.count(SignalKind::Confirmed), 2, "each session is one witness");
+    }
 }
 
 #[rstest]

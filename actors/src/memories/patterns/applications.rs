@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
-use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules, Visibility};
+use reasoning_bank_domain::episode::EpisodeFilter;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::pattern::{PatternApplication, PatternPart};
@@ -122,11 +122,8 @@ impl MemoriesHandle {
         now: Timestamp,
         deadline: Deadline,
     ) -> Result<Vec<EpisodeFacts>, Error> {
-        let filter = EpisodeFilter {
-            visible: vec![Visibility::Active, Visibility::Archived],
-            since: Some(window_start(now)),
-            ..EpisodeFilter::of(workspace.id.clone(), LifecycleRules::default(), now)
-        };
+        let filter =
+            EpisodeFilter { since: Some(window_start(now)), ..EpisodeFilter::of_any_age(workspace.id.clone(), now) };
         let mut others: Vec<EpisodeFacts> = Vec::new();
         let take = |rows: Vec<EpisodeRow>| others.extend(rows.iter().map(|row| EpisodeFacts::of_trace(&row.trace)));
         self.store.each_episode(&filter, COMPARED_MOST, deadline, take).await?;

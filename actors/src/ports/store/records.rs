@@ -99,8 +99,8 @@ pub struct Committed {
 pub enum MemoryCommit {
     /// It was stored.
     Created(MemoryId),
-    /// It was not stored: this memory, which is there, says the same. It was confirmed, unless the same session had
-    /// said so first.
+    /// It was not stored: this memory, which is there, says the same. It was confirmed, unless the same source had
+    /// confirmed it before.
     Reinforced(MemoryId),
 }
 

@@ -18,8 +18,8 @@ const TOLD: [(BankCategory, &[&str]); 6] = [
     (BankCategory::Issue, &["known issue", "known issues", "issue"]),
 ];
 
-/// Splits pieces where a label begins: at the lines of a paragraph that begin with labels, and at sentences that tell what
-/// is done, next, blocked or asked.
+/// Splits pieces where a label begins: at the lines of a paragraph that begin with labels, and at sentences that tell
+/// what is done, next, blocked or asked.
 pub(super) fn labelled(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
     pieces.into_iter().flat_map(by_lines).flat_map(by_sentences).collect()
 }

@@ -345,8 +345,8 @@ pub(super) fn place_in(
     }
 }
 
-/// Says whether a piece under a heading of its text belongs to another section that the bank has: a report under a heading
-/// of tasks, or what blocks the work under one that tells what it is about.
+/// Says whether a piece under a heading of its text belongs to another section that the bank has: a report under a
+/// heading of tasks, or what blocks the work under one that tells what it is about.
 fn is_elsewhere(documents: &[(&BankPath, BankDocument)], category: BankCategory, piece: &BankTextPiece) -> bool {
     let heading = piece.headings.iter().rev().find_map(|heading| heading_of(heading));
     let is_other = match (heading, category) {

@@ -1,5 +1,5 @@
-//! Headings that a person renamed: a section of theirs is one of before under another heading. A merge follows them, and
-//! so does what is filed later.
+//! Headings that a person renamed: a section of theirs is one of before under another heading. A merge follows them,
+//! and so does what is filed later.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -63,6 +63,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::memory::SourceType;
     use crate::memory::samples::{id, strategy};
 
     fn draft(n: u128) -> Draft {
@@ -79,7 +80,8 @@ mod tests {
         let confirmed = HashSet::from([draft.ids.confirmation.uuid()]);
         assert_eq!(draft.compared(Some(&same), &confirmed), (Novelty::Known, Some(id(2))));
         assert_eq!(draft.compared(None, &confirmed), (Novelty::Known, None));
-        let of_session = |memory: Memory| Memory { source_session: Some("a".into()), ..memory };
+        let source_type = SourceType::PassiveLearning;
+        let of_session = |memory: Memory| Memory { source_session: Some("a".into()), source_type, ..memory };
         let again = Draft { memory: of_session(draft.memory.clone()), ..draft };
         assert_eq!(again.compared(Some(&of_session(same)), &none), (Novelty::Known, Some(id(2))), "its own word");
     }

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use jiff::SignedDuration;
 use proptest::prelude::*;
 use rstest::rstest;
 use serde::Deserialize;
@@ -27,6 +28,7 @@ fn exchange(question: &str, answer: &str) -> Exchange {
         session: Some("s1".into()),
         asked_first: None,
         said_next: None,
+        at: None,
     }
 }
 
@@ -176,6 +178,16 @@ fn an_error_in_the_question_and_a_fix_make_a_warning() {
 }
 
 #[test]
+fn a_memory_has_the_time_at_which_its_words_were_said() {
+    let said_at = |at| made_of(&Exchange { at, ..exchange(HOW, EXPLAINED) }).said_at();
+    let (before, after) = (now() - SignedDuration::from_hours(72), now() + SignedDuration::from_hours(1));
+    assert_eq!(said_at(Some(before)), before);
+    for unknown in [None, Some(after)] {
+        assert_eq!(said_at(unknown), now());
+    }
+}
+
+#[test]
 fn ids_follow_from_workspace_and_words() {
     let (here, there) = (WorkspaceId::of_root("/a"), WorkspaceId::of_root("/b"));
     let ids = CaptureIds::of(&exchange("A question", "an answer"), &here);
@@ -183,6 +195,7 @@ fn ids_follow_from_workspace_and_words() {
         session: None,
         asked_first: Some("Another question".into()),
         said_next: None,
+        at: None,
         ..exchange(" a  Question", "An\nanswer ")
     };
     assert_eq!(ids, CaptureIds::of(&seen_elsewhere, &here));

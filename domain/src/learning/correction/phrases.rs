@@ -61,6 +61,15 @@ pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
         r"still (?:does|did|is)(?: not|n['’]t)|same (?:error|problem|issue|failure)",
         r"(?:does|did|do|is|was)(?: not|n['’]t) (?:work|help|fix|compile|build|pass|correct|right|true|fixed|what i)\w*",
         r"not (?:working|correct|right|true|fixed)|(?:it|that|this) (?:broke|fails?|failed|crashe[sd])|no effect",
+        r"(?:got|gets|getting|(?:made|makes) (?:it|things|that|this|everything))(?: even| much)? (?:worse|slower)",
+        r"still (?:nothing|hangs?|hanging|stuck|missing|leaks?|leaking|times? out|timing out|runs? out|running out|out of|happen(?:s|ing)?)",
+        r"(?:error|exception|problem|issue|failure|crash|bug)s?(?: is| are| came| comes|['’]s)(?: \w+ly)? back",
+        r"(?:that|this|it)(?: has| have| just){0,2} (?:brought|taken|took) (?:down|(?:\w+ ){1,3}down)|broke (?:the|our|my|everything)",
+        r"you(?: have|['’]ve)?(?: \w+ly)? (?:misunderstood|misunderstand|misread)",
+        r"(?:(?:do|does|is|was)(?: not|n['’]t)|not)(?: (?:think|believe|that|it|this|is|was|really|(?:that|it)['’]s)){0,4} the (?:cause|reason|culprit)",
+        r"(?:that|this|your)(?: \w+){0,3} (?:does|do|did)(?: not|n['’]t) exist|there is no such \w+",
+        r"now (?:i|we)(?: just)? get (?:an?|another|\w*(?:error|exception|fault)|fatal|panic\w*|[45]\d\d|permission denied|connection refused)",
+        r"(?:do|did) (?:it|that|this) differently|(?:i|we) can(?:not|['’]t) (?:use|do) (?:that|this|it)",
         r"(?:geht|klappt|funktioniert|stimmt|hilft|kompiliert)(?: \w+){0,3} nicht|nicht (?:geholfen|geklappt|funktioniert)",
         r"immer noch (?:nicht|kein\w*|kaputt|rot|falsch|fehler\w*|ein\w* fehler|d\w+ (?:gleiche|selbe)\w*)|de[rn]selben? fehler",
         r"ne (?:marche|fonctionne|compile) (?:pas|toujours)|n['’]a pas (?:marché|fonctionné|aidé)|ça marche pas",
@@ -82,7 +91,10 @@ pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
         r"不对|不正确|不行|没有?(?:用|效果|解决|成功)|不起作用|无法(?:工作|运行|编译)|不工作|无效",
         r"还是(?:不行|不对|一样|报错|失败|有(?:错|问题)|同样)|仍然(?:是同样|失败|报错|不行|有(?:错|问题))|同样的错误|还在报错",
     ];
-    let first = [r"(?:^\W{0,4}(?:\w+\W+)?|\bplease )(?:undo|revert|roll back|take back) (?:that|this|it|your)\b"];
+    let first = [
+        r"(?:^\W{0,4}(?:\w+\W+)?|\bplease )(?:undo|revert|roll back|take back) (?:that|this|it|your)\b",
+        r"^\W{0,4}(?:no,? |please |rather ){0,2}(?:use|take) (?:\S+ ){1,4}instead\b",
+    ];
     pattern(&words, &unspaced, &first)
 });
 

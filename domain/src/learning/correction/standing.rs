@@ -56,6 +56,7 @@ mod tests {
             session: Some(session.into()),
             asked_first: None,
             said_next: None,
+            at: None,
         };
         let file = vec![
             said("How do I skip rows?", "s"),

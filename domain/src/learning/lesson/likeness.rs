@@ -36,6 +36,11 @@ pub fn likeness(lesson: &Memory, memory: &Memory, cosine: f64) -> Likeness {
     }
 }
 
+/// Returns the cosine of two vectors, which have the length one.
+pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum()
+}
+
 /// Tells whether every word that carries something is the same, in the text and in what a warning warns of.
 fn is_same_statement(a: &Memory, b: &Memory) -> bool {
     a.outcome == b.outcome

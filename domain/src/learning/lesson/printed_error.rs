@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::memory::observation::Observed;
-use crate::memory::signature::{Signature, error_message};
+use crate::memory::signature::{Signature, error_message, names_error};
 use crate::memory::{ErrorContext, STACK_TRACE_MAX_CHARS, normalised_stack};
 
 /// The error that a check printed. It is empty where nothing was checked, the check passed, or it printed nothing that
@@ -27,8 +27,8 @@ impl PrintedError {
     }
 
     /// Writes the error on those of the warnings of one failure that it is true of: the ones that warn of the error
-    /// that it names. Where none does, the first one keeps it, because nothing else says what was printed. A warning
-    /// that came with a message or a stack of its own keeps that.
+    /// that it names. Where none does, the first one keeps it that names no other error, because nothing else says what
+    /// was printed. A warning that came with a message or a stack of its own keeps that.
     pub fn write_on<'a>(&self, warnings: impl IntoIterator<Item = &'a mut ErrorContext>) {
         let mut warnings: Vec<&mut ErrorContext> = warnings.into_iter().collect();
         let named = self.message.as_deref().map(|message| Signature::of(message, None));
@@ -36,6 +36,8 @@ impl PrintedError {
         if warnings.iter().any(|warning| is_named(warning)) {
             warnings.retain(|warning| is_named(warning));
         } else {
+            let names_one = self.message.as_deref().is_some_and(names_error);
+            warnings.retain(|warning| !(names_one && names_error(&warning.error_type)));
             warnings.truncate(1);
         }
         for warning in warnings {
@@ -123,6 +125,8 @@ mod tests {
     #[case::named(&["OffByOne", "ValueError", "builtins.ValueError"], &[false, true, true])]
     #[case::none_is_named(&["OffByOne", "KeyError"], &[true, false])]
     #[case::alone(&["FailedSolution"], &[true])]
+    #[case::of_another(&["KeyError"], &[false])]
+    #[case::behind_another(&["KeyError", "OffByOne"], &[false, true])]
     fn an_error_is_written_on_the_warnings_that_it_is_true_of(#[case] types: &[&str], #[case] expected: &[bool]) {
         let error = printed(false, "exit code 1\nValueError: bad literal 'x'");
         let mut warnings: Vec<ErrorContext> = types.iter().map(|error_type| warning_of(error_type)).collect();

@@ -37,6 +37,7 @@ fn origin(outcome: Outcome) -> LessonOrigin {
         trace_id: Some(Uuid::from_u128(7).into()),
         outcome,
         printed: PrintedError::default(),
+        said_at: None,
         at: Timestamp::UNIX_EPOCH,
     }
 }

@@ -8,8 +8,8 @@ use crate::evidence::feedback::Learning;
 use crate::evidence::report::Report;
 use crate::learning::lesson::PrintedError;
 use crate::memory::ids::MemoryId;
-use crate::memory::trace::Trace;
-use crate::memory::{FieldProblem, Memory, MemoryInvalid, Scope, SourceType, Trust};
+use crate::memory::trace::{Outcome, Trace};
+use crate::memory::{FieldProblem, Memory, MemoryInvalid, MemoryOutcome, Scope, SourceType, Trust};
 use crate::safety::secrets::Scrub;
 
 /// Makes memories of the lessons of a report. `trace` is its trace with what is reported.
@@ -25,7 +25,7 @@ pub fn reported_lessons(
 ) -> Result<Vec<Memory>, RecordRefusal> {
     let (mut lessons, mut problems) = (Vec::<Memory>::new(), Vec::new());
     for (n, learning) in report.request.learnings.iter().enumerate() {
-        let mut memory = request_of(learning, report, trace).into_memory(id(), report.workspace, now)?;
+        let mut memory = request_of(learning, report, trace, now).into_memory(id(), report.workspace, now)?;
         report.memories.iter().for_each(|(source, _)| memory.derive_from(source));
         memory.trace_id = trace.map(|trace| trace.trace_id);
         memory.trace_outcome = trace.map(|trace| trace.outcome);
@@ -44,13 +44,16 @@ pub fn reported_lessons(
     if problems.is_empty() { Ok(lessons) } else { Err(MemoryInvalid { problems }.into()) }
 }
 
-fn request_of(learning: &Learning, report: &Report<'_>, trace: Option<&Trace>) -> RecordRequest {
+fn request_of(learning: &Learning, report: &Report<'_>, trace: Option<&Trace>, now: Timestamp) -> RecordRequest {
+    // An episode may be told long after it was.
+    let episode = trace.filter(|trace| trace.episode.is_some() && trace.created_at < now);
     let parents: Vec<MemoryId> = report.memories.iter().map(|(memory, _)| memory.id).collect();
     RecordRequest {
         title: learning.title.clone(),
         description: learning.description.clone(),
         content: learning.content.clone(),
-        outcome: None,
+        // What is learned of a task that failed, and names no error, tells what did not work.
+        outcome: trace.filter(|trace| trace.outcome == Outcome::Failure).map(|_| MemoryOutcome::Failure),
         error_context: learning.error_context.clone(),
         pattern_tags: Vec::new(),
         domain_category: None,
@@ -64,7 +67,7 @@ fn request_of(learning: &Learning, report: &Report<'_>, trace: Option<&Trace>) -
         trust: Trust::Agent,
         session: report.request.source().map(str::to_owned),
         supersedes: Vec::new(),
-        valid_from: None,
+        valid_from: episode.map(|trace| trace.created_at.to_string()),
     }
 }
 
@@ -77,8 +80,7 @@ mod tests {
     use crate::evidence::feedback::FeedbackRequest;
     use crate::memory::ErrorContext;
     use crate::memory::observation::{EvidenceKind, Feedback, Observed};
-    use crate::memory::samples::{self, id, now, strategy};
-    use crate::memory::trace::Outcome;
+    use crate::memory::samples::{self, days_ago, id, now, strategy};
     use crate::memory::workspace::{Workspace, WorkspaceRef};
 
     fn learning(title: &str, content: &str) -> Learning {
@@ -129,6 +131,22 @@ mod tests {
         assert_eq!((memory.trust, memory.source_session.as_deref()), (Trust::Model, Some("s")));
         assert_eq!((&*memory.task, memory.trace_id), ("fix the pager", Some(trace.trace_id)));
         assert_eq!(memory.trace_outcome, Some(Outcome::Failure));
+        assert_eq!(memory.outcome, MemoryOutcome::Failure, "it is no strategy");
+        let solved = Trace { outcome: Outcome::Success, ..trace };
+        for trace in [Some(&solved), None] {
+            let learned = lessons(vec![learning("Cap the pause", "at a minute")], trace).unwrap();
+            assert_eq!(learned[0].outcome, MemoryOutcome::Success);
+        }
+    }
+
+    #[test]
+    fn lessons_of_an_episode_were_said_when_it_was() {
+        let before = days_ago(300.0);
+        let trace = Trace::reported(samples::trace(1), strategy(1).workspace_id, "s", None, before);
+        let said_at =
+            |trace: &Trace| lessons(vec![learning("Cap it", "at a minute")], Some(trace)).unwrap()[0].said_at();
+        assert_eq!(said_at(&trace), now());
+        assert_eq!(said_at(&Trace { episode: Some(Box::default()), ..trace }), before);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::MAX_QUESTION_CHARS;
 use super::conversation::Turn;
 use super::gemini;
-use super::record::{ToolRecord, TranscriptRecord, text_field};
+use super::record::{ToolRecord, TranscriptRecord, text_field, time_of};
 use crate::episode::is_shell;
 use crate::memory::signature::error_message;
 use crate::memory::trace::PlanStep;
@@ -62,7 +62,7 @@ pub(super) struct Activity {
 impl Activity {
     /// Takes a record: what is said in it was read already, and the calls and results are read from its fields.
     pub(super) fn take(&mut self, fields: &Map<String, Value>, record: &TranscriptRecord, session: Option<&str>) {
-        let at = text_field(fields, "timestamp").and_then(|text| text.parse().ok());
+        let at = time_of(fields);
         if let TranscriptRecord::Turn { turn, session: own } = record {
             self.said(turn, own.as_deref().or(session), at);
         }

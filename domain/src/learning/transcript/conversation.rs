@@ -1,5 +1,7 @@
 //! A conversation: who said what, one after the other, as exchanges.
 
+use jiff::Timestamp;
+
 use super::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
 use crate::text::pieces;
 
@@ -26,6 +28,8 @@ struct Open {
     question: Bounded,
     answer: String,
     session: Option<String>,
+    /// The time of what was said last.
+    at: Option<Timestamp>,
 }
 
 impl Conversation {
@@ -33,7 +37,7 @@ impl Conversation {
         Self { done, ..Self::default() }
     }
 
-    pub(super) fn take(&mut self, turn: Turn, session: Option<&str>) {
+    pub(super) fn take(&mut self, turn: Turn, session: Option<&str>, at: Option<Timestamp>) {
         match turn {
             Turn::Question(text) | Turn::Answer(text) if text.trim().is_empty() => {}
             Turn::Question(text) => {
@@ -46,7 +50,7 @@ impl Conversation {
                         let mut question = Bounded::new(MAX_QUESTION_CHARS);
                         question.append(&text);
                         let session = session.map(str::to_owned);
-                        self.open = Some(Open { question, answer: String::new(), session });
+                        self.open = Some(Open { question, answer: String::new(), session, at });
                     }
                 }
             }
@@ -55,6 +59,7 @@ impl Conversation {
                 if let Some(open) = &mut self.open {
                     open.answer.push_str(if open.answer.is_empty() { "" } else { "\n\n" });
                     open.answer.push_str(text.trim());
+                    open.at = open.at.max(at);
                 }
             }
             Turn::Break => self.close(),
@@ -62,10 +67,11 @@ impl Conversation {
     }
 
     fn close(&mut self) {
-        let Some(Open { question, answer, session }) = self.open.take() else { return };
+        let Some(Open { question, answer, session, at }) = self.open.take() else { return };
         if !answer.is_empty() {
             self.cut += question.cut;
-            self.done.extend(exchanges(&question.text, &answer, session.as_deref()));
+            let read = exchanges(&question.text, &answer, session.as_deref());
+            self.done.extend(read.map(|exchange| Exchange { at, ..exchange }));
         } else if let Some(last) = self.done.last_mut().filter(|last| last.session == session) {
             last.said_next.get_or_insert(question.text);
         }
@@ -91,6 +97,7 @@ pub(super) fn exchanges(question: &str, answer: &str, session: Option<&str>) -> 
         session: session.map(str::to_owned),
         asked_first: None,
         said_next: None,
+        at: None,
     })
 }
 

@@ -81,8 +81,8 @@ fn chat(lines: &[(&str, bool)]) -> Option<Conversation> {
     for (speaker, text) in turns {
         let text = text.trim().trim_end_matches("\n---").trim().to_owned();
         match speaker {
-            Speaker::User => chat.take(Turn::Question(text), None),
-            Speaker::Assistant => chat.take(Turn::Answer(text), None),
+            Speaker::User => chat.take(Turn::Question(text), None, None),
+            Speaker::Assistant => chat.take(Turn::Answer(text), None, None),
             Speaker::Other => {}
         }
     }

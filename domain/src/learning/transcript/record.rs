@@ -1,6 +1,7 @@
 //! One record of a file of messages: what it says, and how its fields are read. `formats` decides which form a record
 //! has.
 
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::context;
@@ -45,6 +46,10 @@ impl TranscriptRecord {
 
 pub(super) fn session_of(fields: &Map<String, Value>) -> Option<String> {
     ["sessionId", "session_id", "conversation_id"].iter().find_map(|name| text_field(fields, name))
+}
+
+pub(super) fn time_of(fields: &Map<String, Value>) -> Option<Timestamp> {
+    text_field(fields, "timestamp")?.parse().ok()
 }
 
 pub(super) fn text_field(fields: &Map<String, Value>, name: &str) -> Option<String> {

@@ -46,6 +46,17 @@ fn every_format_is_known_by_its_content(
 }
 
 #[test]
+fn an_exchange_has_the_time_of_what_was_said_last_in_answer() {
+    let said = |role: &str, at: &str| format!(r#"{{"role": "{role}", "content": "{at} words", "timestamp": "{at}"}}"#);
+    let [asked, begun, done] = [0, 5, 9].map(|minute| format!("2026-01-05T10:0{minute}:00Z"));
+    let lines = [said("user", &asked), said("assistant", &begun), said("assistant", &done)];
+    let undated = r#"{"role": "user", "content": "q"}"#.to_owned() + "\n" + r#"{"role": "assistant", "content": "a"}"#;
+    let at = |text: &str| read(text.as_bytes()).unwrap().exchanges[0].at;
+    assert_eq!(at(&lines.join("\n")), Some(done.parse().unwrap()));
+    assert_eq!(at(&undated), None);
+}
+
+#[test]
 fn a_message_of_gemini_cli_that_is_written_again_is_said_once_and_has_its_calls_once() {
     let read = read(fixture!("gemini_cli.jsonl")).unwrap();
     assert_eq!(read.exchanges[0].answer.matches("I'll run the export first.").count(), 1, "{:#?}", read.exchanges);

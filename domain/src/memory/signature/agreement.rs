@@ -198,8 +198,8 @@ impl ToldFailure {
         self.names_cause && !self.name.contains(' ') && self.text.matches(&self.name).nth(1).is_some()
     }
 
-    /// Tells whether the warning is about all failures of a kind: it names nothing that one of them has, but for a letter
-    /// in the place of a name.
+    /// Tells whether the warning is about all failures of a kind: it names nothing that one of them has, but for a
+    /// letter in the place of a name.
     fn is_of_all_of(&self, kind: &Signature) -> bool {
         self.literals.iter().all(|own| own.chars().nth(1).is_none() || last_name(own) == kind.error())
     }

@@ -110,7 +110,8 @@ fn what_may_take_the_place_of_what() {
     assert_eq!(replacement_problem(&chained, &newer, false), None);
     assert_eq!(chained.superseded(id(2)), None, "it stays with the one that superseded it");
     let trusted = Memory { trust: Trust::User, ..strategy(1) };
-    assert!(replacement_problem(&trusted, &newer, false).is_some());
+    let problem = replacement_problem(&trusted, &newer, false).unwrap();
+    assert!(problem.contains("the word of an agent") && problem.contains("memory supersede"), "{problem}");
     assert_eq!(replacement_problem(&trusted, &newer, true), None);
 }
 
@@ -165,6 +166,21 @@ fn what_was_decided_while_the_newer_one_was_out_of_search_stands() {
     for memory in [undone, by_another, reworded.apply(&without, crate::memory::samples::now())] {
         assert_eq!(memory.succession.reinstated_without, None);
     }
+}
+
+#[test]
+fn what_is_reinstated_has_the_links_back_that_went_on_from_it() {
+    let oldest = strategy(1).linked(id(2), 0.8).unwrap();
+    let superseded = strategy(2).replacing(id(1)).superseded(id(3)).unwrap();
+    let newer = strategy(3).replacing(id(2)).replacing(id(1));
+    let undone = superseded.reinstated(None).unwrap();
+    let changed = left_behind(&superseded, Some(&undone), &[oldest.relinked(id(3)), newer.clone()]);
+    assert_eq!(changed, [oldest.clone(), strategy(3)]);
+    let of_another = strategy(1).linked(id(3), 0.8).unwrap();
+    let never_linked = Memory { succession: Default::default(), ..undone.clone() };
+    let superseded = never_linked.superseded(id(3)).unwrap();
+    let changed = left_behind(&superseded, Some(&never_linked), &[of_another, newer]);
+    assert_eq!(changed, [strategy(3).replacing(id(1))], "a link of its own stays");
 }
 
 #[test]

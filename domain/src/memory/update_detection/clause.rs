@@ -131,7 +131,7 @@ fn is_passive(verb: &[Token]) -> bool {
 
 /// Tells whether a word begins a phrase that only one thing can be: `the owner`.
 fn begins_definite(word: &str) -> bool {
-    matches!(word, "the" | "our" | "my" | "your" | "his" | "her" | "their" | "responsible")
+    lexicon::is_possessive(word) || matches!(word, "the" | "responsible")
 }
 
 #[derive(Default)]

@@ -282,6 +282,31 @@ static OPPOSITE: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     OPPOSITES.iter().flat_map(|(base, words)| words.split_whitespace().map(move |word| (word, *base))).collect()
 });
 
+/// Tells whether a word is an article.
+pub(super) fn is_article(word: &str) -> bool {
+    matches!(word, "the" | "a" | "an")
+}
+
+/// Tells whether a word says whose something is, where somebody has it.
+pub(super) fn is_possessive(word: &str) -> bool {
+    matches!(word, "our" | "my" | "your" | "his" | "her" | "their")
+}
+
+/// Tells whether a word stands before a noun and tells which one is meant.
+pub(super) fn is_determiner(word: &str) -> bool {
+    is_article(word) || is_possessive(word) || matches!(word, "its" | "every" | "each")
+}
+
+/// Tells whether a word is a pronoun that a main clause begins with.
+pub(super) fn is_pronoun(word: &str) -> bool {
+    is_plain_pronoun(word) || word == "it"
+}
+
+/// Tells whether a word is such a pronoun behind which a verb has no `s`.
+pub(super) fn is_plain_pronoun(word: &str) -> bool {
+    matches!(word, "we" | "they" | "you" | "i")
+}
+
 pub(super) fn is_filler(word: &str) -> bool {
     FILLER.contains(word)
 }

@@ -77,11 +77,6 @@ pub(super) fn begins_plain(token: &Token) -> bool {
     values::typed(std::slice::from_ref(token), 0).is_none()
 }
 
-/// Tells whether a word is a pronoun that a main clause begins with.
-pub(super) fn is_pronoun(word: &str) -> bool {
-    matches!(word, "we" | "it" | "they" | "you" | "i")
-}
-
 /// Makes one name of the words. None where there are no words.
 pub(super) fn name(tokens: &[Token]) -> Option<ClauseValue> {
     (!tokens.is_empty()).then(|| ClauseValue::new(ValueKind::Name, tokens.iter().map(|token| token.lower.clone())))
@@ -152,11 +147,11 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
             at += 1;
             continue;
         }
-        let is_determiner = matches!(word, "the" | "a" | "an" | "our" | "we" | "it" | "they" | "you" | "my" | "i");
-        if is_determiner && builder.has_words() {
+        let begins_anew = lexicon::is_article(word) || lexicon::is_pronoun(word) || matches!(word, "our" | "my");
+        if begins_anew && builder.has_words() {
             builder.close_leading(at);
         }
-        is_begun |= !lexicon::is_filler(word) || is_determiner;
+        is_begun |= !lexicon::is_filler(word) || begins_anew;
         builder.word(token);
         builder.pause(token);
         at += 1;
@@ -169,8 +164,11 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
 fn after_pause(tokens: &[Token], at: usize) -> usize {
     let rest = &tokens[at..];
     let pause = rest.iter().position(|token| token.pauses).map_or(rest.len(), |pause| pause + 1);
-    let pronoun =
-        rest.iter().skip(2).position(|token| is_pronoun(&token.lower)).map_or(rest.len(), |pronoun| pronoun + 2);
+    let pronoun = rest
+        .iter()
+        .skip(2)
+        .position(|token| lexicon::is_pronoun(&token.lower))
+        .map_or(rest.len(), |pronoun| pronoun + 2);
     at + if at == 0 { pause.min(pronoun) } else { pause }
 }
 

@@ -1,7 +1,6 @@
 //! Reasons: what a clause tells about why and since when something holds. It says nothing about the subject.
 
 use super::lexicon;
-use super::phrase;
 use super::token::Token;
 
 /// Splits words into those without reasons, and the words of the reasons: `because of the outage`, `since March`,
@@ -43,7 +42,7 @@ fn reason(tokens: &[Token], at: usize) -> Option<usize> {
             (at == 0 || end == tokens.len()) && !tokens.get(at + 2).is_some_and(|next| is_version(&next.lower))
         }
         "as" => behind_pause,
-        "so" => at > 0 && (behind_pause || next.lower == "that" || phrase::is_pronoun(&next.lower)),
+        "so" => at > 0 && (behind_pause || next.lower == "that" || lexicon::is_pronoun(&next.lower)),
         "after" | "following" | "with" => (at == 0 || end == tokens.len()) && is_occasion(),
         "effective" | "starting" | "beginning" => at == 0,
         _ => false,
@@ -59,7 +58,7 @@ fn is_version(word: &str) -> bool {
 fn end(tokens: &[Token], at: usize) -> usize {
     let rest = &tokens[at..];
     let pause = rest.iter().position(|token| token.pauses).map_or(rest.len(), |pause| pause + 1);
-    let is_start = |token: &Token| phrase::is_pronoun(&token.lower) || matches!(&*token.lower, "the" | "our");
+    let is_start = |token: &Token| lexicon::is_pronoun(&token.lower) || matches!(&*token.lower, "the" | "our");
     let start = (2..rest.len()).find(|place| {
         let before = &rest[place - 1].lower;
         is_start(&rest[*place])

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::lexicon;
-use super::phrase;
 use super::token::{Token, is_function_word};
 
 /// Verbs whose object is the value itself.
@@ -138,7 +137,7 @@ fn is_certain(token: &Token) -> bool {
 
 /// Finds the main verb of a clause, outside of its conditions.
 pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
-    let from = position(tokens).or_else(|| unlisted(tokens))?;
+    let from = verb_position(tokens).or_else(|| unlisted(tokens))?;
     let mut verb = Verb {
         from,
         to: from,
@@ -226,13 +225,13 @@ fn is_participle(token: &Token) -> bool {
 fn unlisted(tokens: &[Token]) -> Option<usize> {
     let end = tokens.iter().position(|token| lexicon::is_condition(&token.lower)).unwrap_or(tokens.len());
     let is_spoken_by = |at: usize| {
-        (phrase::is_pronoun(&tokens[at - 1].lower) || is_modal(&tokens[at - 1].lower))
+        (lexicon::is_pronoun(&tokens[at - 1].lower) || is_modal(&tokens[at - 1].lower))
             && !lexicon::is_filler(&tokens[at].lower)
             && !tokens[at].is_name
     };
     // No noun stands before an article: `Pass the helper in`.
     let begins = tokens.len() > 2
-        && is_determiner(&tokens[1].lower)
+        && lexicon::is_determiner(&tokens[1].lower)
         && !tokens[0].pauses
         && !tokens[0].is_name
         && !is_function_word(&tokens[0].lower)
@@ -257,7 +256,7 @@ fn unlisted(tokens: &[Token]) -> Option<usize> {
         let is_object = is_particle(&next.lower)
             || next.is_name
             || lexicon::is_preposition(&next.lower)
-            || is_determiner(&next.lower)
+            || lexicon::is_determiner(&next.lower)
             || super::values::typed(tokens, at + 1).is_some();
         let is_free = !before.pauses && !lexicon::is_preposition(&before.lower) && !lexicon::is_filler(&before.lower);
         ends && (is_object || has_plural)
@@ -272,10 +271,6 @@ fn unlisted(tokens: &[Token]) -> Option<usize> {
 /// Tells whether `up to` stands here.
 fn begins_bound(tokens: &[Token], at: usize) -> bool {
     tokens[at].lower == "up" && tokens.get(at + 1).is_some_and(|next| next.lower == "to")
-}
-
-fn is_determiner(word: &str) -> bool {
-    matches!(word, "the" | "a" | "an" | "our" | "its" | "his" | "her" | "their" | "my" | "your" | "every" | "each")
 }
 
 fn is_modal(word: &str) -> bool {
@@ -377,107 +372,90 @@ fn begins_subject(tokens: &[Token]) -> bool {
     let rest: Vec<&Token> = tokens[1..].iter().take_while(ends).collect();
     rest.first().is_some_and(|next| lexicon::is_preposition(&next.lower))
         && rest.windows(2).any(|pair| {
-            let is_noun = lexicon::is_preposition(&pair[0].lower) || is_determiner(&pair[0].lower);
+            let is_noun = lexicon::is_preposition(&pair[0].lower) || lexicon::is_determiner(&pair[0].lower);
             !is_noun && is_verb(pair[1])
         })
 }
 
-fn position(tokens: &[Token]) -> Option<usize> {
-    let mut in_condition = false;
+/// Finds the verb of a clause: the first word that is one for certain, or else the first that may be one.
+fn verb_position(tokens: &[Token]) -> Option<usize> {
     let mut uncertain = None;
-    for (at, token) in tokens.iter().enumerate() {
-        let before = at.checked_sub(1).map(|at| &tokens[at]);
-        let word = token.lower.as_str();
-        // A purpose may come first: `To build the gallery you need libvips`.
-        if lexicon::is_condition(word) || lexicon::is_reason(word) || (at == 0 && word == "to") {
-            in_condition = true;
-        }
-        let counts = is_verb(token) && !in_condition;
-        in_condition &= !token.pauses;
-        let follows_words = before
-            .is_some_and(|before| !lexicon::is_preposition(&before.lower) && !lexicon::is_condition(&before.lower));
-        in_condition &= !(follows_words && phrase::is_pronoun(&token.lower));
-        if !counts {
+    for (at, in_condition) in in_conditions(tokens).into_iter().enumerate() {
+        if in_condition || !is_verb(&tokens[at]) || is_used_as_noun(tokens, at) {
             continue;
         }
-        let previous = before.map_or("", |before| before.lower.as_str());
-        let is_noun = matches!(
-            previous,
-            "the"
-                | "a"
-                | "an"
-                | "our"
-                | "my"
-                | "your"
-                | "his"
-                | "her"
-                | "their"
-                | "its"
-                | "this"
-                | "that"
-                | "of"
-                | "in"
-                | "on"
-                | "for"
-                | "per"
-                | "at"
-                | "with"
-                | "every"
-                | "each"
-        );
-        let is_noun = is_noun || (lexicon::is_preposition(previous) && previous != "to");
-        if is_noun && !is_copula(word) {
-            continue;
-        }
-        let names = !is_copula(word) && word.ends_with('s');
-        if names && tokens.get(at + 1).is_some_and(|next| is_copula(&next.lower) || is_certain(next)) {
-            continue;
-        }
-        // No clause begins with such a verb where another one follows: `Merges by the bot need no review`.
-        if at == 0 && names && begins_subject(tokens) {
-            continue;
-        }
-        if is_certain(token) {
-            if is_attribute(tokens, at) {
-                continue;
-            }
-            return Some(at);
-        }
-        // The word behind such a pronoun is a verb, whatever follows: `we keep invoices`.
-        if matches!(previous, "we" | "they" | "you" | "i") {
-            return Some(at);
-        }
-        let is_plural_noun = |next: &Token| word.ends_with('s') && is_verb(next) && !next.lower.ends_with('s');
-        if tokens.get(at + 1).is_some_and(|next| is_certain(next) || is_plural_noun(next)) {
-            continue;
-        }
-        let inflected = in_list(NOUNS_TOO, word);
-        let many =
-            matches!(
-                previous,
-                "we" | "they"
-                    | "you"
-                    | "i"
-                    | "to"
-                    | "people"
-                    | "please"
-                    | "should"
-                    | "must"
-                    | "will"
-                    | "can"
-                    | "may"
-                    | "could"
-                    | "would"
-                    | "shall"
-                    | "always"
-            ) || (previous.ends_with('s') && !word.ends_with('s') && before.is_some_and(|before| !before.is_name));
-        // A step that is done to reach something comes before it: `Run the script to load the data`.
-        if many && !(previous == "to" && uncertain.is_some()) {
-            return Some(at);
-        }
-        if at == 0 || inflected {
-            uncertain = uncertain.or(Some(at));
+        match is_verb_here(tokens, at, uncertain.is_some()) {
+            Some(true) => return Some(at),
+            Some(false) => {}
+            None => uncertain = uncertain.or(Some(at)),
         }
     }
     uncertain
+}
+
+/// Tells of each word whether it stands in a condition, a reason or a purpose, whose verbs are not that of the clause.
+/// A pause ends these, and so does the pronoun that begins the main clause.
+fn in_conditions(tokens: &[Token]) -> Vec<bool> {
+    let mut in_condition = false;
+    let is_in = |(at, token): (usize, &Token)| {
+        let word = token.lower.as_str();
+        // A purpose may come first: `To build the gallery you need libvips`.
+        in_condition |= lexicon::is_condition(word) || lexicon::is_reason(word) || (at == 0 && word == "to");
+        let is_in = in_condition;
+        let follows_words = at.checked_sub(1).is_some_and(|before| {
+            let before = &tokens[before].lower;
+            !lexicon::is_preposition(before) && !lexicon::is_condition(before)
+        });
+        in_condition &= !(token.pauses || (follows_words && lexicon::is_pronoun(word)));
+        is_in
+    };
+    tokens.iter().enumerate().map(is_in).collect()
+}
+
+/// Tells whether a word that may be a verb is a noun here, by the word before it or the verb behind it.
+fn is_used_as_noun(tokens: &[Token], at: usize) -> bool {
+    let word = tokens[at].lower.as_str();
+    if is_copula(word) {
+        return false;
+    }
+    let previous = previous(tokens, at);
+    if lexicon::is_determiner(previous)
+        || matches!(previous, "this" | "that")
+        || (lexicon::is_preposition(previous) && previous != "to")
+    {
+        return true;
+    }
+    let has_verb_behind = tokens.get(at + 1).is_some_and(|next| is_copula(&next.lower) || is_certain(next));
+    // No clause begins with such a verb where another one follows: `Merges by the bot need no review`.
+    word.ends_with('s') && (has_verb_behind || (at == 0 && begins_subject(tokens)))
+}
+
+/// Tells whether a word that is no noun is the verb of its clause. None where it may be, unless a later word is one.
+/// `has_earlier` says whether an earlier word may be the verb.
+fn is_verb_here(tokens: &[Token], at: usize, has_earlier: bool) -> Option<bool> {
+    let (word, previous) = (tokens[at].lower.as_str(), previous(tokens, at));
+    if is_certain(&tokens[at]) {
+        return Some(!is_attribute(tokens, at));
+    }
+    // The word behind such a pronoun is a verb, whatever follows: `we keep invoices`.
+    if lexicon::is_plain_pronoun(previous) {
+        return Some(true);
+    }
+    let is_plural_noun = |next: &Token| word.ends_with('s') && is_verb(next) && !next.lower.ends_with('s');
+    if tokens.get(at + 1).is_some_and(|next| is_certain(next) || is_plural_noun(next)) {
+        return Some(false);
+    }
+    let follows_plural = at > 0 && previous.ends_with('s') && !word.ends_with('s') && !tokens[at - 1].is_name;
+    let is_announced =
+        is_modal(previous) || matches!(previous, "to" | "people" | "please" | "would" | "always") || follows_plural;
+    // A step that is done to reach something comes before it: `Run the script to load the data`.
+    if is_announced && !(previous == "to" && has_earlier) {
+        return Some(true);
+    }
+    if at == 0 || in_list(NOUNS_TOO, word) { None } else { Some(false) }
+}
+
+/// Returns the word before this one. It is empty at the beginning.
+fn previous(tokens: &[Token], at: usize) -> &str {
+    at.checked_sub(1).map_or("", |before| tokens[before].lower.as_str())
 }

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::applies::Match;
+use crate::evidence::fading::{days_between, recency, usage_part};
 use crate::memory::pattern::PatternPart;
 
 const CONFIDENCE_WEIGHT: f64 = 0.4;
@@ -36,12 +37,11 @@ pub struct PatternScore {
 pub fn pattern_score(part: &PatternPart, found: Match, now: Timestamp) -> PatternScore {
     let statistics = &part.statistics;
     let validated = part.lifecycle.validation.as_ref().map(|validation| validation.at);
-    let days = validated.map(|at| now.duration_since(at).as_secs_f64().max(0.0) / 86_400.0);
     let mut score = PatternScore {
         confidence: statistics.confidence,
         success_rate: statistics.success_rate.unwrap_or(0.0),
-        usage: ((1.0 + statistics.usage_count as f64).ln() / 10.0).min(1.0),
-        recency: days.map_or(0.0, |days| (-days / RECENCY_DAYS).exp()),
+        usage: usage_part(statistics.usage_count),
+        recency: validated.map_or(0.0, |at| recency(days_between(at, now), RECENCY_DAYS)),
         match_quality: found.quality(),
         total: 0.0,
     };

@@ -1,5 +1,6 @@
-//! Patterns that are compiled when a text may have a match. All patterns for secrets together take some 70 ms to compile
-//! in a build for every day, and most texts of a process that ends after one answer have nothing that is like a secret.
+//! Patterns that are compiled when a text may have a match. All patterns for secrets together take some 70 ms to
+//! compile in a build for every day, and most texts of a process that ends after one answer have nothing that is like a
+//! secret.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

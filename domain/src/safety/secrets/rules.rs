@@ -303,8 +303,8 @@ impl Rule {
     }
 }
 
-/// Returns the letters that matches of a pattern begin with, for each of its alternatives. It is empty where the pattern
-/// does not begin with two letters at least.
+/// Returns the letters that matches of a pattern begin with, for each of its alternatives. It is empty where the
+/// pattern does not begin with two letters at least.
 fn beginnings(pattern: &str) -> Vec<&str> {
     let alternatives = pattern.strip_prefix("(?:").and_then(|rest| rest.split(')').next());
     let found: Vec<&str> = match alternatives {

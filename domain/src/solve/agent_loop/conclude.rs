@@ -89,6 +89,7 @@ impl RunSpec {
             trace_id: Some(self.trace_id),
             outcome,
             printed: PrintedError::default(),
+            said_at: None,
             at: now,
         };
         RunRecord {

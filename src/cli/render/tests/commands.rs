@@ -157,6 +157,7 @@ fn a_workspace_is_shown_with_what_its_checkout_proposes() {
         }],
         promoted_kept: Some(2),
         backups: Vec::new(),
+        backups_unknown: None,
         reinstated: vec![id(4)],
     };
     let trusted = Trusted { workspace: workspace.clone(), ranking };

@@ -17,6 +17,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 
 use super::revisions::{RevisionOrder, StoredRevisions};
 use crate::lance::errors::failed;
+use crate::lance::resident::RecentRows;
 use crate::lance::tables::rows::{self, TableRows};
 use crate::lance::tables::{TableName, Tables, Versions, dataset, filter};
 
@@ -34,6 +35,9 @@ const REVISED: [TableName; 8] = [
     TableName::EpisodeVectors,
     TableName::History,
 ];
+
+/// The tables that owner indexes are filled from.
+const INDEXED: [TableName; 3] = [TableName::Memories, TableName::Passages, TableName::Signals];
 
 /// Everything that a frame does to the tables. What could be wrong with its records shows when the plan is made.
 pub(in crate::lance) struct WritePlan {
@@ -102,19 +106,22 @@ impl WritePlan {
     }
 
     /// Writes the new rows of all tables at the same time. That is most of the work, and no reader sees anything of it.
-    pub(in crate::lance) async fn write(self, tables: &Tables) -> Result<Written, StoreError> {
-        let appended = self.appended.into_iter().map(|rows| Appended::write(tables, rows));
+    pub(in crate::lance) async fn write(self, tables: &Tables, recent: &RecentRows) -> Result<Written, StoreError> {
+        let appended = self.appended.into_iter().map(|rows| Appended::write(tables, recent, rows));
         let (replaced, revised) = (self.replaced, self.revised);
         Ok(Written { replaced, appended: try_join_all(appended).await?, revised })
     }
 }
 
 impl Appended {
-    async fn write(tables: &Tables, rows: TableRows) -> Result<Self, StoreError> {
+    async fn write(tables: &Tables, recent: &RecentRows, rows: TableRows) -> Result<Self, StoreError> {
         let dataset = dataset::newest(tables.get(rows.table)).await?;
         let append = WriteParams { mode: WriteMode::Append, ..WriteParams::default() };
         let insert = InsertBuilder::new(Arc::clone(&dataset)).with_params(&append);
-        let transaction = insert.execute_uncommitted(vec![rows.batch]).await.map_err(failed)?;
+        let transaction = insert.execute_uncommitted(vec![rows.batch.clone()]).await.map_err(failed)?;
+        if INDEXED.contains(&rows.table) {
+            recent.note(&transaction, &rows.batch);
+        }
         Ok(Self { table: rows.table, dataset, transaction })
     }
 }
@@ -307,7 +314,7 @@ mod tests {
         guard.begin(&shared.journal.name(&shared.layout).await.unwrap()).unwrap();
         shared.journal.append(Frame { erasures: 0, batch }.encode().unwrap()).await.unwrap();
         assert_eq!(shown(&reader).await, (1, 1));
-        let mut first = plan.write(&shared.tables).await.unwrap();
+        let mut first = plan.write(&shared.tables, &shared.resident.recent).await.unwrap();
         guard.note_versions(&first.before(&shared.tables).await.unwrap()).unwrap();
         let later = first.appended.split_off(1);
         assert_eq!((first.appended.len(), later.len()), (1, 1));

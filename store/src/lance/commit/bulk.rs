@@ -17,6 +17,7 @@ use super::write_lock::WriteGuard;
 use crate::files::{unless_gone, write_synced};
 use crate::lance::errors::{failed, unreadable};
 use crate::lance::layout::Layout;
+use crate::lance::shared::SharedStore;
 use crate::lance::tables::{TableName, Tables, dataset};
 use crate::lance::threads::blocking;
 
@@ -42,13 +43,13 @@ pub(in crate::lance) async fn planned(batch: Batch, dims: usize) -> Result<(Batc
 
 /// Applies the plan. All of it is durable when this returns, or none of it is there once somebody has written again.
 pub(in crate::lance) async fn apply(
-    layout: &Layout,
-    tables: &Tables,
-    checkpoints: &Checkpoints,
+    shared: &SharedStore,
     guard: &WriteGuard,
     plan: WritePlan,
 ) -> Result<(), StoreError> {
-    let ((), written) = tokio::try_join!(mark(layout, tables, checkpoints, guard), plan.write(tables))?;
+    let SharedStore { layout, tables, checkpoints, resident, .. } = shared;
+    let ((), written) =
+        tokio::try_join!(mark(layout, tables, checkpoints, guard), plan.write(tables, &resident.recent))?;
     written.publish(tables).await?;
     checkpoints.sync_tables().await?;
     let path = layout.bulk();

@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use std::time::{Duration, Instant};
 
 use reasoning_bank_index::OwnerIndex;
+use tokio::sync::Notify;
 
 use super::episodes::EpisodeCache;
 use super::owner::Owner;
 use super::patterns::PatternCache;
+use super::recent_rows::RecentRows;
 use super::table_deltas::TableVersions;
 use super::versions::{CommittedVersions, NewestVersions};
 use crate::lance::layout::Layout;
@@ -34,6 +36,7 @@ pub(in crate::lance) struct Resident {
     /// The bytes that all owner indexes may take; none are kept when it is 0.
     budget: usize,
     pub(super) newest: NewestVersions,
+    pub(in crate::lance) recent: RecentRows,
     /// The table of episodes may take half of the budget, and patterns an eighth. Owner indexes have what they leave.
     pub(in crate::lance) episodes: EpisodeCache,
     pub(in crate::lance) patterns: PatternCache,
@@ -48,6 +51,8 @@ pub(in crate::lance) struct Resident {
     pub(super) read: AtomicU64,
     /// True once somebody brings the owner indexes up to date now and then.
     pub(super) watched: AtomicBool,
+    /// Wakes whoever brings the owner indexes up to date.
+    pub(in crate::lance) committed: Arc<Notify>,
     opened: Instant,
 }
 
@@ -153,6 +158,7 @@ impl Resident {
             dims,
             budget,
             newest: NewestVersions::of(layout),
+            recent: RecentRows::default(),
             episodes: EpisodeCache::new(budget / 2),
             patterns: PatternCache::new(budget / 8),
             reading: tokio::sync::Mutex::default(),
@@ -162,6 +168,7 @@ impl Resident {
             answered: AtomicU64::default(),
             read: AtomicU64::default(),
             watched: AtomicBool::default(),
+            committed: Arc::default(),
             opened: Instant::now(),
         }
     }
@@ -188,6 +195,7 @@ impl Resident {
         let mut state = self.state();
         state.erasures += 1;
         state.entries.clear();
+        self.recent.forget();
     }
 
     /// Returns the microseconds since the store was opened.

@@ -13,6 +13,7 @@ use reasoning_bank_index::{IndexedMemory, OwnerIndex};
 
 use super::cache::{CachedIndex, NotCached};
 use super::owner::Owner;
+use super::recent_rows::RecentRows;
 use super::row_lookup;
 use super::rows::{self, OF_MEMORIES, OF_PASSAGES, OF_SIGNALS, Snapshot};
 use super::table_deltas::{self, TableDelta, TableVersions};
@@ -157,14 +158,14 @@ pub(super) struct NewRows {
 }
 
 impl NewRows {
-    pub(super) async fn read(now: &Snapshot, deltas: Deltas) -> Result<Self, StoreError> {
+    pub(super) async fn read(recent: &RecentRows, now: &Snapshot, deltas: Deltas) -> Result<Self, StoreError> {
         let Deltas { memories, passages, signals } = deltas;
         let moved = memories.moved;
         let (known_signals, changed_passages) = (signals.with_moved || signals.with_changed, passages.with_changed);
         let (memories, passages, signals) = tokio::try_join!(
-            rows::read_all(&now.memories, OF_MEMORIES, None, Some(memories.fragments)),
-            rows::read_all(&now.passages, OF_PASSAGES, None, Some(passages.fragments)),
-            rows::read_all(&now.signals, OF_SIGNALS, None, Some(signals.fragments)),
+            rows::of_fragments(recent, &now.memories, OF_MEMORIES, memories.fragments),
+            rows::of_fragments(recent, &now.passages, OF_PASSAGES, passages.fragments),
+            rows::of_fragments(recent, &now.signals, OF_SIGNALS, signals.fragments),
         )?;
         let memories = blocking(move || rows::memories(&memories)).await??;
         Ok(Self { memories, passages, signals, moved, known_signals, changed_passages })

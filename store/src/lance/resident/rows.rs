@@ -18,6 +18,7 @@ use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 
+use super::recent_rows::RecentRows;
 use super::table_deltas::TableVersions;
 use crate::lance::commit::write_owner::Applying;
 use crate::lance::errors::failed;
@@ -135,6 +136,24 @@ pub(super) async fn read_all(
         return Ok(Vec::new());
     }
     read(dataset, columns, condition, fragments).await?.try_collect().await
+}
+
+/// Reads these columns of the rows of these fragments, except where the rows are kept.
+pub(super) async fn of_fragments(
+    recent: &RecentRows,
+    dataset: &Dataset,
+    columns: &[&str],
+    fragments: Vec<Fragment>,
+) -> Result<Vec<RecordBatch>, StoreError> {
+    let (mut batches, mut others) = (Vec::new(), Vec::new());
+    for fragment in fragments {
+        match recent.of(&fragment, columns)? {
+            Some(rows) => batches.push(rows),
+            None => others.push(fragment),
+        }
+    }
+    batches.extend(read_all(dataset, columns, None, Some(others)).await?);
+    Ok(batches)
 }
 
 /// Reads the rows about these memories.

@@ -20,7 +20,7 @@ use reasoning_bank_domain::text::terms::{self, QueryTerm};
 use serde::Deserialize;
 use serde::de::value::{Error as ParseError, StrDeserializer};
 
-use super::term_statistics;
+use super::{term_statistics, view};
 use crate::lance::errors::failed;
 use crate::lance::resident;
 use crate::lance::shared::SharedStore;
@@ -29,14 +29,10 @@ use crate::lance::tables::{Tables, filter, rows};
 
 /// The number of passages that are fetched for a memory, which usually has two or three.
 const PASSAGES_A_MEMORY: usize = 4;
-/// The number of times that more is looked at when too few memories came of it.
+/// A search looks at more passages at most this many times, where those so far are of too few memories.
 const ROUNDS: u32 = 4;
 
-pub(in crate::lance) async fn candidates(
-    shared: &SharedStore,
-    tables: &Tables,
-    recall: Recall,
-) -> Result<Candidates, StoreError> {
+pub(in crate::lance) async fn candidates(shared: &SharedStore, recall: Recall) -> Result<Candidates, StoreError> {
     let terms = recall.text.as_deref().filter(|text| !text.trim().is_empty()).map(terms::query);
     let Some(condition) = filter::searched(&recall).filter(|_| recall.limit > 0) else {
         let nothing = RankedList::default;
@@ -53,25 +49,34 @@ pub(in crate::lance) async fn candidates(
     {
         return Ok(found);
     }
+    view::whole(shared, async move |_, tables| in_tables(tables, &recall, terms.as_deref(), &condition).await).await
+}
+
+async fn in_tables(
+    tables: &Tables,
+    recall: &Recall,
+    terms: Option<&[QueryTerm]>,
+    condition: &DfExpr,
+) -> Result<Candidates, StoreError> {
     let passages = tables.passages.query_snapshot().await.map_err(failed)?;
     let by_vector = async |vector| {
-        Ok(best_per_memory(&passages, PassageSearch::Vector(vector), &condition, recall.limit).await?.list)
+        Ok(best_per_memory(&passages, PassageSearch::Vector(vector), condition, recall.limit).await?.list)
     };
     // The index of the table counts each term once, however often the query says it.
     let by_words = async |terms: &[QueryTerm]| {
         let terms: Vec<String> = terms.iter().map(|of| of.term.clone()).collect();
-        let found = best_per_memory(&passages, PassageSearch::Text(&terms.join(" ")), &condition, recall.limit).await?;
+        let found = best_per_memory(&passages, PassageSearch::Text(&terms.join(" ")), condition, recall.limit).await?;
         let all = with_retry(&passages, || passages.count_rows(None)).await?;
         Ok((found.list, term_statistics::of(&found.passages, &terms, all)?))
     };
     let (vector, text, warnings) = tokio::try_join!(
         maybe(recall.vector.as_deref().map(by_vector)),
-        maybe(terms.as_deref().map(by_words)),
-        maybe(recall.signature.as_ref().map(|signature| warnings_of(tables, signature, &recall))),
+        maybe(terms.map(by_words)),
+        maybe(recall.signature.as_ref().map(|signature| warnings_of(tables, signature, recall))),
     )?;
     let (text, terms) = text.unzip();
     let (warnings, signature_frequency) = warnings.unzip();
-    let found = complete(tables, &recall, vector, text, warnings.unwrap_or_default()).await?;
+    let found = complete(tables, recall, vector, text, warnings.unwrap_or_default()).await?;
     Ok(Candidates { terms: terms.unwrap_or_default(), signature_frequency, ..found })
 }
 

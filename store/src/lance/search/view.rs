@@ -32,6 +32,15 @@ pub(in crate::lance) async fn whole<T>(
     }
 }
 
+/// Does a read of one table. A commit changes a table in one step, so there is no half of it to be seen.
+pub(in crate::lance) async fn of_one_table<T>(
+    shared: &SharedStore,
+    read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let before = Applying::read(&shared.layout).map_err(failed)?.before;
+    read(shared, &tables(shared, &before).await).await
+}
+
 /// The tables, of which those that are named are at these versions. Versions that are gone were noted before a loss of
 /// power; what is there now is all that there is.
 async fn tables(shared: &SharedStore, versions: &Versions) -> Tables {

@@ -1,5 +1,6 @@
-//! The relevance of an episode to a task: how like it is, how recent, whether it succeeded, how often it was looked at,
-//! and whether it is of the same domain. The weights are those of the specification; each part is shown.
+//! The score of an episode for a task: how like it is, how recent, whether it succeeded, how often it was looked at,
+//! and whether it is of the same domain. Each part is shown. How likely a memory is about a task is
+//! `retrieval::relevance`.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::filter::EpisodeFilter;
 use super::labels::EpisodeLabels;
 use super::lifecycle::{EpisodePhase, EpisodeState};
+use crate::evidence::fading::{days_between, recency, usage_part};
 use crate::memory::label::label_key;
 use crate::memory::trace::{Outcome, Trace};
 
@@ -26,7 +28,7 @@ const AGED_SIMILARITY: f64 = 0.6;
 /// The parts of a score. Each is weighted already, so that their sum is the score.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(description = "")]
-pub struct EpisodeRelevance {
+pub struct EpisodeScore {
     /// 0.5 times the similarity, in 0..=0.5.
     pub semantic: f64,
     /// 0.2 on the first day, less with age.
@@ -39,9 +41,9 @@ pub struct EpisodeRelevance {
     pub domain: f64,
 }
 
-impl EpisodeRelevance {
-    /// Returns the score, in 0..=1.
-    pub fn score(&self) -> f64 {
+impl EpisodeScore {
+    /// Returns the whole score, in 0..=1.
+    pub fn total(&self) -> f64 {
         self.semantic + self.recency + self.success + self.access + self.domain
     }
 
@@ -57,47 +59,44 @@ pub struct ScoredEpisode {
     pub trace: Trace,
     pub state: EpisodeState,
     pub similarity: f64,
-    pub relevance: EpisodeRelevance,
+    pub score: EpisodeScore,
 }
 
 /// Weighs an episode. `similarity` lies in -1..=1; what is below 0 counts as 0.
-pub fn relevance(
+pub fn episode_score(
     trace: &Trace,
     state: &EpisodeState,
     similarity: f64,
     domain: Option<&str>,
     now: Timestamp,
-) -> EpisodeRelevance {
-    let age_days = (now.duration_since(trace.created_at).as_secs_f64() / 86_400.0).max(0.0);
-    #[allow(clippy::cast_precision_loss, reason = "a count of accesses is far below 2^52")]
-    let accesses = (state.access_count as f64).ln_1p() / 10.0;
+) -> EpisodeScore {
     let own = EpisodeLabels::of(trace).domain;
     let is_of_domain = domain.is_some_and(|domain| own.as_deref() == Some(label_key(domain).as_str()));
-    EpisodeRelevance {
+    EpisodeScore {
         semantic: SEMANTIC * similarity.clamp(0.0, 1.0),
-        recency: RECENCY * (-age_days / RECENCY_DAYS).exp(),
+        recency: RECENCY * recency(days_between(trace.created_at, now), RECENCY_DAYS),
         success: if trace.outcome == Outcome::Success { SUCCESS } else { 0.0 },
-        access: ACCESS * accesses.min(1.0),
+        access: ACCESS * usage_part(state.access_count),
         domain: if is_of_domain { DOMAIN } else { 0.0 },
     }
 }
 
 impl ScoredEpisode {
     pub fn new(trace: Trace, state: EpisodeState, similarity: f64, domain: Option<&str>, now: Timestamp) -> Self {
-        let relevance = relevance(&trace, &state, similarity, domain, now);
-        Self { trace, state, similarity, relevance }
+        let score = episode_score(&trace, &state, similarity, domain, now);
+        Self { trace, state, similarity, score }
     }
 
     /// Tells whether the episode is found: an aged one is only where it is very like what is asked.
     pub fn is_found(&self, filter: &EpisodeFilter, min_relevance: f64) -> bool {
         let is_aged = self.state.phase(filter.rules, filter.now) == EpisodePhase::Aged;
-        (!is_aged || self.similarity >= AGED_SIMILARITY) && self.relevance.score() >= min_relevance
+        (!is_aged || self.similarity >= AGED_SIMILARITY) && self.score.total() >= min_relevance
     }
 
     /// Sorts the best to the front; of equals the newest is first, then the one with the lowest id.
     pub fn rank(episodes: &mut [Self]) {
         episodes.sort_by(|a, b| {
-            let score = b.relevance.score().total_cmp(&a.relevance.score());
+            let score = b.score.total().total_cmp(&a.score.total());
             let newest = b.trace.created_at.cmp(&a.trace.created_at);
             score.then(newest).then(a.trace.trace_id.cmp(&b.trace.trace_id))
         });
@@ -127,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_are_those_of_the_specification() {
+    fn each_part_of_a_score_has_its_weight() {
         let (trace, state) = episode(30.0, Outcome::Success, 0);
-        let parts = relevance(&trace, &state, 0.8, Some("rust"), now());
+        let parts = episode_score(&trace, &state, 0.8, Some("rust"), now());
         let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
         assert!(near(parts.semantic, 0.4) && near(parts.recency, 0.2 / std::f64::consts::E), "{parts:?}");
         assert_eq!((parts.success, parts.access, parts.domain), (0.15, 0.0, 0.05));
         let (failed, often) = episode(0.0, Outcome::Failure, 1_000_000);
-        let parts = relevance(&failed, &often, -0.5, Some("go"), now());
+        let parts = episode_score(&failed, &often, -0.5, Some("go"), now());
         assert_eq!((parts.semantic, parts.recency, parts.success, parts.domain), (0.0, 0.2, 0.0, 0.0));
         assert!(near(parts.access, 0.1), "{parts:?}");
     }
@@ -157,11 +156,11 @@ mod tests {
             accesses in 0..u64::MAX,
         ) {
             let (trace, state) = episode(days, Outcome::Success, accesses);
-            let of = |similarity| relevance(&trace, &state, similarity, Some("rust"), now()).score();
+            let of = |similarity| episode_score(&trace, &state, similarity, Some("rust"), now()).total();
             prop_assert!((0.0..=1.0 + 1e-9).contains(&of(similarity)));
             prop_assert!(of(similarity) <= of(1.0) && of(similarity) >= of(-1.0));
             let (newer, newer_state) = episode(days / 2.0, Outcome::Success, accesses);
-            prop_assert!(relevance(&newer, &newer_state, similarity, Some("rust"), now()).score() >= of(similarity));
+            prop_assert!(episode_score(&newer, &newer_state, similarity, Some("rust"), now()).total() >= of(similarity));
         }
     }
 }

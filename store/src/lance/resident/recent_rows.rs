@@ -1,0 +1,74 @@
+//! The rows that this process appended lately, by the file that has them. Owner indexes take them from here instead of
+//! reading them back: a read of a few rows costs more than a search.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
+use lance::dataset::transaction::{Operation, Transaction};
+use lance::table::format::Fragment;
+use reasoning_bank_actors::ports::StoreError;
+
+use super::rows::ROW_ID;
+use crate::lance::errors::failed;
+
+/// The largest number of files whose rows are kept. The oldest are forgotten first.
+const FILES: usize = 64;
+/// Rows that take more bytes than this are not kept.
+const BYTES: usize = 1 << 20;
+
+/// Rows of files that no other process changes: a fragment with deleted or updated rows is not answered from here.
+#[derive(Default)]
+pub(in crate::lance) struct RecentRows(Mutex<VecDeque<(String, RecordBatch)>>);
+
+impl RecentRows {
+    fn files(&self) -> MutexGuard<'_, VecDeque<(String, RecordBatch)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps rows that a transaction appends.
+    pub(in crate::lance) fn note(&self, transaction: &Transaction, rows: &RecordBatch) {
+        let Operation::Append { fragments } = &transaction.operation else { return };
+        let [fragment] = &fragments[..] else { return };
+        let Some(file) = only_file(fragment) else { return };
+        if fragment.physical_rows != Some(rows.num_rows()) || rows.get_array_memory_size() > BYTES {
+            return;
+        }
+        let mut files = self.files();
+        files.truncate(FILES - 1);
+        files.push_front((file.to_owned(), rows.clone()));
+    }
+
+    /// Returns the rows of a fragment, with their row ids where `columns` has them; `None` where they are not kept.
+    pub(super) fn of(&self, fragment: &Fragment, columns: &[&str]) -> Result<Option<RecordBatch>, StoreError> {
+        let Some(file) = only_file(fragment) else { return Ok(None) };
+        let rows = self.files().iter().find(|(kept, _)| kept == file).map(|(_, rows)| rows.clone());
+        match rows {
+            Some(rows) if columns.contains(&ROW_ID) => with_row_ids(&rows, fragment.id).map(Some),
+            rows => Ok(rows),
+        }
+    }
+
+    pub(super) fn forget(&self) {
+        self.files().clear();
+    }
+}
+
+/// Returns the path of the file that has all of a fragment: nothing of it was deleted or updated.
+fn only_file(fragment: &Fragment) -> Option<&str> {
+    match &fragment.files[..] {
+        [file] if fragment.deletion_file.is_none() && fragment.overlays.is_empty() => Some(&file.path),
+        _ => None,
+    }
+}
+
+/// Adds the column [`ROW_ID`], in which the upper half is the fragment and the lower half the row in it.
+fn with_row_ids(rows: &RecordBatch, fragment: u64) -> Result<RecordBatch, StoreError> {
+    let first = fragment << 32;
+    let row_ids: ArrayRef = Arc::new(UInt64Array::from_iter_values(first..first + rows.num_rows() as u64));
+    let field = Arc::new(Field::new(ROW_ID, DataType::UInt64, false));
+    let fields: Vec<_> = rows.schema().fields().iter().cloned().chain([field]).collect();
+    let columns = rows.columns().iter().cloned().chain([row_ids]).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(failed)
+}
