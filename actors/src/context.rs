@@ -12,12 +12,12 @@ use std::time::Duration;
 use moka::future::Cache;
 
 use reasoning_bank_domain::context::{
-    BUDGET_DEFAULT, BUDGET_MAX, BUDGET_MIN, ContextForTask, ContextMap, EPISODES_MAX, FoundForTask, FoundSection,
-    KNOWLEDGE_MAX, ShownContext, WARNINGS_MAX, sections_about, task_features,
+    BUDGET_DEFAULT, BUDGET_MAX, BUDGET_MIN, ContextForTask, ContextMap, EPISODE_SIMILARITY, EPISODES_MAX, FoundForTask,
+    FoundSection, KNOWLEDGE_MAX, ShownContext, WARNINGS_MAX, sections_about, task_features,
 };
 use reasoning_bank_domain::episode::Strategy;
 use reasoning_bank_domain::memory::ids::{ContextId, TraceId};
-use reasoning_bank_domain::memory::pattern::PatternStage;
+use reasoning_bank_domain::memory::pattern::{FeatureValue, PatternStage};
 use reasoning_bank_domain::memory::trace::TASK_MAX_CHARS;
 use reasoning_bank_domain::memory::workspace::{ProposedScopes, WorkspaceId};
 use reasoning_bank_domain::memory::{check_range, check_text, gist};
@@ -47,9 +47,6 @@ const CONTEXT_BYTES: u32 = 32 * 1_024;
 const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// The number of patterns that are looked at for those that are about the task.
 const PATTERNS_LOOKED_AT: usize = 50;
-/// The number of episodes that are looked at for those that are similar enough. It is larger than the answer, since the
-/// score also counts their age.
-const EPISODES_LOOKED_AT: usize = 5 * EPISODES_MAX;
 
 /// A question for what helps with a task.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,7 +142,12 @@ impl ContextHandle {
         let started = Instant::now();
         check_text("task", &request.task, TASK_MAX_CHARS)?;
         check_range("budget_tokens", request.budget_tokens, BUDGET_MIN..=BUDGET_MAX)?;
-        let features = task_features(&request.task, request.domain, request.task_type.clone(), request.context)?;
+        let in_context = match request.context.get("task_type") {
+            Some(FeatureValue::Text(kind)) => Some(kind.clone()),
+            _ => None,
+        };
+        let told_kind = request.task_type.clone().or(in_context);
+        let features = task_features(&request.task, request.domain, request.task_type, request.context)?;
         let begun = self.workspaces.resolve(&request.workspace, deadline).await?;
         let query = gist(&request.task);
         let timeout = self.embedded(&query, &begun.workspace.id, request.embedding_timeout, deadline).await;
@@ -160,8 +162,9 @@ impl ContextHandle {
         };
         let of_episodes = EpisodeQuery {
             domain: features.domain.clone(),
+            min_similarity: EPISODE_SIMILARITY,
             embedding_timeout: timeout,
-            ..EpisodeQuery::new(request.workspace.clone(), Strategy::Semantic, Some(query), EPISODES_LOOKED_AT)
+            ..EpisodeQuery::new(request.workspace.clone(), Strategy::Semantic, Some(query), EPISODES_MAX)
         };
         let unproven = PatternQuestion { stages: vec![PatternStage::Candidate], ..question.clone() };
         let candidates = async {
@@ -180,10 +183,11 @@ impl ContextHandle {
         let BankLocation { key, checkout } = BankLocation::of_workspace(&begun.workspace);
         let place = BankLocation { key, checkout: request.work_tree.or(checkout) };
         let sections = self.sections(&request.task, &place, deadline).await;
-        let found = FoundForTask { patterns, candidates, memories, episodes: episodes.hits, sections, notes };
+        let (task, episodes) = (request.task.clone(), episodes.hits);
+        let found = FoundForTask { task, patterns, candidates, memories, episodes, sections, notes };
         let mut answer = ContextForTask::new(Uuid::now_v7().into(), found, &features, request.budget_tokens);
-        let (domain, kind) = (features.domain.as_deref(), request.task_type.as_deref());
-        self.remember(ShownContext::of(&answer, &request.task, domain, kind), begun).await;
+        let shown = ShownContext::of(&answer, &request.task, features.domain.as_deref(), told_kind.as_deref());
+        self.remember(shown.with_features(&features), begun).await;
         answer.took_ms = started.elapsed().as_millis() as u64;
         Ok(answer)
     }

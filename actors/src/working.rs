@@ -186,7 +186,12 @@ impl WorkingHandle {
                     continue;
                 }
                 Err(Error::TaskInUse(_)) => continue,
-                Err(error) => return Err(error),
+                // A deadline that is over concerns all of them, and a log that cannot be read concerns one.
+                Err(error) if deadline.passed() => return Err(error),
+                Err(error) => {
+                    tracing::warn!(%error, task = %id, "a task whose log cannot be read is not listed");
+                    continue;
+                }
             };
             let memory = held.lock().await.memory().clone();
             if let Some(end) = memory.end().cloned() {

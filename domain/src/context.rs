@@ -27,5 +27,5 @@ pub use learning::{
     lessons_of, status_of, verdict_of,
 };
 pub use nearness::{EPISODE_SIMILARITY, failure_score, is_about_error, is_similar};
-pub use recovery::{FoundForError, RecoveryAdvice};
+pub use recovery::{FoundForError, KnownResolutions, RESOLVED_MAX, RecoveryAdvice};
 pub use rendered::{BUDGET_DEFAULT, BUDGET_MAX, BUDGET_MIN, ContextText, best_first, rendered};

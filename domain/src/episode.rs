@@ -25,8 +25,8 @@ pub use artefact::{
     INLINE_MAX_BYTES, NewArtefact,
 };
 pub use document::{Episode, EpisodeOutcome, EpisodeStatus, EpisodeTask, EpisodeVerdictSource, LifecycleView};
-pub use duplicate::{DUPLICATE_MINUTES, content_key, not_taken};
-pub use failures::{FailureMatch, FailureTier, matched_failure};
+pub use duplicate::{DUPLICATE_MINUTES, content_key, not_taken, not_taken_of};
+pub use failures::{FailureMatch, FailureTier, matched_failure, resolved_failure};
 pub use filter::EpisodeFilter;
 pub use labels::{EpisodeLabels, EpisodeTexts, WHOLE_MAX_CHARS};
 pub use lifecycle::{
@@ -39,5 +39,5 @@ pub use search::{
     PurgedEpisodes, RecordedEpisode, ReportedEpisode, RestoredEpisode, Strategy,
 };
 pub use task_type::{OTHER_TASK, complexity, task_type};
-pub use tool_name::tool_name;
+pub use tool_name::{is_shell, tool_name};
 pub use vectors::{EpisodeVectors, QuantizedVector};

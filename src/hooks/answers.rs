@@ -37,6 +37,8 @@ const SHOWN_MAX: usize = 3;
 const CONSIDERED: usize = 20;
 /// The number of memories that are looked at for a failure, because many warn of one of its kind.
 const WARNINGS_CONSIDERED: usize = 50;
+/// An open task is told in at most this many tokens.
+const OPEN_TASK_TOKENS: usize = 1_000;
 const TITLE_CHARS: usize = 200;
 /// Three of them, with two parts each, are below 2,000 tokens.
 const PART_CHARS: usize = 1_000;
@@ -168,11 +170,11 @@ impl HookAnswers {
         (!told.is_empty()).then(|| told.join("\n"))
     }
 
-    /// Names the task that is open in working memory and was touched last.
+    /// Tells the task that is open in working memory and was touched last, and how far it is.
     async fn open_task(&self, workspace: &WorkspaceId, context: &HookContext) -> Option<String> {
         let tasks = self.system.working.list(workspace, LOCAL_OWNER, context.deadline).await.ok()?;
         let task = tasks.into_iter().next()?;
-        let about = quoted_lines(&part(&task.memory.task().description));
+        let about = quoted_lines(&task.memory.context(OPEN_TASK_TOKENS).text);
         let shows = if self.has_working_tools {
             "The tool working_context".to_owned()
         } else {
@@ -218,9 +220,9 @@ impl HookAnswers {
         Some(HookAnswer { text: Some(text), shown: Some(shown) })
     }
 
-    /// Returns the warnings whose failure is the one that was met. One that is only similar would be noise at every
-    /// failure. One that the session was told already is named alone, or is left out where nobody says that a command
-    /// failed: a file that tells of the error is printed as well.
+    /// Returns the warnings whose failure is the one that was met, and what resolved it in earlier tasks. One that is
+    /// only similar would be noise at every failure. A warning that the session was told already is named alone, or is
+    /// left out where nobody says that a command failed: a file that tells of the error is printed as well.
     async fn warnings(&self, error: &str, command: Option<String>, context: &HookContext) -> Option<HookAnswer> {
         // The error is not redacted here, because it is compared in memory alone. It is redacted where it is printed or
         // noted.
@@ -238,7 +240,12 @@ impl HookAnswers {
                 WARNINGS_CONSIDERED,
             )
         };
-        let explained = self.system.memories.retrieve_with_candidates(request, context.deadline).await.ok()?;
+        // Episodes get half of the time, so that warnings are told in any case.
+        let resolving = self.system.context.known_resolutions(error, &context.workspace, context.deadline.halfway());
+        let searching = self.system.memories.retrieve_with_candidates(request, context.deadline);
+        let (explained, resolutions) = tokio::join!(searching, resolving);
+        let explained = explained.ok()?;
+        let resolutions = resolutions.ok().filter(|_| command.is_some()).map(|known| known.notes()).unwrap_or_default();
         let session = &context.call.session;
         let is_told = |memory: &MemoryView| !session.is_empty() && self.sessions().has(session, memory.id);
         let is_of_this = |found: &&RecalledView| {
@@ -248,12 +255,15 @@ impl HookAnswers {
         };
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
-        let shown = self.shown(context, error, 0.0, &explained, &chosen).await?;
+        let shown = self.shown(context, error, 0.0, &explained, &chosen).await;
+        if shown.is_none() && resolutions.is_empty() {
+            return None;
+        }
         let short_or_whole =
             |memory: &MemoryView| if is_told(memory) { Some(reminder(memory)) } else { warning(memory) };
-        let notes: String = chosen.into_iter().filter_map(short_or_whole).collect();
+        let notes: String = chosen.into_iter().filter_map(short_or_whole).chain([resolutions]).collect();
         let text = format!("This error is known in this project.\n{}", recalled_notes(&notes));
-        Some(HookAnswer { text: Some(text), shown: Some(ToldMemories { command, ..shown }) })
+        Some(HookAnswer { text: Some(text), shown: shown.map(|shown| ToldMemories { command, ..shown }) })
     }
 
     /// Leaves in the spool which warnings the session was shown when this command failed.

@@ -90,6 +90,27 @@ fn a_failure_that_is_known_brings_its_warning_and_another_one_nothing() {
 }
 
 #[test]
+fn a_failure_that_an_earlier_task_met_brings_what_resolved_it() {
+    let place = Place::with_instant_model();
+    place.write("config/reasoning-bank/config.toml", "mcp.toolsets = ['core', 'episodes']\n");
+    let mut server = McpProcess::initialized(&place, &["--llm", "none"]);
+    let told = json!({
+        "task": { "original_input": "Keep the tax of the export" },
+        "outcome": { "status": "SUCCESS" },
+        "reflection": { "failures_analyzed": [
+            { "error": "TaxColumnError: no column tax", "resolution": "keep tax in mapper.py" },
+        ] },
+    });
+    server.call("record_episode", told);
+    let error = failed("Exit code 1\nTaxColumnError: no column tax");
+    let output = answered(&place, FAILED, &error)["hookSpecificOutput"].clone();
+    let text = output["additionalContext"].as_str().unwrap();
+    assert!(text.contains("> Resolved by: keep tax in mapper.py"), "{text}");
+    let other = failed("Exit code 1\nPriceError: no price");
+    assert_eq!(hook(&place, "claude-code", FAILED, &other.to_string()).stdout, "");
+}
+
+#[test]
 fn of_failures_of_one_type_the_one_with_the_same_key_brings_its_warning() {
     let place = Place::with_instant_model();
     let mut server = warned(&place);

@@ -71,6 +71,7 @@ impl ConsolidationHandle {
             staged.note(made.uuid(), ChangeKind::Consolidated, &trace.short_task(), why);
             staged.records.push(Record::History(HistoryEntry::made_episode(run, made, now)));
             let middle = QuantizedVector::middle(ids.iter().filter_map(|id| vectors.get(id)));
+            let outcomes = self.own_vectors(ids.clone(), deadline).await?;
             let embedded = EpisodeVectors {
                 episode_id: made,
                 workspace_id: workspace.id.clone(),
@@ -78,7 +79,7 @@ impl ConsolidationHandle {
                 revision: 0,
                 embedder: self.embedder.fingerprint().to_string(),
                 task: middle.clone(),
-                outcome: None,
+                outcome: QuantizedVector::middle(outcomes.iter().filter_map(|of| of.outcome.as_ref())),
                 whole: middle,
             };
             staged.records.push(Record::Trace(trace));
@@ -99,15 +100,20 @@ impl ConsolidationHandle {
         candidates: &[ClusterCandidate],
         deadline: Deadline,
     ) -> Result<HashMap<TraceId, QuantizedVector>, Error> {
-        let embedder = self.embedder.fingerprint().to_string();
         let mut vectors = HashMap::new();
         for some in candidates.chunks(PAGE) {
-            let ids = some.iter().map(|one| one.id).collect();
-            let found = self.store.episode_vectors(ids, deadline).await?;
-            let own = found.into_iter().filter(|of| of.embedder == embedder);
-            vectors.extend(own.filter_map(|of| Some((of.episode_id, of.whole.or(of.task)?))));
+            let own = self.own_vectors(some.iter().map(|one| one.id).collect(), deadline).await?;
+            vectors.extend(own.into_iter().filter_map(|of| Some((of.episode_id, of.whole.or(of.task)?))));
         }
         Ok(vectors)
+    }
+
+    /// Reads the vectors of episodes that the embedder of this process made.
+    async fn own_vectors(&self, ids: Vec<TraceId>, deadline: Deadline) -> Result<Vec<EpisodeVectors>, Error> {
+        let embedder = self.embedder.fingerprint().to_string();
+        let mut found = self.store.episode_vectors(ids, deadline).await?;
+        found.retain(|of| of.embedder == embedder);
+        Ok(found)
     }
 }
 

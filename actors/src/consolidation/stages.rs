@@ -177,7 +177,7 @@ impl ConsolidationHandle {
             let Some(found) = refinement::refinement(part, &applied, now) else { continue };
             let compared = comparable(part, &applied, &book.episodes, now);
             let Some(next) = refinement::refined(part, &found, &applied, &compared, now) else { continue };
-            let why = format!("version {}, p = {:.1e}", next.version, found.p_value);
+            let why = format!("version {}, {}, p = {:.1e}", next.version, found.described(), found.p_value);
             if self.change(&mut staged, run, memory, next, deadline).await? {
                 staged.note(memory.id.uuid(), ChangeKind::Refined, &memory.title, why);
                 changed.insert(memory.id);

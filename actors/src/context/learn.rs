@@ -7,10 +7,13 @@ use reasoning_bank_domain::access::ClientSession;
 use reasoning_bank_domain::context::{
     ContextApplication, LearnedEpisode, ShownContext, episode_to_learn, lessons_of, verdict_of,
 };
-use reasoning_bank_domain::episode::{EpisodeStatus, NewEpisode, RecordedEpisode, Strategy};
+use reasoning_bank_domain::episode::{
+    EpisodeStatus, NewEpisode, RecordedEpisode, ReportedEpisode, Strategy, not_taken_of,
+};
 use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::{ContextId, MemoryId, TraceId};
+use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::note::{Code, Note};
 use reasoning_bank_domain::pattern::document::PatternChanged;
 use tokio::sync::OwnedMutexGuard;
@@ -60,6 +63,21 @@ struct StoredEpisode {
     has_lessons: bool,
 }
 
+impl StoredEpisode {
+    /// Makes that of an episode that was told before.
+    fn of(trace: &Trace) -> Self {
+        let recorded = RecordedEpisode {
+            episode_id: trace.trace_id,
+            created: false,
+            status: trace.outcome.into(),
+            task_type: trace.task_type(),
+            redactions: 0,
+            dropped_characters: 0,
+        };
+        Self { recorded, has_lessons: !trace.memory_items.is_empty() }
+    }
+}
+
 impl ContextHandle {
     /// Learns from a task. One episode comes of a context: told again, it is the same episode, which has its lessons
     /// already.
@@ -82,11 +100,17 @@ impl ContextHandle {
             (None, None) => None,
         };
         let recorded = match known {
-            Some(id) => self.told_before(id, &workspace, deadline).await?,
+            Some(id) => {
+                let kept = self.memories.trace(id, &workspace, deadline).await?;
+                notes.extend(not_taken_of(&kept, &told));
+                StoredEpisode::of(&kept)
+            }
             None => {
                 let source = Some(session.source.clone());
                 let request = RecordEpisode { episode: told, workspace: workspace.clone(), session: source };
-                let recorded = self.episodes.record(request, deadline).await?.episode;
+                let ReportedEpisode { episode: recorded, notes: left_out } =
+                    self.episodes.record(request, deadline).await?;
+                notes.extend(left_out);
                 match recorded.created {
                     true => StoredEpisode { recorded, has_lessons: false },
                     false => self.told_before(recorded.episode_id, &workspace, deadline).await?,
@@ -207,16 +231,7 @@ impl ContextHandle {
         workspace: &WorkspaceRef,
         deadline: Deadline,
     ) -> Result<StoredEpisode, Error> {
-        let trace = self.memories.trace(id, workspace, deadline).await?;
-        let recorded = RecordedEpisode {
-            episode_id: id,
-            created: false,
-            status: trace.outcome.into(),
-            task_type: trace.task_type(),
-            redactions: 0,
-            dropped_characters: 0,
-        };
-        Ok(StoredEpisode { recorded, has_lessons: !trace.memory_items.is_empty() })
+        Ok(StoredEpisode::of(&self.memories.trace(id, workspace, deadline).await?))
     }
 
     /// Records that patterns were applied in an episode. A pattern that is gone is told of in a note.

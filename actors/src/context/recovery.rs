@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use reasoning_bank_domain::context::{
-    BUDGET_DEFAULT, EPISODES_MAX, FoundForError, RecoveryAdvice, WARNINGS_MAX, error_features, failure_score,
+    BUDGET_DEFAULT, EPISODES_MAX, FoundForError, KnownResolutions, RESOLVED_MAX, RecoveryAdvice, WARNINGS_MAX,
+    error_features, failure_score,
 };
 use reasoning_bank_domain::episode::Strategy;
 use reasoning_bank_domain::memory::pattern::PatternCategory;
@@ -83,5 +84,26 @@ impl ContextHandle {
         let mut answer = RecoveryAdvice::new(found, &features, BUDGET_DEFAULT);
         answer.took_ms = begun.elapsed().as_millis() as u64;
         Ok(answer)
+    }
+    /// Finds what ended the very failure that was printed, as far as that is known. The signature and the words of the
+    /// failure decide, so this waits for no vector.
+    pub async fn known_resolutions(
+        &self,
+        printed: &str,
+        workspace: &WorkspaceRef,
+        deadline: Deadline,
+    ) -> Result<KnownResolutions, Error> {
+        let features = error_features(&gist(printed), "");
+        let question = PatternQuestion {
+            features: features.clone(),
+            categories: vec![PatternCategory::Recovery],
+            limit: PATTERNS_LOOKED_AT,
+            ..PatternQuestion::default()
+        };
+        let (patterns, failures) = futures::try_join!(
+            self.memories.suggested_patterns(workspace, &question, deadline),
+            self.episodes.resolved(printed, workspace, RESOLVED_MAX, deadline),
+        )?;
+        Ok(KnownResolutions::new(patterns, failures, &features))
     }
 }

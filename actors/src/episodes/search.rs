@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use reasoning_bank_domain::episode::{
-    EpisodeFilter, EpisodeFound, EpisodeHits, EpisodeSummary, EpisodeTexts, QuantizedVector, RECENT_DAYS,
-    ScoredEpisode, Strategy, matched_failure, tool_name,
+    EpisodeFilter, EpisodeFound, EpisodeHits, EpisodeScore, EpisodeSummary, EpisodeTexts, FailureMatch, FailureTier,
+    QuantizedVector, RECENT_DAYS, ScoredEpisode, Strategy, matched_failure, resolved_failure, tool_name,
 };
 use reasoning_bank_domain::memory::ids::TraceId;
-use reasoning_bank_domain::memory::signature::Signature;
+use reasoning_bank_domain::memory::signature::{PrintedFailure, Signature};
 use reasoning_bank_domain::memory::trace::{FailureAnalysis, Outcome, TASK_MAX_CHARS};
 use reasoning_bank_domain::memory::{LABEL_MAX_CHARS, check_count, check_length, check_range, check_text};
 use reasoning_bank_domain::note::{Code, Note};
@@ -30,6 +30,8 @@ const WEIGHED_FOR_EACH: usize = 10;
 const WEIGHED_LEAST: usize = 100;
 /// The number of the newest episodes that are compared by their words where there are no vectors.
 const COMPARED_BY_WORDS: usize = 500;
+/// The number of the newest episodes with an error that are looked at for one in which it was resolved.
+const RESOLVED_LOOKED_AT: usize = 20;
 /// The most labels of one kind that a question names.
 const LABELS_MAX: usize = 20;
 
@@ -44,6 +46,9 @@ pub struct EpisodeQuery {
     pub k: usize,
     /// The least score of an answer, in 0..=1.
     pub min_relevance: f64,
+    /// The least similarity of an answer by meaning, in 0..=1. The score also counts age and success, so this keeps out
+    /// what is new and about something else.
+    pub min_similarity: f64,
     pub domain: Option<String>,
     pub task_type: Option<String>,
     pub status: Option<Outcome>,
@@ -70,6 +75,7 @@ impl EpisodeQuery {
             query,
             k,
             min_relevance: 0.0,
+            min_similarity: 0.0,
             domain: None,
             task_type: None,
             status: None,
@@ -89,6 +95,7 @@ impl EpisodeQuery {
     fn check(&self) -> Result<&str, Error> {
         check_range("k", self.k, 1..=MAX_HITS)?;
         check_range("min_relevance", self.min_relevance, 0.0..=1.0)?;
+        check_range("min_similarity", self.min_similarity, 0.0..=1.0)?;
         for (field, labels) in [("tools", &self.tools), ("tags", &self.tags)] {
             check_count(field, labels.len(), field, LABELS_MAX)?;
             labels.iter().try_for_each(|label| check_text(field, label, LABEL_MAX_CHARS))?;
@@ -192,14 +199,22 @@ impl EpisodesHandle {
             .into_iter()
             .map(|(row, similarity)| ScoredEpisode::new(row.trace, row.state, similarity, domain, now))
             .filter(|scored| scored.is_found(&filter, request.min_relevance))
+            .filter(|scored| scored.score.similarity() >= request.min_similarity)
             .collect();
         ScoredEpisode::rank(&mut scored);
         scored.truncate(request.k);
-        let found = |scored: &ScoredEpisode| {
-            let summary = EpisodeSummary::new(&scored.trace, &scored.state, self.rules, now);
-            EpisodeFound::by_score(summary, scored.score)
+        let (mut rows, scores): (Vec<EpisodeRow>, Vec<EpisodeScore>) = scored
+            .into_iter()
+            .map(|ScoredEpisode { trace, state, score, .. }| (EpisodeRow { trace, state }, score))
+            .unzip();
+        if let Some(workspace) = &filter.workspace {
+            self.name_readable(&mut rows, workspace, deadline).await?;
+        }
+        let found = |(row, score): (&EpisodeRow, EpisodeScore)| {
+            let summary = EpisodeSummary::new(&row.trace, &row.state, self.rules, now);
+            EpisodeFound { failure: row.trace.told_failure(), ..EpisodeFound::by_score(summary, score) }
         };
-        Ok(EpisodeHits { hits: scored.iter().map(found).collect(), notes })
+        Ok(EpisodeHits { hits: rows.iter().zip(scores).map(found).collect(), notes })
     }
 
     /// Finds the failures that are like the one that was met: those with an equal signature first, then the same error
@@ -252,6 +267,34 @@ impl EpisodesHandle {
         });
         let hits = found.into_iter().map(|(_, found)| found).take(request.k).collect();
         Ok(EpisodeHits { hits, notes })
+    }
+
+    /// Finds the newest episodes in which the very failure that was printed was resolved.
+    pub(crate) async fn resolved(
+        &self,
+        printed: &str,
+        workspace: &WorkspaceRef,
+        most: usize,
+        deadline: Deadline,
+    ) -> Result<Vec<EpisodeFound>, Error> {
+        let met = Signature::of(printed, None);
+        if met.error().is_empty() {
+            return Ok(Vec::new());
+        }
+        let workspace = self.workspace_of(workspace, deadline).await?;
+        let filter =
+            EpisodeFilter { signature: Some(met.clone()), with_failures: true, ..self.filter(workspace.clone()) };
+        let now = filter.now;
+        let mut rows = self.store.episodes(filter, None, RESOLVED_LOOKED_AT, deadline).await?;
+        self.name_readable(&mut rows, &workspace, deadline).await?;
+        let printed = PrintedFailure::of(printed);
+        let found = rows.iter().filter_map(|row| {
+            let failure = resolved_failure(&row.trace, &met, &printed)?;
+            let summary = EpisodeSummary::new(&row.trace, &row.state, self.rules, now);
+            let found = FailureMatch { tier: FailureTier::Signature, failure: Some(failure) };
+            Some(EpisodeFound::by_failure(summary, found, 0.0))
+        });
+        Ok(found.take(most).collect())
     }
 
     /// Finds the episodes that are most like a text, with their similarities. Where there is no vector of the text,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use reasoning_bank_actors::consolidation::RunRequest;
+use reasoning_bank_actors::context::RecoveryRequest;
 use reasoning_bank_actors::episodes::{EpisodeQuery, RecordEpisode};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, UpdateRequest};
@@ -214,6 +215,29 @@ async fn episodes_that_tell_the_same_become_one_and_come_back() {
     for id in &originals[1..] {
         assert_eq!(phase(*id).await, (EpisodePhase::Mature, 0), "the others come back");
     }
+    world.system.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_resolved_an_error_is_known_after_its_episodes_became_one() {
+    let world = started(ConsolidationSchedule::Off).await;
+    for n in 0..3 {
+        let mut same = NewEpisode::new("Let the gateway take large uploads", EpisodeStatus::Success);
+        let failure = serde_json::json!({
+            "error": "the gateway gives no answer to an upload for half a minute",
+            "resolution": "raise the proxy timeout",
+        });
+        same.reflection.failures_analyzed = vec![serde_json::from_value(failure).unwrap()];
+        world.record(same, &format!("session {n}")).await;
+    }
+    world.clock.advance(DAY * 40);
+    let run = world.run(true).await;
+    let made: TraceId = changed(&run, ChangeKind::Consolidated)[0].uuid().into();
+    let asked = RecoveryRequest::new("the gateway gives no answer to an upload", here());
+    let advice = world.bank.context.recovery(asked, soon()).await.unwrap();
+    let found: Vec<TraceId> = advice.similar_failures.iter().map(|one| one.episode_id).collect();
+    assert_eq!(found, [made], "{advice:?}");
+    assert!(advice.rendered.contains("Resolved by: raise the proxy timeout"), "{}", advice.rendered);
     world.system.stop(Duration::ZERO).await;
 }
 

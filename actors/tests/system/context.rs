@@ -6,6 +6,7 @@ use std::time::Duration;
 use reasoning_bank_actors::context::{ContextRequest, GivenContext, LearnEpisode, RecoveryRequest};
 use reasoning_bank_actors::episodes::{EpisodeListRequest, EpisodeQuery, RecordEpisode};
 use reasoning_bank_actors::memories::{NewPattern, RetrievalSettings};
+use reasoning_bank_actors::ports::Clock;
 use reasoning_bank_actors::system::SystemSettings;
 use reasoning_bank_actors::testkit::Scripted;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
@@ -306,6 +307,57 @@ async fn an_error_is_told_what_recovered_it_before() {
     };
     let advice = world.handle.context.recovery(other, soon()).await.unwrap();
     assert!(advice.is_empty(), "{advice:?}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_resolved_the_very_failure_is_known_without_a_vector() {
+    let world = world(Scripted::new()).await;
+    world.happened(failed("Keep the tax of the export", "KeyError: 'tax'", "keep tax in mapper.py")).await;
+    world.happened(failed("Mend the login", "KeyError: 'user'", "use get with a default")).await;
+    let calls = world.embedder.calls();
+    let known = async |error: &str| {
+        let printed = format!("Traceback (most recent call last):\n  File \"a.py\", line 3\n{error}");
+        world.handle.context.known_resolutions(&printed, &project(), soon()).await.unwrap().notes()
+    };
+    let notes = known("KeyError: 'tax'").await;
+    assert!(notes.contains("> Resolved by: keep tax in mapper.py\n"), "{notes}");
+    assert!(!notes.contains("use get"), "another key: {notes}");
+    assert_eq!(known("KeyError: 'day'").await, "");
+    assert_eq!(world.embedder.calls(), calls);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn newer_tasks_about_something_else_leave_room_for_one_that_is_alike() {
+    let world = world(Scripted::new()).await;
+    let mut alike = failed("Fix the session loader that drops rows", "KeyError: 'row'", "read rows with get");
+    (alike.outcome.status, alike.timestamp) = (EpisodeStatus::Failure, Some(Clock::system().now() - DAY * 60));
+    alike.outcome.parts.primary_output = Some("The loader keeps most rows.".into());
+    world.happened(alike).await;
+    for n in 0..40 {
+        let other = NewEpisode::new(format!("zebra{n} quagga{n} okapi{n} impala{n}"), EpisodeStatus::Success);
+        world.happened(other).await;
+    }
+    let found = world.context(TASK).await;
+    let tasks: Vec<&str> = found.similar_episodes.iter().map(|one| one.task.as_str()).collect();
+    assert!(tasks.contains(&"Fix the session loader that drops rows"), "{tasks:?}");
+    for part in ["KeyError: 'row'", "Resolved by: read rows with get", "Outcome: The loader keeps most rows."] {
+        assert!(found.rendered.contains(part), "{part}: {}", found.rendered);
+    }
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_context_was_told_of_its_task_is_known_of_the_episode() {
+    let world = world(Scripted::new()).await;
+    let told_of = [("language".to_owned(), "rust".into()), ("task_type".to_owned(), "testing".into())];
+    let request = ContextRequest { context: told_of.into(), ..ContextRequest::new(TASK, project()) };
+    let context = world.handle.context.for_task(request, soon()).await.unwrap();
+    let learned = world.learn(told(Some(&context), EpisodeStatus::Success)).await;
+    let episode = world.handle.episodes.get(learned.episode.episode_id, &project(), soon()).await.unwrap();
+    assert_eq!(episode.metadata.task_type.as_deref(), Some("testing"));
+    assert_eq!(episode.metadata.features, [("language".to_owned(), "rust".into())].into());
     world.stop().await;
 }
 

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::episode::QuantizedVector;
+use crate::episode::{EntryBounds, QuantizedVector};
 use crate::memory::ids::{MemoryId, TraceId, derived};
 use crate::memory::label::label_key;
+use crate::memory::normalised;
 use crate::memory::trace::{
-    ConsolidatedParts, EpisodeParts, Outcome, ResourceUsage, Trace, TraceMetadata, TraceSource, Variation,
-    VerdictSource,
+    ConsolidatedParts, EpisodeParts, FailureAnalysis, Outcome, ResourceUsage, Trace, TraceMetadata, TraceSource,
+    Variation, VerdictSource,
 };
 
 /// Episodes tell the same from this cosine of their whole vectors on.
@@ -22,6 +23,8 @@ pub const INSTANCES_MIN: usize = 3;
 const INSTANCES_MAX: usize = 100;
 /// The number of texts and labels of the instances that are kept.
 const KEPT_MAX: usize = 20;
+/// The most bytes of the failures of the instances that are kept.
+const FAILURES_MAX_BYTES: usize = 512 << 10;
 
 /// The part of an episode that is compared before its body is read.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +119,10 @@ pub fn consolidated(instances: &[Trace], success_rate: Option<f64>) -> Option<Tr
     let insights = instances.iter().filter_map(|one| one.episode.as_ref()).flat_map(|parts| &parts.reflection.insights);
     let mut seen = BTreeSet::new();
     parts.reflection.insights = insights.filter(|one| seen.insert(one.as_str())).take(KEPT_MAX).cloned().collect();
+    parts.reflection.failures_analyzed = failures_of(instances);
+    if parts.outcome.primary_output.is_none() {
+        parts.outcome.primary_output = instances.iter().find_map(Trace::primary_output).map(str::to_owned);
+    }
     let ids: Vec<TraceId> = instances.iter().map(|one| one.trace_id).collect();
     let newest = instances.iter().map(|one| one.created_at).max().unwrap_or(first.created_at);
     let metadata = TraceMetadata { total_tokens: 0, total_iterations: 0, ..first.metadata.clone() };
@@ -127,6 +134,33 @@ pub fn consolidated(instances: &[Trace], success_rate: Option<f64>) -> Option<Tr
         episode: Some(Box::new(parts)),
         ..Trace::new(consolidated_id(&ids), TraceSource::Consolidated, metadata, newest)
     })
+}
+
+/// Returns the failures that the instances tell, those that were resolved first. Each kind of error is there once for
+/// each way in which it was resolved; it is there without one only where none is known.
+fn failures_of(instances: &[Trace]) -> Vec<FailureAnalysis> {
+    let told: Vec<FailureAnalysis> = instances.iter().flat_map(Trace::failures).collect();
+    let (resolved, open): (Vec<_>, Vec<_>) = told.into_iter().partition(FailureAnalysis::is_resolved);
+    let (mut errors, mut ways, mut room) = (BTreeSet::new(), BTreeSet::new(), FAILURES_MAX_BYTES);
+    let mut is_new = |failure: &FailureAnalysis| {
+        let signature = failure.read_signature();
+        // An error without a name has an empty signature, so its words tell it from others.
+        let words = if signature.error().is_empty() { normalised(&failure.error) } else { String::new() };
+        let error = (signature, words);
+        let is_first = errors.insert(error.clone());
+        let way = failure.resolution.as_deref().map(normalised);
+        let is_another_way = ways.insert((error, way, failure.resolved_by));
+        is_first || failure.is_resolved() && is_another_way
+    };
+    let mut fits = |failure: &FailureAnalysis| {
+        let texts = [Some(&failure.error), failure.cause.as_ref(), failure.resolution.as_ref()];
+        let bytes: usize = texts.into_iter().flatten().map(String::len).sum();
+        let left = room.checked_sub(bytes);
+        room = left.unwrap_or(room);
+        left.is_some()
+    };
+    let kept = resolved.into_iter().chain(open).filter(|failure| is_new(failure)).filter(|failure| fits(failure));
+    kept.take(EntryBounds::FAILURES).collect()
 }
 
 fn tools_of(trace: &Trace) -> BTreeSet<&str> {
@@ -194,6 +228,39 @@ mod tests {
         assert_eq!(one.episode.as_ref().unwrap().reflection.insights, ["read the log"]);
         assert_eq!(one.trace_id, consolidated_id(&[id(2), id(1)]));
         assert_eq!(one.created_at, instances[1].created_at, "it is as recent as the newest");
+    }
+
+    #[test]
+    fn one_that_stands_for_others_tells_the_failures_resolutions_and_output_of_all() {
+        let failing = |n: u128, error: &str, resolution: Option<&str>| {
+            let mut one = episode(n, 60.0, &[]);
+            let parts = one.episode.as_mut().unwrap();
+            parts.outcome.primary_output = (n == 2).then(|| "The pager turns pages.".to_owned());
+            let (error, resolution) = (error.to_owned(), resolution.map(str::to_owned));
+            parts.reflection.failures_analyzed =
+                vec![FailureAnalysis { error, resolution, ..FailureAnalysis::default() }];
+            one
+        };
+        let instances = [
+            failing(1, "KeyError: 'a'", None),
+            failing(2, "KeyError: 'b'", Some("use get")),
+            failing(3, "KeyError: 'c'", Some("Use  get")),
+            failing(4, "KeyError: 'd'", Some("set a default")),
+            failing(5, "the gateway gives no answer", None),
+            failing(6, "The gateway gives no answer", None),
+            failing(7, "the disk is slow", None),
+        ];
+        let one = consolidated(&instances, None).unwrap();
+        let told = one.failures();
+        let told: Vec<_> = told.iter().map(|one| (one.error.as_str(), one.resolution.as_deref())).collect();
+        let expected = [
+            ("KeyError: 'b'", Some("use get")),
+            ("KeyError: 'd'", Some("set a default")),
+            ("the gateway gives no answer", None),
+            ("the disk is slow", None),
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(one.primary_output(), Some("The pager turns pages."));
     }
 
     #[test]

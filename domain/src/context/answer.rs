@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::bank_section::{ContextSection, FoundSection};
 use super::entry::ContextEntry;
-use super::nearness::{is_about_task, is_similar};
+use super::nearness::{is_about_task, is_excluded_by_words, is_similar};
 use super::rendered::{ContextText, best_first, rendered};
 use crate::episode::{EpisodeFound, EpisodeStatus};
 use crate::memory::ids::{ContextId, MemoryId, TraceId};
@@ -131,6 +131,7 @@ pub struct ContextFailure {
 /// The results of the searches for a task, each list best first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FoundForTask {
+    pub task: String,
     pub patterns: Vec<SuggestedPattern>,
     /// Patterns that nothing has proven yet. One of them may take a place that no other needs.
     pub candidates: Vec<SuggestedPattern>,
@@ -144,10 +145,12 @@ pub struct FoundForTask {
 impl ContextForTask {
     /// Makes the answer. It leaves `took_ms` to whoever knows.
     pub fn new(context_id: ContextId, found: FoundForTask, features: &TaskFeatures, budget: usize) -> Self {
-        let FoundForTask { mut patterns, candidates, memories, mut episodes, sections, notes } = found;
+        let FoundForTask { task, mut patterns, candidates, memories, mut episodes, sections, notes } = found;
         let by_meaning: BTreeSet<MemoryId> = memories.iter().map(|recalled| recalled.memory.id).collect();
-        let is_about =
-            |pattern: &SuggestedPattern| is_about_task(pattern, features, by_meaning.contains(&pattern.memory.id));
+        let is_about = |pattern: &SuggestedPattern| {
+            is_about_task(pattern, features, by_meaning.contains(&pattern.memory.id))
+                && !is_excluded_by_words(&pattern.part, features, &task)
+        };
         patterns.retain(is_about);
         patterns.extend(candidates.into_iter().find(is_about));
         patterns.truncate(PATTERNS_MAX);

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::bank_section::FoundSection;
 use crate::episode::EpisodeFound;
-use crate::memory::pattern::{PatternContent, PatternPart, PatternStage, PatternStep};
+use crate::memory::pattern::{PatternCondition, PatternContent, PatternPart, PatternStage, PatternStep};
 use crate::pattern::finding::SuggestedPattern;
 use crate::prompt::{one_line, quoted_lines};
 use crate::retrieval::recalled::Recalled;
@@ -75,7 +75,7 @@ impl ContextEntry {
     /// Makes the entry of an episode.
     pub fn of_episode(found: &EpisodeFound) -> Self {
         let episode = &found.episode;
-        let kind = if found.failure.is_some() { "earlier failure" } else { "earlier task" };
+        let kind = if found.why.failure.is_some() { "earlier failure" } else { "earlier task" };
         let of_failure = |max: usize| {
             let failure = found.failure.as_ref()?;
             let mut text = format!("Error: {}\n", shortened(&failure.error, max));
@@ -101,6 +101,8 @@ impl ContextEntry {
             let _ = writeln!(whole, "Tools: {}", tools.join(", "));
         }
         whole.extend(of_failure(usize::MAX));
+        let outcome = episode.output.as_deref().map(|output| format!("Outcome: {}\n", one_line(output)));
+        whole.extend(outcome.clone());
         for insight in &episode.insights {
             let _ = writeln!(whole, "Insight: {insight}");
         }
@@ -113,13 +115,23 @@ impl ContextEntry {
                 episode.timestamp.strftime("%Y-%m-%d")
             ),
             whole,
-            brief: task + &of_failure(BRIEF_CHARS).unwrap_or_default(),
+            brief: task + &of_failure(BRIEF_CHARS).or(outcome).unwrap_or_default(),
         }
     }
 
     /// Writes the entry with all of its words.
     pub(super) fn whole(&self, number: usize) -> String {
         format!("\n[{number}] {}\n{}", self.heading, quoted_lines(&self.whole))
+    }
+
+    /// Writes the entry as a note without a number, of at most this many characters of its words.
+    pub(super) fn note(&self, max_chars: usize) -> String {
+        format!("{} {}\n{}", self.heading, self.id, quoted_lines(&shortened(&self.whole, max_chars)))
+    }
+
+    /// Writes the entry in brief as a note without a number.
+    pub(super) fn brief_note(&self) -> String {
+        format!("{} {}\n{}", self.heading, self.id, quoted_lines(&self.brief))
     }
 
     /// Writes the entry in brief.
@@ -161,6 +173,9 @@ fn instructions(part: &PatternPart) -> String {
             list(if is_template { "Rule" } else { "Stop when" }, rules);
         }
     }
+    let said = |conditions: &[PatternCondition]| conditions.iter().map(ToString::to_string).collect::<Vec<_>>();
+    list("Only if", &said(&part.applicability.context_conditions));
+    list("Not if", &said(&part.applicability.anti_conditions));
     list("Use", one(&part.guidance.how_to_apply));
     list("Risk", &part.guidance.potential_risks);
     text
@@ -188,5 +203,28 @@ mod tests {
         let brief: String = entries.iter().enumerate().map(|(n, entry)| entry.brief(n + 1)).collect();
         insta::assert_snapshot!(recalled_notes(&whole));
         insta::assert_snapshot!(brief);
+    }
+    #[test]
+    fn an_earlier_task_tells_its_failure_what_resolved_it_and_its_outcome() {
+        let mut found = similar(1, 0.8);
+        found.episode.output = Some("Dates with a shift are read.".into());
+        found.failure = failed(2, Some("use %z in the format")).failure;
+        let text = ContextEntry::of_episode(&found).whole(1);
+        for line in
+            ["[1] earlier task", "> Resolved by: use %z in the format", "> Outcome: Dates with a shift are read."]
+        {
+            assert!(text.contains(line), "{line}: {text}");
+        }
+        found.failure = None;
+        assert!(ContextEntry::of_episode(&found).brief(1).contains("> Outcome: Dates"));
+    }
+
+    #[test]
+    fn a_pattern_tells_the_conditions_that_it_has() {
+        let mut pattern = suggested(1);
+        pattern.part.applicability.context_conditions = vec![PatternCondition::is("language", "rust")];
+        pattern.part.applicability.anti_conditions = vec![PatternCondition::is("domain", "web")];
+        let text = ContextEntry::of_pattern(&pattern).whole(1);
+        assert!(text.contains("> Only if: language is rust\n> Not if: domain is web\n"), "{text}");
     }
 }

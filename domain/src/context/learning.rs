@@ -8,13 +8,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{ContextForTask, KNOWLEDGE_MAX, PATTERNS_MAX, WARNINGS_MAX};
+use super::features::ContextMap;
 use crate::episode::{EpisodeStatus, EpisodeTask, NewArtefact, NewEpisode, NewOutcome, RecordedEpisode};
 use crate::evidence::feedback::{LEARNINGS_MAX, Learning, Moved};
 use crate::learning::capture::sentences;
 use crate::learning::transcript::{FenceLine, Fences};
 use crate::memory::ids::{ContextId, MemoryId};
 use crate::memory::observation::Feedback;
-use crate::memory::pattern::PatternStage;
+use crate::memory::pattern::{FeatureValue, PatternStage};
 use crate::memory::signature::mentioned;
 use crate::memory::trace::{EpisodeMetadata, Execution, OutcomeParts, Reflection};
 use crate::memory::{
@@ -22,6 +23,7 @@ use crate::memory::{
     Learned, TITLE_MAX_CHARS, normalised,
 };
 use crate::note::Note;
+use crate::pattern::features::TaskFeatures;
 use crate::text::shortened;
 
 /// The most insights that are told beside an episode.
@@ -33,12 +35,14 @@ const LESSON_LEAST_CHARS: usize = 12;
 const FAILED_TASK: &str = "FailedTask";
 
 /// The patterns and memories that an agent was shown before a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ShownContext {
     pub context_id: ContextId,
     pub task: String,
     pub domain: Option<String>,
     pub task_type: Option<String>,
+    /// The other features that were named of the task.
+    pub features: ContextMap,
     pub patterns: Vec<MemoryId>,
     /// The memories that are no patterns.
     pub memories: Vec<MemoryId>,
@@ -54,17 +58,36 @@ impl ShownContext {
             task: task.to_owned(),
             domain: domain.map(str::to_owned),
             task_type: task_type.map(str::to_owned),
+            features: ContextMap::new(),
             patterns: patterns.take(PATTERNS_MAX).collect(),
             memories: memories.map(|one| one.id).take(KNOWLEDGE_MAX + WARNINGS_MAX).collect(),
         }
     }
 
+    /// Keeps what is known of the task beside its domain and type, for the episode that comes of it.
+    #[must_use]
+    pub fn with_features(mut self, features: &TaskFeatures) -> Self {
+        let named = [("language", &features.language), ("framework", &features.framework)];
+        let named = named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.as_deref()?.into())));
+        self.features = features.context.clone().into_iter().chain(named).collect();
+        self
+    }
+
     /// Returns about how many bytes it takes.
     pub fn bytes(&self) -> usize {
         let labels = [&self.domain, &self.task_type].into_iter().flatten().map(String::len).sum::<usize>();
+        let of_value = |value: &FeatureValue| match value {
+            FeatureValue::Text(text) => text.len(),
+            FeatureValue::Texts(texts) => texts.iter().map(|text| size_of::<String>() + text.len()).sum(),
+            FeatureValue::Truth(_) | FeatureValue::Number(_) => 0,
+        };
+        let of_feature = |(name, value): (&String, &FeatureValue)| {
+            size_of::<String>() + size_of::<FeatureValue>() + name.len() + of_value(value)
+        };
         size_of::<Self>()
             + self.task.len()
             + labels
+            + self.features.iter().map(of_feature).sum::<usize>()
             + size_of::<MemoryId>() * (self.patterns.len() + self.memories.len())
     }
 }
@@ -168,6 +191,9 @@ pub fn episode_to_learn(
         let metadata = &mut episode.metadata;
         metadata.domain = metadata.domain.take().or_else(|| context.domain.clone());
         metadata.task_type = metadata.task_type.take().or_else(|| context.task_type.clone());
+        for (name, value) in &context.features {
+            metadata.features.entry(name.clone()).or_insert_with(|| value.clone());
+        }
         let applied = &mut metadata.strategies_applied;
         let new: Vec<MemoryId> = context.patterns.iter().copied().filter(|id| !applied.contains(id)).collect();
         applied.extend(new);
@@ -264,6 +290,7 @@ mod tests {
             task: "Fix the pager".into(),
             domain: Some("rust".into()),
             task_type: Some("debugging".into()),
+            features: [("language".to_owned(), "go".into())].into(),
             patterns: vec![id(1), id(2)],
             memories: vec![id(3)],
         }
@@ -288,6 +315,7 @@ mod tests {
         );
         assert_eq!(of_context.metadata.domain.as_deref(), Some("rust"));
         assert_eq!(of_context.metadata.strategies_applied, [id(1), id(2)]);
+        assert_eq!(of_context.metadata.features, context().features);
 
         let mut told = NewEpisode::new("Fix the pager of the list", EpisodeStatus::Success);
         told.metadata.domain = Some("sql".into());

@@ -22,17 +22,38 @@ pub fn is_similar(found: &EpisodeFound) -> bool {
 }
 
 /// Tells whether a pattern that applies is about the task. Where nothing is known of what the pattern demands, it
-/// applies and says nothing; then it has to be found by its meaning. So does a pattern that is about an error the task
-/// does not name.
+/// applies and says nothing; then it has to be found by its meaning. So does a pattern that demands nothing, and one
+/// that is about an error the task does not name.
 pub(super) fn is_about_task(pattern: &SuggestedPattern, features: &TaskFeatures, is_found_by_meaning: bool) -> bool {
     let names_error = errors_of(&pattern.part).next().is_some();
-    let is_known = pattern.score.match_quality > 0.0 && (!names_error || is_about_error(&pattern.part, features));
+    let meets_demand = pattern.score.match_quality > 0.0 && !pattern.part.applicability.demands_nothing();
+    let is_known = meets_demand && (!names_error || is_about_error(&pattern.part, features));
     is_known || is_found_by_meaning
 }
 
 /// Tells whether a pattern names the error that was met.
 pub fn is_about_error(part: &PatternPart, features: &TaskFeatures) -> bool {
     errors_of(part).any(|condition| features.meets(&PreparedCondition::from(condition)) == Truth::Holds)
+}
+
+/// Tells whether the words of a task name what a pattern is not for, where nobody says what the task is. A search for
+/// patterns keeps out those that exclude what is known.
+pub(super) fn is_excluded_by_words(part: &PatternPart, features: &TaskFeatures, task: &str) -> bool {
+    const NAMED: [&str; 3] = ["domain", "language", "framework"];
+    let conditions = part.applicability.anti_conditions.iter();
+    let open = conditions.filter(|condition| {
+        NAMED.contains(&condition.feature.as_str())
+            && features.meets(&PreparedCondition::from(*condition)) == Truth::Open
+    });
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric() && !"+#".contains(c));
+        words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    let of_task = words(task);
+    open.flat_map(PatternCondition::wanted_texts).any(|text| {
+        let named = words(text);
+        !named.is_empty() && of_task.windows(named.len()).any(|some| some == named)
+    })
 }
 
 /// Returns the conditions of a pattern that name an error.
@@ -62,6 +83,9 @@ mod tests {
         pattern.score.match_quality = 0.0;
         assert!(!is_about_task(&pattern, &features(None, None), false));
         assert!(is_about_task(&pattern, &features(None, None), true));
+        (pattern.part.applicability, pattern.score.match_quality) = (Default::default(), 0.5);
+        assert!(!is_about_task(&pattern, &features(Some("debugging"), None), false), "it demands nothing");
+        assert!(is_about_task(&pattern, &features(None, None), true));
     }
 
     #[test]
@@ -74,5 +98,17 @@ mod tests {
         assert!(is_about_task(&pattern, &features(None, Some("KeyError: 'user'")), false));
         assert!(is_about_error(&pattern.part, &features(None, Some("keyerror|sessions"))));
         assert!(!is_about_error(&suggested(2).part, &features(None, Some("keyerror|"))), "it names no error");
+    }
+    #[test]
+    fn a_pattern_is_not_for_a_task_whose_words_name_what_it_excludes() {
+        let mut part = suggested(1).part;
+        part.applicability.anti_conditions = vec![PatternCondition::is("domain", "Web")];
+        let unknown = TaskFeatures::default();
+        assert!(is_excluded_by_words(&part, &unknown, "Fix the crash of the web page"));
+        assert!(!is_excluded_by_words(&part, &unknown, "Fix the crash of the webhook"));
+        let known = TaskFeatures { domain: Some("cli".into()), ..TaskFeatures::default() };
+        assert!(!is_excluded_by_words(&part, &known, "Fix the web command"), "the domain is known");
+        part.applicability.anti_conditions = vec![PatternCondition::is("language", "c++")];
+        assert!(is_excluded_by_words(&part, &unknown, "Speed up the C++ parser"));
     }
 }

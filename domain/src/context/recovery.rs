@@ -17,6 +17,12 @@ use crate::pattern::features::TaskFeatures;
 use crate::pattern::finding::SuggestedPattern;
 use crate::retrieval::recalled::Recalled;
 
+/// The most patterns and earlier failures that are told without being asked for.
+const RESOLVING_PATTERNS_MAX: usize = 1;
+pub const RESOLVED_MAX: usize = 2;
+/// The longest words of such a pattern, in characters.
+const PATTERN_MAX_CHARS: usize = 1_000;
+
 /// The knowledge that helps with an error, each list best first. An empty answer is normal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecoveryAdvice {
@@ -44,6 +50,30 @@ pub struct FoundForError {
     pub warnings: Vec<Recalled>,
     pub failures: Vec<EpisodeFound>,
     pub notes: Vec<Note>,
+}
+
+/// What is known to have ended the very failure that was printed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct KnownResolutions {
+    patterns: Vec<SuggestedPattern>,
+    failures: Vec<EpisodeFound>,
+}
+
+impl KnownResolutions {
+    /// Takes recovery patterns that name the error, and episodes in which it was resolved, each list best first.
+    pub fn new(patterns: Vec<SuggestedPattern>, failures: Vec<EpisodeFound>, features: &TaskFeatures) -> Self {
+        let of_error = patterns.into_iter().filter(|pattern| is_about_error(&pattern.part, features));
+        Self {
+            patterns: of_error.take(RESOLVING_PATTERNS_MAX).collect(),
+            failures: failures.into_iter().take(RESOLVED_MAX).collect(),
+        }
+    }
+
+    /// Writes them as quoted notes. The text is empty where nothing is known.
+    pub fn notes(&self) -> String {
+        let patterns = self.patterns.iter().map(|one| ContextEntry::of_pattern(one).note(PATTERN_MAX_CHARS));
+        patterns.chain(self.failures.iter().map(|one| ContextEntry::of_episode(one).brief_note())).collect()
+    }
 }
 
 impl RecoveryAdvice {
@@ -133,6 +163,24 @@ mod tests {
         );
         assert!(advice.rendered.contains("> Resolved by: use get"), "{}", advice.rendered);
         assert_eq!(advice.shown_memories(), [id(2), id(1), id(5)]);
+    }
+
+    #[test]
+    fn what_resolved_an_error_is_told_in_notes() {
+        let features = TaskFeatures { error_signature: Some("KeyError: 'id'".into()), ..TaskFeatures::default() };
+        let patterns = vec![
+            pattern(1, PatternCategory::Recovery, "valueerror"),
+            pattern(2, PatternCategory::Recovery, "keyerror"),
+        ];
+        let known = KnownResolutions::new(patterns, vec![failed(3, Some("use get"))], &features);
+        let notes = known.notes();
+        let heads: Vec<&str> = notes.lines().filter(|line| !line.starts_with('>')).collect();
+        assert!(
+            matches!(heads[..], [pattern, failure] if pattern.ends_with(&id(2).to_string()) && failure.starts_with("earlier failure")),
+            "{notes}"
+        );
+        assert!(notes.contains("> Resolved by: use get\n"), "{notes}");
+        assert_eq!(KnownResolutions::default().notes(), "");
     }
 
     #[test]

@@ -11,9 +11,10 @@ use crate::memory::trace::{FailureAnalysis, TraceSource};
 use crate::pattern::finding::{Match, SuggestedPattern, pattern_score};
 use crate::pattern::samples::tool_pattern;
 
-/// Makes a validated pattern that says to use `rg`.
+/// Makes a validated pattern for debugging that says to use `rg`.
 pub(crate) fn suggested(n: u128) -> SuggestedPattern {
-    let part = PatternPart { stage: PatternStage::Validated, ..tool_pattern(&["rg"]) };
+    let mut part = PatternPart { stage: PatternStage::Validated, ..tool_pattern(&["rg"]) };
+    part.applicability.problem_types = vec!["debugging".into()];
     let score = pattern_score(&part, Match { met: 1, open: 0 }, now());
     let memory = Memory { pattern: Some(Box::new(part.clone())), ..strategy(n) };
     SuggestedPattern { memory, part, score, preferred_over: Vec::new() }

@@ -195,10 +195,13 @@ impl Step {
 
 impl EpisodeVerdictSource {
     pub fn of(trace: &Trace) -> Self {
+        let is_undecided = trace.outcome == Outcome::Partial && !trace.evidence_reported;
         match trace.verdict_source {
             VerdictSource::Evidence => Self::Evidence,
             VerdictSource::Judge => Self::Judge,
             VerdictSource::None if trace.source == TraceSource::Solve => Self::None,
+            // Nobody told the outcome of a transcript in which nothing was checked.
+            VerdictSource::None if trace.source == TraceSource::Transcript && is_undecided => Self::None,
             VerdictSource::None => Self::Reported,
         }
     }
@@ -294,6 +297,17 @@ mod tests {
             (vec![id(3)], vec![id(4)])
         );
         assert_eq!(episode.outcome.parts.quality_metrics.get("final_score"), Some(&0.9));
+    }
+
+    #[test]
+    fn nobody_told_the_outcome_of_a_transcript_without_checks() {
+        let (source, outcome) = (TraceSource::Transcript, Outcome::Partial);
+        let told = Trace { source, outcome, verdict_source: VerdictSource::None, ..solve() };
+        assert_eq!(EpisodeVerdictSource::of(&told), EpisodeVerdictSource::None);
+        let reported = Trace { outcome: Outcome::Success, ..told.clone() };
+        assert_eq!(EpisodeVerdictSource::of(&reported), EpisodeVerdictSource::Reported);
+        let reported = Trace { evidence_reported: true, ..told };
+        assert_eq!(EpisodeVerdictSource::of(&reported), EpisodeVerdictSource::Reported);
     }
 
     #[test]

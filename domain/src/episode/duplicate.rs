@@ -1,8 +1,12 @@
 //! The rule for when two reports are of the same episode: they say the same, in one session, within a few minutes.
 
+use std::collections::HashSet;
+
 use sha2::{Digest, Sha256};
 
-use crate::memory::trace::Trace;
+use super::recording::NewEpisode;
+use crate::memory::normalised;
+use crate::memory::trace::{Reflection, Trace};
 use crate::note::Note;
 use crate::text::hex::hex;
 
@@ -26,20 +30,42 @@ pub fn content_key(trace: &Trace) -> String {
 }
 
 /// Says what a report has that the episode has not, which was told before: nothing is added to it. None where it has
-/// all of the artefacts and insights.
+/// all of the artefacts, insights and failures.
 pub fn not_taken(kept: &Trace, told: &Trace) -> Option<Note> {
     let told = told.episode.as_deref()?;
-    let (mut artefacts, mut insights) = (told.artefacts.clone(), told.reflection.insights.clone());
+    let mut artefacts = told.artefacts.clone();
     if let Some(kept) = kept.episode.as_deref() {
         artefacts.retain(|artefact| kept.artefacts.iter().all(|known| known.sha256 != artefact.sha256));
-        insights.retain(|insight| !kept.reflection.insights.contains(insight));
     }
+    left_out(kept, artefacts.len(), &told.reflection)
+}
+
+/// Says the same of a report that is not stored. Its artefacts are compared by their names.
+pub fn not_taken_of(kept: &Trace, told: &NewEpisode) -> Option<Note> {
+    let known = kept.episode.iter().flat_map(|parts| &parts.artefacts);
+    let known: HashSet<&str> = known.map(|artefact| artefact.name.as_str()).collect();
+    let artefacts = told.artefacts.iter().filter(|artefact| !known.contains(artefact.name.as_str())).count();
+    left_out(kept, artefacts, &told.reflection)
+}
+
+fn left_out(kept: &Trace, artefacts: usize, told: &Reflection) -> Option<Note> {
+    let known = kept.episode.as_deref().map(|parts| &parts.reflection);
+    let insights: HashSet<String> =
+        known.iter().flat_map(|known| &known.insights).map(|insight| normalised(insight)).collect();
+    let failures: HashSet<String> = kept.failures().iter().map(|failure| normalised(&failure.error)).collect();
     let count = |number: usize, noun: &str| match number {
         0 => None,
         1 => Some(format!("1 {noun}")),
         _ => Some(format!("{number} {noun}s")),
     };
-    let new = [count(artefacts.len(), "artefact"), count(insights.len(), "insight")];
+    let new = [
+        count(artefacts, "artefact"),
+        count(told.insights.iter().filter(|insight| !insights.contains(&normalised(insight))).count(), "insight"),
+        count(
+            told.failures_analyzed.iter().filter(|one| !failures.contains(&normalised(&one.error))).count(),
+            "failure",
+        ),
+    ];
     let new: Vec<String> = new.into_iter().flatten().collect();
     (!new.is_empty()).then(|| {
         Note::plain(format!(
@@ -53,8 +79,9 @@ pub fn not_taken(kept: &Trace, told: &Trace) -> Option<Note> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::episode::EpisodeStatus;
     use crate::memory::samples::{now, strategy, trace};
-    use crate::memory::trace::{ArtefactReference, EpisodeParts, Outcome, Reflection};
+    use crate::memory::trace::{ArtefactReference, EpisodeParts, FailureAnalysis, Outcome};
 
     fn reported() -> Trace {
         Trace::reported(trace(1), strategy(1).workspace_id, "s", None, now())
@@ -98,5 +125,15 @@ mod tests {
         );
         let bare = Trace { episode: None, ..reported() };
         assert!(not_taken(&bare, &told(&["b.log"], &[])).unwrap().to_string().contains("new: 1 artefact;"));
+    }
+    #[test]
+    fn a_failure_that_is_new_is_not_taken() {
+        let mut told = NewEpisode::new("Fix the pager", EpisodeStatus::Success);
+        let error = "KeyError: 'x'".to_owned();
+        told.reflection.failures_analyzed = vec![FailureAnalysis { error, ..FailureAnalysis::default() }];
+        let note = not_taken_of(&reported(), &told).unwrap().to_string();
+        assert!(note.contains("new: 1 failure;"), "{note}");
+        let parts = EpisodeParts { reflection: told.reflection.clone(), ..EpisodeParts::default() };
+        assert_eq!(not_taken_of(&Trace { episode: Some(Box::new(parts)), ..reported() }, &told), None);
     }
 }

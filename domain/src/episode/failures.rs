@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::ids::TraceId;
-use crate::memory::signature::Signature;
+use crate::memory::signature::{PrintedFailure, Signature, ToldFailure};
 use crate::memory::trace::{FailureAnalysis, Trace};
 
 /// The way in which a failure is like the one that was met, the surest last.
@@ -33,8 +33,11 @@ pub struct FailureMatch {
 /// Finds the failure of an episode that is most like the one that was met. Among equals one that was resolved comes
 /// first.
 pub fn matched_failure(trace: &Trace, met: &Signature) -> FailureMatch {
+    let domain = trace.episode.as_ref().and_then(|parts| parts.metadata.domain.as_deref());
     let failures = trace.failures().into_iter().map(|failure| {
         let own = failure.read_signature();
+        // A failure that names no domain is one of the domain of its episode.
+        let own = if own.domain().is_none() { Signature::of(own.as_str(), domain) } else { own };
         let tier = if met.matches(&own) {
             FailureTier::Signature
         } else if !met.error().is_empty() && own.error() == met.error() {
@@ -50,6 +53,14 @@ pub fn matched_failure(trace: &Trace, met: &Signature) -> FailureMatch {
         Some((tier, _, failure)) => FailureMatch { tier, failure: Some(failure) },
         None => FailureMatch { tier: FailureTier::Meaning, failure: None },
     }
+}
+
+/// Finds the failure of an episode that is the very one that was printed, and of which it is known what resolved it.
+pub fn resolved_failure(trace: &Trace, met: &Signature, printed: &PrintedFailure) -> Option<FailureAnalysis> {
+    trace.failures().into_iter().find(|failure| {
+        let own = failure.read_signature();
+        failure.is_resolved() && met.matches(&own) && ToldFailure::of(own.error(), &failure.error).is_of(printed)
+    })
 }
 
 impl Trace {
@@ -113,6 +124,27 @@ mod tests {
         assert_eq!(of(&[]), FailureMatch { tier: FailureTier::Meaning, failure: None });
         let resolved = of(&[("KeyError: 'a'", "", None), ("KeyError: 'b'", "", Some("default"))]);
         assert_eq!(resolved.failure.unwrap().error, "KeyError: 'b'");
+    }
+
+    #[test]
+    fn a_failure_is_one_of_the_domain_of_its_episode() {
+        let mut told = failed(&[("KeyError: 'id'", "", None)]);
+        told.episode.as_mut().unwrap().metadata.domain = Some("Parsing".into());
+        let tier = |domain| matched_failure(&told, &Signature::of("KeyError: 'user'", domain)).tier;
+        assert_eq!(tier(Some("web")), FailureTier::Type);
+        assert_eq!((tier(Some("parsing")), tier(None)), (FailureTier::Signature, FailureTier::Signature));
+    }
+
+    #[test]
+    fn the_very_failure_that_was_printed_is_found_where_it_was_resolved() {
+        let of = |error: &str, resolution: Option<&str>| {
+            let printed = "Traceback (most recent call last):\n  File \"a.py\", line 3\nKeyError: 'tax'";
+            let (met, printed) = (Signature::of(printed, None), PrintedFailure::of(printed));
+            resolved_failure(&failed(&[(error, "", resolution)]), &met, &printed).and_then(|one| one.resolution)
+        };
+        assert_eq!(of("KeyError: 'tax'", Some("keep the column")).as_deref(), Some("keep the column"));
+        assert_eq!(of("KeyError: 'user'", Some("use get")), None, "it is another key");
+        assert_eq!(of("KeyError: 'tax'", None), None);
     }
 
     #[test]

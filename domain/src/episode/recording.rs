@@ -9,6 +9,7 @@ use super::artefact::{Artefact, NewArtefact, handed_in, refer, take_long_texts};
 use super::document::{EpisodeStatus, EpisodeTask};
 use super::tool_name;
 use crate::memory::ids::TraceId;
+use crate::memory::pattern::check_features;
 use crate::memory::trace::{
     EpisodeMetadata, EpisodeParts, Execution, OutcomeParts, Reflection, TASK_MAX_CHARS, Trace, TraceSource,
 };
@@ -124,6 +125,7 @@ impl NewEpisode {
             "ids",
             EntryBounds::METRICS,
         )?;
+        check_features("metadata.features", &self.metadata.features)?;
         check_count("metadata.tags", self.metadata.tags.len(), "tags", TAGS_MAX)
     }
 
@@ -303,6 +305,7 @@ mod tests {
     #[case("outcome.quality_metrics", |e: &mut NewEpisode| { e.outcome.parts.quality_metrics.insert("x".into(), f64::INFINITY); })]
     #[case("reflection.failures_analyzed.error", |e: &mut NewEpisode| e.reflection.failures_analyzed = vec![FailureAnalysis::default()])]
     #[case("metadata.tags", |e: &mut NewEpisode| e.metadata.tags = vec!["t".into(); 21])]
+    #[case("metadata.features", |e: &mut NewEpisode| e.metadata.features = [("a".repeat(121), "b".into())].into())]
     #[case("metadata.domain", |e: &mut NewEpisode| e.metadata.domain = Some("d".repeat(121)))]
     #[case("timestamp", |e: &mut NewEpisode| e.timestamp = Some(now() + jiff::SignedDuration::from_secs(1)))]
     #[case("episode", |e: &mut NewEpisode| e.execution.plan = (0..200).map(|n| PlanStep { id: n.to_string(), title: "é".repeat(3_900), depends_on: Vec::new() }).collect())]

@@ -11,6 +11,7 @@ use super::score::EpisodeScore;
 use crate::memory::ids::TraceId;
 use crate::memory::trace::{FailureAnalysis, Trace, TraceSource};
 use crate::note::Note;
+use crate::text::shortened;
 
 /// The way in which episodes are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
@@ -57,6 +58,9 @@ pub struct EpisodeSummary {
     /// The first insights, at most three.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub insights: Vec<String>,
+    /// The first 200 characters of what came of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
     pub phase: EpisodePhase,
     /// The time at which it was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,6 +72,7 @@ impl EpisodeSummary {
         const INSIGHT_CHARS: usize = 300;
         const INSIGHTS: usize = 3;
         const LABELS: usize = 20;
+        const OUTPUT_CHARS: usize = 200;
         let parts = trace.episode.as_deref().cloned().unwrap_or_default();
         let short = |text: String| text.chars().take(INSIGHT_CHARS).collect();
         Self {
@@ -82,6 +87,7 @@ impl EpisodeSummary {
             tools_used: parts.metadata.tools_used.into_iter().take(LABELS).collect(),
             tags: parts.metadata.tags,
             insights: parts.reflection.insights.into_iter().take(INSIGHTS).map(short).collect(),
+            output: trace.primary_output().map(|output| shortened(output, OUTPUT_CHARS)),
             phase: state.phase(rules, now),
             deleted_at: state.deleted_at,
         }
@@ -110,7 +116,7 @@ pub struct EpisodeFound {
     /// In 0..=1; absent where the order is that of time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// The failure that is like the one that was met, and how it was resolved.
+    /// The failure that is like the one that was met, or one of the episode, and how it was resolved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureAnalysis>,
     pub why: FoundBecause,

@@ -20,7 +20,7 @@ const SHELLS: [&str; 14] = [
 ];
 
 /// The programs whose first word that is no option says what they do.
-const WITH_SUBCOMMANDS: [&str; 34] = [
+const WITH_SUBCOMMANDS: [&str; 37] = [
     "apt",
     "apt-get",
     "aws",
@@ -39,13 +39,16 @@ const WITH_SUBCOMMANDS: [&str; 34] = [
     "git",
     "go",
     "gradle",
+    "hatch",
     "helm",
     "kubectl",
     "mix",
     "mvn",
     "npm",
+    "pdm",
     "pip",
     "pip3",
+    "pipenv",
     "pnpm",
     "poetry",
     "rails",
@@ -85,12 +88,16 @@ const NAME_MAX_CHARS: usize = 80;
 /// Returns the name under which a call of a tool is counted. `command` is the command line, where the tool runs one.
 pub fn tool_name(tool: &str, command: Option<&str>) -> String {
     let tool = tool.trim();
-    let is_shell = SHELLS.contains(&tool.to_lowercase().as_str());
-    let name = match command.filter(|_| is_shell).and_then(of_command) {
+    let name = match command.filter(|_| is_shell(tool)).and_then(of_command) {
         Some(name) => name,
         None => of_server(tool).unwrap_or_else(|| tool.to_owned()),
     };
     name.chars().take(NAME_MAX_CHARS).collect()
+}
+
+/// Tells whether a tool runs a command line.
+pub fn is_shell(tool: &str) -> bool {
+    SHELLS.contains(&tool.trim().to_lowercase().as_str())
 }
 
 /// Reads the name of a tool of an MCP server, as clients write it: `mcp__github__create_issue`.
@@ -116,7 +123,11 @@ fn of_command(line: &str) -> Option<String> {
 fn of_words(words: &[&str]) -> Option<String> {
     let mut words = words.iter().copied().skip_while(|word| is_assignment(word)).peekable();
     loop {
-        let program = basename(words.next()?);
+        let program = match basename(words.next()?) {
+            "gradlew" => "gradle",
+            "mvnw" => "mvn",
+            program => program,
+        };
         if let Some((_, own)) = WRAPPERS.iter().find(|(name, _)| *name == program) {
             let mut own = *own;
             while let Some(word) = words.peek() {
@@ -142,7 +153,7 @@ fn of_words(words: &[&str]) -> Option<String> {
             if WITH_A_WORD.contains(&word) {
                 words.next();
             } else if word.starts_with(['-', '+']) {
-            } else if word == RUN && program == "uv" {
+            } else if runs_another(program, word) {
                 return of_words(&words.collect::<Vec<_>>()).or(Some(named));
             } else if is_subcommand(word) {
                 named = format!("{program} {word}");
@@ -156,6 +167,15 @@ fn of_words(words: &[&str]) -> Option<String> {
             }
         }
         return Some(named);
+    }
+}
+
+/// Tells whether a subcommand runs the program that follows it.
+fn runs_another(program: &str, subcommand: &str) -> bool {
+    match subcommand {
+        RUN => matches!(program, "hatch" | "pdm" | "pipenv" | "poetry" | "uv"),
+        "exec" => program == "bundle",
+        _ => false,
     }
 }
 
@@ -188,6 +208,9 @@ mod tests {
     #[case("Bash", "git -C /repo log --oneline | head -5", "git log")]
     #[case("Bash", "python3 -m pytest -q tests", "pytest")]
     #[case("Bash", "uv run pytest -q", "pytest")]
+    #[case("Bash", "poetry run pytest -q", "pytest")]
+    #[case("Bash", "bundle exec rspec", "rspec")]
+    #[case("Bash", "./gradlew test", "gradle test")]
     #[case("Bash", "npm run build", "npm build")]
     #[case("Bash", "npx eslint src", "eslint")]
     #[case("Bash", "./scripts/check.sh --all", "check.sh")]

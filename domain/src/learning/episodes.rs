@@ -2,63 +2,26 @@
 //! from todo lists, the entries from calls of tools, and the outcome from tests and other checks that ran. A failure is
 //! resolved by the next success of the same tool on the same thing.
 
+mod calls;
+mod checks;
+mod failed;
+
 use std::collections::HashSet;
 
 use jiff::Timestamp;
 
-use super::transcript::{ToolCall, UserRequest};
-use crate::episode::{complexity, tool_name};
+use self::calls::NamedCall;
+use self::checks::verdict;
+use self::failed::failures;
+use super::transcript::UserRequest;
+use crate::episode::complexity;
 use crate::memory::ids::{TraceId, derived};
-use crate::memory::signature::{Signature, error_message};
 use crate::memory::trace::{
-    EpisodeMetadata, EpisodeParts, Execution, FailureAnalysis, Outcome, OutcomeParts, Reflection, ResourceUsage,
-    TaskParts, Trace, TraceEntry, TraceSource, VerdictSource,
+    EpisodeMetadata, EpisodeParts, Execution, Outcome, OutcomeParts, Reflection, ResourceUsage, TaskParts, Trace,
+    TraceSource, VerdictSource,
 };
 use crate::memory::workspace::WorkspaceId;
 use crate::safety::secrets::Scrub;
-
-/// The most failures of an episode.
-const FAILURES_MAX: usize = 50;
-/// The longest error that is kept, in characters.
-const ERROR_MAX_CHARS: usize = 1_000;
-/// The most files that a resolution names.
-const NAMED_MAX: usize = 5;
-
-/// The calls that check the work: how the last of them ended is the outcome.
-const CHECKS: [&str; 32] = [
-    "bun test",
-    "cargo build",
-    "cargo check",
-    "cargo clippy",
-    "cargo nextest",
-    "cargo test",
-    "ctest",
-    "deno test",
-    "dotnet build",
-    "dotnet test",
-    "eslint",
-    "go build",
-    "go test",
-    "go vet",
-    "gradle test",
-    "jest",
-    "make",
-    "mix test",
-    "mvn test",
-    "mypy",
-    "npm build",
-    "npm test",
-    "phpunit",
-    "pnpm test",
-    "pytest",
-    "rspec",
-    "ruff",
-    "swift test",
-    "tox",
-    "tsc",
-    "vitest",
-    "yarn test",
-];
 
 /// Makes the episode of a request. The same request of the same session always has the same id. `owner` is the source
 /// of evidence, where it is not the session itself.
@@ -70,7 +33,7 @@ pub fn episode_of(
     now: Timestamp,
 ) -> Trace {
     let calls: Vec<NamedCall> = request.calls.iter().map(NamedCall::of).collect();
-    let check = last_check(&calls);
+    let check = verdict(&calls);
     let passed = check.map(|(_, passed)| passed);
     let mut tools: Vec<String> = Vec::new();
     for call in &calls {
@@ -163,95 +126,6 @@ fn amount(trace: &Trace) -> (usize, usize, Option<f64>) {
     let Some(parts) = trace.episode.as_deref() else { return (0, 0, None) };
     let calls = &parts.execution.trace;
     (calls.len(), calls.iter().filter(|call| call.output.is_some()).count(), parts.execution.duration_s)
-}
-
-/// Returns the name of the last check whose end is known, and whether it passed. None where the same check ran again
-/// later and nothing tells how it ended.
-fn last_check<'a>(calls: &'a [NamedCall<'_>]) -> Option<(&'a str, bool)> {
-    let checks: Vec<&NamedCall<'_>> = calls.iter().filter(|call| CHECKS.contains(&call.name.as_str())).collect();
-    let last = checks.iter().rposition(|check| check.call.succeeded.is_some())?;
-    let (check, later) = (checks[last], &checks[last + 1..]);
-    let passed = check.call.succeeded.filter(|_| later.iter().all(|later| later.name != check.name))?;
-    Some((&check.name, passed))
-}
-
-/// A call with the name of its tool.
-struct NamedCall<'a> {
-    name: String,
-    call: &'a ToolCall,
-}
-
-impl<'a> NamedCall<'a> {
-    fn of(call: &'a ToolCall) -> Self {
-        Self { name: tool_name(&call.tool, Some(&call.input)), call }
-    }
-
-    fn entry(&self) -> TraceEntry {
-        let present = |text: &str| Some(text.to_owned()).filter(|text| !text.trim().is_empty());
-        TraceEntry {
-            action: "call".to_owned(),
-            at: self.call.at,
-            tool: present(&self.name),
-            target: self.call.target.clone(),
-            input: present(&self.call.input),
-            output: self.call.output.as_deref().and_then(present),
-            succeeded: self.call.succeeded,
-            score: None,
-        }
-    }
-
-    /// Tells whether two calls are of the same tool on the same thing.
-    fn is_like(&self, other: &Self) -> bool {
-        self.name == other.name && self.call.target == other.call.target
-    }
-}
-
-/// Finds what failed, each kind of error of a tool once, and what resolved it.
-fn failures(calls: &[NamedCall<'_>]) -> Vec<FailureAnalysis> {
-    let mut found: Vec<(usize, FailureAnalysis)> = Vec::new();
-    for (place, call) in calls.iter().enumerate() {
-        if call.call.succeeded != Some(false) || found.len() == FAILURES_MAX {
-            continue;
-        }
-        let printed = call.call.output.as_deref().unwrap_or_default();
-        let said = error_message(printed).unwrap_or_else(|| printed.trim().to_owned());
-        let said = if said.is_empty() { format!("{} failed", call.name) } else { said };
-        let error: String = said.chars().take(ERROR_MAX_CHARS).collect();
-        let signature = Signature::of(&error, None).to_string();
-        let resolved_at =
-            calls[place + 1..].iter().position(|later| later.is_like(call) && later.call.succeeded == Some(true));
-        let resolution = resolved_at.and_then(|after| resolution(call, &calls[place + 1..=place + 1 + after]));
-        let is_known =
-            |(at, known): &(usize, FailureAnalysis)| known.signature == signature && calls[*at].is_like(call);
-        match found.iter_mut().find(|known| is_known(known)) {
-            // The step that came after the last failure is the one that helped.
-            Some((_, known)) => known.resolution = resolution,
-            None => found.push((place, FailureAnalysis { error, signature, resolution, ..FailureAnalysis::default() })),
-        }
-    }
-    found.into_iter().map(|(_, failure)| failure).collect()
-}
-
-/// Says what was done from a failure to the success that ended it, which is the last call. None where nothing was done
-/// but the same again.
-fn resolution(failed: &NamedCall<'_>, until: &[NamedCall<'_>]) -> Option<String> {
-    let (success, between) = until.split_last()?;
-    let mut done: Vec<String> = Vec::new();
-    for call in between.iter().filter(|call| call.call.succeeded != Some(false)) {
-        let what = match &call.call.target {
-            Some(target) => format!("{} {target}", call.name),
-            None => call.name.clone(),
-        };
-        if !done.contains(&what) && done.len() < NAMED_MAX && !call.is_like(failed) {
-            done.push(what);
-        }
-    }
-    let is_another_command = success.call.input != failed.call.input && success.call.target.is_none();
-    if is_another_command {
-        let command: String = success.call.input.chars().take(ERROR_MAX_CHARS).collect();
-        done.push(format!("`{command}`"));
-    }
-    (!done.is_empty()).then(|| format!("{}; then {} succeeded", done.join(", "), success.name))
 }
 
 #[cfg(test)]
@@ -352,10 +226,59 @@ mod tests {
     }
 
     #[test]
+    fn what_a_file_says_of_exit_codes_is_no_failure() {
+        let read = result(3, "r", "# fails with exit code 3 when the disk is full", false);
+        let lines = [
+            claude(1, "user", r#""Look at the script""#),
+            call(2, "r", "Read", r#"{"file_path":"deploy.sh"}"#),
+            read.replace(r#","is_error":false"#, ""),
+        ];
+        let trace = episodes(&lines.iter().map(String::as_str).collect::<Vec<_>>()).remove(0);
+        assert_eq!(trace.failures(), []);
+    }
+
+    #[test]
     fn a_check_that_ran_again_with_an_unknown_end_leaves_no_older_one_as_the_last_word() {
         let trace = run_again("running 2 tests\\nerror: test failed, to rerun pass `--lib`");
         assert_eq!((trace.outcome, trace.verdict_source), (Outcome::Partial, VerdictSource::None));
         assert_eq!(trace.failures()[0].resolution, None);
+    }
+
+    #[test]
+    fn the_changes_before_the_success_resolved_a_failure_and_not_what_was_read() {
+        let read = |n: u32, file: &str| {
+            let (id, second) = (format!("r{n}"), 20 + 2 * n);
+            let input = format!(r#"{{"file_path":"{file}"}}"#);
+            [call(second, &id, "Read", &input), result(second + 1, &id, "text", false)]
+        };
+        let mut lines = session();
+        let reads = ["src/a.rs", "src/b.rs", "src/c.rs", "src/d.rs", "src/e.rs", "src/f.rs"];
+        let reads: Vec<String> = reads.iter().enumerate().flat_map(|(n, file)| read(n as u32, file)).collect();
+        lines.splice(5..5, reads);
+        let install = [call(40, "i", "Bash", r#"{"command":"cargo add jiff"}"#), result(41, "i", "ok", false)];
+        lines.splice(19..19, install);
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let trace = episodes(&lines).remove(0);
+        let resolution = trace.failures()[0].resolution.clone();
+        assert_eq!(resolution.as_deref(), Some("Edit src/dates.rs, `cargo add jiff`; then cargo test succeeded"));
+    }
+
+    #[test]
+    fn a_command_on_another_thing_resolves_nothing() {
+        let shell = |n: u32, line: &str, failed: bool| {
+            let (id, input) = (n.to_string(), format!(r#"{{"command":"{line}"}}"#));
+            [call(n, &id, "Bash", &input), result(n + 1, &id, "KeyError: 'x'", failed)]
+        };
+        let of = |commands: [[String; 2]; 2]| {
+            let asked = claude(1, "user", r#""Look at the settings""#);
+            let lines: Vec<String> = std::iter::once(asked).chain(commands.into_iter().flatten()).collect();
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            episodes(&lines).remove(0).failures()[0].resolution.clone()
+        };
+        assert_eq!(of([shell(2, "cat missing.toml", true), shell(4, "cat other.toml", false)]), None);
+        assert_eq!(of([shell(2, "cargo test -p a", true), shell(4, "cargo test -p b", false)]), None);
+        let worked = of([shell(2, "npm install", true), shell(4, "npm install --legacy-peer-deps", false)]);
+        assert_eq!(worked.as_deref(), Some("`npm install --legacy-peer-deps`; then npm install succeeded"));
     }
 
     #[test]

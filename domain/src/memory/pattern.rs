@@ -14,10 +14,11 @@ mod texts;
 
 pub use applicability::{Applicability, ComplexityRange};
 pub use application::{ApplicationKind, ApplicationResult, PatternApplication, SignalledApplication, application_id};
-pub(crate) use checks::compiled;
 pub use checks::{
-    CONDITIONS_MAX, IDS_MAX, LABELS_MAX, PHRASE_MAX_CHARS, PHRASES_MAX, REGEX_MAX_CHARS, STEPS_MAX, TEXT_MAX_CHARS,
+    CONDITIONS_MAX, FEATURE_MAX_CHARS, FEATURE_TEXTS_MAX, IDS_MAX, LABELS_MAX, PHRASE_MAX_CHARS, PHRASES_MAX,
+    REGEX_MAX_CHARS, STEPS_MAX, TEXT_MAX_CHARS,
 };
+pub(crate) use checks::{check_features, compiled};
 pub use condition::{ConditionOp, FeatureValue, PatternCondition};
 pub use content::{PatternAction, PatternCategory, PatternContent, PatternStep};
 pub use stage::{PatternLifecycle, PatternStage, PatternStatistics, PatternValidation};

@@ -136,7 +136,8 @@ pub struct Signal {
 
 impl From<PatternApplication> for Signal {
     fn from(one: PatternApplication) -> Self {
-        let application = SignalledApplication { version: one.version, kind: one.kind, result: one.result };
+        let PatternApplication { version, kind, result, episode_succeeded, .. } = one;
+        let application = SignalledApplication { version, kind, result, episode_succeeded };
         Self {
             trace_id: Some(one.episode_id),
             session: Some(one.session),
@@ -149,7 +150,7 @@ impl From<PatternApplication> for Signal {
 impl Signal {
     /// Returns the application of a pattern that the signal is. None where it is about something else.
     pub fn as_application(&self) -> Option<PatternApplication> {
-        let SignalledApplication { version, kind, result } = self.application?;
+        let SignalledApplication { version, kind, result, episode_succeeded } = self.application?;
         Some(PatternApplication {
             id: self.id,
             pattern_id: self.memory_id,
@@ -159,6 +160,7 @@ impl Signal {
             session: self.session.clone().unwrap_or_default(),
             kind,
             result,
+            episode_succeeded,
             at: self.at,
         })
     }

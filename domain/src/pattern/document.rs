@@ -88,7 +88,8 @@ impl PatternDocument {
         let success_rate = counted.rate();
         let of = |succeeded: bool| {
             let those = listed.iter().filter(|one| one.succeeded() == Some(succeeded));
-            those.map(|one| one.application.episode_id).take(EPISODES_SHOWN).collect()
+            // An episode that is gone counts and is not named.
+            those.filter_map(|one| Some(one.episode?.id)).take(EPISODES_SHOWN).collect()
         };
         Self {
             pattern_id: memory.id,
@@ -332,5 +333,19 @@ mod tests {
         part.lifecycle.validation =
             Some(PatternValidation { at: now(), successes: 2, applications: 3, accepted_because: None });
         assert_eq!(numbers(&part), ((2, 1), 3, Some(2.0 / 3.0), 4), "they validated this version");
+    }
+    #[test]
+    fn an_episode_that_is_gone_counts_as_it_ended_and_is_not_named() {
+        let part = tool_pattern(&["rg"]);
+        let episodes = [episode(1, Some(true)), episode(2, Some(true)), episode(3, Some(false)), episode(4, None)];
+        let reports: Vec<PatternApplication> = episodes.iter().map(|one| reported(id(1), &part, one)).collect();
+        let applied: Vec<Applied<'_>> =
+            reports.iter().map(|application| Applied { application, episode: None }).collect();
+        let document = PatternDocument::new(&strategy(1), &part, &applied, now());
+        assert_eq!((document.evidence.num_applications, document.evidence.success_rate), (3, Some(2.0 / 3.0)));
+        assert_eq!((document.evidence.supporting_episodes, document.evidence.counter_episodes), (vec![], vec![]));
+        let corrected = episode(1, Some(false));
+        let of = Applied { application: &reports[0], episode: Some(&corrected) };
+        assert_eq!(of.succeeded(), Some(false), "an episode that is there says itself how it ended");
     }
 }

@@ -44,7 +44,10 @@ impl Applied<'_> {
         match self.application.result {
             ApplicationResult::Succeeded => Some(true),
             ApplicationResult::Failed => Some(false),
-            ApplicationResult::Episode => self.episode.and_then(|episode| episode.succeeded),
+            ApplicationResult::Episode => match self.episode {
+                Some(episode) => episode.succeeded,
+                None => self.application.episode_succeeded,
+            },
         }
     }
 }

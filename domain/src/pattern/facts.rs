@@ -8,7 +8,8 @@ use super::features::TaskFeatures;
 use crate::memory::Complexity;
 use crate::memory::ids::TraceId;
 use crate::memory::label::label_key;
-use crate::memory::signature::Signature;
+use crate::memory::pattern::FeatureValue;
+use crate::memory::signature::{Signature, error_message};
 use crate::memory::trace::{EpisodeParts, FailureAnalysis, Outcome, Trace, TraceEntry, TraceSource};
 use crate::memory::workspace::WorkspaceId;
 
@@ -24,6 +25,8 @@ pub struct EpisodeFacts {
     pub complexity: Option<Complexity>,
     pub language: Option<String>,
     pub framework: Option<String>,
+    /// The other features that were named of its task.
+    pub context: BTreeMap<String, FeatureValue>,
     /// The names of the tools that were called, in the order of the calls.
     pub steps: Vec<String>,
     /// The names of the tools that it says it used, where it tells no calls. Nobody knows in which order.
@@ -42,24 +45,40 @@ pub struct EpisodeFacts {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailureFact {
     pub signature: Signature,
-    /// The place among the steps where it came, from 0. None where nobody knows.
-    pub at_step: Option<usize>,
+    /// The places among the steps where it came, from 0, in order. Empty where nobody knows.
+    pub at_steps: Vec<usize>,
     /// The name of the tool that ended it, or a sentence about what did.
     pub resolved_by: Option<String>,
 }
 
 impl FailureFact {
-    /// Reads a failure, whose step is the first call that failed and printed its error.
-    fn of(failure: &FailureAnalysis, calls: &[&TraceEntry]) -> Self {
-        let printed = |entry: &&TraceEntry| {
-            entry.succeeded == Some(false)
-                && entry.output.as_deref().is_some_and(|output| output.contains(failure.error.trim()))
-        };
-        Self {
-            signature: failure.read_signature(),
-            at_step: calls.iter().position(printed),
-            resolved_by: failure.resolution.clone(),
-        }
+    /// Reads a failure. Its steps are the calls that failed and printed its error, or another one of its kind.
+    fn of(failure: &FailureAnalysis, failed: &[FailedStep<'_>]) -> Self {
+        let signature = failure.read_signature();
+        let (error, kind) = (failure.error.trim(), signature.error());
+        let printed =
+            |call: &&FailedStep<'_>| call.output.contains(error) || !kind.is_empty() && call.signature.error() == kind;
+        let at_steps = failed.iter().filter(printed).map(|call| call.at_step).collect();
+        Self { signature, at_steps, resolved_by: failure.resolution.clone() }
+    }
+}
+
+/// A call that failed, and the error that it printed.
+struct FailedStep<'a> {
+    at_step: usize,
+    output: &'a str,
+    signature: Signature,
+}
+
+impl<'a> FailedStep<'a> {
+    fn all(calls: &[&'a TraceEntry]) -> Vec<Self> {
+        let failed = calls.iter().enumerate().filter(|(_, call)| call.succeeded == Some(false));
+        let printed = failed.filter_map(|(at_step, call)| {
+            let output = call.output.as_deref()?;
+            let said = error_message(output);
+            Some(Self { at_step, output, signature: Signature::of(said.as_deref().unwrap_or(output), None) })
+        });
+        printed.collect()
     }
 }
 
@@ -86,9 +105,15 @@ impl EpisodeFacts {
         let told = trace.episode.as_deref().unwrap_or(&nothing);
         let calls: Vec<&TraceEntry> = told.execution.trace.iter().filter(|entry| entry.tool.is_some()).collect();
         let tools_without_order = if calls.is_empty() { told.metadata.tools_used.clone() } else { Vec::new() };
+        let failures = trace.failures();
+        let failed = if failures.is_empty() { Vec::new() } else { FailedStep::all(&calls) };
         let usage = told.execution.resource_usage;
         let tokens = usage.tokens.unwrap_or(trace.metadata.total_tokens);
         let tool_calls = usage.tool_calls.or((!calls.is_empty()).then_some(calls.len() as u64));
+        let named = |feature: &str| match told.metadata.features.get(feature) {
+            Some(FeatureValue::Text(text)) => Some(label_key(text)),
+            _ => None,
+        };
         Self {
             id: trace.trace_id,
             session: trace.session().map_or_else(|| trace.trace_id.to_string(), str::to_owned),
@@ -97,8 +122,9 @@ impl EpisodeFacts {
             task_type: trace.task_type(),
             domain: told.metadata.domain.as_deref().map(label_key),
             complexity: told.task.complexity,
-            language: None,
-            framework: None,
+            language: named("language"),
+            framework: named("framework"),
+            context: told.metadata.features.clone(),
             steps: calls.iter().filter_map(|entry| entry.tool.clone()).collect(),
             tools_without_order,
             plan: told.execution.plan.iter().map(|step| step.title.clone()).collect(),
@@ -107,7 +133,7 @@ impl EpisodeFacts {
                 Outcome::Failure => Some(false),
                 Outcome::Partial => None,
             },
-            failures: trace.failures().iter().map(|failure| FailureFact::of(failure, &calls)).collect(),
+            failures: failures.iter().map(|failure| FailureFact::of(failure, &failed)).collect(),
             measures: EpisodeMeasures {
                 duration_s: told.execution.duration_s,
                 tokens: (tokens > 0).then_some(tokens as f64),
@@ -130,7 +156,7 @@ impl EpisodeFacts {
             language: self.language.clone(),
             framework: self.framework.clone(),
             error_signature: self.failures.first().map(|failure| failure.signature.to_string()),
-            context: BTreeMap::new(),
+            context: self.context.clone(),
         }
     }
 
@@ -178,5 +204,22 @@ mod tests {
         assert!(!told(&[], &[]).tells_what_was_done());
         let called = told(&["rg", "sed"], &["sed", "rg"]);
         assert_eq!((called.steps.as_slice(), called.tools_without_order.len()), (&["sed".into(), "rg".into()][..], 0));
+    }
+    #[test]
+    fn a_failure_came_at_each_step_that_printed_an_error_of_its_kind() {
+        let call = |output: &str| TraceEntry {
+            tool: Some("make".into()),
+            output: Some(output.to_owned()),
+            succeeded: Some(output == "ok"),
+            ..TraceEntry::default()
+        };
+        let mut parts = EpisodeParts::default();
+        parts.execution.trace =
+            ["BuildError: no wheel", "ok", "BuildError: still no wheel", "KeyError: 'x'"].map(call).into();
+        let error = "BuildError: no wheel".to_owned();
+        parts.reflection.failures_analyzed = vec![FailureAnalysis { error, ..FailureAnalysis::default() }];
+        let told = Trace::reported(trace(1), strategy(1).workspace_id, "session", None, now());
+        let facts = EpisodeFacts::of_trace(&Trace { episode: Some(Box::new(parts)), ..told });
+        assert_eq!(facts.failures[0].at_steps, [0, 2]);
     }
 }

@@ -9,20 +9,14 @@ use super::features::TaskFeatures;
 use crate::episode::tool_name;
 use crate::memory::Complexity;
 use crate::memory::pattern::{
-    Applicability, ConditionOp, FeatureValue, PatternCategory, PatternContent, PatternGuidance, PatternPart,
-    PatternRelationships,
+    Applicability, ConditionOp, FEATURE_MAX_CHARS, FEATURE_TEXTS_MAX, FeatureValue, PatternCategory, PatternContent,
+    PatternGuidance, PatternPart, PatternRelationships, check_features,
 };
 use crate::memory::workspace::ROOT_MAX_BYTES;
-use crate::memory::{
-    CONTENT_MAX_CHARS, DESCRIPTION_MAX_CHARS, FieldProblem, LABEL_MAX_CHARS, TITLE_MAX_CHARS, check_count, check_length,
-};
+use crate::memory::{CONTENT_MAX_CHARS, DESCRIPTION_MAX_CHARS, FieldProblem, LABEL_MAX_CHARS, TITLE_MAX_CHARS};
 
-/// The most features of a caller's own context.
-const CONTEXT_MAX: usize = 50;
 /// The most tools of a task.
-const TOOLS_MAX: usize = 200;
-/// The longest text of a feature, in characters.
-const FEATURE_MAX_CHARS: usize = 2_000;
+const TOOLS_MAX: usize = FEATURE_TEXTS_MAX;
 
 /// A pattern to keep: the arguments of `record_pattern`, and the file of `pattern add`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -116,18 +110,7 @@ impl FeaturesInput {
     /// # Errors
     /// A context with too many features or too long ones.
     pub fn features(self) -> Result<TaskFeatures, FieldProblem> {
-        check_count("context", self.context.len(), "features", CONTEXT_MAX)?;
-        for (name, value) in &self.context {
-            check_length("context", name, LABEL_MAX_CHARS)?;
-            match value {
-                FeatureValue::Text(text) => check_length("context", text, FEATURE_MAX_CHARS)?,
-                FeatureValue::Texts(texts) => {
-                    check_count("context", texts.len(), "texts", TOOLS_MAX)?;
-                    texts.iter().try_for_each(|text| check_length("context", text, FEATURE_MAX_CHARS))?;
-                }
-                FeatureValue::Truth(_) | FeatureValue::Number(_) => {}
-            }
-        }
+        check_features("context", &self.context)?;
         let full = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         Ok(TaskFeatures {
             domain: full(self.domain),

@@ -71,6 +71,7 @@ fn application(
         session: episode.session.clone(),
         kind,
         result,
+        episode_succeeded: episode.succeeded,
         at: episode.at,
     }
 }
@@ -120,7 +121,7 @@ fn recovered(part: &PatternPart, episode: &EpisodeFacts) -> Option<ApplicationRe
             action.as_ref().is_some_and(|action| *action == title_key(by)) || tools.contains(&label_key(by))
         })
     };
-    let acted = first.at_step.and_then(|at| {
+    let acted = first.at_steps.first().and_then(|at| {
         let after = episode.steps.iter().enumerate().skip(at + 1);
         after
             .map(|(place, step)| (place, label_key(step)))
@@ -128,7 +129,7 @@ fn recovered(part: &PatternPart, episode: &EpisodeFacts) -> Option<ApplicationRe
             .map(|(place, _)| place)
     });
     let came_back = match acted {
-        Some(acted) => met.iter().any(|failure| failure.at_step.is_some_and(|at| at > acted)),
+        Some(acted) => met.iter().any(|failure| failure.at_steps.iter().any(|at| *at > acted)),
         // Failures are told in their order, so what follows the one that was resolved came after it.
         None => met.iter().position(|failure| is_resolution(failure))? + 1 < met.len(),
     };
@@ -225,7 +226,7 @@ mod tests {
     fn failed(failures: &[(&str, Option<usize>, Option<&str>)], steps: &[&str]) -> EpisodeFacts {
         let fact = |(error, at_step, by): &(&str, Option<usize>, Option<&str>)| FailureFact {
             signature: Signature::of(error, None),
-            at_step: *at_step,
+            at_steps: at_step.iter().copied().collect(),
             resolved_by: by.map(str::to_owned),
         };
         EpisodeFacts { failures: failures.iter().map(fact).collect(), ..did(steps) }
@@ -240,6 +241,9 @@ mod tests {
         assert_eq!(of(&[("BuildError: x", Some(0), None)], &calls), Some(ApplicationResult::Succeeded));
         let again = [("BuildError: x", Some(0), None), ("BuildError: y", Some(2), None)];
         assert_eq!(of(&again, &calls), Some(ApplicationResult::Failed));
+        let mut twice = failed(&again[..1], &calls);
+        twice.failures[0].at_steps.push(2);
+        assert_eq!(result(&recovery(), &twice), Some(ApplicationResult::Failed), "one failure that came twice");
         assert_eq!(of(&[("BuildError: x", Some(2), None)], &calls), None, "the action came before the error");
         assert_eq!(of(&[("KeyError: x", Some(0), None)], &calls), None);
         let told = [("BuildError", None, Some("upgrade  pip first."))];

@@ -9,10 +9,13 @@ use super::facts::EpisodeFacts;
 use super::significance::{ContingencyTable, fisher_greater, holm};
 use super::stages::{counts_for, next_version};
 use crate::memory::label::label_key;
-use crate::memory::pattern::{CONDITIONS_MAX, ConditionOp, PatternCondition, PatternPart};
+use crate::memory::pattern::{CONDITIONS_MAX, ConditionOp, FeatureValue, PatternCondition, PatternPart};
 
 /// The fewest applications with a condition, and without it.
 const EACH_MIN: u64 = 5;
+
+/// The features that an episode has beside those that its caller names.
+const FEATURES: [&str; 7] = ["domain", "task_type", "complexity", "tools", "language", "framework", "error_signature"];
 
 /// A condition that separates the successes of a pattern from its failures.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +27,13 @@ pub struct Refinement {
     pub p_value: f64,
 }
 
+impl Refinement {
+    /// Says what the pattern is for, or is not for.
+    pub fn described(&self) -> String {
+        format!("{} {}", if self.is_anti { "not if" } else { "only if" }, self.condition)
+    }
+}
+
 /// Finds the condition that best separates the successes of the last 90 days from the failures.
 pub fn refinement(part: &PatternPart, applied: &[Applied<'_>], now: Timestamp) -> Option<Refinement> {
     let since = window_start(now);
@@ -33,7 +43,7 @@ pub fn refinement(part: &PatternPart, applied: &[Applied<'_>], now: Timestamp) -
     let successes = judged.iter().filter(|(_, succeeded)| *succeeded).count() as u64;
     let total = judged.len() as u64;
     // The number of applications with each value of a feature, and of those among them that succeeded.
-    let mut with: BTreeMap<(&str, String), (u64, u64)> = BTreeMap::new();
+    let mut with: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
     for (episode, succeeded) in &judged {
         for found in values(episode) {
             let (count, well) = with.entry(found).or_default();
@@ -52,7 +62,7 @@ pub fn refinement(part: &PatternPart, applied: &[Applied<'_>], now: Timestamp) -
                 other_failures: (total - count) - (successes - well),
             };
             let op = if feature == "tools" { ConditionOp::Contains } else { ConditionOp::Is };
-            let condition = PatternCondition { feature: feature.to_owned(), op, value: Some(value.as_str().into()) };
+            let condition = PatternCondition { feature, op, value: Some(value.as_str().into()) };
             [(condition.clone(), false, fisher_greater(table)), (condition, true, fisher_greater(table.exchanged()))]
         })
         .collect();
@@ -81,7 +91,8 @@ pub fn refined(
     Some(next_version(next, applied, comparable, now))
 }
 
-fn values(episode: &EpisodeFacts) -> Vec<(&'static str, String)> {
+/// Returns the features of an episode with their texts, each of which a condition may ask for.
+fn values(episode: &EpisodeFacts) -> Vec<(String, String)> {
     let features = episode.features();
     let texts = [
         ("domain", features.domain),
@@ -90,10 +101,16 @@ fn values(episode: &EpisodeFacts) -> Vec<(&'static str, String)> {
         ("language", features.language),
         ("framework", features.framework),
     ];
-    let known = texts.into_iter().filter_map(|(feature, value)| Some((feature, label_key(&value?))));
+    let known = texts.into_iter().filter_map(|(feature, value)| Some((feature.to_owned(), label_key(&value?))));
     let mut tools: Vec<String> = features.tools.iter().map(|tool| label_key(tool)).collect();
     tools.dedup();
-    known.chain(tools.into_iter().map(|tool| ("tools", tool))).collect()
+    let tools = tools.into_iter().map(|tool| ("tools".to_owned(), tool));
+    let named = features.context.into_iter().filter(|(feature, _)| !FEATURES.contains(&feature.as_str()));
+    let named = named.filter_map(|(feature, value)| match value {
+        FeatureValue::Text(text) if !text.trim().is_empty() => Some((feature, label_key(&text))),
+        _ => None,
+    });
+    known.chain(tools).chain(named).collect()
 }
 
 #[cfg(test)]

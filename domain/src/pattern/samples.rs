@@ -1,5 +1,7 @@
 //! Episodes and patterns for the tests of this room.
 
+use std::collections::BTreeMap;
+
 use super::facts::{EpisodeFacts, EpisodeMeasures};
 use crate::memory::pattern::{PatternAction, PatternCategory, PatternContent, PatternPart};
 use crate::memory::samples::{now, trace};
@@ -17,6 +19,7 @@ pub(crate) fn episode(n: u128, succeeded: Option<bool>) -> EpisodeFacts {
         complexity: None,
         language: None,
         framework: None,
+        context: BTreeMap::new(),
         steps: Vec::new(),
         tools_without_order: Vec::new(),
         plan: Vec::new(),

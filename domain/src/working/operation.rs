@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::entry::{Reference, ValueScope, WorkingValueKind};
+use super::entry::{Entry, Reference, ValueScope, WorkingValueKind};
 use super::task::{ExecutionState, TaskContext};
 use super::task_end::{MAX_INSIGHTS, TaskEnd};
 
@@ -161,7 +161,8 @@ impl Operation {
                     check_items("state.completed", state.completed.len(), MAX_ITEMS)?;
                     check_bytes("state", state.bytes(), VALUE_MAX_BYTES)?;
                 }
-                (1, check_bytes("note", note.as_deref().unwrap_or_default().len(), VALUE_MAX_BYTES)?)
+                let bytes = check_bytes("note", note.as_deref().unwrap_or_default().len(), VALUE_MAX_BYTES)?;
+                (usize::from(note.is_some()), bytes)
             }
             Self::AddIntermediate { subtask, output } => {
                 check_name("subtask", subtask)?;
@@ -190,8 +191,11 @@ impl Operation {
             }
             Self::Prune | Self::Snapshot => return Ok(()),
         };
-        let held: usize = memory.entries().iter().map(|entry| entry.text.len()).sum();
-        let is_full = memory.entries().len() + entries > MAX_ENTRIES || held + bytes > MAX_BYTES;
+        let is_replaced = |entry: &Entry| matches!(self, Self::Set(set) if entry.is_value(set.scope, &set.key));
+        let kept: Vec<usize> =
+            memory.entries().iter().filter(|entry| !is_replaced(entry)).map(|entry| entry.text.len()).collect();
+        let held: usize = kept.iter().sum();
+        let is_full = entries > 0 && (kept.len() + entries > MAX_ENTRIES || held + bytes > MAX_BYTES);
         if is_full { Err(WorkingInvalid::Full) } else { Ok(()) }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::budget::{FRAME_TOKENS, Section};
-use super::entry::{Entry, EntryForm, EntryKind, WorkingValueKind};
+use super::entry::{Entry, EntryForm, EntryKind, ValueScope, WorkingValueKind};
 use super::operation::{SetValue, WorkingWarning, text_of};
 use super::task::{ExecutionState, TaskContext};
 use super::{TOTAL_TOKENS, TaskState};
@@ -35,11 +35,14 @@ impl TaskState {
         self.reach(self.execution.within(&task.plan));
     }
 
-    /// Takes how far the task is. What steers a subtask ends with it.
+    /// Takes how far the task is. What steers a subtask ends with it; what steers the whole task stays.
     fn reach(&mut self, state: ExecutionState) {
         if self.execution.current != state.current {
-            let steers =
-                |entry: &Entry| matches!(entry.kind, EntryKind::Value { kind: WorkingValueKind::ControlFlow, .. });
+            let of_subtask = |scope: ValueScope| matches!(scope, ValueScope::Execution | ValueScope::Intermediate);
+            let steers = |entry: &Entry| match entry.kind {
+                EntryKind::Value { kind: WorkingValueKind::ControlFlow, scope, .. } => of_subtask(scope),
+                _ => false,
+            };
             self.entries.retain(|entry| !steers(entry));
         }
         self.execution = state;

@@ -5,10 +5,13 @@ use std::fmt::Write as _;
 use super::WorkingMemory;
 use crate::episode::EpisodeFound;
 use crate::retrieval::responses::MemoryView;
+use crate::text::shortened;
 use crate::text::tokens::truncate;
 
 /// A text that was found has at most this many tokens: six of them fill their section.
 const FOUND_TOKENS: usize = 320;
+/// The longest error and resolution in it, in characters.
+const PART_CHARS: usize = 300;
 
 impl WorkingMemory {
     /// Returns what one asks about the task: its description, and the step in work.
@@ -24,6 +27,15 @@ impl WorkingMemory {
 pub fn episode_text(found: &EpisodeFound) -> (String, String) {
     let episode = &found.episode;
     let mut text = format!("{} {}: {}", episode.status.as_str(), episode.task_type, episode.task);
+    if let Some(failure) = &found.failure {
+        let _ = write!(text, "\nfailed: {}", shortened(&failure.error, PART_CHARS));
+        if let Some(resolution) = &failure.resolution {
+            let _ = write!(text, "\nresolved by: {}", shortened(resolution, PART_CHARS));
+        }
+    }
+    if let Some(output) = &episode.output {
+        let _ = write!(text, "\noutcome: {output}");
+    }
     for insight in &episode.insights {
         let _ = write!(text, "\n{insight}");
     }

@@ -119,11 +119,27 @@ fn what_steers_a_subtask_ends_with_it() {
     let mut memory = working(&[
         set(ValueScope::Execution, "tries", WorkingValueKind::ControlFlow, json!(2)),
         set(ValueScope::Execution, "file", WorkingValueKind::Intermediate, json!("a.rs")),
+        set(ValueScope::Global, "branch", WorkingValueKind::ControlFlow, json!("fix")),
     ]);
     let next = ExecutionState { current: Some("next".into()), ..ExecutionState::default() };
     memory.apply(&Operation::PushState { state: Some(next), note: None }, at(2)).unwrap();
     assert!(memory.value(ValueScope::Execution, "tries").is_none());
     assert_eq!(&*memory.value(ValueScope::Execution, "file").unwrap().text, "a.rs");
+    assert!(memory.value(ValueScope::Global, "branch").is_some(), "it steers the whole task");
+}
+
+#[test]
+fn a_task_that_is_full_still_takes_what_adds_nothing() {
+    let value = |n: usize| set(ValueScope::Task, &format!("k{n}"), WorkingValueKind::Task, json!(n));
+    let all: Vec<Operation> = (0..MAX_ENTRIES).map(value).collect();
+    let mut memory = working(&all);
+    let full = memory.apply(&value(MAX_ENTRIES), at(9)).unwrap_err().to_string();
+    assert!(full.starts_with("the task holds"), "{full}");
+    memory.apply(&value(3), at(9)).unwrap();
+    let next = ExecutionState { current: Some("next".into()), ..ExecutionState::default() };
+    memory.apply(&Operation::PushState { state: Some(next.clone()), note: None }, at(9)).unwrap();
+    assert_eq!((memory.entries().len(), memory.execution()), (MAX_ENTRIES, &next));
+    assert!(memory.apply(&Operation::PushState { state: None, note: Some("n".into()) }, at(9)).is_err());
 }
 
 #[test]

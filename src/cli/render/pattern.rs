@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use reasoning_bank_domain::memory::pattern::Applicability;
 use reasoning_bank_domain::pattern::document::{
     ListedPattern, PatternAdded, PatternChanged, PatternDocument, PatternList, PatternSummary, PatternVersions,
     PatternsFound, PruneProposals, SimilarPatterns,
@@ -87,6 +88,7 @@ pub(in crate::cli) fn pattern(pattern: &PatternDocument) -> String {
         clean_line(&pattern.description),
         clean(&pattern.detailed_explanation)
     );
+    out.push_str(&conditions(&pattern.applicability, ""));
     let _ = writeln!(
         out,
         "confidence {:.2}, {}",
@@ -108,6 +110,18 @@ pub(in crate::cli) fn pattern(pattern: &PatternDocument) -> String {
     out
 }
 
+/// Writes what a pattern demands of a task, and what keeps it out, each on a line of its own after `indent`.
+fn conditions(applicability: &Applicability, indent: &str) -> String {
+    let mut out = String::new();
+    let both = [("Only if", &applicability.context_conditions), ("Not if", &applicability.anti_conditions)];
+    for (name, conditions) in both {
+        for condition in conditions {
+            let _ = writeln!(out, "{indent}{name}: {}", clean_line(&condition.to_string()));
+        }
+    }
+    out
+}
+
 pub(in crate::cli) fn pattern_changed(changed: &PatternChanged) -> String {
     let (before, now) = (changed.stage_before.as_str(), changed.pattern.lifecycle.status.as_str());
     let moved = if before == now { format!("stays {now}") } else { format!("{before} -> {now}") };
@@ -123,6 +137,7 @@ pub(in crate::cli) fn pattern_versions(versions: &PatternVersions) -> String {
         for line in clean(&one.detailed_explanation).lines() {
             let _ = writeln!(out, "       {line}");
         }
+        out.push_str(&conditions(&one.applicability, "       "));
     }
     let _ = writeln!(out, "{}", counted(versions.versions.len(), "earlier state", "earlier states"));
     out

@@ -5,7 +5,7 @@ use reasoning_bank_actors::episodes::EpisodeQuery;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::working::WorkingTask;
-use reasoning_bank_domain::context::is_similar;
+use reasoning_bank_domain::context::EPISODE_SIMILARITY;
 use reasoning_bank_domain::episode::Strategy;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::trace::TASK_MAX_CHARS;
@@ -30,8 +30,6 @@ use crate::mcp::schema;
 const MAX_READ: usize = 20;
 /// The most episodes that a search adds, and the most memories.
 const MAX_FOUND: usize = 3;
-/// The score of an episode also counts its age, so more are looked at for those that are similar enough.
-const EPISODES_LOOKED_AT: usize = 5 * MAX_FOUND;
 const NOTHING_FOUND: &str = "no earlier task and no lesson is about this; a query in other words may find some";
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
@@ -103,8 +101,9 @@ async fn found(
     let workspace = calling.workspace(named).await?;
     let embedding_timeout = calling.caller.embedding_timeout();
     let episodes = EpisodeQuery {
+        min_similarity: EPISODE_SIMILARITY,
         embedding_timeout,
-        ..EpisodeQuery::new(workspace.clone(), Strategy::Hybrid, Some(query.clone()), EPISODES_LOOKED_AT)
+        ..EpisodeQuery::new(workspace.clone(), Strategy::Hybrid, Some(query.clone()), MAX_FOUND)
     };
     let proposed = calling.proposed(&workspace).await?;
     let memories = RetrieveRequest {
@@ -119,7 +118,7 @@ async fn found(
     let shown: Vec<MemoryId> = memories.memories.iter().map(|recalled| recalled.memory.id).collect();
     calling.system.usage.shown(shown.clone(), &workspace, calling.caller.source());
     calling.note_recall(&workspace, |recalls, workspace| recalls.of_shown(workspace, &query, shown)).await;
-    let found = episodes.hits.iter().filter(|found| is_similar(found)).take(MAX_FOUND).map(episode_text);
+    let found = episodes.hits.iter().map(episode_text);
     let found = found.chain(memories.memories.iter().map(|recalled| memory_text(&recalled.memory)));
     let found: Vec<(String, String)> = found.collect();
     let mut notes: Vec<String> = Vec::new();

@@ -50,9 +50,12 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         }
         (None, Some(task)) => (WorkingTask { workspace: id, owner, id: task.into() }, Vec::new()),
         (None, None) => {
-            let open = working.list(&id, &owner, calling.deadline).await?;
-            let none = || Error::NotFound("task that is not closed; begin one with task".to_owned());
-            let last = open.first().ok_or_else(none)?;
+            let open = working.list_all(&id, &owner, calling.deadline).await?;
+            let none = || match open.first() {
+                Some(elsewhere) => Error::TaskInUse(elsewhere.id),
+                None => Error::NotFound("task that is not closed; begin one with task".to_owned()),
+            };
+            let last = open.iter().find(|task| !task.is_elsewhere).ok_or_else(none)?;
             (WorkingTask { workspace: id, owner, id: last.id }, Vec::new())
         }
     };

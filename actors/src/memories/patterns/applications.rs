@@ -86,7 +86,8 @@ impl MemoriesHandle {
         Ok(applications)
     }
 
-    /// Reads the applications of a pattern with their episodes. Nothing is known of an episode that was deleted.
+    /// Reads the applications of a pattern with their episodes. Of an episode that was deleted only its application
+    /// tells how it ended.
     pub(super) async fn judged(&self, id: MemoryId, deadline: Deadline) -> Result<JudgedApplications, Error> {
         self.judged_since(&[id], Timestamp::MIN, deadline).await
     }

@@ -10,6 +10,7 @@ use super::MAX_QUESTION_CHARS;
 use super::conversation::Turn;
 use super::gemini;
 use super::record::{ToolRecord, TranscriptRecord, text_field, time_of};
+use crate::episode::is_shell;
 use crate::memory::signature::error_message;
 use crate::memory::trace::PlanStep;
 
@@ -121,7 +122,9 @@ impl Activity {
             ToolRecord::Result { id, output, failed, tells_failure } => {
                 let Some(call) = self.calls.get(&id).and_then(|place| open.calls.get_mut(*place)) else { return };
                 let kept = shortened(&output);
-                let told = failed.map(|failed| !failed).or_else(|| exit_code(&output).map(|code| code == 0));
+                // What a file says of exit codes is no result of the call that read it.
+                let code = || if is_shell(&call.tool) { exit_code(&output) } else { None };
+                let told = failed.map(|failed| !failed).or_else(|| code().map(|code| code == 0));
                 // A result that prints an error and is not told as failed may be either.
                 let is_silent = || tells_failure && error_message(&kept).is_none();
                 call.succeeded = told.or_else(|| is_silent().then_some(true));
@@ -259,14 +262,22 @@ fn plan_of(tool: &str, arguments: &Value) -> Option<Vec<PlanStep>> {
     Some(steps.map(step).collect())
 }
 
-/// Reads the exit code that an output tells of.
+/// Reads the exit code that an output tells of in its first lines or in its last ones. What stands between is the text
+/// of a program.
 fn exit_code(output: &str) -> Option<i64> {
     const SAID: [&str; 4] = ["exit code: ", "exit code ", "exited with code ", "exit status "];
-    let lowered = output.to_lowercase();
-    SAID.iter().find_map(|said| {
-        let rest = &lowered[lowered.rfind(said)? + said.len()..];
-        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse().ok()
+    const FIRST: usize = 5;
+    const LAST: usize = 5;
+    let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
+    let head = &lines[..lines.len().min(FIRST)];
+    let tail = &lines[head.len().max(lines.len().saturating_sub(LAST))..];
+    tail.iter().rev().chain(head.iter().rev()).find_map(|line| {
+        let lowered = line.trim().to_lowercase();
+        SAID.iter().find_map(|said| {
+            let rest = &lowered[lowered.rfind(said)? + said.len()..];
+            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            digits.parse().ok()
+        })
     })
 }
 

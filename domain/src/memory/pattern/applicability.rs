@@ -48,6 +48,12 @@ impl ComplexityRange {
 }
 
 impl Applicability {
+    /// Tells whether nothing is demanded of a task: then the pattern applies to any, and says of none that it is about it.
+    pub fn demands_nothing(&self) -> bool {
+        let lists = [&self.problem_types, &self.domains, &self.required_capabilities];
+        lists.into_iter().all(Vec::is_empty) && self.complexity.is_any() && self.context_conditions.is_empty()
+    }
+
     /// Returns the signatures of the errors that the pattern is about: those that its context conditions name.
     pub fn signatures(&self) -> Vec<Signature> {
         let about = self.context_conditions.iter().filter(|condition| condition.feature == "error_signature");

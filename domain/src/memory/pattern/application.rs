@@ -23,6 +23,10 @@ pub struct PatternApplication {
     pub kind: ApplicationKind,
     #[serde(default)]
     pub result: ApplicationResult,
+    /// True where its episode had succeeded when this was noted, and false where it had failed. It counts once the
+    /// episode is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode_succeeded: Option<bool>,
     /// The time of the episode.
     pub at: Timestamp,
 }
@@ -35,6 +39,10 @@ pub struct SignalledApplication {
     pub kind: ApplicationKind,
     #[serde(default)]
     pub result: ApplicationResult,
+    /// True where its episode had succeeded when this was noted, and false where it had failed. It counts once the
+    /// episode is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode_succeeded: Option<bool>,
 }
 
 /// The one who says that a pattern was applied.
@@ -51,7 +59,7 @@ pub enum ApplicationKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApplicationResult {
-    /// The outcome of the episode, as it is when it is asked for.
+    /// The outcome of the episode, as it is when it is asked for, or as it was last known.
     #[default]
     Episode,
     /// The pattern was seen to reach its aim, such as an error that did not come back.

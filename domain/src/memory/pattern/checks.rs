@@ -1,5 +1,7 @@
 //! The bounds of a pattern's part.
 
+use std::collections::BTreeMap;
+
 use regex::RegexBuilder;
 
 use super::PatternPart;
@@ -21,6 +23,32 @@ pub const IDS_MAX: usize = 20;
 pub const REGEX_MAX_CHARS: usize = 200;
 /// The most memory that a regular expression may take when it is compiled, in bytes.
 const REGEX_MAX_BYTES: usize = 256 * 1024;
+
+/// The most features that a caller names of a task.
+const FEATURES_MAX: usize = 50;
+/// The most texts of one of them.
+pub const FEATURE_TEXTS_MAX: usize = 200;
+/// The longest text of a feature, in characters.
+pub const FEATURE_MAX_CHARS: usize = 2_000;
+
+/// Checks features that a caller names.
+pub(crate) fn check_features(
+    field: &'static str,
+    features: &BTreeMap<String, FeatureValue>,
+) -> Result<(), FieldProblem> {
+    check_count(field, features.len(), "features", FEATURES_MAX)?;
+    features.iter().try_for_each(|(name, value)| {
+        check_length(field, name, LABEL_MAX_CHARS)?;
+        match value {
+            FeatureValue::Text(text) => check_length(field, text, FEATURE_MAX_CHARS),
+            FeatureValue::Texts(texts) => {
+                check_count(field, texts.len(), "texts", FEATURE_TEXTS_MAX)?;
+                texts.iter().try_for_each(|text| check_length(field, text, FEATURE_MAX_CHARS))
+            }
+            FeatureValue::Truth(_) | FeatureValue::Number(_) => Ok(()),
+        }
+    })
+}
 
 impl PatternPart {
     /// Returns everything that is wrong with the part.

@@ -169,6 +169,7 @@ fn an_application_is_stored_as_a_signal_and_read_back() {
         session: "s".into(),
         kind: ApplicationKind::Observed,
         result: ApplicationResult::Failed,
+        episode_succeeded: Some(true),
         at: now(),
     };
     let signal = Signal::from(application.clone());

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::ids::{MemoryId, TraceId};
 use crate::memory::kinds::Complexity;
+use crate::memory::pattern::FeatureValue;
 use crate::safety::secrets::{Removed, Scrub, all};
 
 /// Everything that only the episode document says.
@@ -201,6 +202,9 @@ pub struct EpisodeMetadata {
     pub strategies_applied: Vec<MemoryId>,
     #[serde(default)]
     pub tags: Vec<String>,
+    /// Further features of the task by name, such as language and framework. Conditions of patterns may ask for them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub features: BTreeMap<String, FeatureValue>,
 }
 
 /// A file or a long text that is kept beside the body.
@@ -249,6 +253,10 @@ impl Scrub for EpisodeParts {
         let (mut names, values): (Vec<String>, Vec<f64>) = metrics.into_iter().unzip();
         let removed = names.scrub();
         self.outcome.quality_metrics = names.into_iter().zip(values).collect();
+        let features = std::mem::take(&mut self.metadata.features);
+        let (mut names, mut values): (Vec<String>, Vec<FeatureValue>) = features.into_iter().unzip();
+        let removed = removed + names.scrub() + values.scrub();
+        self.metadata.features = names.into_iter().zip(values).collect();
         let (task, execution, metadata) = (&mut self.task, &mut self.execution, &mut self.metadata);
         removed
             + all([

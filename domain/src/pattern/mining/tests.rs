@@ -89,7 +89,7 @@ fn history(planted: Planted, random: &mut Seeded) -> Vec<EpisodeFacts> {
             }
             Planted::Recovery if does => failures.push(FailureFact {
                 signature: Signature::of("LockError: held", None),
-                at_step: None,
+                at_steps: Vec::new(),
                 resolved_by: Some(["Remove the lock file", "remove the lock file."][n % 2].into()),
             }),
             Planted::Plan | Planted::Recovery => {}
@@ -197,7 +197,7 @@ fn the_order_of_episodes_changes_nothing_and_what_is_known_does_not_come_back() 
 #[test]
 fn only_recent_originals_are_mined_and_at_most_twenty_candidates_come() {
     let failed = |n: u128, error: &str| EpisodeFacts {
-        failures: vec![FailureFact { signature: Signature::of(error, None), at_step: None, resolved_by: None }],
+        failures: vec![FailureFact { signature: Signature::of(error, None), at_steps: Vec::new(), resolved_by: None }],
         ..episode(n, Some(false))
     };
     let all: Vec<EpisodeFacts> =

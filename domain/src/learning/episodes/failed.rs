@@ -1,0 +1,71 @@
+//! The failures of an episode, and what resolved each: the change after which the same command passed.
+
+use super::calls::NamedCall;
+use super::checks::is_check;
+use crate::memory::signature::{Signature, error_message};
+use crate::memory::trace::FailureAnalysis;
+use crate::prompt::one_line;
+use crate::text::shortened;
+
+/// The most failures of an episode.
+const FAILURES_MAX: usize = 50;
+/// The longest error that is kept, in characters.
+const ERROR_MAX_CHARS: usize = 1_000;
+/// The most changes that a resolution names: the last ones before the success.
+const NAMED_MAX: usize = 5;
+/// The longest command that a resolution names, in characters.
+const COMMAND_MAX_CHARS: usize = 200;
+
+/// Finds what failed, each kind of error of a command once, and what resolved it.
+pub(super) fn failures(calls: &[NamedCall<'_>]) -> Vec<FailureAnalysis> {
+    let mut found: Vec<(usize, FailureAnalysis)> = Vec::new();
+    for (place, call) in calls.iter().enumerate() {
+        if call.call.succeeded != Some(false) || found.len() == FAILURES_MAX {
+            continue;
+        }
+        let printed = call.call.output.as_deref().unwrap_or_default();
+        let said = error_message(printed).unwrap_or_else(|| printed.trim().to_owned());
+        let said = if said.is_empty() { format!("{} failed", call.name) } else { said };
+        let error: String = said.chars().take(ERROR_MAX_CHARS).collect();
+        let signature = Signature::of(&error, None).to_string();
+        let later = &calls[place + 1..];
+        let resolved_at = later.iter().position(|later| later.call.succeeded == Some(true) && later.repeats(call));
+        let resolution = resolved_at.and_then(|after| resolution(call, &later[..=after]));
+        let is_known = |(at, known): &(usize, FailureAnalysis)| {
+            let before = &calls[*at];
+            known.signature == signature && (before.repeats(call) || call.repeats(before))
+        };
+        match found.iter_mut().find(|known| is_known(known)) {
+            // The change that came after the last failure is the one that helped.
+            Some((_, known)) => known.resolution = resolution,
+            None => found.push((place, FailureAnalysis { error, signature, resolution, ..FailureAnalysis::default() })),
+        }
+    }
+    found.into_iter().map(|(_, failure)| failure).collect()
+}
+
+/// Says what was changed from a failure to the success that ended it, which is the last call. None where nothing was
+/// done but the same again.
+fn resolution(failed: &NamedCall<'_>, until: &[NamedCall<'_>]) -> Option<String> {
+    let (success, between) = until.split_last()?;
+    let command = |call: &NamedCall<'_>| format!("`{}`", shortened(&one_line(&call.call.input), COMMAND_MAX_CHARS));
+    let helped = |call: &&NamedCall<'_>| {
+        call.call.succeeded != Some(false) && call.changes() && !is_check(call) && !failed.is_same_command(call)
+    };
+    let mut done: Vec<String> = Vec::new();
+    for call in between.iter().rev().filter(helped) {
+        let what = match &call.call.target {
+            Some(target) => format!("{} {target}", call.name),
+            None if call.is_command() => command(call),
+            None => call.name.clone(),
+        };
+        if !done.contains(&what) && done.len() < NAMED_MAX {
+            done.push(what);
+        }
+    }
+    done.reverse();
+    if success.call.target.is_none() && !success.is_same_command(failed) {
+        done.push(command(success));
+    }
+    (!done.is_empty()).then(|| format!("{}; then {} succeeded", done.join(", "), success.name))
+}
