@@ -5,8 +5,8 @@
 //! first; otherwise the tables are searched (`search`), and a large one is made in the background.
 //!
 //! In reading order: whom an owner index is for (`owner`), which owner indexes are kept (`cache`), which versions of
-//! the tables they stand for (`versions`, `table_deltas`), how rows are read for them (`rows`), kept (`recent_rows`) and filled
-//! in (`fill`), how they are searched (`search`), and how memories are read by the row ids that they know (`row_lookup`). `episodes`
+//! the tables they stand for (`versions`, `table_deltas`), how rows are read for them (`rows`) and filled in (`fill`),
+//! how they are searched (`search`), and how memories are read by the row ids that they know (`row_lookup`). `episodes`
 //! has the table of episodes and `patterns` the patterns, which take their shares of the budget.
 
 mod cache;
@@ -14,7 +14,6 @@ mod episodes;
 mod fill;
 mod owner;
 mod patterns;
-mod recent_rows;
 mod row_lookup;
 mod rows;
 mod search;
@@ -48,7 +47,6 @@ use crate::lance::threads::{self, blocking};
 pub(super) use self::cache::Resident;
 pub use self::cache::ResidentUse;
 pub(super) use self::episodes::CurrentEpisodes;
-pub(super) use self::recent_rows::RecentRows;
 
 /// An owner index of at most this many passages is made before the search that wants it is answered.
 const PASSAGES_AT_ONCE: usize = 2_000;

@@ -112,7 +112,8 @@ async fn write(
             None => blocking(move || WritePlan::new(&batch, dims)).await??,
         };
         shared.upkeep.make_way();
-        bulk::apply(shared, guard, plan).await?;
+        let SharedStore { layout, tables, checkpoints, resident, .. } = shared;
+        bulk::apply(layout, tables, &resident.recent, checkpoints, guard, plan).await?;
         shared.upkeep.make_way();
         return Ok(answers);
     }

@@ -17,7 +17,7 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 
 use super::revisions::{RevisionOrder, StoredRevisions};
 use crate::lance::errors::failed;
-use crate::lance::resident::RecentRows;
+use crate::lance::tables::recent_rows::RecentRows;
 use crate::lance::tables::rows::{self, TableRows};
 use crate::lance::tables::{TableName, Tables, Versions, dataset, filter};
 

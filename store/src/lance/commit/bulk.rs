@@ -17,7 +17,7 @@ use super::write_lock::WriteGuard;
 use crate::files::{unless_gone, write_synced};
 use crate::lance::errors::{failed, unreadable};
 use crate::lance::layout::Layout;
-use crate::lance::shared::SharedStore;
+use crate::lance::tables::recent_rows::RecentRows;
 use crate::lance::tables::{TableName, Tables, dataset};
 use crate::lance::threads::blocking;
 
@@ -43,13 +43,14 @@ pub(in crate::lance) async fn planned(batch: Batch, dims: usize) -> Result<(Batc
 
 /// Applies the plan. All of it is durable when this returns, or none of it is there once somebody has written again.
 pub(in crate::lance) async fn apply(
-    shared: &SharedStore,
+    layout: &Layout,
+    tables: &Tables,
+    recent: &RecentRows,
+    checkpoints: &Checkpoints,
     guard: &WriteGuard,
     plan: WritePlan,
 ) -> Result<(), StoreError> {
-    let SharedStore { layout, tables, checkpoints, resident, .. } = shared;
-    let ((), written) =
-        tokio::try_join!(mark(layout, tables, checkpoints, guard), plan.write(tables, &resident.recent))?;
+    let ((), written) = tokio::try_join!(mark(layout, tables, checkpoints, guard), plan.write(tables, recent))?;
     written.publish(tables).await?;
     checkpoints.sync_tables().await?;
     let path = layout.bulk();

@@ -12,11 +12,11 @@ use tokio::sync::Notify;
 use super::episodes::EpisodeCache;
 use super::owner::Owner;
 use super::patterns::PatternCache;
-use super::recent_rows::RecentRows;
 use super::table_deltas::TableVersions;
 use super::versions::{CommittedVersions, NewestVersions};
 use crate::lance::layout::Layout;
 use crate::lance::tables::Tables;
+use crate::lance::tables::recent_rows::RecentRows;
 
 /// A large owner index, which takes long to be made, takes the place of another one only when that was not used for
 /// this long. Otherwise a client who asks for both in turn would wait for one of them for ever.

@@ -13,11 +13,11 @@ use reasoning_bank_index::{IndexedMemory, OwnerIndex};
 
 use super::cache::{CachedIndex, NotCached};
 use super::owner::Owner;
-use super::recent_rows::RecentRows;
 use super::row_lookup;
 use super::rows::{self, OF_MEMORIES, OF_PASSAGES, OF_SIGNALS, Snapshot};
 use super::table_deltas::{self, TableDelta, TableVersions};
 use crate::lance::errors::failed;
+use crate::lance::tables::recent_rows::RecentRows;
 use crate::lance::tables::rows::on_all_cores;
 use crate::lance::threads::{self, blocking};
 

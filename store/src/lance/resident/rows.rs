@@ -18,15 +18,13 @@ use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::signal::SignalKind;
 
-use super::recent_rows::RecentRows;
 use super::table_deltas::TableVersions;
 use crate::lance::commit::write_owner::Applying;
 use crate::lance::errors::failed;
 use crate::lance::layout::Layout;
+use crate::lance::tables::recent_rows::{ROW_ID, RecentRows};
 use crate::lance::tables::{TableName, Tables, Versions, dataset, filter, read, rows};
 
-/// The name of the column in which LanceDB says where a row is.
-pub(super) const ROW_ID: &str = "_rowaddr";
 pub(super) const OF_MEMORIES: &[&str] = &["body", ROW_ID];
 pub(super) const ROW_IDS_OF_MEMORIES: &[&str] = &["id", ROW_ID];
 pub(super) const OF_PASSAGES: &[&str] = &["id", "memory_id", "terms", "vector"];

@@ -10,8 +10,10 @@ use lance::dataset::transaction::{Operation, Transaction};
 use lance::table::format::Fragment;
 use reasoning_bank_actors::ports::StoreError;
 
-use super::rows::ROW_ID;
 use crate::lance::errors::failed;
+
+/// The name of the column in which LanceDB says where a row is.
+pub(in crate::lance) const ROW_ID: &str = "_rowaddr";
 
 /// The largest number of files whose rows are kept. The oldest are forgotten first.
 const FILES: usize = 64;
@@ -41,7 +43,11 @@ impl RecentRows {
     }
 
     /// Returns the rows of a fragment, with their row ids where `columns` has them; `None` where they are not kept.
-    pub(super) fn of(&self, fragment: &Fragment, columns: &[&str]) -> Result<Option<RecordBatch>, StoreError> {
+    pub(in crate::lance) fn of(
+        &self,
+        fragment: &Fragment,
+        columns: &[&str],
+    ) -> Result<Option<RecordBatch>, StoreError> {
         let Some(file) = only_file(fragment) else { return Ok(None) };
         let rows = self.files().iter().find(|(kept, _)| kept == file).map(|(_, rows)| rows.clone());
         match rows {
@@ -50,7 +56,7 @@ impl RecentRows {
         }
     }
 
-    pub(super) fn forget(&self) {
+    pub(in crate::lance) fn forget(&self) {
         self.files().clear();
     }
 }
