@@ -16,6 +16,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::rows;
 use crate::lance::errors::failed;
+use crate::lance::tables::recent_rows::ROW_ID;
 use crate::lance::tables::rows::{decode_bodies, id_column, optional_times, text_column, time_column, vector_bytes};
 use crate::lance::tables::{Tables, dataset};
 use crate::lance::threads::blocking;
@@ -134,7 +135,7 @@ impl EpisodeCache {
             self.bytes.store(0, Ordering::Relaxed);
             return Ok(None);
         }
-        held.episodes.follow(&episodes, &["id", "created", "workspace", rows::ROW_ID], episode_columns).await?;
+        held.episodes.follow(&episodes, &["id", "created", "workspace", ROW_ID], episode_columns).await?;
         held.states.follow(&states, &["id", "accessed", "archived", "deleted"], state_columns).await?;
         let of_vectors = ["id", "embedder", "task", "outcome", "whole"];
         held.vectors.follow(&vectors, &of_vectors, move |rows| vector_columns(rows, dims)).await?;
