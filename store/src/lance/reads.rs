@@ -48,14 +48,14 @@ impl LanceStore {
         })
     }
 
-    /// Does a read of one table that has no vectors.
-    fn of_one_table<T>(
+    /// Does a read of one table at one look, for which vectors do not matter.
+    fn at_one_look<T>(
         &self,
         deadline: Deadline,
         read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let shared = self.for_reading();
-        before_deadline(deadline, async move { view::of_one_table(&shared, read).await })
+        before_deadline(deadline, async move { view::at_one_look(&shared, read).await })
     }
 }
 
@@ -76,13 +76,15 @@ async fn rows(
     visible: Option<Visible>,
 ) -> Result<Vec<MemoryRow>, StoreError> {
     let mut found = resident::rows(&shared.resident, &ids, visible.as_ref()).await;
-    let others: Vec<MemoryId> = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
-    if !others.is_empty() {
-        let visible = visible.clone();
-        let read = async move |_: &SharedStore, tables: &Tables| {
-            Ok(read::get(tables, &others, visible.as_ref()).await?.collect::<Vec<_>>())
+    if found.len() < ids.len() {
+        let (ids, visible) = (ids.clone(), visible.clone());
+        let read = async move |shared: &SharedStore, tables: &Tables| {
+            let mut found = resident::rows(&shared.resident, &ids, visible.as_ref()).await;
+            let others: Vec<MemoryId> = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
+            found.extend(read::get(tables, &others, visible.as_ref()).await?);
+            Ok(found)
         };
-        found.extend(view::whole(&shared, read).await?);
+        found = view::whole(&shared, read).await?;
     }
     let found = ids.iter().filter_map(|id| found.remove(id));
     let may_be_shown = |row: &MemoryRow| visible.as_ref().is_none_or(|visible| visible.contains(&row.memory));
@@ -146,7 +148,7 @@ impl StoreReads for LanceStore {
     }
 
     fn lineage(&self, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<(MemoryId, Vec<MemoryId>)>> {
-        self.of_one_table(deadline, async move |_, tables| pages::lineage(&tables.memories, &page).await).boxed()
+        self.of_own_vectors(deadline, async move |_, tables| pages::lineage(&tables.memories, &page).await).boxed()
     }
 
     fn passages(&self, ids: Vec<MemoryId>, deadline: Deadline) -> StoreFuture<'_, BTreeMap<MemoryId, Vec<Passage>>> {
@@ -163,13 +165,13 @@ impl StoreReads for LanceStore {
     }
 
     fn traces(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Trace>> {
-        self.of_one_table(deadline, async move |_, tables| pages::records(&tables.traces, of.as_ref(), &page).await)
+        self.of_own_vectors(deadline, async move |_, tables| pages::records(&tables.traces, of.as_ref(), &page).await)
             .boxed()
     }
 
     fn trace(&self, id: TraceId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<Trace>> {
         let id = id.to_string();
-        self.of_one_table(deadline, async move |_, tables| read::record(&tables.traces, &id, of.as_ref()).await).boxed()
+        self.at_one_look(deadline, async move |_, tables| read::record(&tables.traces, &id, of.as_ref()).await).boxed()
     }
 
     fn episodes(
@@ -221,22 +223,22 @@ impl StoreReads for LanceStore {
     }
 
     fn history(&self, filter: HistoryFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<HistoryEntry>> {
-        self.of_one_table(deadline, async move |_, tables| pages::history(&tables.history, &filter, &page).await)
+        self.of_own_vectors(deadline, async move |_, tables| pages::history(&tables.history, &filter, &page).await)
             .boxed()
     }
 
     fn signals(&self, of: Option<WorkspaceId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>> {
-        self.of_one_table(deadline, async move |_, tables| pages::records(&tables.signals, of.as_ref(), &page).await)
+        self.of_own_vectors(deadline, async move |_, tables| pages::records(&tables.signals, of.as_ref(), &page).await)
             .boxed()
     }
 
     fn signals_about(&self, ids: Vec<MemoryId>, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Signal>> {
-        self.of_one_table(deadline, async move |_, tables| pages::signals_about(&tables.signals, &ids, &page).await)
+        self.of_own_vectors(deadline, async move |_, tables| pages::signals_about(&tables.signals, &ids, &page).await)
             .boxed()
     }
 
     fn workspaces(&self, deadline: Deadline) -> StoreFuture<'_, Vec<Workspace>> {
-        self.of_one_table(deadline, async move |shared, tables| workspaces(shared, tables).await).boxed()
+        self.at_one_look(deadline, async move |shared, tables| workspaces(shared, tables).await).boxed()
     }
 
     fn held(&self, workspace: WorkspaceId, deadline: Deadline) -> StoreFuture<'_, Held> {
@@ -244,21 +246,21 @@ impl StoreReads for LanceStore {
     }
 
     fn jobs(&self, filter: JobFilter, page: Page, deadline: Deadline) -> StoreFuture<'_, Vec<Job>> {
-        self.of_one_table(deadline, async move |_, tables| pages::jobs(&tables.jobs, &filter, &page).await).boxed()
+        self.of_own_vectors(deadline, async move |_, tables| pages::jobs(&tables.jobs, &filter, &page).await).boxed()
     }
 
     fn job(&self, id: JobId, of: Option<WorkspaceId>, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
         let id = id.to_string();
-        self.of_one_table(deadline, async move |_, tables| read::record(&tables.jobs, &id, of.as_ref()).await).boxed()
+        self.at_one_look(deadline, async move |_, tables| read::record(&tables.jobs, &id, of.as_ref()).await).boxed()
     }
 
     fn request(&self, id: KeyedRequestId, deadline: Deadline) -> StoreFuture<'_, Option<KeyedRequest>> {
-        self.of_one_table(deadline, async move |_, tables| read::record(&tables.requests, &id.to_string(), None).await)
+        self.at_one_look(deadline, async move |_, tables| read::record(&tables.requests, &id.to_string(), None).await)
             .boxed()
     }
 
     fn next_job(&self, now: Timestamp, deadline: Deadline) -> StoreFuture<'_, Option<Job>> {
-        self.of_one_table(deadline, async move |_, tables| pages::next_job(&tables.jobs, now).await).boxed()
+        self.of_own_vectors(deadline, async move |_, tables| pages::next_job(&tables.jobs, now).await).boxed()
     }
 
     fn backlog(&self, deadline: Deadline) -> StoreFuture<'_, BTreeMap<JobState, u64>> {

@@ -55,6 +55,8 @@ const ROWS_AT_ONCE: usize = 2_000;
 /// An owner index that is more than this many commits behind is brought up to date in the background, because each
 /// commit left files of its own to open.
 const COMMITS_AT_ONCE: u64 = 8;
+/// The largest number of times that a search is done in memory. Where a commit came each time, the tables are searched.
+const TRIES: usize = 4;
 /// The longest time that a search waits for another one that makes an owner index.
 const TIMEOUT: Duration = Duration::from_millis(50);
 /// The longest time that a search waits for another one that adds what came. Adding few rows takes less than searching
@@ -77,21 +79,38 @@ pub(super) async fn candidates(
     if !resident.is_on() {
         return None;
     }
-    let found = match indexes(resident, &recall.visible).await {
-        Ok(Some(indexes)) => search::search(indexes, recall, terms).await,
-        Ok(None) => return None,
-        Err(error) => Err(error),
-    };
-    match found {
-        Ok(found) => {
+    match of_one_version(resident, recall, terms).await {
+        Ok(Some(found)) => {
             resident.answered.fetch_add(1, Ordering::Relaxed);
             Some(found)
         }
+        Ok(None) => None,
         Err(error) => {
             tracing::debug!(%error, "the tables are searched instead of memory");
             None
         }
     }
+}
+
+/// Searches the owner indexes, and does so again where one of them was brought up to date meanwhile: each commit is
+/// seen whole or not at all.
+async fn of_one_version(
+    resident: &Arc<Resident>,
+    recall: &Recall,
+    terms: Option<&[QueryTerm]>,
+) -> Result<Option<Candidates>, StoreError> {
+    for _ in 0..TRIES {
+        let Some(indexes) = indexes(resident, &recall.visible).await? else { return Ok(None) };
+        let versions =
+            || -> Vec<[u64; 3]> { indexes.iter().map(|cached| cached.versioned().versions.numbers()).collect() };
+        let before = versions();
+        let found = search::search(indexes.clone(), recall, terms).await?;
+        let after = versions();
+        if before == after && after.windows(2).all(|pair| pair[0] == pair[1]) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// Reads those of these memories whose row ids are known here, as they are now. With `visible` nothing is looked at but
@@ -167,6 +186,7 @@ fn watch(resident: &Arc<Resident>) {
     if resident.watched.swap(true, Ordering::AcqRel) {
         return;
     }
+    resident.recent.begin();
     let committed = Arc::clone(&resident.committed);
     let resident = Arc::downgrade(resident);
     tokio::spawn(async move {
@@ -288,7 +308,12 @@ async fn add_to_others(
 /// index has to be filled anew.
 async fn read_deltas(resident: &Resident, versions: &TableVersions) -> Result<Option<(Snapshot, Deltas)>, StoreError> {
     let snapshot = Snapshot::take(&resident.layout, &resident.tables).await?;
-    Ok(fill::deltas(versions, &snapshot).await?.map(|deltas| (snapshot, deltas)))
+    let deltas = fill::deltas(versions, &snapshot).await?;
+    if deltas.is_none() {
+        // Another process may have erased some of the rows.
+        resident.recent.forget();
+    }
+    Ok(deltas.map(|deltas| (snapshot, deltas)))
 }
 
 /// Adds what came to an owner index that stands for `versions`, however many commits it is behind.

@@ -39,10 +39,14 @@ impl TableVersions {
         memories.max(behind(&self.passages, newest.passages)).max(behind(&self.signals, newest.signals))
     }
 
+    /// Returns the versions of memories, passages and signals.
+    pub(super) fn numbers(&self) -> [u64; 3] {
+        [self.memories.version, self.passages.version, self.signals.version]
+    }
+
     /// Tells whether these are the same versions as the others.
     pub(super) fn are_those_of(&self, other: &Self) -> bool {
-        let numbers = |of: &Self| (of.memories.version, of.passages.version, of.signals.version);
-        numbers(self) == numbers(other)
+        self.numbers() == other.numbers()
     }
 
     pub(super) fn are_at(&self, newest: &CommittedVersions) -> bool {

@@ -32,8 +32,9 @@ pub(in crate::lance) async fn whole<T>(
     }
 }
 
-/// Does a read of one table. A commit changes a table in one step, so there is no half of it to be seen.
-pub(in crate::lance) async fn of_one_table<T>(
+/// Does a read that looks at one table once, for one record or for a table that a commit changes in one step. There is no
+/// half of that to be seen.
+pub(in crate::lance) async fn at_one_look<T>(
     shared: &SharedStore,
     read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {

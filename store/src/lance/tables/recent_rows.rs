@@ -2,6 +2,7 @@
 //! reading them back: a read of a few rows costs more than a search.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
@@ -15,18 +16,26 @@ use crate::lance::errors::failed;
 /// The name of the column in which LanceDB says where a row is.
 pub(in crate::lance) const ROW_ID: &str = "_rowaddr";
 
-/// The largest number of files whose rows are kept. The oldest are forgotten first.
+/// The largest number of files whose rows are kept, and of the bytes that they take. The oldest are forgotten first.
 const FILES: usize = 64;
-/// Rows that take more bytes than this are not kept.
-const BYTES: usize = 1 << 20;
+const BYTES: usize = 8 << 20;
 
 /// Rows of files that no other process changes: a fragment with deleted or updated rows is not answered from here.
 #[derive(Default)]
-pub(in crate::lance) struct RecentRows(Mutex<VecDeque<(String, RecordBatch)>>);
+pub(in crate::lance) struct RecentRows {
+    /// True once there is an owner index. Until then nobody would take the rows.
+    are_wanted: AtomicBool,
+    files: Mutex<VecDeque<(String, RecordBatch)>>,
+}
 
 impl RecentRows {
     fn files(&self) -> MutexGuard<'_, VecDeque<(String, RecordBatch)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps rows from now on.
+    pub(in crate::lance) fn begin(&self) {
+        self.are_wanted.store(true, Ordering::Relaxed);
     }
 
     /// Keeps rows that a transaction appends.
@@ -34,12 +43,19 @@ impl RecentRows {
         let Operation::Append { fragments } = &transaction.operation else { return };
         let [fragment] = &fragments[..] else { return };
         let Some(file) = only_file(fragment) else { return };
-        if fragment.physical_rows != Some(rows.num_rows()) || rows.get_array_memory_size() > BYTES {
+        if !self.are_wanted.load(Ordering::Relaxed) || fragment.physical_rows != Some(rows.num_rows()) {
             return;
         }
         let mut files = self.files();
-        files.truncate(FILES - 1);
         files.push_front((file.to_owned(), rows.clone()));
+        files.truncate(FILES);
+        let mut bytes = 0;
+        let fitting = files.iter().take_while(|(_, rows)| {
+            bytes += rows.get_array_memory_size();
+            bytes <= BYTES
+        });
+        let fitting = fitting.count();
+        files.truncate(fitting);
     }
 
     /// Returns the rows of a fragment, with their row ids where `columns` has them; `None` where they are not kept.
