@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::{Cli, HookArgs};
 use super::failure::{CommandExit, CommandFailure};
 use super::output;
-use super::session::{end_of_process, one_thread, request_deadline, with_bank};
+use super::session::{end_of_process, one_thread, request_deadline, with_answering_bank};
 use super::{hook_server, recall_log, redact_as_set};
 use crate::hooks::{
     ColdAnswer, HookFailure, HookProblem, HookQuestion, HookReply, SpoolEntry, answer_cold, answer_hooks_while_asked,
@@ -159,7 +159,7 @@ pub(super) fn serve(loaded: &Loaded) -> Result<CommandExit, CommandFailure> {
     if idle.is_zero() || one_thread()?.block_on(LanceReader::open(&settings.data_dir)).is_err() {
         return Ok(CommandExit::Ok);
     }
-    with_bank(loaded, async |system| {
+    with_answering_bank(loaded, async |system| {
         // A process that cannot read the bank, because it has another embedding model, must not answer for it.
         system.workspaces.resolve(&loaded.workspace, request_deadline()).await?;
         let end = CancellationToken::new();

@@ -52,7 +52,15 @@ pub(super) fn with_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
-    run(loaded, ChosenModel::none(), Duration::ZERO, work)
+    run(loaded, ChosenModel::none(), Workload::OnDemand, Duration::ZERO, work)
+}
+
+/// Does the same for work that answers searches for a time: the embedding model loads beside it.
+pub(super) fn with_answering_bank<T>(
+    loaded: &Loaded,
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
+    run(loaded, ChosenModel::none(), Workload::Serving, Duration::ZERO, work)
 }
 
 /// Does the same for work that searches once. A search by meaning needs the embedding model, and does not wait for it.
@@ -60,7 +68,7 @@ pub(super) fn with_searching_bank<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
-    run(loaded, ChosenModel::none(), MODEL_TIMEOUT, work)
+    run(loaded, ChosenModel::none(), Workload::Serving, MODEL_TIMEOUT, work)
 }
 
 /// Does the same for work that solves a task, with the language model that is configured.
@@ -69,7 +77,7 @@ pub(super) fn with_solving_bank<T>(
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
     loaded.check_provider(false)?;
-    run(loaded, ChosenModel::of(loaded)?, MODEL_TIMEOUT, work)
+    run(loaded, ChosenModel::of(loaded)?, Workload::Serving, MODEL_TIMEOUT, work)
 }
 
 /// Does the same for a server. It starts at once, or when a model from a directory is loaded; it works without a
@@ -109,10 +117,11 @@ pub(super) fn with_embedder<T>(
 fn run<T>(
     loaded: &Loaded,
     chosen: ChosenModel,
+    embeds: Workload,
     model_timeout: Duration,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
-    let embedder = Arc::new(embedder(loaded, Workload::Serving)?);
+    let embedder = Arc::new(embedder(loaded, embeds)?);
     run_with(loaded, chosen, embedder, model_timeout, false, async move |bank: &Bank| work(bank.handle()).await)
 }
 

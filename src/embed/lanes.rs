@@ -25,6 +25,8 @@ struct LaneState {
     documents: VecDeque<DocumentsJob>,
     /// The queries that were taken while documents waited, since documents had their last turn.
     overtook: usize,
+    /// True once a model is to be loaded.
+    wanted: bool,
     closed: bool,
 }
 
@@ -50,12 +52,22 @@ impl LaneState {
 
 impl Lanes {
     pub(crate) fn new() -> Self {
+        Self::wanted(true)
+    }
+
+    /// Makes lanes that want a model when the first job comes.
+    pub(crate) fn on_demand() -> Self {
+        Self::wanted(false)
+    }
+
+    fn wanted(wanted: bool) -> Self {
         Self {
             inner: Mutex::new(LaneState {
                 state: EmbedderState::Loading,
                 queries: VecDeque::new(),
                 documents: VecDeque::new(),
                 overtook: 0,
+                wanted,
                 closed: false,
             }),
             wake: Condvar::new(),
@@ -70,7 +82,10 @@ impl Lanes {
     pub(crate) fn push_query(&self, query: QueryJob) -> Result<(), EmbedError> {
         let mut inner = self.lock();
         match &inner.state {
-            EmbedderState::Loading => return Err(EmbedError::Loading),
+            EmbedderState::Loading => {
+                self.want(&mut inner);
+                return Err(EmbedError::Loading);
+            }
             EmbedderState::Failed(reason) => return Err(EmbedError::Failed(reason.clone())),
             EmbedderState::Ready => {}
         }
@@ -87,9 +102,24 @@ impl Lanes {
             return Err(EmbedError::Failed(reason.clone()));
         }
         push(&mut inner.documents, documents, DocumentsJob::abandoned)?;
+        self.want(&mut inner);
         drop(inner);
         self.wake.notify_one();
         Ok(())
+    }
+
+    fn want(&self, inner: &mut LaneState) {
+        if !std::mem::replace(&mut inner.wanted, true) {
+            self.wake.notify_all();
+        }
+    }
+
+    /// Waits until a model is to be loaded. Returns false where the lanes are closed before that.
+    pub(crate) fn wait_until_wanted(&self) -> bool {
+        let inner = self.lock();
+        let waits = |inner: &mut LaneState| !inner.wanted && !inner.closed;
+        let inner = self.wake.wait_while(inner, waits).unwrap_or_else(PoisonError::into_inner);
+        !inner.closed
     }
 
     /// Puts documents back to the front: what was begun is finished before the next documents.

@@ -36,6 +36,8 @@ pub struct EmbedderOptions {
 /// The kinds of work that a model is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Workload {
+    /// A command may need no vector at all, so the built-in model is loaded when the first text comes.
+    OnDemand,
     /// A server embeds some texts over a long time, so memory counts.
     Serving,
     /// A bulk job embeds many texts, so a second copy of the weights is worth the time it saves.
@@ -61,7 +63,8 @@ impl LocalEmbedder {
     }
 
     fn builtin_with(threads: usize, work: Workload) -> Self {
-        Self::with_encoders(builtin_fingerprint(), threads, move || {
+        let lanes = if work == Workload::OnDemand { Lanes::on_demand() } else { Lanes::new() };
+        Self::start(lanes, builtin_fingerprint(), threads, move || {
             let encoders = encoders(&builtin::model(), threads, work);
             allocator::drop_pages(builtin::ONNX);
             encoders
@@ -88,14 +91,6 @@ impl LocalEmbedder {
         let lanes = Lanes::new();
         lanes.ready();
         Ok(Self::start(lanes, fingerprint, threads, move || Ok(encoders)))
-    }
-
-    fn with_encoders<E: Encoder>(
-        fingerprint: Fingerprint,
-        threads: usize,
-        load: impl FnOnce() -> Result<Vec<E>, String> + Send + 'static,
-    ) -> Self {
-        Self::start(Lanes::new(), fingerprint, threads, load)
     }
 
     fn start<E: Encoder>(

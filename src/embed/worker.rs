@@ -11,10 +11,13 @@ use super::job::EmbedJob;
 use super::lanes::Lanes;
 use reasoning_bank_store::allocator;
 
-/// Loads encoders in the background. Each gets a thread.
+/// Loads encoders in the background, once the lanes want them. Each gets a thread.
 pub(crate) fn start<E: Encoder>(lanes: &Arc<Lanes>, load: impl FnOnce() -> Result<Vec<E>, String> + Send + 'static) {
     let of_thread = Arc::clone(lanes);
     spawn(lanes, move || {
+        if !of_thread.wait_until_wanted() {
+            return;
+        }
         let encoders = match catch(load) {
             Ok(Ok(encoders)) => encoders,
             Ok(Err(reason)) | Err(reason) => return give_up(&of_thread, &reason),

@@ -55,7 +55,7 @@ fn scripted() -> (LocalEmbedder, Script) {
     let (load, loaded) = mpsc::channel::<Result<(), String>>();
     let (calls, seen) = unbounded_channel();
     let (ends, ends_seen) = mpsc::channel();
-    let embedder = LocalEmbedder::with_encoders(builtin_fingerprint(), 1, move || {
+    let embedder = LocalEmbedder::start(Lanes::new(), builtin_fingerprint(), 1, move || {
         loaded.recv().unwrap()?;
         Ok(vec![Scripted { calls, ends: ends_seen }])
     });
@@ -103,7 +103,7 @@ async fn several_threads_share_the_texts_of_a_call_and_each_gets_its_own_vectors
     let (calls, mut seen) = unbounded_channel();
     let (ends, held): (Vec<_>, Vec<_>) = (0..2).map(|_| mpsc::channel()).unzip();
     let encoders = held.into_iter().map(|ends| Scripted { calls: calls.clone(), ends }).collect();
-    let embedder = LocalEmbedder::with_encoders(builtin_fingerprint(), 2, move || Ok(encoders));
+    let embedder = LocalEmbedder::start(Lanes::new(), builtin_fingerprint(), 2, move || Ok(encoders));
     let mut embedded = pin!(embedder.embed_documents(vec!["a".into(), "long".into()], soon()));
     assert!(poll!(&mut embedded).is_pending());
     // Neither has ended: both are at work.
@@ -113,6 +113,24 @@ async fn several_threads_share_the_texts_of_a_call_and_each_gets_its_own_vectors
     drop(ends);
     let vector = |chunks: &Vec<Chunk>| chunks[0].vector.clone().unwrap();
     assert_eq!(embedded.await.unwrap().iter().map(vector).collect::<Vec<_>>(), [[1.0], [4.0]]);
+}
+
+#[tokio::test]
+async fn a_model_on_demand_is_loaded_when_the_first_text_comes_or_not_at_all() {
+    for asks in [true, false] {
+        let (loads, mut loaded) = unbounded_channel();
+        let embedder = LocalEmbedder::start(Lanes::on_demand(), builtin_fingerprint(), 1, move || {
+            loads.send(()).unwrap();
+            Err::<Vec<Scripted>, _>("no model".into())
+        });
+        if asks {
+            assert_eq!(embedder.embed_query("q".into(), soon()).await, Err(EmbedError::Loading));
+            loaded.recv().await.unwrap();
+        } else {
+            drop(embedder);
+            assert_eq!(loaded.recv().await, None);
+        }
+    }
 }
 
 #[tokio::test]
