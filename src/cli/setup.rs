@@ -67,20 +67,17 @@ fn install(
     let clients = wanted_clients(args, places, sources, &mut left_out)?;
     let binary = binary::stable_place(&places.home, &ledger.directory)?;
     let wanted_server = WantedServer::new(args, loaded, sources, &binary.path)?;
-    let mut servers: Vec<ClientServer> = Vec::new();
-    let asks_for_hooks = args.with_hooks || wants_hooks(args, &clients, places, output)?;
+    let servers = servers_of(&clients, &wanted_server, args, places)?;
+    let asks_for_hooks = args.with_hooks || wants_hooks(args, &servers, places, output)?;
     let mut plans: Vec<FilePlan> = Vec::new();
     let mut with_hooks: Vec<AgentClient> = Vec::new();
-    for &client in &clients {
-        let scope = SetupScope::from(args.scope);
-        let file = places
-            .server_file(client, scope, Path::exists)
-            .map_err(|error| CommandFailure::usage(error.to_string()).hint("leave out --scope project"))?;
-        let server = wanted_server.of(client, &file)?;
+    let scope = SetupScope::from(args.scope);
+    for (client, file, server) in &servers {
+        let client = *client;
         if server.keeps {
             left_out.kept_arguments.push((client, server.command.arguments.join(" ")));
         }
-        let mut wanted = vec![(file, vec![server.command.change(client)])];
+        let mut wanted = vec![(file.clone(), vec![server.command.change(client)])];
         if args.instructions {
             match places.instructions_file(client, scope, Path::exists) {
                 Ok(file) => wanted.push((file, vec![guidance()])),
@@ -100,7 +97,6 @@ fn install(
             Err(reason) if args.with_hooks => left_out.hooks.push(reason),
             Err(_) => {}
         }
-        servers.push(server);
         let mut by_file: Vec<(ConfigFile, Vec<ConfigChange>)> = Vec::new();
         for (file, changes) in wanted {
             match by_file.iter_mut().find(|(other, _)| *other == file) {
@@ -118,7 +114,7 @@ fn install(
     left_out.check(&clients, !args.clients.is_empty(), places)?;
     let mut report = report(&plans, &clients, &with_hooks, args.dry_run);
     report.left_out = left_out.sentences();
-    report.server = servers.first().map(|server| {
+    report.server = servers.first().map(|(_, _, server)| {
         let ServerCommand { program, arguments, .. } = &server.command;
         [&[program.clone()][..], arguments].concat()
     });
@@ -134,6 +130,7 @@ fn install(
     for plan in &plans {
         ledger.write(plan, args.scope == ScopeArg::Project)?;
     }
+    let mut servers: Vec<ClientServer> = servers.into_iter().map(|(_, _, server)| server).collect();
     servers.dedup_by(|one, other| one.command.arguments == other.command.arguments);
     for server in &servers {
         if let Some(variable) = server.unset_token(sources) {
@@ -266,19 +263,37 @@ fn wanted_clients(
     Ok(clients)
 }
 
-/// Asks for hooks, which are the default where clients have them. Nobody is asked where all have theirs, or where none can
-/// have any.
+/// Returns the file of each client that names its servers, and the server that it is to have.
+fn servers_of(
+    clients: &[AgentClient],
+    wanted: &WantedServer<'_>,
+    args: &SetupArgs,
+    places: &ClientPlaces,
+) -> Result<Vec<(AgentClient, ConfigFile, ClientServer)>, CommandFailure> {
+    let server_of = |&client: &AgentClient| -> Result<_, CommandFailure> {
+        let file = places
+            .server_file(client, SetupScope::from(args.scope), Path::exists)
+            .map_err(|error| CommandFailure::usage(error.to_string()).hint("leave out --scope project"))?;
+        let server = wanted.of(client, &file)?;
+        Ok((client, file, server))
+    };
+    clients.iter().map(server_of).collect()
+}
+
+/// Asks for hooks, which are the default where clients have them. Nobody is asked where all have theirs, or where none
+/// can have any: hooks ask the bank of this machine, so a client whose server is elsewhere gets none.
 fn wants_hooks(
     args: &SetupArgs,
-    clients: &[AgentClient],
+    servers: &[(AgentClient, ConfigFile, ClientServer)],
     places: &ClientPlaces,
     output: Output,
 ) -> Result<bool, CommandFailure> {
-    let is_without = |client: &&AgentClient| {
-        places.hooks_file(**client, SetupScope::from(args.scope)).is_ok_and(|file| !has_hooks(&file))
+    let is_without = |(client, _, server): &&(AgentClient, ConfigFile, ClientServer)| {
+        let file = places.hooks_file(*client, SetupScope::from(args.scope));
+        !server.is_elsewhere() && file.is_ok_and(|file| !has_hooks(&file))
     };
-    let without: Vec<&str> = clients.iter().filter(is_without).map(|client| client.title()).collect();
-    if without.is_empty() || args.http.is_some() || args.dry_run || output.json {
+    let without: Vec<&str> = servers.iter().filter(is_without).map(|(client, ..)| client.title()).collect();
+    if without.is_empty() || args.dry_run || output.json {
         return Ok(false);
     }
     let question = format!("Let hooks tell the agents of {} unasked what is known", without.join(", "));
