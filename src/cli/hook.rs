@@ -202,7 +202,12 @@ fn answer(client: &str, name: &str, flags: Flags, findings: &Findings) -> Option
     }
     // The client may run its hooks elsewhere than where the session works.
     let directory = call.directory.as_ref().map_or_else(|| own.clone(), |directory| own.join(directory));
-    let directory = project_of(client, directory);
+    let begun_in = begun_in(client).filter(|begun_in| directory.starts_with(begun_in));
+    // A repository is a project of its own.
+    let directory = match &begun_in {
+        Some(begun_in) if project::work_tree(&directory).is_none() => begun_in.clone(),
+        _ => directory,
+    };
     let load = |flags: Flags| {
         let sources = SettingSources::of_process(flags).ok()?;
         let loaded = settings::load(&SettingSources { directory: directory.clone(), ..sources });
@@ -223,7 +228,7 @@ fn answer(client: &str, name: &str, flags: Flags, findings: &Findings) -> Option
         findings.is_unserved(&loaded, &directory, flags.config.as_deref());
         Some(loaded)
     };
-    let question = HookQuestion { directory: directory.clone(), call };
+    let question = HookQuestion { directory: directory.clone(), begun_in, call };
     let runtime = one_thread().ok()?;
     if leaves(client, name) {
         if let Err(error) = leave(&data_dir, &SpoolEntry::Event(question.clone())) {
@@ -251,18 +256,15 @@ fn answer(client: &str, name: &str, flags: Flags, findings: &Findings) -> Option
     Some(HookOutput { document: question.call.answer(&text).to_string(), noted })
 }
 
-/// Returns the directory that the session was begun in, where the client names it and the directory of the event lies
-/// below it: each `cd` of the agent moves that one. A repository is a project of its own.
-fn project_of(client: AgentClient, directory: PathBuf) -> PathBuf {
-    let begun_in = match client {
+/// Returns the directory that the session was begun in, where the client names it.
+fn begun_in(client: AgentClient) -> Option<PathBuf> {
+    let named = match client {
         AgentClient::ClaudeCode => std::env::var_os("CLAUDE_PROJECT_DIR"),
         AgentClient::GeminiCli => std::env::var_os("GEMINI_PROJECT_DIR"),
         _ => None,
     };
-    match begun_in.map(PathBuf::from) {
-        Some(project) if directory.starts_with(&project) && project::work_tree(&directory).is_none() => project,
-        _ => directory,
-    }
+    // Every path begins with the empty one.
+    named.map(PathBuf::from).filter(|named| named.is_absolute())
 }
 
 /// Reads the event that the client tells of.

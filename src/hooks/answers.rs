@@ -107,7 +107,8 @@ pub(super) struct ToldMemories {
 
 impl HookAnswers {
     pub(super) async fn answer(&self, question: HookQuestion) -> HookAnswer {
-        let HookQuestion { directory, call } = question;
+        let directory = question.place(self.identity).to_owned();
+        let call = question.call;
         let Ok(root) = project::root(&directory, &directory, self.identity) else { return HookAnswer::default() };
         let workspace = WorkspaceRef::Root(root);
         let context = HookContext { call, workspace, deadline: Deadline::after(self.timeout) };

@@ -193,8 +193,8 @@ fn bounded(file: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 async fn do_one(system: &SystemHandle, work: SpoolWork, identity: Identity) -> Result<(), Error> {
-    let directory = match &work {
-        SpoolWork::Learn(question, _) | SpoolWork::Save(question) => &question.directory,
+    let directory: &Path = match &work {
+        SpoolWork::Learn(question, _) | SpoolWork::Save(question) => question.place(identity),
         SpoolWork::Confirm(worked) => &worked.directory,
     };
     let Ok(root) = project::root(directory, directory, identity) else { return Ok(()) };

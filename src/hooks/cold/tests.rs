@@ -69,7 +69,7 @@ impl Quiet {
             directory: None,
             event,
         };
-        let question = HookQuestion { directory: self.project(), call };
+        let question = HookQuestion { directory: self.project(), begun_in: None, call };
         let answer = answer_cold(question, &self.loaded, TIMEOUT).await.ok().flatten()?;
         answer.noted.iter().for_each(UnwrittenRecalls::write);
         Some(answer.text)
