@@ -246,7 +246,6 @@ impl HookAnswers {
         let searching = self.system.memories.retrieve_with_candidates(request, context.deadline);
         let (explained, resolutions) = tokio::join!(searching, resolving);
         let explained = explained.ok()?;
-        let resolutions = resolutions.ok().filter(|_| command.is_some()).map(|known| known.notes()).unwrap_or_default();
         let session = &context.call.session;
         let is_told = |memory: &MemoryView| !session.is_empty() && self.sessions().has(session, memory.id);
         let is_of_this = |found: &&RecalledView| {
@@ -256,6 +255,9 @@ impl HookAnswers {
         };
         let chosen: Vec<&MemoryView> =
             explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
+        // All of them with what resolved the error would be more than is told at once.
+        let has_room = command.is_some() && chosen.len() < SHOWN_MAX;
+        let resolutions = resolutions.ok().filter(|_| has_room).map(|known| known.notes()).unwrap_or_default();
         let shown = self.shown(context, error, 0.0, &explained, &chosen).await;
         if shown.is_none() && resolutions.is_empty() {
             return None;
