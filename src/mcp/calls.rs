@@ -141,6 +141,10 @@ impl Calling<'_> {
         let found = tokio::task::spawn_blocking(move || backup::holding(&data_dir, beside.as_deref(), &workspace));
         let mut found = found.await.map_err(Error::internal)?;
         if matches!(self.caller, Caller::Holder { .. }) {
+            found = found.map_err(|error| {
+                tracing::warn!(%error, "the backups that have something of an erased workspace are not known");
+                io::Error::other("the server cannot read which backups there are; its log says why")
+            });
             found.iter_mut().flatten().for_each(|backup| backup.directory = None);
         }
         Ok(found)
