@@ -260,7 +260,7 @@ impl From<BridgeError> for CommandFailure {
         let hint = match &error {
             BridgeError::Setup(_) => "install the certificates of the system (the package ca-certificates)",
             BridgeError::Token => "give the token as `token create` printed it, without quotes or line ends",
-            BridgeError::Key => "give the key of the workspace in plain letters, as `workspace link --key` has it",
+            BridgeError::Key => "give --key with plain letters alone, as `workspace link PATH KEY` takes it",
             BridgeError::Stream(_) => "start the client again",
         };
         Self::new(CommandExit::Failed, Code::Internal, error.to_string(), hint)
