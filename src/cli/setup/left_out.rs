@@ -63,7 +63,7 @@ impl PartsLeftOut {
         });
         let kept = self.kept_arguments.iter().map(|(client, arguments)| {
             format!(
-                "the server of {} keeps its arguments `{arguments}`: give --http, --data-dir or --llm to change them",
+                "the server of {} keeps its arguments `{arguments}`: give --http, --config, --data-dir or --llm to change them",
                 client.title()
             )
         });
