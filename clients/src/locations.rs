@@ -169,8 +169,8 @@ impl ClientPlaces {
     }
 
     /// Returns the file with what an agent of the client is told at every start. In a project that is CLAUDE.md or
-    /// GEMINI.md, or AGENTS.md, which the others read. `exists` says whether a file is there: Claude Code reads AGENTS.md
-    /// only where the project has no file of its own.
+    /// GEMINI.md, or AGENTS.md, which the others read. `exists` says whether a file is there: Claude Code reads
+    /// AGENTS.md only where the project has no file of its own.
     ///
     /// # Errors
     /// The client documents no such file of the user.

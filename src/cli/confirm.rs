@@ -29,8 +29,8 @@ pub(super) fn confirm(what: &str, sure: Sure) -> Result<(), CommandFailure> {
     }
 }
 
-/// Asks what is done unless the user declines. None where nobody is asked: without a terminal, or where `--yes` says that
-/// nobody shall be.
+/// Asks what is done unless the user declines. None where nobody is asked: without a terminal, or where `--yes` says
+/// that nobody shall be.
 ///
 /// # Errors
 /// The answer cannot be read.

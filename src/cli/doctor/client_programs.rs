@@ -11,7 +11,8 @@ use super::{Check, Grade};
 use crate::cli::client_places::client_places;
 use crate::settings::{Loaded, SettingSources};
 
-/// The directory in which set-up keeps its copy of a program that may be taken away. The copy has the time of its original.
+/// The directory in which set-up keeps its copy of a program that may be taken away. The copy has the time of its
+/// original.
 const OF_SET_UP: &str = "reasoning-bank-setup";
 const SCOPES: [SetupScope; 2] = [SetupScope::User, SetupScope::Project];
 

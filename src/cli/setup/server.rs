@@ -79,8 +79,8 @@ impl<'a> WantedServer<'a> {
         self.key_variable.iter().filter(|_| has_model).cloned().collect()
     }
 
-    /// Returns the server of a client whose entry is in this file. What an entry of ours says already stays, unless a flag
-    /// says otherwise.
+    /// Returns the server of a client whose entry is in this file. What an entry of ours says already stays, unless a
+    /// flag says otherwise.
     pub(super) fn of(&self, client: AgentClient, file: &ConfigFile) -> Result<ClientServer, CommandFailure> {
         let text = files::read(&file.path)?.unwrap_or_default();
         let own = own_arguments(client, file.format, &text).map_err(|error| files::unreadable(&file.path, error))?;
