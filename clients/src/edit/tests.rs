@@ -104,6 +104,29 @@ fn keys_that_the_user_added_to_the_entry_stay() {
 }
 
 #[test]
+fn lists_of_yaml_are_read_with_their_quotes_and_without_their_comments() {
+    let arguments = |list: &str| {
+        let text =
+            format!("extensions:\n  reasoning-bank:\n    cmd: '/my bin/reasoning-bank' # own\n    args: {list}\n");
+        server_arguments(AgentClient::Goose, ConfigFormat::Yaml, &text).unwrap().unwrap()
+    };
+    for list in [
+        "['--data-dir', '/data, main', mcp]",
+        "[\"--data-dir\", \"/data, main\", \"mcp\",] # of mine, [too]",
+        "\n      # of mine: these\n      - --data-dir # the bank\n      - '/data, main' # there\n      - mcp",
+    ] {
+        assert_eq!(arguments(list), ["--data-dir", "/data, main", "mcp"], "{list}");
+    }
+    assert_eq!(arguments(r#"["a \"b\" \\c", 'it''s # one']"#), [r#"a "b" \c"#, "it's # one"]);
+    assert_eq!(arguments("[]"), [""; 0]);
+    assert_eq!(arguments("[a,"), [""; 0]);
+    assert_eq!(arguments("none # [a]"), [""; 0]);
+    let goose = "extensions:\n  reasoning-bank:\n    cmd: x\n    env_keys:\n      - TEAM_TOKEN # mine\n";
+    let written = apply(ConfigFormat::Yaml, goose, &change(AgentClient::Goose)).unwrap();
+    assert!(written.contains("    env_keys: [\"TEAM_TOKEN\"]\n"), "{written}");
+}
+
+#[test]
 fn a_server_that_the_user_changed_stays_so_when_it_is_written_again() {
     let variables = |client: AgentClient| {
         let arguments = ["--llm", "none", "mcp"].map(str::to_owned).to_vec();

@@ -141,19 +141,11 @@ pub(super) fn entry_lists(text: &str, section: &[String], name: &str) -> Result<
         return Ok(None);
     };
     let mut lists: Vec<(String, ConfigValue)> = Vec::new();
-    for line in lines[own.start + 1..own.end].iter().map(|line| line.trim()) {
+    for line in lines[own.start + 1..own.end].iter().filter(|line| is_content(line)).map(|line| line.trim()) {
         match (line.strip_prefix("- "), lists.last_mut(), line.split_once(':')) {
-            (Some(text), Some((_, ConfigValue::List(texts))), _) => {
-                texts.push(text.trim().trim_matches(['"', '\'']).into());
-            }
+            (Some(text), Some((_, ConfigValue::List(texts))), _) => texts.push(ConfigValue::Text(scalar(text, &[]).0)),
             (None, _, Some((key, value))) => {
-                let text = value.split(" #").next().unwrap_or(value).trim();
-                let value = if names_program(key) {
-                    text.trim_matches(['"', '\'']).into()
-                } else {
-                    let list = super::json::value(text).filter(|value| matches!(value, ConfigValue::List(_)));
-                    list.unwrap_or_else(|| plain_list(text))
-                };
+                let value = if names_program(key) { ConfigValue::Text(scalar(value, &[]).0) } else { flow_list(value) };
                 lists.push((key.to_owned(), value));
             }
             _ => {}
@@ -162,11 +154,57 @@ pub(super) fn entry_lists(text: &str, section: &[String], name: &str) -> Result<
     Ok(Some(ConfigValue::Map(lists)))
 }
 
-/// Reads a list on one line whose texts need no quotes: `[a, b]`. What is none is an empty list.
-fn plain_list(text: &str) -> ConfigValue {
-    let texts = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or_default().split(',');
-    let texts = texts.map(|text| text.trim().trim_matches(['"', '\''])).filter(|text| !text.is_empty());
-    ConfigValue::List(texts.map(ConfigValue::from).collect())
+/// Reads a list of texts on one line: `[a, "b"]`. What is none is an empty list.
+fn flow_list(text: &str) -> ConfigValue {
+    let mut texts = Vec::new();
+    let mut rest = text.trim().strip_prefix('[');
+    while let Some(within) = rest {
+        let (text, behind) = scalar(within, &[',', ']']);
+        match behind.chars().next() {
+            Some(',') => texts.push(ConfigValue::Text(text)),
+            Some(']') => {
+                // The last comma may end the list.
+                texts.extend((!within.trim_start().starts_with(']')).then_some(ConfigValue::Text(text)));
+                return ConfigValue::List(texts);
+            }
+            _ => break,
+        }
+        rest = behind.get(1..);
+    }
+    ConfigValue::List(Vec::new())
+}
+
+/// Reads the text that a line begins with, in quotes or up to a comment or one of the `ends`. Gives with it what stands
+/// behind.
+fn scalar<'a>(text: &'a str, ends: &[char]) -> (String, &'a str) {
+    let text = text.trim_start();
+    let Some(quote @ ('"' | '\'')) = text.chars().next() else {
+        let end = text.find(ends).unwrap_or(text.len()).min(text.find(" #").unwrap_or(text.len()));
+        let own = if text.starts_with('#') { "" } else { text[..end].trim_end() };
+        return (own.to_owned(), &text[end..]);
+    };
+    let Some(end) = end_of_quoted(text, quote) else { return (text.to_owned(), "") };
+    let within = &text[1..end];
+    let own = match super::json::value(&text[..=end]).filter(|_| quote == '"') {
+        Some(ConfigValue::Text(own)) => own,
+        _ => within.replace("''", "'"),
+    };
+    (own, text[end + 1..].trim_start())
+}
+
+/// Finds the quote that ends a text in quotes. Within double ones a backslash escapes, and a single one is written twice.
+fn end_of_quoted(text: &str, quote: char) -> Option<usize> {
+    let escape = if quote == '"' { '\\' } else { quote };
+    let mut characters = text.char_indices().skip(1).peekable();
+    while let Some((at, character)) = characters.next() {
+        let escapes = |next: &(usize, char)| quote == '"' || next.1 == quote;
+        if character == escape && characters.peek().is_some_and(escapes) {
+            characters.next();
+        } else if character == quote {
+            return Some(at);
+        }
+    }
+    None
 }
 
 fn lines_of(text: &str) -> Vec<String> {
