@@ -11,7 +11,9 @@ const SERVER_ARGUMENT: &str = "mcp";
 /// The option of an entry that leads to a server elsewhere.
 const ELSEWHERE: &str = "--server";
 /// The options of an entry that say what the server works with.
-const OPTIONS: [&str; 3] = ["--config", "--data-dir", "--llm"];
+const OPTIONS: [&str; 3] = ["--config", "--data-dir", MODEL];
+/// The option that names the provider of the model.
+const MODEL: &str = "--llm";
 
 /// The command that starts the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,8 +131,8 @@ pub fn server_program(
         .map(str::to_owned))
 }
 
-/// Returns the arguments of an entry that is certainly ours: it starts our binary as the server. None where the file has
-/// no such entry.
+/// Returns the arguments of an entry that is certainly ours: it starts our binary as the server. None where the file
+/// has no such entry.
 ///
 /// # Errors
 /// The text is not of its format.
@@ -163,7 +165,9 @@ pub fn option_of<'a>(arguments: &'a [String], option: &str) -> Option<&'a str> {
 }
 
 /// Returns the arguments that an entry has when it is written again: its own, with the options that it does not have
-/// yet, and with those that were `given` now. An entry that leads elsewhere stays whole, unless an option was given.
+/// yet, and with those that were `given` now. The model is one of the latter alone: that no key of one is set where
+/// set-up runs says nothing of where the client runs. An entry that leads elsewhere stays whole, unless an option was
+/// given.
 pub fn kept_arguments(own: Vec<String>, new: &[String], given: impl Fn(&str) -> bool) -> Vec<String> {
     if is_elsewhere(&own) {
         return if OPTIONS.into_iter().any(given) { new.to_vec() } else { own };
@@ -175,6 +179,7 @@ pub fn kept_arguments(own: Vec<String>, new: &[String], given: impl Fn(&str) -> 
             Some(_) if !given(option) => {}
             Some(at) if kept[at] == option && at + 1 < kept.len() => value.clone_into(&mut kept[at + 1]),
             Some(at) => kept[at] = format!("{option}={value}"),
+            None if option == MODEL && !given(option) => {}
             None => drop(kept.splice(0..0, [option.to_owned(), value.to_owned()])),
         }
     }
@@ -220,6 +225,8 @@ mod tests {
         assert_eq!(kept(bridge, "--data-dir /d --llm none mcp", &["--data-dir"]), "--data-dir /d --llm none mcp");
         assert_eq!(kept("--data-dir /own --llm none mcp", "--llm none mcp", &[]), "--data-dir /own --llm none mcp");
         assert_eq!(kept("--data-dir=/own mcp", "--data-dir /new mcp", &[]), "--data-dir=/own mcp");
+        assert_eq!(kept("mcp", "--llm none mcp", &[]), "mcp");
+        assert_eq!(kept("mcp", "--llm none mcp", &["--llm"]), "--llm none mcp");
         assert_eq!(kept("--data-dir=/own mcp", "--data-dir /new mcp", &["--data-dir"]), "--data-dir=/new mcp");
         assert_eq!(
             kept("--data-dir /own -v mcp", "--llm openai mcp", &["--llm"]),
