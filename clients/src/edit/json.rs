@@ -39,11 +39,12 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
     Ok(if is_changed { root.to_string() } else { text.to_owned() })
 }
 
-/// Changes an entry that is there. Where it starts a program already, its other keys are the user's, and stay. Tells
-/// whether anything changed.
+/// Changes an entry that is there. Where it starts a program already, its other keys are the user's, and stay, as does a
+/// flag or a number. Tells whether anything changed.
 fn put(property: &CstObjectProp, value: &ConfigValue) -> bool {
     match (property.object_value(), value) {
         (Some(own), ConfigValue::Map(entries)) if starts_program(|key| own.get(key).is_some()) => merge(&own, entries),
+        _ if value.is_the_users() => false,
         _ => {
             property.set_value(input(value));
             true
