@@ -1,11 +1,14 @@
 //! Hooks: which events of a client are asked for, what they say, and how they are answered. A hook that is not
 //! understood is answered with nothing.
 
+mod reading;
+
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use self::reading::only_reads;
 use crate::agent_client::AgentClient;
 use crate::document::{ConfigChange, ConfigValue};
 use crate::server_entry::ServerCommand;
@@ -16,12 +19,6 @@ const TIMEOUT_S: u32 = 5;
 const CLAUDE_SHELL: &str = "Bash";
 const CURSOR_SHELL: &str = "Shell";
 const GEMINI_SHELL: &str = "run_shell_command";
-/// The programs that print what is there already, or do nothing of their own.
-const READERS: [&str; 17] = [
-    "awk", "bat", "cat", "cd", "cut", "echo", "find", "grep", "head", "less", "ls", "nl", "rg", "sed", "sort", "tail",
-    "wc",
-];
-const GIT_READERS: [&str; 5] = ["blame", "diff", "grep", "log", "show"];
 /// A longer text is cut: what names an error stands at its ends.
 const TEXT_CHARS: usize = 8_000;
 
@@ -275,21 +272,6 @@ impl HookCall {
         }
         json!({ "hookSpecificOutput": { "hookEventName": self.name, "additionalContext": text } })
     }
-}
-
-/// Says whether a command does no more than print what is there already, such as `cat notes.md | head`. An error that it
-/// prints is one that somebody wrote down.
-fn only_reads(command: &str) -> bool {
-    let mut parts = command.split(['|', '&', ';', '\n']).map(str::trim).filter(|part| !part.is_empty()).peekable();
-    let reads = |part: &str| {
-        let mut words = part.split_whitespace();
-        match words.next() {
-            Some("git") => words.next().is_some_and(|verb| GIT_READERS.contains(&verb)),
-            Some(program) => READERS.contains(&program),
-            None => true,
-        }
-    };
-    parts.peek().is_some() && parts.all(reads)
 }
 
 /// Returns a path of an event. An empty one stands for none.
