@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -148,15 +148,20 @@ fn paragraphs(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Says whether a note begins with a link to a markdown file, or with the name of one in the folder.
+/// Says whether a note begins with a link to a markdown file of the folder, or with the name of one: such a file is read
+/// by itself.
 fn begins_with_file(note: &str, folder: &Path) -> bool {
     let note = note.trim_start_matches(['*', '`', ' ']);
     let link = note.strip_prefix('[').and_then(|note| note.split_once("](")).and_then(|(_, to)| to.split_once(')'));
-    if let Some((to, _)) = link {
-        return to.ends_with(".md");
-    }
-    let name = note.split_whitespace().next().unwrap_or_default().trim_matches(['[', ']', '*', '`', ':', ',']);
-    name.ends_with(".md") && folder.join(name).is_file()
+    let name = match link {
+        Some((to, _)) => to.split(['#', ' ']).next().unwrap_or(to),
+        None => {
+            let first = note.split_whitespace().next().unwrap_or_default();
+            first.trim_matches(['[', ']', '*', '`', ':', ','])
+        }
+    };
+    let is_within = Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    is_within && name.ends_with(".md") && folder.join(name).is_file()
 }
 
 /// Finds the directory of a project by what its sessions say, because the name of its folder is ambiguous.
@@ -226,5 +231,25 @@ mod tests {
         assert_eq!(told[1], ("Never run them on Fridays:", "Never run them on Fridays:\n  the database is away"));
         assert_eq!(told[2], ("Tests", "Run one with\n```\n# all\n\nmake test\n```"));
         assert_eq!(read[1].when, "Tests");
+    }
+
+    #[test]
+    fn a_note_that_begins_with_a_link_elsewhere_is_taken() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("memory");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(place.path().join("notes.md"), "Not of the folder.\n").unwrap();
+        fs::write(folder.join("own.md"), "The log is in /var/log/shop.\n").unwrap();
+        let elsewhere = [
+            "[Docs](https://example.org/own.md) use these docs",
+            "[Gone](gone.md) what it said",
+            "[Notes](../notes.md) beside it",
+        ];
+        let own = "[Own](./own.md#log): where the log is";
+        let index: String = elsewhere.iter().chain([&own]).map(|note| format!("- {note}\n")).collect();
+        fs::write(folder.join(INDEX), index).unwrap();
+        let read = items(read, &folder);
+        let told: Vec<&str> = read.iter().map(|item| &*item.content).filter(|note| note.starts_with('[')).collect();
+        assert_eq!(told, elsewhere);
     }
 }
