@@ -279,6 +279,10 @@ mod tests {
         assert_eq!(of([shell(2, "cargo test -p a", true), shell(4, "cargo test -p b", false)]), None);
         let worked = of([shell(2, "npm install", true), shell(4, "npm install --legacy-peer-deps", false)]);
         assert_eq!(worked.as_deref(), Some("`npm install --legacy-peer-deps`; then npm install succeeded"));
+        assert_eq!(of([shell(2, "cargo test", true), shell(4, "cargo test -p a", false)]), None);
+        assert_eq!(of([shell(2, "git push upstream", true), shell(4, "git push origin", false)]), None);
+        let told = of([shell(2, "git push", true), shell(4, "git push -u origin pager", false)]);
+        assert_eq!(told.as_deref(), Some("`git push -u origin pager`; then git push succeeded"));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn failures(calls: &[NamedCall<'_>]) -> Vec<FailureAnalysis> {
         let error: String = said.chars().take(ERROR_MAX_CHARS).collect();
         let signature = Signature::of(&error, None).to_string();
         let later = &calls[place + 1..];
-        let resolved_at = later.iter().position(|later| later.call.succeeded == Some(true) && later.repeats(call));
+        let resolved_at = later.iter().position(|later| later.call.succeeded == Some(true) && resolves(later, call));
         let resolution = resolved_at.and_then(|after| resolution(call, &later[..=after]));
         let is_known = |(at, known): &(usize, FailureAnalysis)| {
             let before = &calls[*at];
@@ -42,6 +42,17 @@ pub(super) fn failures(calls: &[NamedCall<'_>]) -> Vec<FailureAnalysis> {
         }
     }
     found.into_iter().map(|(_, failure)| failure).collect()
+}
+
+/// Tells whether a failure ended with this success: the same was done again. A command that said nothing of what it is
+/// about may need to be told, such as `git push` the branch. A check without words is about everything, and so only
+/// all of it ends its failure.
+fn resolves(success: &NamedCall<'_>, failed: &NamedCall<'_>) -> bool {
+    let is_told_now = || {
+        let are_commands = success.is_command() && failed.is_command();
+        are_commands && success.name == failed.name && failed.chosen().is_empty() && !is_check(failed)
+    };
+    success.repeats(failed) || is_told_now()
 }
 
 /// Says what was changed from a failure to the success that ended it, which is the last call. None where nothing was
