@@ -93,6 +93,9 @@ impl MemoriesHandle {
     ) -> Result<(), Error> {
         let (memories, notes) = memories_of(lessons, origin, &PromptMemories::default(), |n| job.memory_id(n));
         let confirms = origin.confirms();
+        // Where nobody says of what session something was learned, each job is a source of its own.
+        let own_source = origin.source_session.is_none().then(|| job.id.to_string());
+        let source = job.source.clone().or(own_source);
         let try_to_store = async |tries| {
             let (mut prepared, mut revisions) = self
                 .prepare(memories.clone(), LessonBatch::default().on_last_try(is_last(tries)), deadline.halfway())
@@ -104,7 +107,7 @@ impl MemoriesHandle {
             let pending = PendingIds::of(&prepared);
             let job = done(pending.learned.clone(), notes.clone());
             let mut batch = vec![Record::Job(job.clone())];
-            let records = prepared.into_iter().filter_map(|prepared| prepared.into_record_of(job.source.as_deref()));
+            let records = prepared.into_iter().filter_map(|prepared| prepared.into_record_of(source.as_deref()));
             batch.extend(records.map(|record| match record {
                 Record::Memory { memory, passages, confirm } => {
                     Record::Memory { memory, passages, confirm: confirm.filter(|_| confirms) }

@@ -25,6 +25,8 @@ use reasoning_bank_domain::prompt::Purpose;
 
 use crate::support::*;
 
+mod sources;
+
 const LESSONS: &str = r#"{"learnings": [{"title": "Pin the toolchain before bisecting",
     "description": "When a regression appears between two releases.",
     "content": "Fix the compiler version first, so that the bisection sees one change at a time.",
@@ -132,22 +134,6 @@ async fn a_job_names_the_memory_that_its_lesson_confirmed() {
     while !is_right().await {
         assert!(events.wait_for(|_| true, soon()).await.is_some(), "{:?}", job(&handle, id).await);
     }
-    system.stop(Duration::from_secs(1)).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_client_that_names_several_sessions_is_one_source_of_evidence() {
-    let system = Bank::default().open(distilling(|| Ok(LESSONS.into())), 100_000).await;
-    let handle = system.handle();
-    let first = queued(&handle, session("search")).await;
-    let id = in_state(&handle, first, JobState::Done).await.result.unwrap().learned[0].id;
-    for name in ["orders", "carts", "bills"] {
-        let (source, work) = (Some("process 7".to_owned()), session(name));
-        let queued = handle.distiller.queue_from(source, work, &project(), soon()).await.unwrap();
-        in_state(&handle, queued.job_id, JobState::Done).await;
-    }
-    let row = handle.store.get(vec![id], soon()).await.unwrap().remove(0);
-    assert_eq!(row.evidence.count(SignalKind::Confirmed), 1);
     system.stop(Duration::from_secs(1)).await;
 }
 
