@@ -15,7 +15,7 @@ use crate::learning::capture::sentences;
 use crate::learning::transcript::{FenceLine, Fences};
 use crate::memory::ids::{ContextId, MemoryId};
 use crate::memory::observation::Feedback;
-use crate::memory::pattern::{FeatureValue, PatternStage};
+use crate::memory::pattern::{FeatureValue, PatternStage, add_features};
 use crate::memory::signature::mentioned;
 use crate::memory::trace::{EpisodeMetadata, Execution, OutcomeParts, Reflection};
 use crate::memory::{
@@ -191,9 +191,7 @@ pub fn episode_to_learn(
         let metadata = &mut episode.metadata;
         metadata.domain = metadata.domain.take().or_else(|| context.domain.clone());
         metadata.task_type = metadata.task_type.take().or_else(|| context.task_type.clone());
-        for (name, value) in &context.features {
-            metadata.features.entry(name.clone()).or_insert_with(|| value.clone());
-        }
+        add_features(&mut metadata.features, &context.features);
         let applied = &mut metadata.strategies_applied;
         let new: Vec<MemoryId> = context.patterns.iter().copied().filter(|id| !applied.contains(id)).collect();
         applied.extend(new);
@@ -331,6 +329,25 @@ mod tests {
         assert_eq!(told.metadata.strategies_applied, [id(2), id(1)]);
         assert_eq!(told.reflection.insights, ["One", "Two", "Three"]);
         assert_eq!(episode_to_learn(None, None, EpisodeStatus::Success, vec![]), None);
+    }
+
+    #[test]
+    fn what_a_context_knows_is_added_as_far_as_it_fits() {
+        let features = (0..50).map(|n| (format!("feature {n:02}"), FeatureValue::Truth(true))).collect();
+        let known = TaskFeatures { language: Some("rust".into()), context: features, ..TaskFeatures::default() };
+        let context = context().with_features(&known);
+        assert_eq!(context.features.len(), 51);
+        let mut told = NewEpisode::new("Fix the pager", EpisodeStatus::Success);
+        let (branch, no) = (FeatureValue::from("main"), FeatureValue::Truth(false));
+        told.metadata.features = [("branch".into(), branch.clone()), ("feature 00".into(), no.clone())].into();
+        let episode = episode_to_learn(Some(&context), Some(told), EpisodeStatus::Success, vec![]).unwrap();
+        let kept = &episode.metadata.features;
+        assert_eq!((kept.len(), &kept["branch"], &kept["feature 00"]), (50, &branch, &no));
+        assert_eq!(episode.check_counts(), Ok(()));
+
+        let long = ShownContext { features: [("log".into(), FeatureValue::Text("x".repeat(2_001)))].into(), ..context };
+        let episode = episode_to_learn(Some(&long), None, EpisodeStatus::Success, vec![]).unwrap();
+        assert!(episode.metadata.features.is_empty());
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub use checks::{
     CONDITIONS_MAX, FEATURE_MAX_CHARS, FEATURE_TEXTS_MAX, IDS_MAX, LABELS_MAX, PHRASE_MAX_CHARS, PHRASES_MAX,
     REGEX_MAX_CHARS, STEPS_MAX, TEXT_MAX_CHARS,
 };
-pub(crate) use checks::{check_features, compiled};
+pub(crate) use checks::{add_features, check_features, compiled};
 pub use condition::{ConditionOp, FeatureValue, PatternCondition};
 pub use content::{PatternAction, PatternCategory, PatternContent, PatternStep};
 pub use stage::{PatternLifecycle, PatternStage, PatternStatistics, PatternValidation};

@@ -13,7 +13,9 @@ use crate::memory::pattern::{
     PatternGuidance, PatternPart, PatternRelationships, check_features,
 };
 use crate::memory::workspace::ROOT_MAX_BYTES;
-use crate::memory::{CONTENT_MAX_CHARS, DESCRIPTION_MAX_CHARS, FieldProblem, LABEL_MAX_CHARS, TITLE_MAX_CHARS};
+use crate::memory::{
+    CONTENT_MAX_CHARS, DESCRIPTION_MAX_CHARS, FieldProblem, LABEL_MAX_CHARS, TITLE_MAX_CHARS, check_length,
+};
 
 /// The most tools of a task.
 const TOOLS_MAX: usize = FEATURE_TEXTS_MAX;
@@ -108,8 +110,16 @@ impl FeaturesInput {
     /// Returns the features.
     ///
     /// # Errors
-    /// A context with too many features or too long ones.
+    /// A label that is too long, or a context with too many features or too long ones.
     pub fn features(self) -> Result<TaskFeatures, FieldProblem> {
+        for (field, label) in [
+            ("domain", &self.domain),
+            ("task_type", &self.task_type),
+            ("language", &self.language),
+            ("framework", &self.framework),
+        ] {
+            check_length(field, label.as_deref().unwrap_or_default(), LABEL_MAX_CHARS)?;
+        }
         check_features("context", &self.context)?;
         let full = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         Ok(TaskFeatures {
@@ -169,5 +179,15 @@ mod tests {
     fn the_tools_of_a_task_have_the_names_that_episodes_give_them() {
         let known = FeaturesInput { tools: vec![OF_CLIENT.into(), "Edit".into()], ..FeaturesInput::default() };
         assert_eq!(known.features().unwrap().tools, [OF_EPISODES, "Edit"]);
+    }
+
+    #[test]
+    fn a_label_of_a_task_that_is_too_long_is_refused_by_name() {
+        let long = || Some("x".repeat(LABEL_MAX_CHARS + 1));
+        let of = |input: FeaturesInput| input.features().unwrap_err().field;
+        assert_eq!(of(FeaturesInput { domain: long(), ..FeaturesInput::default() }), "domain");
+        assert_eq!(of(FeaturesInput { task_type: long(), ..FeaturesInput::default() }), "task_type");
+        assert_eq!(of(FeaturesInput { language: long(), ..FeaturesInput::default() }), "language");
+        assert_eq!(of(FeaturesInput { framework: long(), ..FeaturesInput::default() }), "framework");
     }
 }

@@ -37,17 +37,29 @@ pub(crate) fn check_features(
     features: &BTreeMap<String, FeatureValue>,
 ) -> Result<(), FieldProblem> {
     check_count(field, features.len(), "features", FEATURES_MAX)?;
-    features.iter().try_for_each(|(name, value)| {
-        check_length(field, name, LABEL_MAX_CHARS)?;
-        match value {
-            FeatureValue::Text(text) => check_length(field, text, FEATURE_MAX_CHARS),
-            FeatureValue::Texts(texts) => {
-                check_count(field, texts.len(), "texts", FEATURE_TEXTS_MAX)?;
-                texts.iter().try_for_each(|text| check_length(field, text, FEATURE_MAX_CHARS))
-            }
-            FeatureValue::Truth(_) | FeatureValue::Number(_) => Ok(()),
+    features.iter().try_for_each(|(name, value)| check_feature(field, name, value))
+}
+
+fn check_feature(field: &'static str, name: &str, value: &FeatureValue) -> Result<(), FieldProblem> {
+    check_length(field, name, LABEL_MAX_CHARS)?;
+    match value {
+        FeatureValue::Text(text) => check_length(field, text, FEATURE_MAX_CHARS),
+        FeatureValue::Texts(texts) => {
+            check_count(field, texts.len(), "texts", FEATURE_TEXTS_MAX)?;
+            texts.iter().try_for_each(|text| check_length(field, text, FEATURE_MAX_CHARS))
         }
-    })
+        FeatureValue::Truth(_) | FeatureValue::Number(_) => Ok(()),
+    }
+}
+
+/// Adds those of more features that the caller did not name, as far as they fit. Nobody is refused for what was added.
+pub(crate) fn add_features(features: &mut BTreeMap<String, FeatureValue>, more: &BTreeMap<String, FeatureValue>) {
+    for (name, value) in more {
+        let fits = features.len() < FEATURES_MAX && check_feature("features", name, value).is_ok();
+        if fits && !features.contains_key(name) {
+            features.insert(name.clone(), value.clone());
+        }
+    }
 }
 
 impl PatternPart {
