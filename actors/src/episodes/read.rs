@@ -98,16 +98,10 @@ impl EpisodesHandle {
             Shown::Deleted => vec![Visibility::Deleted],
         };
         let EpisodeListRequest { domain, task_type, status, limit, after, .. } = request;
-        if let Some(after) = after
-            && self.store.episode(after, Some(workspace.clone()), deadline).await?.is_none()
-        {
-            // Nothing is known of the place of an episode that is gone, and no page may pass for the last one.
-            return Err(Error::NotFound(format!("episode {after} here; list again without `after`")));
-        }
         let filter = EpisodeFilter { visible, domain, task_type, status, ..self.filter(workspace) };
         let (rules, now) = (self.rules, filter.now);
         // One episode more than the page has is read, to know whether there is another page.
-        let mut rows = self.store.episodes(filter, after, limit + 1, deadline).await?;
+        let mut rows = self.store.page_of_episodes("episode", filter, after, limit + 1, deadline).await?;
         let is_more = rows.len() > limit;
         rows.truncate(limit);
         let next = rows.last().filter(|_| is_more).map(|row| row.trace.trace_id);

@@ -92,7 +92,7 @@ impl MemoriesHandle {
         check_range("limit", limit, 1..=MAX_LISTED)?;
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let filter = EpisodeFilter::of_any_age(workspace.id, self.clock.now());
-        let mut rows = self.store.episodes(filter, after, limit + 1, deadline).await?;
+        let mut rows = self.store.page_of_episodes("trace", filter, after, limit + 1, deadline).await?;
         let next = cut_to(limit, &mut rows).map(|last| last.trace.trace_id);
         Ok(Traces { traces: rows.iter().map(|row| TraceSummary::of(&row.trace)).collect(), next })
     }

@@ -1,6 +1,7 @@
 //! Reading many episodes, some at a time.
 
 use reasoning_bank_domain::episode::EpisodeFilter;
+use reasoning_bank_domain::memory::ids::TraceId;
 
 use super::StoreHandle;
 use crate::error::Error;
@@ -11,6 +12,31 @@ use crate::runtime::Deadline;
 const PAGE: usize = 500;
 
 impl StoreHandle {
+    /// Reads a page of the episodes that the filter lets through, the newest first: those behind `after`, which the
+    /// caller knows as a `what`.
+    ///
+    /// # Errors
+    /// `NotFound` where `after` is gone. Nothing is known of its place then, and no page may pass for the last one. The
+    /// errors of the store.
+    pub(crate) async fn page_of_episodes(
+        &self,
+        what: &'static str,
+        filter: EpisodeFilter,
+        after: Option<TraceId>,
+        limit: usize,
+        deadline: Deadline,
+    ) -> Result<Vec<EpisodeRow>, Error> {
+        let workspace = filter.workspace.clone();
+        let rows = self.episodes(filter, after, limit, deadline).await?;
+        // The page comes first, because `after` may be purged between the two.
+        if let (Some(after), true) = (after, rows.is_empty())
+            && self.episode(after, workspace, deadline).await?.is_none()
+        {
+            return Err(Error::NotFound(format!("{what} {after} here; list again without `after`")));
+        }
+        Ok(rows)
+    }
+
     /// Reads the episodes that the filter lets through, the newest first, until there are at least `most` or no more,
     /// and hands them over some at a time.
     ///

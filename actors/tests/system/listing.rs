@@ -1,11 +1,15 @@
 //! Tests of lists of memories and traces, page by page.
 
+use std::sync::{Arc, Mutex};
+
+use reasoning_bank_actors::episodes::EpisodeListRequest;
 use reasoning_bank_actors::memories::{ListRequest, RecordRequest, UpdateRequest};
 use reasoning_bank_actors::ports::{Conditions, MemoryStore, Record};
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::{Changes, Memory, Status};
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::retrieval::conditions::TimeRange;
+use uuid::Uuid;
 
 use crate::support::*;
 
@@ -82,7 +86,7 @@ async fn on_a_page_the_time_decides_whatever_the_ids_are() {
     let mut expected = vec![recorded];
     for (id, days) in [(u128::MAX, 2), (1, 1)] {
         let created_at = template.created_at - jiff::SignedDuration::from_hours(24 * days);
-        let memory = Memory { id: uuid::Uuid::from_u128(id).into(), created_at, ..template.clone() };
+        let memory = Memory { id: Uuid::from_u128(id).into(), created_at, ..template.clone() };
         expected.insert(1, memory.id);
         let record = Record::Memory { memory, passages: Vec::new(), confirm: None };
         world.store.commit(vec![record], soon()).await.unwrap();
@@ -142,5 +146,34 @@ async fn traces_are_read_by_their_workspace_alone() {
     assert_eq!(memories.trace(solved[0], &project(), soon()).await.unwrap().task, "third task");
     assert_eq!(memories.trace(solved[0], &elsewhere(), soon()).await.unwrap_err().code(), Code::NotFound);
     assert!(memories.traces(&elsewhere(), 2, None, soon()).await.unwrap().traces.is_empty());
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn behind_what_was_purged_meanwhile_no_page_passes_for_the_last_one() {
+    let world = world(good_model()).await;
+    for text in ["first task", "second task"] {
+        world.handle.agents.solve(task(text, 1), project(), call()).await.unwrap();
+    }
+    let (memories, episodes) = (&world.handle.memories, &world.handle.episodes);
+    let last = memories.traces(&project(), 2, None, soon()).await.unwrap().traces[1].trace_id;
+    let (asked, reads) = (EpisodeListRequest::new(project(), 2), Arc::new(Mutex::new(Vec::new())));
+    let noted = Arc::clone(&reads);
+    world.store.before_each(move |read| {
+        noted.lock().unwrap().push(read);
+        Ok(())
+    });
+    let behind = |after| EpisodeListRequest { after: Some(after), ..asked.clone() };
+    assert_eq!(memories.traces(&project(), 2, Some(last), soon()).await.unwrap().traces, []);
+    assert_eq!(episodes.list(behind(last), soon()).await.unwrap().episodes, []);
+    let of_episodes = |read: &&'static str| read.starts_with("episode");
+    let order: Vec<&str> = reads.lock().unwrap().iter().copied().filter(of_episodes).collect();
+    assert_eq!(order, ["episodes", "episode", "episodes", "episode"], "what is gone after the page is noticed");
+
+    let gone = TraceId::from(Uuid::from_u128(9));
+    let traces = memories.traces(&project(), 2, Some(gone), soon()).await.unwrap_err();
+    assert_eq!(traces.to_string(), format!("there is no trace {gone} here; list again without `after`"));
+    let episodes = episodes.list(behind(gone), soon()).await.unwrap_err();
+    assert_eq!((traces.code(), episodes.code()), (Code::NotFound, Code::NotFound));
     world.stop().await;
 }
