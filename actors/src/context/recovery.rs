@@ -85,6 +85,7 @@ impl ContextHandle {
         answer.took_ms = begun.elapsed().as_millis() as u64;
         Ok(answer)
     }
+
     /// Finds what ended the very failure that was printed, as far as that is known. The signature and the words of the
     /// failure decide, so this waits for no vector.
     pub async fn known_resolutions(

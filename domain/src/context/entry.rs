@@ -204,6 +204,7 @@ mod tests {
         insta::assert_snapshot!(recalled_notes(&whole));
         insta::assert_snapshot!(brief);
     }
+
     #[test]
     fn an_earlier_task_tells_its_failure_what_resolved_it_and_its_outcome() {
         let mut found = similar(1, 0.8);

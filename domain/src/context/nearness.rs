@@ -99,6 +99,7 @@ mod tests {
         assert!(is_about_error(&pattern.part, &features(None, Some("keyerror|sessions"))));
         assert!(!is_about_error(&suggested(2).part, &features(None, Some("keyerror|"))), "it names no error");
     }
+
     #[test]
     fn a_pattern_is_not_for_a_task_whose_words_name_what_it_excludes() {
         let mut part = suggested(1).part;

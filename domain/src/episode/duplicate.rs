@@ -126,6 +126,7 @@ mod tests {
         let bare = Trace { episode: None, ..reported() };
         assert!(not_taken(&bare, &told(&["b.log"], &[])).unwrap().to_string().contains("new: 1 artefact;"));
     }
+
     #[test]
     fn a_failure_that_is_new_is_not_taken() {
         let mut told = NewEpisode::new("Fix the pager", EpisodeStatus::Success);

@@ -334,6 +334,7 @@ mod tests {
             Some(PatternValidation { at: now(), successes: 2, applications: 3, accepted_because: None });
         assert_eq!(numbers(&part), ((2, 1), 3, Some(2.0 / 3.0), 4), "they validated this version");
     }
+
     #[test]
     fn an_episode_that_is_gone_counts_as_it_ended_and_is_not_named() {
         let part = tool_pattern(&["rg"]);

@@ -205,6 +205,7 @@ mod tests {
         let called = told(&["rg", "sed"], &["sed", "rg"]);
         assert_eq!((called.steps.as_slice(), called.tools_without_order.len()), (&["sed".into(), "rg".into()][..], 0));
     }
+
     #[test]
     fn a_failure_came_at_each_step_that_printed_an_error_of_its_kind() {
         let call = |output: &str| TraceEntry {
