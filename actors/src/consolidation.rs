@@ -81,8 +81,8 @@ impl ConsolidationHandle {
     /// Runs all stages over a workspace.
     ///
     /// # Errors
-    /// `ConsolidationRunning` where another process of the bank runs, and the errors of the store. What the stages before
-    /// did is done then, and can be undone.
+    /// `ConsolidationRunning` where another process of the bank runs, and the errors of the store. What the stages
+    /// before did is done then, and can be undone.
     pub async fn run(&self, request: RunRequest, deadline: Deadline) -> Result<ConsolidationRun, Error> {
         let begun = self.workspaces.resolve(&request.workspace, deadline).await?;
         let workspace = &begun.workspace;

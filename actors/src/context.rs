@@ -64,8 +64,8 @@ pub struct ContextRequest {
     /// The task gets its vector within this time, or is searched by its words alone, which the answer says. None: the
     /// first half of the caller's time.
     pub embedding_timeout: Option<Duration>,
-    /// The work tree of the caller, in which an adopted folder of the memory bank is looked for. None stands for the root
-    /// of the workspace.
+    /// The work tree of the caller, in which an adopted folder of the memory bank is looked for. None stands for the
+    /// root of the workspace.
     pub work_tree: Option<PathBuf>,
 }
 

@@ -79,7 +79,8 @@ impl WorkingHandle {
             .behind(&self.gate)
     }
 
-    /// Checks the first operation of a task that is to begin, scrubbed of secrets, so that no task is begun for nothing.
+    /// Checks the first operation of a task that is to begin, scrubbed of secrets, so that no task is begun for
+    /// nothing.
     pub fn checked(&self, mut first: Operation) -> Result<Operation, Error> {
         first.scrub();
         WorkingMemory::check_new(&first, self.clock.now())?;

@@ -218,8 +218,8 @@ impl EpisodesHandle {
     }
 
     /// Finds the failures that are like the one that was met: those with an equal signature first, then the same error
-    /// in another domain, then what means something alike. Among equals those that were resolved come first. Episodes in
-    /// which nothing failed are left out.
+    /// in another domain, then what means something alike. Among equals those that were resolved come first. Episodes
+    /// in which nothing failed are left out.
     async fn by_failure(
         &self,
         filter: EpisodeFilter,

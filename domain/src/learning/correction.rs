@@ -1,5 +1,5 @@
-//! Corrections: whether what somebody says later takes back an answer, because it did not work or was wrong. That is the
-//! answer before it, those that were gone along with on the way, or the one before where only that one is named.
+//! Corrections: whether what somebody says later takes back an answer, because it did not work or was wrong. That is
+//! the answer before it, those that were gone along with on the way, or the one before where only that one is named.
 //! The first sentences decide. A question, a condition and a request for something else take nothing back. What surely
 //! speaks of the answer ("that did not work") takes it back in each of them. What may speak of something else ("the
 //! same error") does so until the message turns to something else, or behind a word such as "but". Praise behind an

@@ -95,8 +95,8 @@ pub fn episode_of(
 }
 
 /// Returns the next revision of a stored episode, where the same request is told with more work than there was: its
-/// transcript went on since it was learned. A verdict that was reported meanwhile stays, and so does an outcome that was
-/// told for the session, where no check decides another one.
+/// transcript went on since it was learned. A verdict that was reported meanwhile stays, and so does an outcome that
+/// was told for the session, where no check decides another one.
 pub fn grown(stored: &Trace, told: &Trace) -> Option<Trace> {
     if stored.trace_id != told.trace_id || amount(told) <= amount(stored) {
         return None;
@@ -114,8 +114,8 @@ pub fn grown(stored: &Trace, told: &Trace) -> Option<Trace> {
     })
 }
 
-/// Returns those of the stored episodes that a transcript tells, in its order, of which it may tell more than is stored:
-/// the last one of each session, because the requests before it were over when it began.
+/// Returns those of the stored episodes that a transcript tells, in its order, of which it may tell more than is
+/// stored: the last one of each session, because the requests before it were over when it began.
 pub fn may_have_grown(known: &[Trace]) -> Vec<&Trace> {
     let mut seen = HashSet::new();
     known.iter().rev().filter(|episode| seen.insert(episode.session())).collect()

@@ -289,8 +289,8 @@ impl Memory {
         self.duplicate_key_with([layout.as_deref(), domain.as_deref()])
     }
 
-    /// Returns the [`Self::duplicate_key`] under which a version stored the memory for which domains and indentation did
-    /// not count. Memories that differ in these have it in common.
+    /// Returns the [`Self::duplicate_key`] under which a version stored the memory for which domains and indentation
+    /// did not count. Memories that differ in these have it in common.
     pub fn former_duplicate_key(&self) -> String {
         self.duplicate_key_with([None, None])
     }

@@ -120,15 +120,16 @@ impl Memory {
         (self.newer() == Some(newer)).then(|| self.clone().back_in_search())
     }
 
-    /// Returns the memory as it is when the one that it was reinstated without does not come back. None where it was not
-    /// reinstated without `newer`.
+    /// Returns the memory as it is when the one that it was reinstated without does not come back. None where it was
+    /// not reinstated without `newer`.
     fn without_return_of(&self, newer: MemoryId) -> Option<Self> {
         let mut older = self.clone();
         older.succession.reinstated_without = self.succession.reinstated_without.filter(|former| *former != newer);
         (older != *self).then_some(older)
     }
 
-    /// Returns the older memory of a pair whose newer one came back into search: superseded or linked, as it was before.
+    /// Returns the older memory of a pair whose newer one came back into search: superseded or linked, as it was
+    /// before.
     fn outdated_again(&self, newer: &Self) -> Option<Self> {
         if self.succession.reinstated_without == Some(newer.id) {
             return self.superseded(newer.id);

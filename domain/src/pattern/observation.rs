@@ -26,7 +26,8 @@ pub fn is_followed(part: &PatternPart, episode: &EpisodeFacts) -> bool {
     followed(part, episode).is_some()
 }
 
-/// Tells whether nobody knows if an episode did what a pattern says: it names the tools of a sequence and tells no calls.
+/// Tells whether nobody knows if an episode did what a pattern says: it names the tools of a sequence and tells no
+/// calls.
 pub fn is_unclear(part: &PatternPart, episode: &EpisodeFacts) -> bool {
     part.category == PatternCategory::Sequence && episode.steps.is_empty() && used_all(part, episode)
 }

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 
-/// Makes a pattern of words that stand on their own, of words of languages without spaces, and of phrases with bounds of
-/// their own.
+/// Makes a pattern of words that stand on their own, of words of languages without spaces, and of phrases with bounds
+/// of their own.
 fn pattern(words: &[&str], unspaced: &[&str], anywhere: &[&str]) -> Regex {
     let words = format!(r"\b(?:{})\b", words.join("|"));
     let all: Vec<&str> =

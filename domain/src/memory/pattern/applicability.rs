@@ -48,7 +48,8 @@ impl ComplexityRange {
 }
 
 impl Applicability {
-    /// Tells whether nothing is demanded of a task: then the pattern applies to any, and says of none that it is about it.
+    /// Tells whether nothing is demanded of a task: then the pattern applies to any, and says of none that it is about
+    /// it.
     pub fn demands_nothing(&self) -> bool {
         let lists = [&self.problem_types, &self.domains, &self.required_capabilities];
         lists.into_iter().all(Vec::is_empty) && self.complexity.is_any() && self.context_conditions.is_empty()

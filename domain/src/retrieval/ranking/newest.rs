@@ -77,8 +77,8 @@ impl Ranking {
 }
 
 impl Ranking {
-    /// Finds the newer memories that are linked to one of the answer and are not in it, because of what the caller asked
-    /// for, or because they are too unlike it.
+    /// Finds the newer memories that are linked to one of the answer and are not in it, because of what the caller
+    /// asked for, or because they are too unlike it.
     pub fn newer_outside<'a>(&self, body: impl Fn(MemoryId) -> Option<&'a Memory>) -> Vec<MemoryId> {
         self.kept()
             .filter(|entry| is_unmarked(entry))
