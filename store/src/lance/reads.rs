@@ -41,11 +41,7 @@ impl LanceStore {
         read: impl AsyncFn(&SharedStore, &Tables) -> Result<T, StoreError>,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let shared = self.for_reading();
-        before_deadline(deadline, async move {
-            let read = view::whole(&shared, read).await;
-            check_embedder(&shared.layout, &shared.fingerprint)?;
-            read
-        })
+        before_deadline(deadline, async move { with_own_vectors(&shared, view::whole(&shared, read)).await })
     }
 
     /// Does a read of one table at one look, for which vectors do not matter.
@@ -59,6 +55,16 @@ impl LanceStore {
     }
 }
 
+/// Does a read, and fails where the directory has come to belong to another embedder meanwhile.
+async fn with_own_vectors<T>(
+    shared: &SharedStore,
+    read: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let read = read.await;
+    check_embedder(&shared.layout, &shared.fingerprint)?;
+    read
+}
+
 /// Names the embedder of the directory in these memories: vectors may have been made again since their memory was
 /// written.
 fn name_embedder(shared: &SharedStore, mut rows: Vec<MemoryRow>) -> Vec<MemoryRow> {
@@ -69,7 +75,8 @@ fn name_embedder(shared: &SharedStore, mut rows: Vec<MemoryRow>) -> Vec<MemoryRo
 }
 
 /// Reads these memories, in the order of `ids`, and with `visible` those alone that may be shown: nothing is looked up
-/// of others, so that they take as long as unknown ids.
+/// of others, so that they take as long as unknown ids. Where memory does not have all, the tables answer alone, so that
+/// no two commits are mixed.
 async fn rows(
     shared: Arc<SharedStore>,
     ids: Vec<MemoryId>,
@@ -78,11 +85,8 @@ async fn rows(
     let mut found = resident::rows(&shared.resident, &ids, visible.as_ref()).await;
     if found.len() < ids.len() {
         let (ids, visible) = (ids.clone(), visible.clone());
-        let read = async move |shared: &SharedStore, tables: &Tables| {
-            let mut found = resident::rows(&shared.resident, &ids, visible.as_ref()).await;
-            let others: Vec<MemoryId> = ids.iter().copied().filter(|id| !found.contains_key(id)).collect();
-            found.extend(read::get(tables, &others, visible.as_ref()).await?);
-            Ok(found)
+        let read = async move |_: &SharedStore, tables: &Tables| {
+            Ok(read::get(tables, &ids, visible.as_ref()).await?.collect())
         };
         found = view::whole(&shared, read).await?;
     }
@@ -108,12 +112,8 @@ async fn workspaces(shared: &SharedStore, tables: &Tables) -> Result<Vec<Workspa
 impl StoreReads for LanceStore {
     fn candidates(&self, recall: Recall, deadline: Deadline) -> StoreFuture<'_, Candidates> {
         let shared = self.for_reading();
-        before_deadline(deadline, async move {
-            let found = search::candidates(&shared, recall).await;
-            check_embedder(&shared.layout, &shared.fingerprint)?;
-            found
-        })
-        .boxed()
+        before_deadline(deadline, async move { with_own_vectors(&shared, search::candidates(&shared, recall)).await })
+            .boxed()
     }
 
     fn get(&self, ids: Vec<MemoryId>, deadline: Deadline) -> StoreFuture<'_, Vec<MemoryRow>> {

@@ -272,14 +272,13 @@ async fn is_current(
     let (resident, cached) = (Arc::clone(resident), Arc::clone(cached));
     if deltas.rows() > ROWS_AT_ONCE {
         guard.mark();
-        threads::spawn_aside(add(resident, cached, snapshot, deltas, guard, updating));
+        threads::spawn_aside(add(cached, snapshot, deltas, guard, updating));
         return Ok(false);
     }
     let added_to = Arc::clone(&cached);
     // a task of its own: a search that is given up must not leave half of the rows added
     let adding = tokio::spawn(async move {
-        let added = add(Arc::clone(&resident), added_to, snapshot.clone(), deltas, guard, updating);
-        let Some(new) = added.await else { return false };
+        let Some(new) = add(added_to, snapshot.clone(), deltas, guard, updating).await else { return false };
         // the search goes on, and others wait until their owner indexes have the same rows
         tokio::spawn(add_to_others(resident, versions, snapshot, new, alone));
         true
@@ -326,7 +325,7 @@ async fn add_all(
 ) {
     match read_deltas(&resident, &versions).await {
         Ok(Some((snapshot, deltas))) => {
-            add(resident, cached, snapshot, deltas, guard, updating).await;
+            add(cached, snapshot, deltas, guard, updating).await;
         }
         Ok(None) => {}
         Err(error) => tracing::debug!(%error, "it is not known what came since memories were read into memory"),
@@ -335,14 +334,13 @@ async fn add_all(
 
 /// Reads what came and adds it to the owner index. Returns the rows where the owner index has them and is kept.
 async fn add(
-    resident: Arc<Resident>,
     cached: Arc<CachedIndex>,
     snapshot: Snapshot,
     deltas: Deltas,
     guard: BuildGuard,
     _updating: OwnedMutexGuard<()>,
 ) -> Option<Arc<NewRows>> {
-    match NewRows::read(&resident.recent, &snapshot, deltas).await.map(Arc::new) {
+    match NewRows::read(&guard.resident.recent, &snapshot, deltas).await.map(Arc::new) {
         Ok(new) => add_rows(&cached, &snapshot, &new, guard).await.then_some(new),
         Err(error) => {
             tracing::warn!(%error, "what came to memories that are searched in memory could not be read");

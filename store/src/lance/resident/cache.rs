@@ -274,7 +274,7 @@ impl CacheEntries {
 
 /// The work on an owner index. Where it does not end well, there is no owner index, and the next search begins anew.
 pub(super) struct BuildGuard {
-    resident: Arc<Resident>,
+    pub(super) resident: Arc<Resident>,
     owner: Owner,
     /// The number of erasures when the work began, which is before anything was read.
     erasures: u64,
