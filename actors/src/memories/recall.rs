@@ -244,10 +244,9 @@ impl MemoriesHandle {
         let mut outside = ranking.newer_outside(|id| bodies.get(&id));
         outside.retain(|id| !except.contains(id));
         if !outside.is_empty() {
-            let rows = self.store.get(outside, deadline).await?;
-            let newer = rows.into_iter().map(|row| row.memory);
-            let readable: Vec<Memory> = newer.filter(|newer| search.recall.visible.contains(newer)).collect();
-            ranking.mark_outdated(&readable, |id| bodies.get(&id));
+            let newer = self.store.readable(outside, search.recall.visible.clone(), deadline).await?;
+            let newer: Vec<Memory> = newer.into_iter().map(|row| row.memory).collect();
+            ranking.mark_outdated(&newer, |id| bodies.get(&id));
         }
         ranking.shorten(search.n, search.asked.signature.as_ref(), placement);
         ranking.fit(request.max_tokens, |id| bodies.get(&id));
