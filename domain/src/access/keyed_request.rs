@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::memory::ids::{KeyedRequestId, MemoryId, derived};
 use crate::memory::workspace::WorkspaceId;
 
-/// What a key belongs to: the owner who sends the write, the workspace, and the route. The same key names another write
+/// The scope of a key: the owner who sends the write, the workspace, and the route. The same key names another write
 /// where one of these differs.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyScope<'a> {

@@ -52,7 +52,7 @@ pub struct FoundForError {
     pub notes: Vec<Note>,
 }
 
-/// What is known to have ended the very failure that was printed.
+/// The patterns and the episodes by which the very failure that was printed is known to have ended.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct KnownResolutions {
     patterns: Vec<SuggestedPattern>,

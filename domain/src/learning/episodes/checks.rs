@@ -71,7 +71,7 @@ fn checks_targets(words: &[&str]) -> bool {
         || targets.any(|target| target.split(['-', '_', '.', ':', '/']).any(|part| TARGETS.contains(&part)))
 }
 
-/// What became of a check that failed.
+/// The fate of a check that failed.
 #[derive(PartialEq)]
 enum Later {
     /// It passed, or one that includes it did.

@@ -36,7 +36,7 @@ pub struct MemoryChange {
     pub after: Memory,
 }
 
-/// What becomes of a lesson.
+/// The place of a lesson in the bank.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LessonPlacement {
     /// It is a memory of its own.

@@ -25,7 +25,7 @@ pub(super) struct ClausePair<'a> {
     pub(super) names_older: bool,
 }
 
-/// What tells for or against an update. A number of words counts at most [`MOST_LEFT`].
+/// The features that tell for or against an update. A number of words counts at most [`MOST_LEFT`].
 pub(super) struct UpdateFeatures {
     /// Both sides have words that the other does not say.
     nouns_both: bool,
