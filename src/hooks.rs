@@ -28,7 +28,7 @@ pub(crate) use self::answers::warm_up;
 pub(crate) use self::cold::{ColdAnswer, answer_cold};
 pub(crate) use self::failures::{HookFailure, HookProblem, last_failure, note_failure};
 pub(crate) use self::question::{HookQuestion, SpoolEntry};
-pub(crate) use self::socket::{HookReply, ask, is_served, may_start_server};
+pub(crate) use self::socket::{AskedServer, ServedAnswer, ask, is_served, may_start_server};
 pub(crate) use self::spool::leave;
 use crate::project::Identity;
 use crate::recall_log::RecallLog;

@@ -25,8 +25,8 @@ use super::output;
 use super::session::{end_of_process, one_thread, request_deadline, with_answering_bank};
 use super::{hook_server, recall_log, redact_as_set};
 use crate::hooks::{
-    ColdAnswer, HookFailure, HookProblem, HookQuestion, HookReply, SpoolEntry, answer_cold, answer_hooks_while_asked,
-    ask, is_served, leave, may_start_server, note_failure, warm_up,
+    AskedServer, ColdAnswer, HookFailure, HookProblem, HookQuestion, ServedAnswer, SpoolEntry, answer_cold,
+    answer_hooks_while_asked, ask, is_served, leave, may_start_server, note_failure, warm_up,
 };
 use crate::project;
 use crate::recall_log::UnwrittenRecalls;
@@ -60,8 +60,8 @@ pub(super) fn run(args: &HookArgs, flags: Flags) {
         let _ = sender.send(answer(&client, &event, flags, &found));
     });
     match answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
-        Ok(Some(HookOutput { document, noted })) => match output::line(&document) {
-            Ok(()) => noted.iter().for_each(UnwrittenRecalls::write),
+        Ok(Some(HookOutput { document, counting })) => match output::line(&document) {
+            Ok(()) => counting.note_printed(),
             Err(_) => findings.went_wrong(HookProblem::NotPrinted),
         },
         Ok(None) => {}
@@ -179,10 +179,25 @@ fn leaves(client: AgentClient, event: &str) -> bool {
     client.hook_moment(event).is_some_and(HookMoment::leaves)
 }
 
-/// The document that a hook prints, and what it notes once it has.
+/// The document that a hook prints.
 struct HookOutput {
     document: String,
-    noted: Option<UnwrittenRecalls>,
+    counting: Counting,
+}
+
+/// The one that counts the memories in a document as shown.
+enum Counting {
+    Server(AskedServer),
+    Hook(Option<UnwrittenRecalls>),
+}
+
+impl Counting {
+    fn note_printed(self) {
+        match self {
+            Counting::Server(asked) => asked.note_printed(),
+            Counting::Hook(noted) => noted.iter().for_each(UnwrittenRecalls::write),
+        }
+    }
 }
 
 fn answer(client: &str, name: &str, flags: Flags, findings: &Findings) -> Option<HookOutput> {
@@ -241,8 +256,8 @@ fn answer(client: &str, name: &str, flags: Flags, findings: &Findings) -> Option
         }
         return None;
     }
-    let (text, noted) = match runtime.block_on(ask(&data_dir, &question)) {
-        Some(HookReply { text }) => (text?, None),
+    let (text, counting) = match runtime.block_on(ask(&data_dir, &question)) {
+        Some(ServedAnswer { text, asked }) => (text?, Counting::Server(asked)),
         // Only a server knows which warnings a session was shown.
         None if matches!(question.call.event, HookEvent::ToolSucceeded { .. }) => return None,
         None => {
@@ -250,10 +265,10 @@ fn answer(client: &str, name: &str, flags: Flags, findings: &Findings) -> Option
             let loaded = settings_unserved(data_dir)?;
             let answered = runtime.block_on(answer_cold(question.clone(), &loaded, LIMIT));
             let ColdAnswer { text, noted } = answered.map_err(|problem| findings.went_wrong(problem)).ok()??;
-            (text, noted)
+            (text, Counting::Hook(noted))
         }
     };
-    Some(HookOutput { document: question.call.answer(&text).to_string(), noted })
+    Some(HookOutput { document: question.call.answer(&text).to_string(), counting })
 }
 
 /// Returns the directory that the session was begun in, where the client names it.

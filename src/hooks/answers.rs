@@ -94,8 +94,8 @@ pub(super) struct HookAnswer {
     pub(super) shown: Option<ToldMemories>,
 }
 
-/// Memories that a session is about to be shown. They are noted once that is done: a hook whose time is up shows
-/// nothing.
+/// Memories that a session is about to be shown. They count as shown once the hook has printed them: one whose time is
+/// up shows nothing.
 pub(super) struct ToldMemories {
     ids: Vec<MemoryId>,
     workspace: WorkspaceRef,
@@ -135,16 +135,26 @@ impl HookAnswers {
         answer
     }
 
-    /// Notes what a session was shown.
+    /// Notes what a session is about to be shown, so that the next event does not bring it again.
+    pub(super) fn note_in_session(&self, shown: &ToldMemories) {
+        let ids = shown.ids.iter().copied();
+        match &shown.command {
+            Some(command) => self.sessions().note_failed(&shown.session, command, ids.collect()),
+            None => self.sessions().note(&shown.session, ids),
+        }
+    }
+
+    /// Notes that a session was not shown what it was about to be shown.
+    pub(super) fn take_back(&self, shown: &ToldMemories) {
+        self.sessions().take_back(&shown.session, &shown.ids, shown.command.as_deref());
+    }
+
+    /// Counts what a session was shown.
     pub(super) fn note(&self, shown: ToldMemories) {
-        let ToldMemories { ids, workspace, session, command, entry } = shown;
-        self.system.usage.shown(ids.iter().copied(), &workspace, &session);
+        let ToldMemories { ids, workspace, session, entry, .. } = shown;
+        self.system.usage.shown(ids, &workspace, &session);
         if let Some((log, entry)) = self.recalls.as_ref().zip(entry) {
             log.note(entry);
-        }
-        match command {
-            Some(command) => self.sessions().note_failed(&session, &command, ids),
-            None => self.sessions().note(&session, ids),
         }
     }
 

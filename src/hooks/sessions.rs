@@ -59,6 +59,13 @@ impl ShownSessions {
         }
     }
 
+    /// Notes that a session was not shown these memories after all.
+    pub(super) fn take_back(&mut self, session: &str, memories: &[MemoryId], command: Option<&str>) {
+        let Some((_, shown)) = self.0.iter_mut().find(|(known, _)| known == session) else { return };
+        shown.memories.retain(|memory| !memories.contains(memory));
+        shown.failed.retain(|(known, _)| Some(known.as_str()) != command);
+    }
+
     /// Takes the warnings that a session was shown when a command failed that has succeeded now. They are not given
     /// again before it fails again.
     pub(super) fn take_succeeded(&mut self, session: &str, command: &str) -> Vec<MemoryId> {
@@ -99,5 +106,17 @@ mod tests {
         (0..=COMMANDS).for_each(|number| sessions.note_failed("one", &number.to_string(), vec![memory]));
         assert_eq!(sessions.take_succeeded("one", "0"), []);
         assert_eq!(sessions.take_succeeded("one", "1"), [memory]);
+    }
+
+    #[test]
+    fn what_is_taken_back_was_not_shown() {
+        let mut sessions = ShownSessions::default();
+        let [before, late] = [(); 2].map(|()| MemoryId::from(uuid::Uuid::now_v7()));
+        sessions.note("one", [before]);
+        sessions.note_failed("one", "make", vec![late]);
+        sessions.take_back("one", &[late], Some("make"));
+        sessions.take_back("two", &[before], None);
+        assert!(sessions.has("one", before) && !sessions.has("one", late));
+        assert_eq!(sessions.take_succeeded("one", "make"), []);
     }
 }

@@ -25,7 +25,9 @@ use super::question::HookQuestion;
 
 /// A question or an answer is shorter than this.
 const LINE_BYTES: u64 = 256 << 10;
-/// A hook that has not asked and heard after this time does not listen any more.
+/// The byte by which a hook says that it has printed the answer.
+const PRINTED: u8 = b'\n';
+/// A hook that has not asked, or has not printed the answer, after this time does not listen any more.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(1);
 const AT_ONCE: usize = 32;
 /// A server for hooks is not started again before this time is over.
@@ -38,9 +40,9 @@ const OF_SESSION: &str = "reasoning-bank";
 
 /// The answer of a process that serves.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct HookReply {
+struct HookReply {
     /// The text for the agent; none where nothing is known.
-    pub(crate) text: Option<String>,
+    text: Option<String>,
 }
 
 /// The socket file of this process, removed with it.
@@ -100,7 +102,7 @@ async fn accept(listener: &UnixListener, own: u32, answers: Arc<HookAnswers>, as
             let answers = Arc::clone(&answers);
             tokio::spawn(async move {
                 let _place = place;
-                let _ = timeout(QUESTION_TIMEOUT, answer_one(stream, &answers)).await;
+                let _ = answer_one(stream, &answers).await;
             });
         }
     }
@@ -108,21 +110,49 @@ async fn accept(listener: &UnixListener, own: u32, answers: Arc<HookAnswers>, as
 
 async fn answer_one(stream: UnixStream, answers: &HookAnswers) -> io::Result<()> {
     let (read, mut write) = stream.into_split();
-    let mut line = String::new();
-    BufReader::new(read.take(LINE_BYTES)).read_line(&mut line).await?;
-    let HookAnswer { text, shown } = answers.answer(serde_json::from_str(&line)?).await;
+    let mut read = BufReader::new(read.take(LINE_BYTES));
+    let answer = timeout(QUESTION_TIMEOUT, async {
+        let mut line = String::new();
+        read.read_line(&mut line).await?;
+        io::Result::Ok(answers.answer(serde_json::from_str(&line)?).await)
+    });
+    let HookAnswer { text, shown } = answer.await??;
     let mut reply = serde_json::to_string(&HookReply { text })?;
     reply.push('\n');
-    // A hook whose time was up is gone, and this fails.
-    write.write_all(reply.as_bytes()).await?;
-    if let Some(shown) = shown {
-        answers.note(shown);
+    let Some(shown) = shown else { return write.write_all(reply.as_bytes()).await };
+    answers.note_in_session(&shown);
+    let printed = timeout(QUESTION_TIMEOUT, async {
+        write.write_all(reply.as_bytes()).await?;
+        read.read_u8().await
+    });
+    match printed.await {
+        Ok(Ok(PRINTED)) => answers.note(shown),
+        // The time of the hook was up before it could print the answer.
+        _ => answers.take_back(&shown),
     }
     Ok(())
 }
 
+/// The answer of a process that serves the bank.
+pub(crate) struct ServedAnswer {
+    /// None where nothing is known.
+    pub(crate) text: Option<String>,
+    pub(crate) asked: AskedServer,
+}
+
+/// The process that answered. It counts the memories in its answer as shown once it is told that they were printed.
+pub(crate) struct AskedServer(std::os::unix::net::UnixStream);
+
+impl AskedServer {
+    /// Tells the process that its answer was printed.
+    pub(crate) fn note_printed(mut self) {
+        // A process that has ended meanwhile counts nothing.
+        let _ = self.0.write_all(&[PRINTED]);
+    }
+}
+
 /// Asks the processes of this user that serve the bank, until one answers. None where nobody serves it.
-pub(crate) async fn ask(data_dir: &Path, question: &HookQuestion) -> Option<HookReply> {
+pub(crate) async fn ask(data_dir: &Path, question: &HookQuestion) -> Option<ServedAnswer> {
     for socket in sockets_of(data_dir) {
         if let Some(stream) = connect(&socket).await
             && let Ok(reply) = ask_one(stream, question).await
@@ -179,13 +209,14 @@ fn note_try(file: &Path) -> io::Result<bool> {
     Ok(!is_recent)
 }
 
-async fn ask_one(mut stream: UnixStream, question: &HookQuestion) -> io::Result<HookReply> {
+async fn ask_one(mut stream: UnixStream, question: &HookQuestion) -> io::Result<ServedAnswer> {
     let mut line = serde_json::to_string(question)?;
     line.push('\n');
     stream.write_all(line.as_bytes()).await?;
     let mut reply = String::new();
-    BufReader::new(stream.take(LINE_BYTES)).read_line(&mut reply).await?;
-    Ok(serde_json::from_str(&reply)?)
+    BufReader::new((&mut stream).take(LINE_BYTES)).read_line(&mut reply).await?;
+    let HookReply { text } = serde_json::from_str(&reply)?;
+    Ok(ServedAnswer { text, asked: AskedServer(stream.into_std()?) })
 }
 
 /// Returns the directory for a socket of this process, which is made where it is not there.

@@ -6,6 +6,10 @@ mod harmless;
 mod sockets;
 mod started;
 
+use std::fs::File;
+use std::io::Write;
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::mcp_process::McpProcess;
@@ -180,6 +184,27 @@ fn a_prompt_brings_what_it_is_about_once_a_session_and_is_in_the_recall_log() {
     assert_eq!(place.document(&["memory", "recalls"])["recalls"], json!([]));
     let left = std::fs::read_dir(place.path("data/recalls")).unwrap().count();
     assert_eq!(left, 0, "the log is erased with its workspace");
+}
+
+#[test]
+fn what_a_hook_could_not_print_was_not_shown() {
+    let place = Place::with_instant_model();
+    let server = warned(&place);
+    let about = "Why does the migration fail while the web server holds the schema lock?";
+    let prompt =
+        json!({ "hook_event_name": PROMPT, "session_id": "one", "cwd": place.path("project"), "prompt": about });
+    let data = place.path("data").display().to_string();
+    for _ in 0..5 {
+        let mut unheard = place.command(&["--data-dir", &data, "hook", "claude-code", PROMPT]);
+        unheard.stdout(File::options().write(true).open("/dev/full").unwrap()).stdin(Stdio::piped());
+        let mut unheard = unheard.spawn().unwrap();
+        unheard.stdin.take().unwrap().write_all(prompt.to_string().as_bytes()).unwrap();
+        assert!(unheard.wait().unwrap().success());
+    }
+    answered(&place, PROMPT, &prompt);
+    server.end();
+    let recalls = place.document(&["memory", "recalls"])["recalls"].as_array().unwrap().clone();
+    assert_eq!(recalls.len(), 1, "{recalls:?}");
 }
 
 #[test]
