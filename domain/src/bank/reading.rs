@@ -106,7 +106,7 @@ impl BankFileReading {
         scrubbed.as_ref().map_or_else(|| Arc::clone(self), Arc::clone)
     }
 
-    pub(super) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.text
     }
 
