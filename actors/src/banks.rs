@@ -153,8 +153,9 @@ pub struct BanksHandle {
     clock: Clock,
     settings: BankSettings,
     model: Option<Arc<dyn BankModel>>,
-    /// The number of the last notice that a session was told of a bank.
-    told: Cache<(String, BankLocation), u64>,
+    /// The number of the last notice that a session was told of a bank in a directory. A bank that moves begins to
+    /// number again.
+    told: Cache<(String, PathBuf), u64>,
     /// The bank that a session works with.
     active: Cache<String, BankLocation>,
 }
@@ -210,7 +211,7 @@ impl BanksHandle {
         if let Some(session) = reader.session() {
             self.active.insert(session.to_owned(), place.clone()).await;
         }
-        shown.notices = self.untold(&place, reader.session(), notices).await;
+        shown.notices = self.untold(&shown.directory, reader.session(), notices).await;
         Ok(shown)
     }
 
@@ -417,12 +418,12 @@ impl BanksHandle {
     /// Returns what a session was not told of a bank yet; all of the notices where there is no session.
     async fn untold(
         &self,
-        place: &BankLocation,
+        directory: &Path,
         session: Option<&str>,
         mut notices: Vec<(u64, BankNotice)>,
     ) -> Vec<BankNotice> {
         if let Some(session) = session {
-            let key = (session.to_owned(), place.clone());
+            let key = (session.to_owned(), directory.to_owned());
             let told = self.told.get(&key).await.unwrap_or_default();
             notices.retain(|(number, _)| *number > told);
             if let Some((last, _)) = notices.last() {

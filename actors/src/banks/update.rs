@@ -75,14 +75,14 @@ impl BanksHandle {
             finish(bank, &lock, &settings, is_due && !is_left, request.content.len() > WRITTEN_AT_ONCE, at);
             // What is told later is not told now.
             let notices = if is_left { Vec::new() } else { bank.told(&lock, &request.reader) };
-            Ok((filed, is_left, notices))
+            Ok((filed, is_left, notices, bank.dir.shown_path()))
         });
-        let (FiledText { applied, is_empty }, is_left, mut notices) = updating.await?;
+        let (FiledText { applied, is_empty }, is_left, mut notices, directory) = updating.await?;
         if is_left {
             // The update is stored, whatever becomes of this.
             notices = self.shorten_after_update(&place, &reader, deadline).await.unwrap_or_default();
         }
-        let mut notices = self.untold(&place, reader.session(), notices).await;
+        let mut notices = self.untold(&directory, reader.session(), notices).await;
         if is_empty {
             // Only the caller has to know.
             let (description, severity) = (NOTHING_TO_FILE.to_owned(), NoticeSeverity::Info);
