@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use reasoning_bank_actors::banks::{ActivatedBank, BankNotice, NoticeSeverity, UpdatedBank};
+use reasoning_bank_actors::banks::{ActivatedBank, BankNotice, BankVersion, NoticeSeverity, UpdatedBank};
 use reasoning_bank_domain::bank::AppliedOperation;
 use reasoning_bank_domain::prompt::{BankPrompt, Prompts};
 use schemars::JsonSchema;
@@ -162,5 +162,28 @@ impl BankUpdate {
     /// Returns what there is to know about the bank, each with its severity.
     pub(crate) fn notices(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.previous_errors.iter().map(|notice| (notice.severity, notice.description.as_str()))
+    }
+}
+
+/// The versions of a memory bank that are kept, the newest first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct BankVersions {
+    pub(crate) versions: Vec<KeptVersion>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct KeptVersion {
+    /// The time at which the version was kept, which names it.
+    pub(crate) version: String,
+    /// The reason why it was kept.
+    pub(crate) reason: String,
+    pub(crate) files: usize,
+}
+
+impl BankVersions {
+    pub(crate) fn of(versions: Vec<BankVersion>) -> Self {
+        let kept =
+            |BankVersion { at, reason, files, .. }| KeptVersion { version: at.to_string(), reason, files: files.len() };
+        Self { versions: versions.into_iter().map(kept).collect() }
     }
 }

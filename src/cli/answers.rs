@@ -25,7 +25,7 @@ use reasoning_bank_importers::ImportSource;
 use serde::Serialize;
 
 pub(super) use self::backup::{BackupMade, BackupRestored, BackupSummary, BackupVerified};
-pub(super) use self::bank::{BankDone, BankHistory, BankList, BankVersionAnswer, ListedBankAnswer, ShownBank};
+pub(super) use self::bank::{BankDone, BankList, ListedBankAnswer, ShownBank};
 pub(super) use self::working::{ClearedTask, OpenTask, OpenTasks, ShownTask};
 pub(super) use self::workspace::{
     LinkedWorkspace, Switched, Trusted, WorkspaceEntry, WorkspaceList, WorkspaceOverview, WorkspaceRemoval,

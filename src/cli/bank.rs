@@ -8,14 +8,14 @@ use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_domain::bank::{BankFiles, BankKey, BankKind, BankPath, bank_tokens, template};
 
-use super::answers::{BankDone, BankHistory, BankList, BankVersionAnswer, ListedBankAnswer, ShownBank};
+use super::answers::{BankDone, BankList, ListedBankAnswer, ShownBank};
 use super::args::{ActivateBankArgs, BankArgs, BankCommand, UpdateBankArgs};
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render::counted;
 use super::session::{request_deadline, rewrite_deadline, with_bank, with_solving_bank};
 use super::{input, render};
-use crate::banks::{BankActivation, BankUpdate};
+use crate::banks::{BankActivation, BankUpdate, BankVersions};
 use crate::export::bank_locations;
 use crate::project;
 use crate::settings::{Loaded, Provider, SettingSources};
@@ -80,13 +80,7 @@ pub(super) fn command(
         BankCommand::History { of } => {
             let history = with_bank(loaded, async |bank| {
                 let place = here.place(&bank, &of).await?;
-                let versions = bank.banks.history(&place, request_deadline()).await?;
-                let version = |version: reasoning_bank_actors::banks::BankVersion| BankVersionAnswer {
-                    version: version.at,
-                    reason: version.reason,
-                    files: version.files.len(),
-                };
-                Ok(BankHistory { versions: versions.into_iter().map(version).collect() })
+                Ok(BankVersions::of(bank.banks.history(&place, request_deadline()).await?))
             })?;
             output.answer(&history, render::bank_history)
         }

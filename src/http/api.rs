@@ -106,6 +106,8 @@ const ROUTES: &[Route] = &[
     route(Method::POST, "/working/{task_id}/close", "working_close", RouteAnswer::Document),
     route(Method::POST, "/banks/activate", "activate", RouteAnswer::Document),
     route(Method::POST, "/banks/update", "update", RouteAnswer::Document),
+    route(Method::GET, "/banks/{bank}/versions", "list_bank_versions", RouteAnswer::Document),
+    route(Method::POST, "/banks/{bank}/restore", "restore_bank", RouteAnswer::Document),
     route(Method::GET, "/workspaces", "list_workspaces", RouteAnswer::Document),
     route(Method::GET, "/workspaces/{path}", "get_workspace", RouteAnswer::Document),
     route(Method::DELETE, "/workspaces/{path}", "delete_workspace", RouteAnswer::Document),

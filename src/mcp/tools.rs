@@ -25,6 +25,7 @@ mod get_trace;
 mod get_workspace;
 mod health_check;
 mod learn_from_episode;
+mod list_bank_versions;
 mod list_consolidations;
 mod list_episodes;
 mod list_memories;
@@ -37,6 +38,7 @@ mod record_memory;
 mod record_pattern;
 mod report_outcome;
 mod reset_statistics;
+mod restore_bank;
 mod restore_episode;
 mod retrieve_memories;
 mod search_episodes;
@@ -116,7 +118,7 @@ pub(super) struct ToolSpec {
 }
 
 /// Every tool, in the order in which they are listed.
-pub(super) const ALL: [&ToolSpec; 47] = [
+pub(super) const ALL: [&ToolSpec; 49] = [
     &solve_coding_task::TOOL,
     &retrieve_memories::TOOL,
     &record_memory::TOOL,
@@ -160,6 +162,8 @@ pub(super) const ALL: [&ToolSpec; 47] = [
     &undo_consolidation::TOOL,
     &activate::TOOL,
     &update::TOOL,
+    &list_bank_versions::TOOL,
+    &restore_bank::TOOL,
     &working_open::TOOL,
     &working_update::TOOL,
     &working_context::TOOL,

@@ -41,18 +41,6 @@ pub(in crate::cli) struct ShownBank {
 }
 
 #[derive(Debug, Serialize)]
-pub(in crate::cli) struct BankHistory {
-    pub(in crate::cli) versions: Vec<BankVersionAnswer>,
-}
-
-#[derive(Debug, Serialize)]
-pub(in crate::cli) struct BankVersionAnswer {
-    pub(in crate::cli) version: Timestamp,
-    pub(in crate::cli) reason: String,
-    pub(in crate::cli) files: usize,
-}
-
-#[derive(Debug, Serialize)]
 pub(in crate::cli) struct BankDone {
     pub(in crate::cli) bank: String,
     pub(in crate::cli) done: String,

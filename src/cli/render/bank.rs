@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use reasoning_bank_actors::banks::NOTHING_TO_FILE;
 
 use super::{clean, clean_line, counted};
-use crate::banks::{BankActivation, BankUpdate};
-use crate::cli::answers::{BankDone, BankHistory, BankList, ShownBank};
+use crate::banks::{BankActivation, BankUpdate, BankVersions};
+use crate::cli::answers::{BankDone, BankList, ShownBank};
 
 pub(in crate::cli) fn banks(listed: &BankList) -> String {
     let mut out = String::new();
@@ -67,7 +67,7 @@ pub(in crate::cli) fn bank_updated(updated: &BankUpdate) -> String {
     out
 }
 
-pub(in crate::cli) fn bank_history(history: &BankHistory) -> String {
+pub(in crate::cli) fn bank_history(history: &BankVersions) -> String {
     let mut out = String::new();
     for version in &history.versions {
         let files = counted(version.files, "file", "files");

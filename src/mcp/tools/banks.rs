@@ -107,6 +107,21 @@ pub(super) async fn named(calling: &Calling<'_>, text: &str) -> Result<CalledBan
     }
 }
 
+/// Returns the memory bank that a text names, which is there.
+pub(super) async fn existing(calling: &Calling<'_>, text: &str) -> Result<BankLocation, Interrupted> {
+    let place = named(calling, text).await?.place;
+    must_exist(calling, &place, text).await?;
+    Ok(place)
+}
+
+/// Checks that a memory bank, which a text names, is there.
+pub(super) async fn must_exist(calling: &Calling<'_>, place: &BankLocation, text: &str) -> Result<(), Interrupted> {
+    match calling.system.banks.exists(place, calling.deadline).await? {
+        true => Ok(()),
+        false => Err(Error::NotFound(format!("memory bank {text}; call activate first, which makes it")).into()),
+    }
+}
+
 /// Says whether the workspace that a user of this machine names is neither an id nor a path that exists: a mistyped one
 /// must not get a memory bank of its own.
 pub(super) fn is_nowhere(calling: &Calling<'_>, workspace: &str) -> bool {

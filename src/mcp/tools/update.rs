@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::banks::{named, reader, session};
+use super::banks::{must_exist, named, reader, session};
 use super::{Permission, ToolEffect, ToolSpec, Toolset};
 use crate::banks::BankUpdate;
 use crate::mcp::calls::{Calling, Interrupted, document};
@@ -60,8 +60,8 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 /// none.
 async fn known(calling: &Calling<'_>, bank: &str) -> Result<BankLocation, Interrupted> {
     let place = named(calling, bank).await?.place;
-    if place.key.kind() == BankKind::Project && !calling.system.banks.exists(&place, calling.deadline).await? {
-        return Err(Error::NotFound(format!("memory bank {bank}; call activate first, which makes it")).into());
+    if place.key.kind() == BankKind::Project {
+        must_exist(calling, &place, bank).await?;
     }
     Ok(place)
 }

@@ -65,3 +65,48 @@ async fn a_token_that_may_only_read_reads_a_bank_and_makes_none() {
     let (status, refused) = reader.send(Method::POST, "/banks/update", Some(update)).await;
     assert_eq!(status, StatusCode::FORBIDDEN, "{refused}");
 }
+
+#[tokio::test]
+async fn a_script_brings_a_version_of_a_bank_back() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let red = script(&daemon, &place, "read,write");
+    let of_reader = ["reader", "--permissions", "read", "--key", "shop", "--team", "red"];
+    let reader = Script { daemon: &daemon, token: token(&place, &of_reader) };
+    let of_blue = ["blue", "--permissions", "read,write", "--key", "shop", "--team", "blue"];
+    let blue = Script { daemon: &daemon, token: token(&place, &of_blue) };
+    let plan = json!({"conversation_type": "planning", "project_name": "Ship"});
+    let versions = "/banks/project%3Aship/versions";
+    let (status, _) = red.send(Method::GET, versions, None).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    red.send(Method::POST, "/banks/activate", Some(plan.clone())).await;
+    let (status, none) = red.send(Method::GET, versions, None).await;
+    assert_eq!((status, &none), (StatusCode::OK, &json!({"versions": []})));
+    // A bank that has grown too long is made shorter, and the one before is kept.
+    let entry = |number: usize| {
+        format!("- 2026-01-05: Tried the plan {number} for the zebra queue, which was {number} times slower.\n")
+    };
+    let long: String = (0..700).map(entry).collect();
+    let update = json!({"bank": "project:ship", "content": format!("# Progress\n\n## Log\n\n{long}")});
+    let (status, updated) = red.send(Method::POST, "/banks/update", Some(update)).await;
+    assert_eq!((status, &updated["status"]), (StatusCode::OK, &json!("success")), "{updated}");
+    let (_, kept) = reader.send(Method::GET, versions, None).await;
+    let version = kept["versions"][0]["version"].as_str().unwrap();
+    let restore = |version: &str| Some(json!({"version": version}));
+    let path = "/banks/project%3Aship/restore";
+    let (status, _) = reader.send(Method::POST, path, restore(version)).await;
+    assert_eq!(status, StatusCode::FORBIDDEN);
+    let (status, _) = blue.send(Method::POST, path, restore(version)).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    for (wrong, expected) in
+        [("yesterday", StatusCode::UNPROCESSABLE_ENTITY), ("2020-01-01T00:00:00Z", StatusCode::NOT_FOUND)]
+    {
+        let (status, refused) = red.send(Method::POST, path, restore(wrong)).await;
+        assert_eq!(status, expected, "{refused}");
+    }
+    let (status, restored) = red.send(Method::POST, path, restore(version)).await;
+    assert_eq!((status, &restored["version"]), (StatusCode::OK, &json!(version)), "{restored}");
+    let (_, after) = red.send(Method::GET, versions, None).await;
+    assert_eq!(after["versions"][0]["version"], restored["kept"]);
+    assert_ne!(after["versions"][0]["version"], json!(version));
+}
