@@ -3,10 +3,12 @@
 //! is not used for long can be dropped: its log makes it again. A log belongs to one process at a time.
 //!
 //! `loaded_task` is a task with its log, `actor` has the tasks at hand and sees to it that their logs get to the disk,
-//! and `closing` makes an episode of a task and removes its log.
+//! `closing` makes an episode of a task and removes its log, and `following` reads the task of a session from its
+//! transcript.
 
 mod actor;
 mod closing;
+mod following;
 mod loaded_task;
 
 use std::sync::Arc;
@@ -97,14 +99,21 @@ impl WorkingHandle {
     ) -> Result<WorkingTask, Error> {
         system.scrub();
         let task = WorkingTask { workspace, owner, id: Uuid::now_v7().into() };
+        self.create(&task, system, deadline).await?;
+        Ok(task)
+    }
+
+    /// Makes the log of a task that is not there.
+    async fn create(&self, task: &WorkingTask, system: String, deadline: Deadline) -> Result<SharedTask, Error> {
         let (logs, at, begun) = (Arc::clone(&self.logs), self.clock.now(), task.clone());
         let held = blocking(deadline, move || {
             let log = logs.create(&begun.workspace, begun.id).map_err(unusable)?;
             LoadedTask::begin(log, begun.owner, system, at)
         });
         let held = Arc::new(Mutex::new(held.await?));
-        self.ask(&task.key(), |key, reply| WorkingMsg::Begun { key, held, reply }, deadline).await?;
-        Ok(task)
+        let kept = Arc::clone(&held);
+        self.ask(&task.key(), |key, reply| WorkingMsg::Begun { key, held: kept, reply }, deadline).await?;
+        Ok(held)
     }
 
     /// Carries out operations, and reads the memory afterwards. Each is scrubbed of secrets.

@@ -2,7 +2,8 @@
 //! changes it, and the same operations in the same order make the same state again, so that a log of them is all that
 //! has to be stored. `entry` says what is held, `task` what the task is and how far it is, `admission` which operations
 //! are let in together, `prune` what gives way when the budget is used up, `render` what is shown, `related_texts` what
-//! earlier tasks say about it, and `task_end` what episode is kept of a task that is closed.
+//! earlier tasks say about it, `session_task` what a transcript says of it, and `task_end` what episode is kept of a task
+//! that is closed.
 //!
 //! Nothing that was set is lost before the task is closed: what gives way is shown as one line with a reference, and
 //! the reference still leads to the whole.
@@ -14,6 +15,7 @@ mod operation;
 mod prune;
 mod related_texts;
 mod render;
+mod session_task;
 mod task;
 mod task_end;
 
@@ -27,6 +29,7 @@ pub use entry::{Entry, EntryForm, EntryKind, NoReference, Reference, ValueScope,
 pub use operation::{Operation, SetValue, WorkingInvalid, WorkingWarning};
 pub use related_texts::{episode_text, memory_text};
 pub use render::{RenderedContext, RenderedSection};
+pub use session_task::{SessionTask, session_of};
 pub use task::{Constraint, ExecutionState, FailedSubtask, PlannedSubtask, TaskContext};
 pub use task_end::{MAX_INSIGHTS, TaskEnd, TaskEpisode};
 

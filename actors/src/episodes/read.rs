@@ -6,7 +6,7 @@ use std::slice;
 use reasoning_bank_domain::episode::{Episode, EpisodeFilter, EpisodeList, EpisodeSummary, Visibility};
 use reasoning_bank_domain::memory::check_range;
 use reasoning_bank_domain::memory::ids::TraceId;
-use reasoning_bank_domain::memory::trace::Outcome;
+use reasoning_bank_domain::memory::trace::{Outcome, TraceSource};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
 use super::{EpisodesHandle, not_found};
@@ -68,6 +68,16 @@ impl EpisodesHandle {
         self.name_readable(slice::from_mut(&mut row), &workspace_id, deadline).await?;
         self.usage.accessed(id, &workspace_id);
         Ok(Episode::new(&row.trace, &row.state, self.rules, self.clock.now()))
+    }
+
+    /// Returns the source of an episode of the workspace, deleted or not. None where there is no such episode.
+    pub(crate) async fn source(
+        &self,
+        id: TraceId,
+        workspace: &WorkspaceId,
+        deadline: Deadline,
+    ) -> Result<Option<TraceSource>, Error> {
+        Ok(self.store.episode(id, Some(workspace.clone()), deadline).await?.map(|row| row.trace.source))
     }
 
     /// Sees to it that episodes name only such others as can be read here. A failure that was resolved in an episode

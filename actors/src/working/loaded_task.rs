@@ -8,6 +8,9 @@ use crate::error::Error;
 use crate::file_io::unusable;
 use crate::ports::WorkingLog;
 
+/// The most bytes of a log: a task that was changed more often can only be closed.
+const LOG_MAX_BYTES: usize = 64 << 20;
+
 /// The first line of a log.
 #[derive(Debug, Serialize, Deserialize)]
 struct TaskLogHead {
@@ -29,6 +32,7 @@ pub(crate) struct LoadedTask {
     owner: String,
     memory: WorkingMemory,
     log: Box<dyn WorkingLog>,
+    log_bytes: usize,
     is_synced: bool,
 }
 
@@ -36,8 +40,8 @@ impl LoadedTask {
     pub(super) fn begin(log: Box<dyn WorkingLog>, owner: String, system: String, at: Timestamp) -> Result<Self, Error> {
         let memory = WorkingMemory::new(&system, at);
         let head = TaskLogHead { owner: owner.clone(), system, at };
-        let mut begun = Self { owner, memory, log, is_synced: true };
-        begun.append(&[head], true)?;
+        let mut begun = Self { owner, memory, log, log_bytes: 0, is_synced: true };
+        begun.append(&[head], true, false)?;
         Ok(begun)
     }
 
@@ -45,7 +49,8 @@ impl LoadedTask {
     /// answered.
     pub(super) fn read(log: Box<dyn WorkingLog>, lines: &[String]) -> Result<Option<Self>, Error> {
         let read = Self::read_lines(lines)?;
-        Ok(read.map(|(owner, memory)| Self { owner, memory, log, is_synced: true }))
+        let log_bytes = lines.iter().map(|line| line.len() + 1).sum();
+        Ok(read.map(|(owner, memory)| Self { owner, memory, log, log_bytes, is_synced: true }))
     }
 
     /// Returns the owner and the memory that the lines of a log tell of. None where there is no line.
@@ -85,8 +90,9 @@ impl LoadedTask {
         }
         self.memory.check_all(&operations, at)?;
         let sync = operations.iter().any(Operation::is_synced);
+        let ends = operations.iter().any(|operation| matches!(operation, Operation::Close(_)));
         let lines: Vec<LogLine> = operations.into_iter().map(|operation| LogLine { at, operation }).collect();
-        self.append(&lines, sync)?;
+        self.append(&lines, sync, ends)?;
         let mut applied = WorkingChange::default();
         for line in lines {
             applied.extend(self.memory.apply(&line.operation, at)?);
@@ -119,12 +125,25 @@ impl LoadedTask {
     }
 
     /// Appends lines in one write, so that all of them are there afterwards or none.
-    fn append(&mut self, lines: &[impl Serialize], sync: bool) -> Result<(), Error> {
+    /// Lines that end the task have room in any log.
+    fn append(&mut self, lines: &[impl Serialize], sync: bool, ends: bool) -> Result<(), Error> {
         let lines: Result<Vec<String>, _> = lines.iter().map(serde_json::to_string).collect();
         let lines = lines.map_err(Error::internal)?.join("\n");
+        let log_bytes = self.log_bytes + lines.len() + 1;
+        if !ends && log_bytes > LOG_MAX_BYTES {
+            return Err(Error::invalid(
+                "task",
+                format!(
+                    "was changed so often that its log has {} MiB; close it, which keeps it as an episode, and open \
+                     another one",
+                    LOG_MAX_BYTES >> 20
+                ),
+            ));
+        }
         match self.log.append(&lines, sync).map_err(unusable)? {
             true => {
                 self.is_synced = sync;
+                self.log_bytes = log_bytes;
                 Ok(())
             }
             false => Err(gone()),
@@ -156,6 +175,18 @@ mod tests {
     use super::*;
     use crate::ports::WorkingLogs;
     use crate::testkit::MemLogs;
+
+    #[test]
+    fn a_task_whose_log_is_full_can_be_closed_and_nothing_else() {
+        let log = MemLogs::default().create(&WorkspaceId::of_root("/shop"), uuid::Uuid::nil().into()).unwrap();
+        let at: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
+        let mut task = LoadedTask::begin(log, "ann".to_owned(), String::new(), at).unwrap();
+        let set =
+            || Operation::Set(serde_json::from_value(json!({"key": "k", "value": "x".repeat(60 << 10)})).unwrap());
+        let until_full = (0..2_000).find_map(|_| task.apply_all(vec![set()], at).err()).unwrap();
+        assert!(until_full.to_string().contains("close it"), "{until_full}");
+        task.close(TaskEnd::unknown(), at).unwrap();
+    }
 
     #[test]
     fn a_log_whose_numbers_were_given_again_is_read() {

@@ -6,15 +6,16 @@ mod calls;
 mod checks;
 mod failed;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use jiff::Timestamp;
 
 use self::calls::NamedCall;
 use self::checks::verdict;
 use self::failed::failures;
-use super::transcript::UserRequest;
+use super::transcript::{ToolCall, UserRequest};
 use crate::episode::complexity;
+use crate::memory::MemoryOutcome;
 use crate::memory::ids::{TraceId, derived};
 use crate::memory::trace::{
     EpisodeMetadata, EpisodeParts, Execution, Outcome, OutcomeParts, Reflection, ResourceUsage, TaskParts, Trace,
@@ -22,6 +23,9 @@ use crate::memory::trace::{
 };
 use crate::memory::workspace::WorkspaceId;
 use crate::safety::secrets::Scrub;
+
+/// The longest name of a result.
+const RESULT_NAME_CHARS: usize = 100;
 
 /// Makes the episode of a request. The same request of the same session always has the same id. `owner` is the source
 /// of evidence, where it is not the session itself.
@@ -46,11 +50,11 @@ pub fn episode_of(
     let parts = EpisodeParts {
         session_id: request.session.clone(),
         task: TaskParts {
-            complexity: Some(complexity(&request.question, 0, request.plan.len())),
+            complexity: Some(complexity(&request.question, 0, request.plan.steps.len())),
             ..TaskParts::default()
         },
         execution: Execution {
-            plan: request.plan.clone(),
+            plan: request.plan.steps.clone(),
             trace: calls.iter().map(NamedCall::entry).collect(),
             duration_s: seconds.map(|seconds| seconds.max(0.0)),
             resource_usage: ResourceUsage { tool_calls: Some(calls.len() as u64), ..ResourceUsage::default() },
@@ -65,16 +69,7 @@ pub fn episode_of(
         artefacts: Vec::new(),
         consolidated: None,
     };
-    let began = request.began.map(|began| began.to_string()).unwrap_or_default();
-    let session = request.session.as_deref().unwrap_or_default();
-    let of: [&[u8]; 5] = [
-        b"episode",
-        workspace_id.as_str().as_bytes(),
-        session.as_bytes(),
-        began.as_bytes(),
-        request.question.as_bytes(),
-    ];
-    let id: TraceId = derived(&of).into();
+    let id = request_id(request, workspace_id);
     let evidence = check.map(|(name, passed)| format!("{name} {}", if passed { "passed" } else { "failed" }));
     let mut trace = Trace {
         source,
@@ -92,6 +87,48 @@ pub fn episode_of(
     trace.metadata.source_session = owner.map(str::to_owned).or_else(|| request.session.clone());
     trace.scrub();
     trace
+}
+
+/// Returns the outcome of a session by the checks that ran in it. One without a check may have gone either way.
+pub fn session_outcome(requests: &[UserRequest]) -> MemoryOutcome {
+    let passed = |request: &UserRequest| {
+        let calls: Vec<NamedCall> = request.calls.iter().map(NamedCall::of).collect();
+        verdict(&calls).map(|(_, passed)| passed)
+    };
+    let all: BTreeSet<bool> = requests.iter().filter_map(passed).collect();
+    match (all.contains(&true), all.contains(&false)) {
+        (true, false) => MemoryOutcome::Success,
+        (false, true) => MemoryOutcome::Failure,
+        _ => MemoryOutcome::Mixed,
+    }
+}
+
+/// Returns the results of the calls of a request, each under a name of its own. What was only read is left out: it can
+/// be read again.
+pub(crate) fn kept_results(request: &UserRequest) -> Vec<(String, String)> {
+    let result = |(n, call): (usize, &ToolCall)| {
+        let named = NamedCall::of(call);
+        let is_kept = named.changes() || call.succeeded == Some(false);
+        let output = call.output.as_deref().filter(|_| is_kept)?;
+        let about = call.target.as_deref().filter(|_| !named.is_command()).unwrap_or(&call.input);
+        let name = format!("{}. {}", n + 1, named.name).chars().take(RESULT_NAME_CHARS).collect();
+        Some((name, format!("{about}\n{output}")))
+    };
+    request.calls.iter().enumerate().filter_map(result).collect()
+}
+
+/// Returns the id of the episode of a request.
+pub(crate) fn request_id(request: &UserRequest, workspace_id: &WorkspaceId) -> TraceId {
+    let began = request.began.map(|began| began.to_string()).unwrap_or_default();
+    let session = request.session.as_deref().unwrap_or_default();
+    let of: [&[u8]; 5] = [
+        b"episode",
+        workspace_id.as_str().as_bytes(),
+        session.as_bytes(),
+        began.as_bytes(),
+        request.question.as_bytes(),
+    ];
+    derived(&of).into()
 }
 
 /// Returns the next revision of a stored episode, where the same request is told with more work than there was: its
@@ -195,6 +232,17 @@ mod tests {
         assert_eq!(failure.resolution.as_deref(), Some("Edit src/dates.rs; then cargo test succeeded"));
         assert_eq!(failure.signature, "valueerror|");
         assert_eq!(episodes(&lines), found, "the same request has the same id");
+    }
+
+    #[test]
+    fn the_outcome_of_a_session_is_that_of_its_checks() {
+        let lines = session();
+        let requests = |lines: &[String]| transcript::read(lines.join("\n").as_bytes()).unwrap().requests;
+        let (passed, failed) = (requests(&lines), requests(&lines[..5]));
+        assert_eq!(session_outcome(&passed), MemoryOutcome::Success);
+        assert_eq!(session_outcome(&failed), MemoryOutcome::Failure);
+        assert_eq!(session_outcome(&[passed, failed].concat()), MemoryOutcome::Mixed);
+        assert_eq!(session_outcome(&[]), MemoryOutcome::Mixed);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! `markdown` reads a chat or notes, in which `fences` finds the code. Files of messages are read record by record
 //! (`record`): `formats` has the form of Claude Code and plain messages, `codex` that of Codex, and `gemini` that of
 //! Gemini CLI. `conversation` makes exchanges of who said what, without what programs write into it (`context`), and
-//! `activity` keeps what was done for each request.
+//! `activity` keeps what was done for each request, and `todo_list` what was planned.
 
 mod activity;
 mod codex;
@@ -15,6 +15,7 @@ mod formats;
 mod gemini;
 mod markdown;
 mod record;
+mod todo_list;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -25,6 +26,8 @@ use serde_json::{Map, Value};
 
 pub use activity::{ToolCall, UserRequest};
 pub(crate) use fences::{FenceLine, Fences};
+pub use todo_list::RequestPlan;
+pub(crate) use todo_list::keeps_plan;
 
 use crate::text::json;
 use activity::Activity;
@@ -101,6 +104,32 @@ pub struct Transcript {
     pub left_out: usize,
     /// The number of characters of questions beyond [`MAX_QUESTION_CHARS`].
     pub cut_characters: usize,
+}
+
+impl Transcript {
+    /// Returns the session that its last exchange comes from, where the file names it.
+    pub fn session(&self) -> Option<&str> {
+        self.exchanges.last()?.session.as_deref()
+    }
+
+    /// Writes what was said as messages, JSON Lines, without tool calls and their results. Of a longer conversation the
+    /// last exchanges stay that have at most so many characters together.
+    pub fn messages(&self, max_chars: usize) -> String {
+        let written = |exchange: &Exchange| {
+            let message =
+                |role: &str, content: &str| format!("{}\n", serde_json::json!({"role": role, "content": content}));
+            message("user", &exchange.question) + &message("assistant", &exchange.answer)
+        };
+        let mut left = max_chars;
+        let mut kept: Vec<String> = Vec::new();
+        for exchange in self.exchanges.iter().rev() {
+            let lines = written(exchange);
+            let Some(rest) = left.checked_sub(lines.chars().count()) else { break };
+            left = rest;
+            kept.push(lines);
+        }
+        kept.into_iter().rev().collect()
+    }
 }
 
 /// The lines that are not what the rest of the file is.

@@ -2,7 +2,7 @@
 //! something.
 
 use crate::episode::{is_shell, tool_name};
-use crate::learning::transcript::ToolCall;
+use crate::learning::transcript::{ToolCall, keeps_plan};
 use crate::memory::trace::TraceEntry;
 
 /// Options that choose a part of the work. Others say how it is done.
@@ -125,8 +125,7 @@ impl<'a> NamedCall<'a> {
     pub(super) fn changes(&self) -> bool {
         let Some(words) = &self.words else {
             let name = self.name.to_lowercase();
-            let is_plan = name.contains("todo") || name.contains("plan");
-            return !is_plan && self.call.input != "view" && CHANGING.iter().any(|part| name.contains(part));
+            return !keeps_plan(&name) && self.call.input != "view" && CHANGING.iter().any(|part| name.contains(part));
         };
         let (program, subcommand) = self.name.split_once(' ').unwrap_or((&self.name, ""));
         let is_reader = READERS.contains(&program) || READING.contains(&subcommand) || self.name == "kubectl get";

@@ -9,18 +9,15 @@ use serde_json::{Map, Value};
 use super::MAX_QUESTION_CHARS;
 use super::conversation::Turn;
 use super::gemini;
-use super::record::{ToolRecord, TranscriptRecord, text_field, time_of};
+use super::record::{ToolRecord, TranscriptRecord, shortened, text_field, time_of};
+use super::todo_list::{RequestPlan, TodoList};
 use crate::episode::is_shell;
 use crate::memory::signature::error_message;
-use crate::memory::trace::PlanStep;
 
-/// The most requests of a file, calls of a request and steps of a plan. Further ones are left out.
+/// The most requests of a file and calls of a request. Further ones are left out.
 const REQUESTS_MAX: usize = 10_000;
 const CALLS_MAX: usize = 1_000;
-const STEPS_MAX: usize = 200;
-/// The longest input, output and answer that are kept, in characters. A longer output keeps its beginning and its end:
-/// programs say at their end how they ended.
-const TEXT_MAX_CHARS: usize = 2_000;
+/// The longest answer that is kept, in characters.
 const ANSWER_MAX_CHARS: usize = 8_000;
 
 /// One call of a tool.
@@ -46,7 +43,7 @@ pub struct UserRequest {
     pub session: Option<String>,
     pub began: Option<Timestamp>,
     pub ended: Option<Timestamp>,
-    pub plan: Vec<PlanStep>,
+    pub plan: RequestPlan,
     pub calls: Vec<ToolCall>,
 }
 
@@ -57,6 +54,7 @@ pub(super) struct Activity {
     open: Option<UserRequest>,
     /// The places of the calls of the open request, by their ids.
     calls: HashMap<String, usize>,
+    todos: TodoList,
 }
 
 impl Activity {
@@ -110,8 +108,8 @@ impl Activity {
             // A message that is written again has its calls again.
             ToolRecord::Call { id, .. } if self.calls.contains_key(&id) => {}
             ToolRecord::Call { id, tool, arguments } => {
-                if let Some(plan) = plan_of(&tool, &arguments) {
-                    open.plan = plan;
+                if self.todos.call(&id, &tool, &arguments) {
+                    open.plan = self.todos.plan();
                 }
                 if open.calls.len() < CALLS_MAX {
                     self.calls.insert(id, open.calls.len());
@@ -120,6 +118,9 @@ impl Activity {
                 open.ended = open.ended.max(at);
             }
             ToolRecord::Result { id, output, failed, tells_failure } => {
+                if self.todos.result(&id, &output) {
+                    open.plan = self.todos.plan();
+                }
                 let Some(call) = self.calls.get(&id).and_then(|place| open.calls.get_mut(*place)) else { return };
                 let kept = shortened(&output);
                 // What a file says of exit codes is no result of the call that read it.
@@ -136,6 +137,7 @@ impl Activity {
 
     fn close(&mut self) {
         self.calls.clear();
+        self.todos.begin_request();
         if let Some(open) = self.open.take().filter(|_| self.done.len() < REQUESTS_MAX) {
             self.done.push(open);
         }
@@ -246,22 +248,6 @@ fn command_line(words: &[Value]) -> String {
     }
 }
 
-/// Reads the steps of a todo list or of a plan. None where the call sets none.
-fn plan_of(tool: &str, arguments: &Value) -> Option<Vec<PlanStep>> {
-    let steps = match tool {
-        "TodoWrite" | "todo_write" => arguments.get("todos"),
-        "update_plan" => arguments.get("plan"),
-        _ => None,
-    }?;
-    let title = |step: &Value| {
-        let title = ["content", "step", "title"].iter().find_map(|name| step.get(name)?.as_str())?;
-        (!title.trim().is_empty()).then(|| shortened(title.trim()))
-    };
-    let steps = steps.as_array()?.iter().filter_map(title).take(STEPS_MAX).enumerate();
-    let step = |(n, title): (usize, String)| PlanStep { id: (n + 1).to_string(), title, depends_on: Vec::new() };
-    Some(steps.map(step).collect())
-}
-
 /// Reads the exit code that an output tells of in its first lines or in its last ones. What stands between is the text
 /// of a program.
 fn exit_code(output: &str) -> Option<i64> {
@@ -279,16 +265,4 @@ fn exit_code(output: &str) -> Option<i64> {
             digits.parse().ok()
         })
     })
-}
-
-/// Keeps the beginning and the end of a text that is too long.
-fn shortened(text: &str) -> String {
-    let chars = text.chars().count();
-    if chars <= TEXT_MAX_CHARS {
-        return text.to_owned();
-    }
-    let half = TEXT_MAX_CHARS / 2;
-    let head: String = text.chars().take(half).collect();
-    let tail: String = text.chars().skip(chars - half).collect();
-    format!("{head}\n[…]\n{tail}")
 }

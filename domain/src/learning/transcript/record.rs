@@ -7,6 +7,10 @@ use serde_json::{Map, Value};
 use super::context;
 use super::conversation::Turn;
 
+/// The longest input and output of a call that are kept, in characters. A longer one keeps its beginning and its end:
+/// programs say at their end how they ended.
+const TEXT_MAX_CHARS: usize = 2_000;
+
 /// The content of a record.
 pub(super) enum TranscriptRecord {
     Turn {
@@ -83,4 +87,16 @@ fn text_of_part(part: &Value) -> Option<&str> {
     let kind = part.get("type").and_then(Value::as_str).unwrap_or("text");
     let is_text = matches!(kind, "text" | "input_text" | "output_text");
     part.get("text").and_then(Value::as_str).filter(|_| is_text)
+}
+
+/// Keeps the beginning and the end of a text that is too long.
+pub(super) fn shortened(text: &str) -> String {
+    let chars = text.chars().count();
+    if chars <= TEXT_MAX_CHARS {
+        return text.to_owned();
+    }
+    let half = TEXT_MAX_CHARS / 2;
+    let head: String = text.chars().take(half).collect();
+    let tail: String = text.chars().skip(chars - half).collect();
+    format!("{head}\n[…]\n{tail}")
 }

@@ -247,3 +247,15 @@ fn a_file_of_nothing_but_small_values_is_refused_before_it_is_parsed() {
         "{\"role\":\"user\",\"content\":\"How?\"}\n{\"role\":\"assistant\",\"content\":\"So.\"}\n".repeat(50_000);
     assert!(read(many.as_bytes()).is_ok());
 }
+
+#[test]
+fn a_conversation_is_written_as_messages_from_its_end_on() {
+    let said = [("How?", "So."), ("And \"then\"?", "Again,\nso.")];
+    let line = |role: &str, text: &str| serde_json::json!({"role": role, "content": text}).to_string();
+    let lines: Vec<String> = said.iter().flat_map(|(q, a)| [line("user", q), line("assistant", a)]).collect();
+    let read = read(lines.join("\n").as_bytes()).unwrap();
+    let said = said.map(|(question, answer)| (question.to_owned(), answer.to_owned()));
+    assert_eq!(exchanges(&read.messages(10_000)), said);
+    assert_eq!(exchanges(&read.messages(100)), said[1..]);
+    assert_eq!(read.messages(10), "");
+}
