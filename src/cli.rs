@@ -17,7 +17,7 @@ use reasoning_bank_domain::memory::workspace::WorkspaceKey;
 use reasoning_bank_domain::safety::secrets::redact_contacts_too;
 use tokio_util::sync::CancellationToken;
 
-use crate::hooks::{HookServer, answer_hooks};
+use crate::hooks::{HookServer, SessionLearning, answer_hooks};
 use crate::llm;
 use crate::mcp::{McpOptions, ToolDefaults, serve_stdio};
 use crate::recall_log::RecallLog;
@@ -243,9 +243,19 @@ fn hook_server(system: SystemHandle, loaded: &Loaded, recalls: Option<RecallLog>
         system,
         data_dir: settings.data_dir.clone(),
         identity: settings.workspace.identity,
-        captures: settings.passive.enabled,
+        learning: session_learning(settings),
         has_working_tools: settings.mcp.has_working_tools(),
         recalls,
+    }
+}
+
+/// Says how the sessions of clients with hooks are learned from.
+fn session_learning(settings: &Settings) -> SessionLearning {
+    let has_model = settings.llm.provider != Provider::None && settings.background.daily_token_cap > 0;
+    match settings.passive.enabled {
+        false => SessionLearning::Nothing,
+        true if settings.passive.llm && has_model => SessionLearning::ByModel,
+        true => SessionLearning::ByRules,
     }
 }
 

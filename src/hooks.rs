@@ -41,11 +41,19 @@ pub(crate) struct HookServer {
     pub(crate) system: SystemHandle,
     pub(crate) data_dir: PathBuf,
     pub(crate) identity: Identity,
-    /// True where sessions that are over are learned from.
-    pub(crate) captures: bool,
+    pub(crate) learning: SessionLearning,
     /// True where agents have the tools of working memory.
     pub(crate) has_working_tools: bool,
     pub(crate) recalls: Option<RecallLog>,
+}
+
+/// The ways in which sessions are learned from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SessionLearning {
+    Nothing,
+    ByRules,
+    /// A model reads the sessions that are over as well, in the background.
+    ByModel,
 }
 
 /// Answers hooks for as long as it is polled, and learns from what they left.
@@ -57,7 +65,7 @@ pub(crate) async fn answer_hooks(server: HookServer) -> Infallible {
 pub(crate) async fn answer_hooks_while_asked(server: HookServer, idle: Duration) {
     let activity = HookActivity::default();
     let (system, data_dir) = (server.system.clone(), server.data_dir.clone());
-    let (identity, captures) = (server.identity, server.captures);
+    let (identity, learning) = (server.identity, server.learning);
     let idle = async {
         while timeout(idle, activity.asked.notified()).await.is_ok() {}
         drop(activity.learning.lock().await);
@@ -67,7 +75,7 @@ pub(crate) async fn answer_hooks_while_asked(server: HookServer, idle: Duration)
         never = answer(server, &activity) => match never {},
     }
     // The last hook may have left something since.
-    spool::learn_once(&system, &data_dir, identity, captures).await;
+    spool::learn_once(&system, &data_dir, identity, learning).await;
 }
 
 /// The activity of a server for hooks.
@@ -75,12 +83,14 @@ pub(crate) async fn answer_hooks_while_asked(server: HookServer, idle: Duration)
 struct HookActivity {
     /// Notified of each hook.
     asked: Notify,
+    /// Notified of each hook as well: it may have left something.
+    left: Notify,
     /// Locked for as long as it learns.
-    learning: AsyncMutex<()>,
+    learning: Arc<AsyncMutex<()>>,
 }
 
 async fn answer(server: HookServer, activity: &HookActivity) -> Infallible {
-    let HookServer { system, data_dir, identity, captures, has_working_tools, recalls } = server;
+    let HookServer { system, data_dir, identity, learning, has_working_tools, recalls } = server;
     let answers = HookAnswers {
         system: system.clone(),
         data_dir: data_dir.clone(),
@@ -89,13 +99,13 @@ async fn answer(server: HookServer, activity: &HookActivity) -> Infallible {
         sessions: Mutex::default(),
         has_working_tools,
         timeout: ANSWER_TIMEOUT,
-        serves: true,
+        learning: Some(Arc::clone(&activity.learning)),
     };
     tokio::task::spawn_blocking(|| {
         warm_up();
         answers::warm_up_for_secrets();
     });
-    let listening = socket::listen(Arc::new(answers), &activity.asked, &data_dir);
-    let learning = spool::learn(&system, &data_dir, identity, captures, &activity.learning);
+    let listening = socket::listen(Arc::new(answers), activity, &data_dir);
+    let learning = spool::learn(&system, &data_dir, identity, learning, activity);
     match tokio::join!(listening, learning) {}
 }

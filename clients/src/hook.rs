@@ -55,8 +55,11 @@ pub enum HookEvent {
     ToolSucceeded {
         command: String,
     },
-    /// The client is about to replace the conversation by a summary of it.
-    Compacting,
+    /// The client is about to replace the conversation by a summary of it. Its transcript is in this file, where the
+    /// client names one.
+    Compacting {
+        transcript: Option<PathBuf>,
+    },
     /// The session is over. Its transcript is in this file.
     SessionEnded {
         transcript: PathBuf,
@@ -256,13 +259,18 @@ impl HookCall {
                     }
                 }
             }
-            HookMoment::Compaction => HookEvent::Compacting,
+            HookMoment::Compaction => HookEvent::Compacting { transcript: named(document.transcript_path) },
             HookMoment::SessionEnd => HookEvent::SessionEnded { transcript: named(document.transcript_path)? },
         };
         let name = document.hook_event_name;
         let session = document.session_id.or(document.conversation_id).unwrap_or_default();
         let directory = named(document.cwd).or_else(|| document.workspace_roots.into_iter().next());
         Some(Self { client, name, session, directory, event })
+    }
+
+    /// Names the session as the source of what follows from it: the client, and its id of the session.
+    pub fn source(&self) -> String {
+        format!("{} {}", self.client, self.session)
     }
 
     /// Returns the answer by which the client tells the agent this text.

@@ -1,7 +1,7 @@
 //! The answers to hooks: what is known of a project, of a prompt, and of an error.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use reasoning_bank_actors::memories::RetrieveRequest;
@@ -20,7 +20,10 @@ use reasoning_bank_domain::retrieval::responses::{Explained, MemoryView, Recalle
 use reasoning_bank_domain::retrieval::standalone::stands_alone;
 use reasoning_bank_domain::safety::secrets::redact;
 use reasoning_bank_domain::text::shortened;
+use reasoning_bank_domain::working::session_of;
+use tokio::sync::Mutex as AsyncMutex;
 use tokio::task::spawn_blocking;
+use tokio::time::timeout_at;
 
 use super::question::{HookQuestion, SpoolEntry, WorkedWarnings};
 use super::sessions::ShownSessions;
@@ -74,8 +77,8 @@ pub(super) struct HookAnswers {
     pub(super) has_working_tools: bool,
     /// The bank has this long for an answer.
     pub(super) timeout: Duration,
-    /// True where the process goes on to answer.
-    pub(super) serves: bool,
+    /// Locked while it is worked off what hooks left. None where the process answers this hook alone.
+    pub(super) learning: Option<Arc<AsyncMutex<()>>>,
 }
 
 /// An event, the project that it is about, and the time by which the agent is told something.
@@ -102,7 +105,22 @@ pub(super) struct ToldMemories {
     session: String,
     /// The command that failed.
     command: Option<String>,
+    /// The text that says what had ended the failure.
+    resolutions: Option<String>,
     entry: Option<RecallEntry>,
+}
+
+impl ToldMemories {
+    fn of(context: &HookContext) -> Self {
+        Self {
+            ids: Vec::new(),
+            workspace: context.workspace.clone(),
+            session: context.call.session.clone(),
+            command: None,
+            resolutions: None,
+            entry: None,
+        }
+    }
 }
 
 impl HookAnswers {
@@ -113,11 +131,14 @@ impl HookAnswers {
         let workspace = WorkspaceRef::Root(root);
         let context = HookContext { call, workspace, deadline: Deadline::after(self.timeout) };
         let is_new = !self.sessions().knows(&context.call.session);
-        if is_new && (self.serves || matches!(context.call.event, HookEvent::PromptSubmitted { .. })) {
+        if is_new && (self.learning.is_some() || matches!(context.call.event, HookEvent::PromptSubmitted { .. })) {
             self.remember(&context).await;
         }
         let mut answer = match &context.call.event {
-            HookEvent::SessionStarted => HookAnswer { text: self.known(&context).await, shown: None },
+            HookEvent::SessionStarted => {
+                self.wait_for_what_was_left(&context).await;
+                HookAnswer { text: self.known(&context).await, shown: None }
+            }
             HookEvent::PromptSubmitted { prompt } => self.relevant(prompt, &context).await.unwrap_or_default(),
             HookEvent::ToolFailed { error, command } => {
                 self.warnings(error, command.clone(), &context).await.unwrap_or_default()
@@ -126,9 +147,9 @@ impl HookAnswers {
                 self.leave_worked(command, &directory, &context).await;
                 HookAnswer::default()
             }
-            HookEvent::Compacting | HookEvent::SessionEnded { .. } => HookAnswer::default(),
+            HookEvent::Compacting { .. } | HookEvent::SessionEnded { .. } => HookAnswer::default(),
         };
-        if is_new && self.serves {
+        if is_new && self.learning.is_some() {
             tokio::spawn(read_ahead(self.system.clone(), context.workspace));
         }
         answer.text = answer.text.map(|text| redact(&text).text.into_owned());
@@ -142,11 +163,15 @@ impl HookAnswers {
             Some(command) => self.sessions().note_failed(&shown.session, command, ids.collect()),
             None => self.sessions().note(&shown.session, ids),
         }
+        if let Some(told) = &shown.resolutions {
+            self.sessions().note_resolutions(&shown.session, told.clone());
+        }
     }
 
     /// Notes that a session was not shown what it was about to be shown.
     pub(super) fn take_back(&self, shown: &ToldMemories) {
-        self.sessions().take_back(&shown.session, &shown.ids, shown.command.as_deref());
+        let (command, resolutions) = (shown.command.as_deref(), shown.resolutions.as_deref());
+        self.sessions().take_back(&shown.session, &shown.ids, command, resolutions);
     }
 
     /// Counts what a session was shown.
@@ -160,6 +185,13 @@ impl HookAnswers {
 
     fn sessions(&self) -> MutexGuard<'_, ShownSessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until what hooks left before is worked off, for half of the time: a session that goes on after its
+    /// conversation was replaced by a summary has left its task.
+    async fn wait_for_what_was_left(&self, context: &HookContext) {
+        let Some(learning) = &self.learning else { return };
+        let _ = timeout_at(context.deadline.halfway().instant(), learning.lock()).await;
     }
 
     async fn known(&self, context: &HookContext) -> Option<String> {
@@ -181,10 +213,14 @@ impl HookAnswers {
         (!told.is_empty()).then(|| told.join("\n"))
     }
 
-    /// Tells the task that is open in working memory and was touched last, and how far it is.
+    /// Tells the task that is open in working memory, and how far it is: the one that was read from the transcript of
+    /// this session, or the one of an agent that was touched last.
     async fn open_task(&self, workspace: &WorkspaceId, context: &HookContext) -> Option<String> {
-        let tasks = self.system.working.list(workspace, LOCAL_OWNER, context.deadline).await.ok()?;
-        let task = tasks.into_iter().next()?;
+        let tasks = self.system.working.list_all(workspace, LOCAL_OWNER, context.deadline).await.ok()?;
+        let session = context.call.source();
+        let of = |session: Option<&str>| tasks.iter().find(|task| session_of(&task.memory) == session);
+        let newest = [of(Some(&session)), of(None)].into_iter().flatten();
+        let task = newest.max_by_key(|task| task.memory.touched_at())?;
         let about = quoted_lines(&task.memory.context(OPEN_TASK_TOKENS).text);
         let shows = if self.has_working_tools {
             "The tool working_context".to_owned()
@@ -267,16 +303,22 @@ impl HookAnswers {
             explained.retrieved.memories.iter().filter(is_of_this).take(SHOWN_MAX).map(|found| &found.memory).collect();
         // All of them with what resolved the error would be more than is told at once.
         let has_room = command.is_some() && chosen.len() < SHOWN_MAX;
-        let resolutions = resolutions.ok().filter(|_| has_room).map(|known| known.notes()).unwrap_or_default();
+        let is_known = |told: &str| !session.is_empty() && self.sessions().has_resolutions(session, told);
+        let resolutions = resolutions.ok().filter(|_| has_room).map(|known| known.notes());
+        let resolutions = resolutions.filter(|told| !told.is_empty() && !is_known(told));
         let shown = self.shown(context, error, 0.0, &explained, &chosen).await;
-        if shown.is_none() && resolutions.is_empty() {
+        if shown.is_none() && resolutions.is_none() {
             return None;
         }
         let short_or_whole =
             |memory: &MemoryView| if is_told(memory) { Some(reminder(memory)) } else { warning(memory) };
-        let notes: String = chosen.into_iter().filter_map(short_or_whole).chain([resolutions]).collect();
+        let notes: String = chosen.into_iter().filter_map(short_or_whole).chain(resolutions.clone()).collect();
         let text = format!("This error is known in this project.\n{}", recalled_notes(&notes));
-        Some(HookAnswer { text: Some(text), shown: shown.map(|shown| ToldMemories { command, ..shown }) })
+        let shown = match shown {
+            Some(shown) => ToldMemories { command, resolutions, ..shown },
+            None => ToldMemories { resolutions, ..ToldMemories::of(context) },
+        };
+        Some(HookAnswer { text: Some(text), shown: Some(shown) })
     }
 
     /// Leaves in the spool which warnings the session was shown when this command failed.
@@ -285,7 +327,7 @@ impl HookAnswers {
         if warnings.is_empty() {
             return;
         }
-        let session = format!("{} {}", context.call.client, context.call.session);
+        let session = context.call.source();
         let worked = WorkedWarnings { directory: directory.to_owned(), session, warnings };
         let data_dir = self.data_dir.clone();
         let left = spawn_blocking(move || spool::leave(&data_dir, &SpoolEntry::Worked(worked))).await;
@@ -339,7 +381,7 @@ impl HookAnswers {
             }
             return None;
         }
-        Some(ToldMemories { ids, workspace: workspace.clone(), session: call.session.clone(), command: None, entry })
+        Some(ToldMemories { ids, entry, ..ToldMemories::of(context) })
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) async fn answer_cold(
         sessions: Mutex::default(),
         has_working_tools: settings.mcp.has_working_tools(),
         timeout,
-        serves: false,
+        learning: None,
     };
     let HookAnswer { text, shown } = answers.answer(question).await;
     if let Some(shown) = shown {

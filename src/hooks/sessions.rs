@@ -21,6 +21,8 @@ struct ShownSession {
     memories: HashSet<MemoryId>,
     /// The commands that failed in a way that is known, each with the warnings that were shown then.
     failed: VecDeque<(String, Vec<MemoryId>)>,
+    /// The texts that told what had ended a failure.
+    resolutions: VecDeque<String>,
 }
 
 impl ShownSessions {
@@ -59,11 +61,33 @@ impl ShownSessions {
         }
     }
 
-    /// Notes that a session was not shown these memories after all.
-    pub(super) fn take_back(&mut self, session: &str, memories: &[MemoryId], command: Option<&str>) {
+    /// Tells whether a session was told what had ended a failure, in these words.
+    pub(super) fn has_resolutions(&self, session: &str, told: &str) -> bool {
+        self.0.iter().any(|(known, shown)| known == session && shown.resolutions.iter().any(|known| known == told))
+    }
+
+    /// Notes that a session was told what had ended a failure.
+    pub(super) fn note_resolutions(&mut self, session: &str, told: String) {
+        self.note(session, []);
+        let Some((_, shown)) = self.0.back_mut() else { return };
+        shown.resolutions.push_back(told);
+        if shown.resolutions.len() > COMMANDS {
+            shown.resolutions.pop_front();
+        }
+    }
+
+    /// Notes that a session was not shown these memories after all, nor told what had ended a failure.
+    pub(super) fn take_back(
+        &mut self,
+        session: &str,
+        memories: &[MemoryId],
+        command: Option<&str>,
+        resolutions: Option<&str>,
+    ) {
         let Some((_, shown)) = self.0.iter_mut().find(|(known, _)| known == session) else { return };
         shown.memories.retain(|memory| !memories.contains(memory));
         shown.failed.retain(|(known, _)| Some(known.as_str()) != command);
+        shown.resolutions.retain(|known| Some(known.as_str()) != resolutions);
     }
 
     /// Takes the warnings that a session was shown when a command failed that has succeeded now. They are not given
@@ -114,8 +138,12 @@ mod tests {
         let [before, late] = [(); 2].map(|()| MemoryId::from(uuid::Uuid::now_v7()));
         sessions.note("one", [before]);
         sessions.note_failed("one", "make", vec![late]);
-        sessions.take_back("one", &[late], Some("make"));
-        sessions.take_back("two", &[before], None);
+        for told in ["make clean", "make all"] {
+            sessions.note_resolutions("one", told.to_owned());
+        }
+        sessions.take_back("one", &[late], Some("make"), Some("make all"));
+        sessions.take_back("two", &[before], None, Some("make clean"));
+        assert!(sessions.has_resolutions("one", "make clean") && !sessions.has_resolutions("one", "make all"));
         assert!(sessions.has("one", before) && !sessions.has("one", late));
         assert_eq!(sessions.take_succeeded("one", "make"), []);
     }

@@ -17,9 +17,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
+use super::HookActivity;
 use super::answers::{HookAnswer, HookAnswers};
 use super::question::HookQuestion;
 
@@ -56,9 +57,9 @@ impl Drop for SocketFile {
 
 /// Answers hooks for as long as it is polled. Where there can be no socket, hooks are told nothing, and the log says
 /// why.
-pub(super) async fn listen(answers: Arc<HookAnswers>, asked: &Notify, data_dir: &Path) -> Infallible {
+pub(super) async fn listen(answers: Arc<HookAnswers>, activity: &HookActivity, data_dir: &Path) -> Infallible {
     match bind(data_dir).await {
-        Ok((listener, _file, own)) => accept(&listener, own, answers, asked).await,
+        Ok((listener, _file, own)) => accept(&listener, own, answers, activity).await,
         Err(error) => {
             tracing::warn!("hooks are not answered: {error}");
             std::future::pending().await
@@ -84,7 +85,7 @@ async fn bind(data_dir: &Path) -> io::Result<(UnixListener, SocketFile, u32)> {
     Ok((listener, file, own))
 }
 
-async fn accept(listener: &UnixListener, own: u32, answers: Arc<HookAnswers>, asked: &Notify) -> Infallible {
+async fn accept(listener: &UnixListener, own: u32, answers: Arc<HookAnswers>, activity: &HookActivity) -> Infallible {
     let places = Arc::new(Semaphore::new(AT_ONCE));
     loop {
         let stream = match listener.accept().await {
@@ -98,7 +99,8 @@ async fn accept(listener: &UnixListener, own: u32, answers: Arc<HookAnswers>, as
         // More than that at once are told nothing.
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
         if stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
-            asked.notify_one();
+            activity.asked.notify_one();
+            activity.left.notify_one();
             let answers = Arc::clone(&answers);
             tokio::spawn(async move {
                 let _place = place;

@@ -1,6 +1,6 @@
 //! The spool: a hook leaves a file where a session is over or about to be compacted, and where a warning worked. A
-//! process that serves does what follows from it, once: it learns from the transcript, takes snapshots of working
-//! memory, and confirms the warning. A process that ends in between leaves the file to the next one; doing it again
+//! process that serves does what follows from it, once: it learns from the transcript, brings working memory up to date
+//! and takes a snapshot of it, and confirms the warning. A process that ends in between leaves the file to the next one; doing it again
 //! adds nothing but another snapshot.
 //!
 //! ```text
@@ -14,25 +14,29 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use reasoning_bank_actors::episodes::LearnedRequests;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_actors::working::{LOCAL_OWNER, WorkingTask};
+use reasoning_bank_actors::working::{LOCAL_OWNER, ListedTask, WorkingTask};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_clients::HookEvent;
+use reasoning_bank_domain::learning::episodes::session_outcome;
+use reasoning_bank_domain::learning::job::{TRANSCRIPT_MAX_CHARS, Work};
 use reasoning_bank_domain::learning::transcript::{self, MAX_FILE_BYTES, Transcript};
+use reasoning_bank_domain::memory::trace::TraceSource;
 use reasoning_bank_domain::prompt::without_recalled;
-use reasoning_bank_domain::working::Operation;
+use reasoning_bank_domain::working::{Operation, SessionTask, session_of};
 use reasoning_bank_store::data_dir::HOOK_SPOOL;
 use reasoning_bank_store::files::{create_dir, remove_if_there, try_lock, unless_gone, write_synced};
-use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
-use tokio::time::sleep;
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::failures::{HookFailure, HookProblem, note_failure};
 use super::question::{HookQuestion, SpoolEntry, WorkedWarnings};
+use super::{HookActivity, SessionLearning};
 use crate::project::{self, Identity};
 use crate::transcripts;
 
@@ -61,40 +65,44 @@ pub(crate) fn leave(data_dir: &Path, entry: &SpoolEntry) -> io::Result<()> {
     write_synced(&dir.join(format!("{}.json", Uuid::now_v7())), &serde_json::to_vec(entry)?)
 }
 
-/// Learns from what hooks left, for as long as it is polled. One process of a bank does at a time. `pass` is locked while
-/// it works off what is there.
+/// Learns from what hooks left, for as long as it is polled. One process of a bank does at a time.
 pub(super) async fn learn(
     system: &SystemHandle,
     data_dir: &Path,
     identity: Identity,
-    captures: bool,
-    pass: &Mutex<()>,
+    learning: SessionLearning,
+    activity: &HookActivity,
 ) -> Infallible {
     loop {
-        let in_work = pass.lock().await;
-        learn_once(system, data_dir, identity, captures).await;
+        let in_work = activity.learning.lock().await;
+        learn_once(system, data_dir, identity, learning).await;
         drop(in_work);
-        sleep(LOOK_EVERY).await;
+        let _ = timeout(LOOK_EVERY, activity.left.notified()).await;
     }
 }
 
 /// Learns from what hooks have left so far.
-pub(super) async fn learn_once(system: &SystemHandle, data_dir: &Path, identity: Identity, captures: bool) {
-    if let Err(error) = learn_all(system, data_dir, identity, captures).await {
+pub(super) async fn learn_once(system: &SystemHandle, data_dir: &Path, identity: Identity, learning: SessionLearning) {
+    if let Err(error) = learn_all(system, data_dir, identity, learning).await {
         tracing::warn!(%error, "what hooks left could not be worked off; it is tried again");
     }
 }
 
-async fn learn_all(system: &SystemHandle, data_dir: &Path, identity: Identity, captures: bool) -> Result<(), Error> {
+async fn learn_all(
+    system: &SystemHandle,
+    data_dir: &Path,
+    identity: Identity,
+    learning: SessionLearning,
+) -> Result<(), Error> {
     let listing = data_dir.join(HOOK_SPOOL);
     let taken = spawn_blocking(move || take(&listing)).await.map_err(Error::internal)?.map_err(Error::internal)?;
     let Some((_lock, files)) = taken else { return Ok(()) };
     for file in files {
         let (reading, of) = (file.clone(), data_dir.to_owned());
-        let left = spawn_blocking(move || read(&reading, &of)).await.map_err(Error::internal)?;
+        let left = spawn_blocking(move || read(&reading, &of, learning)).await.map_err(Error::internal)?;
         match left {
-            Some(SpoolWork::Learn(..)) if !captures => {}
-            Some(work) => match do_one(system, work, identity).await {
+            Some(SpoolWork::Learn(..)) if learning == SessionLearning::Nothing => {}
+            Some(work) => match do_one(system, work, identity, learning).await {
                 Err(error) if error.retryable() || is_of_bank(&error) => return Err(error),
                 // Another time would not change it, and what others left waits behind it.
                 Err(error) => tracing::warn!(%error, file = %file.display(), "nothing came of what a hook left"),
@@ -143,39 +151,47 @@ fn take(dir: &Path) -> io::Result<Option<(File, Vec<PathBuf>)>> {
 /// The work that follows from a file that was left.
 enum SpoolWork {
     Learn(HookQuestion, Transcript),
-    Save(HookQuestion),
+    /// There is no transcript where the client names none, or where none may be learned from.
+    Save(HookQuestion, Option<Transcript>),
     Confirm(WorkedWarnings),
 }
 
 /// Reads what was left, and the transcript that it names, without what agents were shown of the bank. None where either
 /// cannot be read, which another time would not change. That a transcript is too long is noted for `doctor`.
-fn read(file: &Path, data_dir: &Path) -> Option<SpoolWork> {
+fn read(file: &Path, data_dir: &Path, learning: SessionLearning) -> Option<SpoolWork> {
     let question = match serde_json::from_slice(&bounded(file, EVENT_BYTES).ok()?).ok()? {
         SpoolEntry::Worked(worked) => return Some(SpoolWork::Confirm(worked)),
         SpoolEntry::Event(question) => question,
     };
     match &question.call.event {
-        HookEvent::Compacting => Some(SpoolWork::Save(question)),
+        HookEvent::Compacting { transcript } => {
+            let transcript = transcript.as_deref().filter(|_| learning != SessionLearning::Nothing);
+            let read = transcript.and_then(|file| read_transcript(file, &question, data_dir));
+            Some(SpoolWork::Save(question, read))
+        }
         HookEvent::SessionEnded { transcript } => {
-            let bytes = bounded(transcript, MAX_FILE_BYTES as u64);
-            if bytes.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::FileTooLarge) {
-                let failure = HookFailure {
-                    at: Timestamp::now(),
-                    client: question.call.client,
-                    event: question.call.name.clone(),
-                    problem: HookProblem::TranscriptTooLong,
-                    cause: None,
-                };
-                let _ = note_failure(data_dir, &failure);
-                return None;
-            }
-            let bytes = bytes.ok()?;
-            let text = String::from_utf8(bytes).ok()?;
-            let read = transcript::read(without_recalled(&text).as_bytes()).ok()?;
+            let read = read_transcript(transcript, &question, data_dir)?;
             Some(SpoolWork::Learn(question, read))
         }
         _ => None,
     }
+}
+
+fn read_transcript(file: &Path, question: &HookQuestion, data_dir: &Path) -> Option<Transcript> {
+    let bytes = bounded(file, MAX_FILE_BYTES as u64);
+    if bytes.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::FileTooLarge) {
+        let failure = HookFailure {
+            at: Timestamp::now(),
+            client: question.call.client,
+            event: question.call.name.clone(),
+            problem: HookProblem::TranscriptTooLong,
+            cause: None,
+        };
+        let _ = note_failure(data_dir, &failure);
+        return None;
+    }
+    let text = String::from_utf8(bytes.ok()?).ok()?;
+    transcript::read(without_recalled(&text).as_bytes()).ok()
 }
 
 fn bounded(file: &Path, most: u64) -> io::Result<Vec<u8>> {
@@ -192,20 +208,38 @@ fn bounded(file: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-async fn do_one(system: &SystemHandle, work: SpoolWork, identity: Identity) -> Result<(), Error> {
+async fn do_one(
+    system: &SystemHandle,
+    work: SpoolWork,
+    identity: Identity,
+    learning: SessionLearning,
+) -> Result<(), Error> {
     let directory: &Path = match &work {
-        SpoolWork::Learn(question, _) | SpoolWork::Save(question) => question.place(identity),
+        SpoolWork::Learn(question, _) | SpoolWork::Save(question, _) => question.place(identity),
         SpoolWork::Confirm(worked) => &worked.directory,
     };
     let Ok(root) = project::root(directory, directory, identity) else { return Ok(()) };
     let workspace = WorkspaceRef::Root(root);
     match work {
         SpoolWork::Learn(question, transcript) => {
-            let exchanges = transcript.exchanges.len();
+            let (exchanges, source) = (transcript.exchanges.len(), question.call.source());
+            let for_model = (learning == SessionLearning::ByModel).then(|| Work::Distill {
+                // What rules and a model learn from one session is of one source.
+                session_id: transcript.session().unwrap_or(&question.call.session).to_owned(),
+                outcome: session_outcome(&transcript.requests),
+                transcript: transcript.messages(TRANSCRIPT_MAX_CHARS),
+            });
             transcripts::learn(transcript, &workspace, system, |_| {}).await?;
+            let of = system.workspaces.resolve(&workspace, Deadline::after(TIMEOUT)).await?.workspace.id;
+            system.working.close_followed(&of, &source, None, Deadline::after(TIMEOUT)).await?;
+            if let Some(work) = for_model.filter(|_| exchanges > 0) {
+                system.distiller.queue(work, &workspace, Deadline::after(TIMEOUT)).await?;
+            }
             tracing::info!(exchanges, session = question.call.session, "learned from a session that is over");
         }
-        SpoolWork::Save(_) => save_working_memory(system, &workspace).await?,
+        SpoolWork::Save(question, transcript) => {
+            save_working_memory(system, &workspace, &question.call.source(), transcript).await?;
+        }
         SpoolWork::Confirm(WorkedWarnings { session, warnings, .. }) => {
             let confirmed = system.memories.worked(warnings, &session, &workspace, Deadline::after(TIMEOUT)).await?;
             tracing::debug!(confirmed, "warnings worked");
@@ -214,12 +248,35 @@ async fn do_one(system: &SystemHandle, work: SpoolWork, identity: Identity) -> R
     Ok(())
 }
 
-/// Takes a snapshot of the task that was touched last, if it is open. Its session goes on without what was said so far.
-async fn save_working_memory(system: &SystemHandle, workspace: &WorkspaceRef) -> Result<(), Error> {
+/// Keeps the task of a session that goes on without what was said so far: the one that its agent opened gets a snapshot,
+/// and where there is none the last request of its transcript becomes one.
+async fn save_working_memory(
+    system: &SystemHandle,
+    workspace: &WorkspaceRef,
+    session: &str,
+    transcript: Option<Transcript>,
+) -> Result<(), Error> {
     let deadline = Deadline::after(TIMEOUT);
-    let workspace = system.workspaces.resolve(workspace, deadline).await?.workspace.id;
-    let tasks = system.working.list(&workspace, LOCAL_OWNER, deadline).await?;
-    let Some(newest) = tasks.into_iter().next() else { return Ok(()) };
-    let task = WorkingTask { workspace, owner: LOCAL_OWNER.to_owned(), id: newest.id };
-    system.working.apply(&task, vec![Operation::Snapshot], deadline, |_, _| ()).await
+    let resolved = system.workspaces.resolve(workspace, deadline).await?;
+    let tasks = system.working.list_all(&resolved.workspace.id, LOCAL_OWNER, deadline).await?;
+    let newest = tasks.into_iter().find(|task| session_of(&task.memory).is_none());
+    let mut requests = transcript.map(|transcript| transcript.requests).unwrap_or_default();
+    let running = requests.pop().filter(|request| {
+        let is_older = |task: &ListedTask| request.began.is_some_and(|began| task.memory.touched_at() < began);
+        newest.as_ref().is_none_or(is_older)
+    });
+    let (id, owner) = (resolved.workspace.id.clone(), LOCAL_OWNER.to_owned());
+    let Some(running) = running else {
+        // The process that has a task open sees to it itself.
+        let Some(newest) = newest.filter(|task| !task.is_elsewhere) else { return Ok(()) };
+        let task = WorkingTask { workspace: id, owner, id: newest.id };
+        return system.working.apply(&task, vec![Operation::Snapshot], deadline, |_, _| ()).await;
+    };
+    system.memories.register(&resolved, deadline).await?;
+    // The requests before it are over, and are learned with what their transcript says of them.
+    let over = LearnedRequests { requests, source: TraceSource::Transcript, owner: None, outcome: None };
+    system.episodes.learn(over, workspace, deadline).await?;
+    let running = SessionTask::of(&running, &id, session);
+    system.working.close_followed(&id, session, Some(running.id()), deadline).await?;
+    system.working.follow(&id, running, deadline).await
 }

@@ -1,6 +1,7 @@
 //! Tests of `hook` through the real binary, with a real server beside it. It gives the right warning for a known
 //! failure, the memories about a prompt once a session, and nothing in all other cases.
 
+mod compaction;
 mod events;
 mod harmless;
 mod sockets;
@@ -112,6 +113,12 @@ fn a_failure_that_an_earlier_task_met_brings_what_resolved_it() {
     assert!(text.contains("> Resolved by: keep tax in mapper.py"), "{text}");
     let other = failed("Exit code 1\nPriceError: no price");
     assert_eq!(hook(&place, "claude-code", FAILED, &other.to_string()).stdout, "");
+    let mut of_session = error;
+    of_session["session_id"] = json!("one");
+    answered(&place, FAILED, &of_session);
+    for _ in 0..3 {
+        assert_eq!(hook(&place, "claude-code", FAILED, &of_session.to_string()).stdout, "", "it is told once");
+    }
 }
 
 #[test]

@@ -99,3 +99,27 @@ fn what_is_no_session_and_no_job_is_refused_and_doctor_has_nothing_to_say() {
     let jobs = doctor["checks"].as_array().unwrap().iter().find(|check| check["name"] == "jobs").unwrap();
     assert_eq!((&jobs["status"], &jobs["detail"]), (&json!("ok"), &json!("no background job was given up")));
 }
+
+#[test]
+fn a_session_that_a_hook_left_is_read_by_a_model_where_one_may_be_asked() {
+    let server = LlmServer::never_distilling_at_first();
+    let place = place(&format!(
+        "passive.llm = true\nbackground.daily_token_cap = 100000\n[llm]\nbase_url = '{}'\nretry.base_delay_ms = \
+         5\nmodels.capture = 'a/small-model'\n",
+        server.base_url()
+    ));
+    place.write("session.jsonl", TRANSCRIPT);
+    let process = McpProcess::initialized(&place, &["--llm", "responses"]);
+    let data = place.path("data").display().to_string();
+    let event = json!({
+        "hook_event_name": "SessionEnd", "session_id": "monday", "transcript_path": place.path("session.jsonl"),
+    });
+    place.run_with_stdin(&["--data-dir", &data, "hook", "claude-code", "SessionEnd"], &event.to_string()).ok();
+    server.wait_for_requests(1);
+    process.end();
+    let asked = server.asked_to("distill");
+    assert!(asked[0].input().contains("modification times"), "{}", asked[0].input());
+    let kept = memories(&place);
+    assert_eq!(kept.len(), 1, "rules learned from it as well: {kept:?}");
+    assert_eq!(kept[0]["source_type"], "passive_learning", "{kept:?}");
+}

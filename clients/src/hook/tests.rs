@@ -89,7 +89,7 @@ fn gemini_cli_says_below_the_output_that_a_command_failed() {
     assert_eq!(of("Output: Exit Code: 1 is what it printed\nall is well"), succeeded);
     assert_eq!(of("Command moved to background (PID: 7). Output hidden."), None);
     let compressing = json!({ "hook_event_name": "PreCompress", "trigger": "auto" });
-    assert_eq!(read_of(AgentClient::GeminiCli, &compressing), Some(HookEvent::Compacting));
+    assert_eq!(read_of(AgentClient::GeminiCli, &compressing), Some(HookEvent::Compacting { transcript: None }));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn cursor_names_the_session_and_the_directory_in_its_own_way_and_is_answered_in_
     assert_eq!(call.event, HookEvent::SessionStarted);
     assert_eq!(call.answer("known"), json!({ "additional_context": "known" }));
     let compacting = json!({ "hook_event_name": "preCompact", "trigger": "auto" });
-    assert_eq!(read_of(AgentClient::Cursor, &compacting), Some(HookEvent::Compacting));
+    assert_eq!(read_of(AgentClient::Cursor, &compacting), Some(HookEvent::Compacting { transcript: None }));
 }
 
 #[test]
@@ -193,7 +193,10 @@ fn a_command_is_named_when_it_fails_and_when_it_succeeds() {
     let of_codex = |response: Value| read_of(AgentClient::Codex, &event(response));
     assert_eq!(of_codex(json!("Exit code: 0\nOutput:\nfine")), succeeded);
     assert_eq!(of_codex(json!("fine")), None, "nothing says that it succeeded");
-    assert_eq!(read(json!({ "hook_event_name": "PreCompact", "trigger": "auto" })), Some(HookEvent::Compacting));
+    assert_eq!(
+        read(json!({ "hook_event_name": "PreCompact", "trigger": "auto" })),
+        Some(HookEvent::Compacting { transcript: None })
+    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::support::{Place, Ran, git};
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Asks the server for so long until nothing is left in the spool.
-fn wait_for_the_spool(place: &Place, server: &mut McpProcess) {
+pub(super) fn wait_for_the_spool(place: &Place, server: &mut McpProcess) {
     let left = || std::fs::read_dir(place.path("data/hook-spool")).into_iter().flatten().count();
     let begun = Instant::now();
     while left() > 0 {

@@ -55,8 +55,8 @@ fn a_server_without_the_directory_of_the_session_is_found_by_a_hook_with_it() {
     assert!(is_answered(&place, Some(&runtime)));
     server.end();
     let server = self::server(&place, &runtime);
-    assert_eq!(fs::read_dir(runtime.join("reasoning-bank")).unwrap().count(), 1);
     assert!(is_answered(&place, Some(&runtime)));
+    assert_eq!(fs::read_dir(runtime.join("reasoning-bank")).unwrap().count(), 1);
     server.end();
 }
 
