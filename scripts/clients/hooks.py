@@ -7,8 +7,8 @@ One line a check, exit 1 if one fails.
 MODULES is the node_modules directory with the clients of agents.txt; node is on the PATH. In the first session a lesson
 is recorded. In the second one a prompt about it and a command that fails as before bring it into the next request to the
 model, and a command that fails otherwise brings nothing. The first command succeeds in the end, and by the third session
-the lesson is trusted more. The plugins for Claude Code and for Codex are valid, both clients install theirs, and its server
-starts where there is no key.
+the lesson is trusted more. A session that is compacted and resumed in a new process is told its plan and its results. The
+plugins for Claude Code and for Codex are valid, both clients install theirs, and its server starts where there is no key.
 """
 import json
 import os
@@ -72,10 +72,11 @@ with tempfile.TemporaryDirectory() as place:
         return subprocess.run(command, cwd=project, env=environment | more, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=SESSION_WITHIN_S)
 
-    def session(prompt, *script):
+    def session(prompt, *script, options=(), **more):
         with ScriptedModel([*script, {"text": "done"}]) as model:
-            ran = run(claude, "-p", prompt, "--allowedTools", "mcp__reasoning-bank__record_memory,Bash",
-                      ANTHROPIC_BASE_URL=model.url)
+            ran = run(claude, "-p", *options, prompt, "--allowedTools",
+                      "mcp__reasoning-bank__record_memory,Bash,TaskCreate,TaskUpdate", ANTHROPIC_BASE_URL=model.url,
+                      **more)
             return model.requests, ran.stdout + ran.stderr
 
     setup = run(str(binary), "setup", "claude-code", "--with-hooks", "--yes")
@@ -111,6 +112,28 @@ with tempfile.TemporaryDirectory() as place:
     session("Wait.", bash("sleep 12"))
     trusted = json.loads(run(str(binary), "--json", "memory", "get", kept[0]["id"]).stdout)
     check("the lesson is trusted more after its command succeeded", trusted["confidence"] > kept[0]["confidence"], trusted)
+
+    # A session is compacted, cut off and resumed in a new process. No tool of ours is called.
+    def titled(title):
+        return {"tool": "TaskCreate", "input": {"subject": title, "description": title}}
+
+    # A hook starts a server here, which works off what a session left that ends at once.
+    serves = {"REASONING_BANK__HOOKS__SERVER_IDLE_S": "30"}
+    kept_id = "5e551041-0000-4000-8000-000000000001"
+    fails = bash("python3 -c \"raise ValueError('day 30 of February')\"")
+    done = {"tool": "TaskUpdate", "input": {"taskId": "1", "status": "completed"}}
+    _, said = session("Fix the date parser of the importer.", wait, titled("Reproduce the wrong day"),
+                      titled("Mend the parser"), fails, done, options=("--session-id", kept_id), **serves)
+    _, compacted = session("/compact", options=("--resume", kept_id), **serves)
+    until = time.monotonic() + 30
+    while "date parser" not in run(str(binary), "working", "list").stdout and time.monotonic() < until:
+        time.sleep(0.2)
+    requests, resumed = session("Go on.", options=("--resume", kept_id), **serves)
+    told = json.dumps(requests[0]["messages"]) if requests else ""
+    told = told[told.find("A task is open in working memory"):]
+    parts = ["Fix the date parser", "step 2: Mend the parser", "- done: 1", "day 30 of February"]
+    check("a session that was compacted finds its plan and results in a new process",
+          told.startswith("A task") and all(part in told for part in parts), (told, said, compacted, resumed))
 
     plugins = Path(__file__).resolve().parents[2] / "integrations"
     for part in [plugins, plugins / "claude-code"]:
