@@ -3,13 +3,15 @@
 //! A request passes, in this order: `connection` reads it within bounds, of which `connection_shares` is one, `guard`
 //! checks the host it was sent to, `auth` finds out who asks, `limits` counts what the token asks for, `request_bodies`
 //! reads its body, and `sessions` sees that a session of the protocol is used by the token that opened it. Then the
-//! tools of `mcp` answer it, to agents at `/mcp` and to scripts through `api`. `probes` and `metrics` answer those who
-//! watch the server, and `problem` is the form of every refusal; `refusals` notes those that may be an attack.
+//! tools of `mcp` answer it, to agents at `/mcp` and to scripts through `api`; `cut_body` breaks a stream off whose token
+//! or server ends. `probes` and `metrics` answer those who watch the server, and `problem` is the form of every refusal;
+//! `refusals` notes those that may be an attack.
 
 mod api;
 mod auth;
 mod connection;
 mod connection_shares;
+mod cut_body;
 mod drain_body;
 mod guard;
 mod limits;

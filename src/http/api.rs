@@ -35,6 +35,7 @@ use tracing::Instrument;
 
 use self::tokens::TokenRoutes;
 use super::problem::Problem;
+use super::sessions::OpenUntil;
 use crate::audit::AuditLog;
 use crate::mcp::{MAX_BODY_BYTES, ScriptCall, Server};
 
@@ -185,6 +186,10 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
         Ok(key) => key,
         Err(problem) => return problem.into_response(),
     };
+    let Some(until) = parts.extensions.get::<OpenUntil>().cloned() else {
+        tracing::error!("a request came without its end");
+        return Problem::internal().into_response();
+    };
     // A script that goes away drops the answer, and with it the guard. A request with a key is carried out to its end,
     // so that its answer is there when the script comes again.
     let guard = if key.is_none() { Some(cancel.clone().drop_guard()) } else { None };
@@ -193,7 +198,7 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
     let answer = async move { server.script(&parts, call).await };
     let answer = tokio::spawn(answer.instrument(tracing::Span::current()));
     if route.answer == RouteAnswer::Events {
-        return events::respond(answer, news, guard).await;
+        return events::respond(answer, news, guard, until).await;
     }
     let answer = answer.await.unwrap_or_else(|_panic| Err(Error::internal("a call of a script panicked")));
     drop(guard);

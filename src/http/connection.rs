@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection_shares::{AddressShare, AddressShares};
+use super::cut_body::LAST_WORDS;
 
 /// At most this many connections are open. Further clients wait to be accepted.
 const MAX_CONNECTIONS: usize = 1_024;
@@ -88,6 +89,8 @@ pub(super) async fn serve(
         tracing::info!(connections = connections.len(), "requests are still in work and are cancelled");
     }
     stop.cancel();
+    // What is cancelled may say so before its connection is closed.
+    let _ = timeout(2 * LAST_WORDS, connections.wait()).await;
     cut.cancel();
     late.close();
     tokio::join!(connections.wait(), late.wait());

@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const NO_SESSION: &str = "there is no such session";
 const NEW_SESSION: &str = "begin a new session with initialize";
@@ -74,6 +74,11 @@ impl Problem {
         self.code
     }
 
+    /// Returns the document of the refusal.
+    pub(super) fn document(&self) -> Value {
+        json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}})
+    }
+
     pub(super) fn retry_after(self, wait: Duration) -> Self {
         Self { header: Some(Box::new((header::RETRY_AFTER, whole_seconds(wait)))), ..self }
     }
@@ -92,8 +97,7 @@ pub(super) fn whole_seconds(wait: Duration) -> HeaderValue {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let document = json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}});
-        let mut response = (self.status, Json(document)).into_response();
+        let mut response = (self.status, Json(self.document())).into_response();
         response.extensions_mut().insert(ProblemCode(self.code));
         if let Some((name, value)) = self.header.map(|header| *header) {
             response.headers_mut().insert(name, value);

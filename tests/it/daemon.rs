@@ -15,6 +15,7 @@ mod isolation;
 mod limits;
 mod metrics;
 mod operating;
+mod streams;
 mod token_routes;
 mod tokens;
 mod two_daemons;
