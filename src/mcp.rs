@@ -37,7 +37,7 @@ pub(crate) use failure::failure_document;
 pub(crate) use http::{HttpRoute, HttpSessions, MAX_BODY_BYTES, PATH, http_route, is_stateless};
 pub use options::{McpOptions, ToolDefaults};
 pub(crate) use schema::{of_answer as answer_schema, of_arguments as arguments_schema};
-pub(crate) use server::{DescribedTool, ScriptCall, Server};
+pub(crate) use server::{ArrivedImport, DescribedTool, ScriptCall, Server};
 pub use session::SessionError;
 
 use reasoning_bank_actors::system::SystemHandle;

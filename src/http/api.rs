@@ -23,7 +23,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
 use axum::http::request::Parts;
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on};
 use reasoning_bank_actors::error::Error;
@@ -252,15 +252,19 @@ fn invalid(problem: impl Into<String>) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "invalid_argument", problem.into(), DESCRIBED)
 }
 
+/// Returns the media type of a body, without its parameters.
+fn media_type(headers: &HeaderMap) -> &str {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    content_type.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim()
+}
+
 /// Reads the body. One that is not there says as much as an empty object.
 async fn body_of(parts: &Parts, body: Body) -> Result<Map<String, Value>, Problem> {
     let bytes = to_bytes(body, MAX_BODY_BYTES).await.map_err(|_| invalid("the body cannot be read"))?;
     if bytes.is_empty() {
         return Ok(Map::new());
     }
-    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let kind = content_type.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/json") {
+    if !media_type(&parts.headers).eq_ignore_ascii_case("application/json") {
         let problem = "the body must be JSON, and the header Content-Type must say application/json";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_argument", problem, DESCRIBED));
     }

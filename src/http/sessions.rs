@@ -56,6 +56,11 @@ pub(super) struct OpenUntil {
 }
 
 impl OpenUntil {
+    /// Returns what is cancelled when the server ends.
+    pub(super) fn stop(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
     /// Waits for the end, and says why it came.
     pub(super) async fn ended(&self) -> Problem {
         self.end.cancelled().await;

@@ -31,6 +31,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+pub(crate) use self::bulk::ArrivedImport;
 use super::caller::{Caller, ServerEnd};
 use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED, RequestsInWork, noted_key};
 use super::client::{RequestKey, ToolClient};
