@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, post};
@@ -35,6 +36,12 @@ impl TokenRoutes {
 }
 
 type Administrator = Extension<Arc<Principal>>;
+/// The id or the name of a token, where the path can be read.
+type TokenInPath = Result<Path<String>, PathRejection>;
+
+fn named(token: TokenInPath) -> Result<String, Problem> {
+    token.map(|Path(token)| token).map_err(|_unreadable| invalid("the path is not in UTF-8"))
+}
 
 #[derive(Debug, thiserror::Error)]
 enum TokenFailure {
@@ -84,8 +91,9 @@ async fn list(State(own): State<TokenRoutes>, Extension(caller): Administrator) 
 async fn show(
     State(own): State<TokenRoutes>,
     Extension(caller): Administrator,
-    Path(token): Path<String>,
+    token: TokenInPath,
 ) -> Result<Json<ListedToken>, Problem> {
+    let token = named(token)?;
     let shown = own
         .run(&caller, "token show", move |tokens, caller| Ok(tokens.show(&token, |token| caller.looks_after(token))?));
     shown.await.map(Json)
@@ -112,8 +120,9 @@ async fn create(
 async fn revoke(
     State(own): State<TokenRoutes>,
     Extension(caller): Administrator,
-    Path(token): Path<String>,
+    token: TokenInPath,
 ) -> Result<Json<ListedToken>, Problem> {
+    let token = named(token)?;
     let ids = |revoked: &ListedToken| vec![revoked.id.to_string()];
     let revoked = own.change(&caller, "token revoke", ids, move |tokens, caller| {
         let may_grant = |token: &AccessToken| Ok::<_, TokenFailure>(caller.may_grant(token)?);
@@ -125,10 +134,11 @@ async fn revoke(
 async fn rotate(
     State(own): State<TokenRoutes>,
     Extension(caller): Administrator,
-    Path(token): Path<String>,
+    token: TokenInPath,
     headers: HeaderMap,
 ) -> Result<Json<MadeToken>, Problem> {
     without_key(&headers)?;
+    let token = named(token)?;
     let ids = |(old, made): &(TokenId, MadeToken)| vec![old.to_string(), made.listed.id.to_string()];
     let rotated = own.change(&caller, "token rotate", ids, move |tokens, caller| {
         let may_grant = |token: &AccessToken| Ok::<_, TokenFailure>(caller.may_grant(token)?);
