@@ -27,6 +27,7 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on};
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_domain::note::Code;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -174,7 +175,7 @@ async fn not_allowed() -> Problem {
 
 async fn respond(server: Server, route: &'static Route, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
-    let arguments = match read(&server, route, &mut parts, body).await {
+    let mut arguments = match read(&server, route, &mut parts, body).await {
         Ok(arguments) => arguments,
         Err(problem) => return problem.into_response(),
     };
@@ -193,9 +194,29 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
     // A script that goes away drops the answer, and with it the guard. A request with a key is carried out to its end,
     // so that its answer is there when the script comes again.
     let guard = if key.is_none() { Some(cancel.clone().drop_guard()) } else { None };
-    let call = ScriptCall { tool: route.tool, arguments, progress, key, cancel };
+    let others = if route.wants_revision() { revision::others(&headers) } else { Vec::new() };
+    if key.is_some() && !others.is_empty() {
+        return invalid("a request with an Idempotency-Key names one revision in If-Match").into_response();
+    }
     // A call that was begun is noted in the audit log whether somebody waits for it or not.
-    let answer = async move { server.script(&parts, call).await };
+    let answer = async move {
+        let call = |arguments, key| {
+            let (progress, cancel) = (progress.clone(), cancel.clone());
+            server.script(&parts, ScriptCall { tool: route.tool, arguments, progress, key, cancel })
+        };
+        let (mut key, mut others) = (key, others.into_iter());
+        loop {
+            let other = others.next();
+            let sent = if other.is_some() { arguments.clone() } else { std::mem::take(&mut arguments) };
+            let answer = call(sent, key.take()).await;
+            match (other, &answer) {
+                (Some(other), Err(Error::Store(StoreError::Conflict(_)))) => {
+                    arguments.insert(revision::ARGUMENT.to_owned(), other.into());
+                }
+                _ => return answer,
+            }
+        }
+    };
     let answer = tokio::spawn(answer.instrument(tracing::Span::current()));
     if route.answer == RouteAnswer::Events {
         return events::respond(answer, news, guard, until).await;

@@ -73,6 +73,15 @@ async fn a_script_lives_with_a_memory_from_its_record_to_its_end() {
     let (status, stale) = document(stale).await;
     assert_eq!((status, &stale["error"]["code"]), (StatusCode::PRECONDITION_FAILED, &json!("conflict")));
 
+    for (tags, status) in
+        [("\"abc\"", 412), ("W/\"2\"", 412), ("\"1\", \"9\"", 412), ("2", 400), ("\"1\", \"2\"", 200), ("*", 200)]
+    {
+        let change = json!({"title": format!("Take locks in the order of {tags}")});
+        let sent = script.request(Method::PATCH, &path).header("if-match", tags).json(&change).send().await.unwrap();
+        assert_eq!(sent.status(), status, "{tags}: {:?}", sent.text().await);
+    }
+    let any = script.request(Method::GET, &path).header("if-none-match", "*").send().await.unwrap();
+    assert_eq!(any.status(), StatusCode::NOT_MODIFIED);
     let (_, family) = script.send(Method::GET, &format!("{path}/genealogy"), None).await;
     assert_eq!(family["memory"]["id"], *id);
     let (status, erased) = script.send(Method::DELETE, &path, None).await;
