@@ -163,6 +163,23 @@ async fn no_path_leads_anywhere_but_to_a_route() {
 }
 
 #[tokio::test]
+async fn a_head_has_at_most_64_kib_and_the_id_of_a_request_is_one_word() {
+    let target = Target::new();
+    for (bytes, wanted) in [(63 << 10, "200"), (66 << 10, "431"), (100 << 10, "431")] {
+        let more = format!("Connection: close\r\nX-Long: {}\r\n", "a".repeat(bytes));
+        let said = target.said_to(target.head("GET", "/api/v1/memories", &more).as_bytes()).await;
+        assert_eq!(statuses(&said), [wanted], "{bytes}: {said:.300}");
+    }
+    for (id, is_kept) in [("one-word", true), ("two words", false), ("größe", false)] {
+        let more = format!("Connection: close\r\nX-Request-Id: {id}\r\n");
+        let said = target.said_to(target.head("GET", "/api/v1/memories", &more).as_bytes()).await;
+        assert_eq!(said.contains(&format!("x-request-id: {id}\r\n")), is_kept, "{said:.500}");
+        assert!(said.contains("x-request-id: "), "{said:.500}");
+    }
+    target.is_well().await;
+}
+
+#[tokio::test]
 async fn no_request_is_smuggled_in_another_one() {
     let target = Target::new();
     let id = target.record().await;
