@@ -32,7 +32,7 @@ pub(super) async fn respond(
         biased;
         Ok(()) = news.changed() => news.mark_changed(),
         ended = &mut answer => return match done(ended) {
-            Ok(report) => Sse::new(stream::iter([Ok::<_, Infallible>(event("done", &report))])).into_response(),
+            Ok(report) => unbuffered(Sse::new(stream::iter([Ok::<_, Infallible>(event("done", &report))]))),
             Err(error) => status::response(&error, false),
         },
     }
@@ -57,7 +57,12 @@ pub(super) async fn respond(
         }
     });
     let events = events.flat_map(stream::iter);
-    Sse::new(events.map(Ok::<_, Infallible>)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+    unbuffered(Sse::new(events.map(Ok::<_, Infallible>)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+/// Tells proxies to pass each event on at once.
+fn unbuffered(events: impl IntoResponse) -> Response {
+    ([("x-accel-buffering", "no")], events).into_response()
 }
 
 /// Makes the events of the stages that were reached since the first `told`, and of the calls that are complete.

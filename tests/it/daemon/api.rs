@@ -193,6 +193,7 @@ async fn a_solve_is_a_stream_of_its_progress_and_ends_with_its_report() {
     let task = json!({"task": "Write a binary search.", "matts_k": 3, "use_memory": false});
     let answer = script.request(Method::POST, "/solve").json(&task).send().await.unwrap();
     assert_eq!(answer.headers()["content-type"], "text/event-stream");
+    assert_eq!(answer.headers()["x-accel-buffering"], "no");
     let stream = answer.text().await.unwrap();
     let events: Vec<(&str, Value)> = stream
         .split_terminator("\n\n")

@@ -55,7 +55,7 @@ async fn begin_export(script: &Script<'_>) -> TcpStream {
 async fn is_whole(mut stream: TcpStream) -> bool {
     let mut said = Vec::new();
     while !said.ends_with(b"\r\n0\r\n\r\n") {
-        match tokio::time::timeout(TIMEOUT, stream.read_buf(&mut said)).await.expect("an end of some kind") {
+        match tokio::time::timeout(TIMEOUT, stream.read_buf(&mut said)).await.unwrap() {
             Ok(0) | Err(_) => {
                 assert!(said.starts_with(b"HTTP/1.1 200"), "{:.300}", String::from_utf8_lossy(&said));
                 return false;
@@ -94,7 +94,8 @@ async fn an_export_goes_on_while_a_daemon_ends_and_has_no_end_where_it_is_cut() 
 
 /// The name and the document of the last event of a stream, which has an end.
 async fn last_event(answer: reqwest::Response) -> (String, Value) {
-    let stream = answer.text().await.expect("a stream with an end");
+    // A stream that was cut is an error here.
+    let stream = answer.text().await.unwrap();
     let last = stream.split_terminator("\n\n").filter_map(|event| event.strip_prefix("event: ")).last();
     let (name, data) = last.unwrap_or_else(|| panic!("{stream}")).split_once("\ndata: ").unwrap();
     (name.to_owned(), serde_json::from_str(data).unwrap())
