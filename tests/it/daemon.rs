@@ -6,6 +6,7 @@ mod banks;
 mod bootstrap;
 mod bridge;
 mod context;
+mod described;
 mod episodes;
 mod evidence;
 mod hostile;

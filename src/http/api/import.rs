@@ -132,7 +132,7 @@ pub(super) fn paths() -> Value {
         "requestBody": {"required": true, "content": {JSON_LINES: {"schema": {"type": "string"}}}},
         "responses": status::responses(
             json!({"description": "What was imported.", "content": {"application/json": {"schema": answer}}}),
-            &[StatusCode::PAYLOAD_TOO_LARGE],
+            &[status::OF_WORKSPACES.as_slice(), &status::OF_BODIES].concat(),
         ),
     }}})
 }

@@ -266,21 +266,24 @@ async fn the_description_names_the_statuses_that_a_script_has_to_expect() {
     let beside_those_of_every_route = |method: &str, path: &str| {
         let responses = description["paths"][format!("/api/v1{path}")][method]["responses"].as_object().unwrap();
         let mut others: BTreeSet<String> = responses.keys().cloned().collect();
-        for status in ["200", "401", "403", "422", "429", "503", "default"] {
+        for status in ["200", "400", "401", "403", "422", "429", "431", "500", "503", "default"] {
             assert!(others.remove(status), "{method} {path}: {status}");
         }
         others.into_iter().collect::<Vec<_>>().join(" ")
     };
     for (method, path, others) in [
-        ("get", "/memories", ""),
-        ("get", "/memories/{memory_id}", "304"),
-        ("post", "/memories", "409"),
-        ("patch", "/memories/{memory_id}", "409 412 428"),
-        ("delete", "/memories/{memory_id}", ""),
-        ("post", "/solve", ""),
-        ("get", "/export", ""),
-        ("post", "/import", "413"),
-        ("post", "/tokens", "409"),
+        ("get", "/memories", "404 504"),
+        ("get", "/memories/{memory_id}", "304 404 504"),
+        ("post", "/memories", "404 408 409 413 415 504"),
+        ("patch", "/memories/{memory_id}", "404 408 409 412 413 415 428 504"),
+        ("delete", "/memories/{memory_id}", "404 409 504"),
+        ("get", "/stats", "504"),
+        ("post", "/solve", "404 408 413 415 502 504"),
+        ("get", "/export", "404 504"),
+        ("post", "/import", "404 408 413 415 504"),
+        ("post", "/tokens", "408 409 413 415"),
+        ("get", "/tokens/{token}", "404 409"),
+        ("get", "/openapi.json", ""),
     ] {
         assert_eq!(beside_those_of_every_route(method, path), others, "{method} {path}");
     }
