@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::HttpBody;
 use axum::extract::{Extension, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -54,7 +55,7 @@ async fn import(
     request: Request,
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
-    check_headers(&parts.headers)?;
+    check_headers(&parts.headers, body.is_end_stream())?;
     let query = Query::<ImportQuery>::try_from_uri(&parts.uri);
     let Query(ImportQuery { workspace }) = query.map_err(super::bad_query)?;
     let Ok(place) = Arc::clone(&own.room).try_acquire_owned() else {
@@ -86,12 +87,12 @@ async fn import(
 }
 
 /// Refuses a key, which is not needed: what is there already is skipped. Refuses as well what does not say that it is
-/// lines of JSON.
-fn check_headers(headers: &HeaderMap) -> Result<(), Problem> {
+/// lines of JSON. A body that is empty has none, and no type.
+fn check_headers(headers: &HeaderMap, is_empty: bool) -> Result<(), Problem> {
     if headers.contains_key(idempotency::HEADER) {
         return Err(invalid("an import takes no Idempotency-Key: sent again, it skips what is there already"));
     }
-    if !media_type(headers).eq_ignore_ascii_case(JSON_LINES) {
+    if !is_empty && !media_type(headers).eq_ignore_ascii_case(JSON_LINES) {
         let problem = format!("the body must be lines of JSON, and the header Content-Type must say {JSON_LINES}");
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_argument", problem, DESCRIBED));
     }

@@ -172,6 +172,8 @@ async fn an_import_takes_no_key_and_lines_of_json_alone() {
         assert_eq!((got, &refused["error"]["code"]), (status, &json!("invalid_argument")), "{refused}");
     }
     assert_eq!(export(&red).await, "");
+    let empty = red.request(Method::POST, "/import").send().await.unwrap();
+    assert_eq!(empty.status(), StatusCode::OK, "nothing has no type");
     let request = red.request(Method::POST, "/import").header("content-type", "application/x-ndjson; charset=utf-8");
     assert_eq!(request.body(line).send().await.unwrap().status(), StatusCode::OK);
 }
