@@ -1,15 +1,17 @@
 //! The team daemon's edge: one bank over HTTP, for agents of many people on many machines.
 //!
-//! A request passes, in this order: `connection` reads it within bounds, of which `connection_shares` is one, `guard`
-//! checks the host it was sent to, `auth` finds out who asks, `limits` counts what the token asks for, `request_bodies`
+//! A request passes, in this order: `connection` reads it within bounds, of which `connection_shares` and
+//! `request_head` are some, `guard` checks the host it was sent to, `auth` finds out who asks, `limits` counts what the token asks for, `request_bodies`
 //! reads its body, and `sessions` sees that a session of the protocol is used by the token that opened it. Then the
-//! tools of `mcp` answer it, to agents at `/mcp` and to scripts through `api`. `probes` and `metrics` answer those who
-//! watch the server, and `problem` is the form of every refusal; `refusals` notes those that may be an attack.
+//! tools of `mcp` answer it, to agents at `/mcp` and to scripts through `api`; `cut_body` breaks a stream off whose token
+//! or server ends. `probes` and `metrics` answer those who watch the server, and `problem` is the form of every refusal;
+//! `refusals` notes those that may be an attack.
 
 mod api;
 mod auth;
 mod connection;
 mod connection_shares;
+mod cut_body;
 mod drain_body;
 mod guard;
 mod limits;
@@ -18,6 +20,7 @@ mod probes;
 mod problem;
 mod refusals;
 mod request_bodies;
+mod request_head;
 mod sessions;
 
 use std::io;
@@ -58,8 +61,6 @@ use refusals::RefusalNotes;
 use request_bodies::BodyPlaces;
 use sessions::SessionOwners;
 
-/// The header with the id of a request, which its log lines have.
-const REQUEST_ID: &str = "x-request-id";
 /// Requests in work may take this long to end once the server was asked to. Then they are cancelled.
 const DRAIN: Duration = Duration::from_secs(5);
 /// A token that was revoked keeps what it has open at most about this long.
@@ -228,12 +229,13 @@ impl Daemon {
             .layer(from_fn(problem::headers))
             .layer(PropagateRequestIdLayer::x_request_id())
             .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
-            .layer(map_request(without_long_id))
+            .layer(map_request(request_head::without_bad_id))
             .layer(from_fn(drain_body::read_rest));
         let usual = probed
             .route("/metrics", watched)
             .merge(protected)
             .fallback(nothing_here)
+            .layer(from_fn(request_head::bounded))
             .layer(from_fn(problem::headers))
             .layer(CatchPanicLayer::custom(|_panic| Problem::internal().into_response()))
             .layer(from_fn_with_state(refusals.clone(), refusals::note))
@@ -241,7 +243,7 @@ impl Daemon {
             .layer(TraceLayer::new_for_http().make_span_with(span))
             .layer(PropagateRequestIdLayer::x_request_id())
             .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
-            .layer(map_request(without_long_id))
+            .layer(map_request(request_head::without_bad_id))
             .layer(from_fn(drain_body::read_rest));
         let watch = tokio::spawn(sessions::watch(owners, self.tokens, self.authenticator, REVOCATION_CHECK));
         let bounds = Bounds { behind_proxy: self.behind_proxy, drain: DRAIN };
@@ -259,15 +261,6 @@ async fn nothing_here() -> Problem {
 
 async fn ends() -> Problem {
     Problem::ending()
-}
-
-/// Takes an id away that is too long to be one: it would fill the log.
-async fn without_long_id(mut request: Request<Body>) -> Request<Body> {
-    const MAX_BYTES: usize = 128;
-    if request.headers().get(REQUEST_ID).is_some_and(|id| id.len() > MAX_BYTES) {
-        request.headers_mut().remove(REQUEST_ID);
-    }
-    request
 }
 
 /// Opens the span of a request. It names the path and never the query or a header, which may hold secrets.

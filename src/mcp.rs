@@ -36,8 +36,8 @@ pub(crate) use client::RequestKey;
 pub(crate) use failure::failure_document;
 pub(crate) use http::{HttpRoute, HttpSessions, MAX_BODY_BYTES, PATH, http_route, is_stateless};
 pub use options::{McpOptions, ToolDefaults};
-pub(crate) use schema::{of_answer as answer_schema, of_arguments as arguments_schema};
-pub(crate) use server::{DescribedTool, ScriptCall, Server};
+pub(crate) use schema::{SchemaReader, of_answer as answer_schema, of_arguments as arguments_schema};
+pub(crate) use server::{ArrivedImport, DescribedTool, ScriptCall, Server};
 pub use session::SessionError;
 
 use reasoning_bank_actors::system::SystemHandle;

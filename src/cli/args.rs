@@ -136,7 +136,7 @@ pub(super) struct McpArgs {
     pub(super) token_env: String,
     /// Project that the memories are of, by its key on the server [default: the one that `workspace link` gave the
     /// project of the current directory, else that of the token or of each call]
-    #[arg(long, value_name = "KEY", requires = "server")]
+    #[arg(long, value_name = "KEY", requires = "server", value_parser = WorkspaceKey::chosen)]
     pub(super) key: Option<WorkspaceKey>,
 }
 

@@ -23,10 +23,11 @@ use axum::body::{Body, to_bytes};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequestParts, Query, RawPathParams, Request};
 use axum::http::request::Parts;
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on};
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_domain::note::Code;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -35,6 +36,7 @@ use tracing::Instrument;
 
 use self::tokens::TokenRoutes;
 use super::problem::Problem;
+use super::sessions::OpenUntil;
 use crate::audit::AuditLog;
 use crate::mcp::{MAX_BODY_BYTES, ScriptCall, Server};
 
@@ -173,7 +175,7 @@ async fn not_allowed() -> Problem {
 
 async fn respond(server: Server, route: &'static Route, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
-    let arguments = match read(&server, route, &mut parts, body).await {
+    let mut arguments = match read(&server, route, &mut parts, body).await {
         Ok(arguments) => arguments,
         Err(problem) => return problem.into_response(),
     };
@@ -185,15 +187,39 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
         Ok(key) => key,
         Err(problem) => return problem.into_response(),
     };
+    let Some(until) = parts.extensions.get::<OpenUntil>().cloned() else {
+        tracing::error!("a request came without its end");
+        return Problem::internal().into_response();
+    };
     // A script that goes away drops the answer, and with it the guard. A request with a key is carried out to its end,
     // so that its answer is there when the script comes again.
     let guard = if key.is_none() { Some(cancel.clone().drop_guard()) } else { None };
-    let call = ScriptCall { tool: route.tool, arguments, progress, key, cancel };
+    let others = if route.wants_revision() { revision::others(&headers) } else { Vec::new() };
+    if key.is_some() && !others.is_empty() {
+        return invalid("a request with an Idempotency-Key names one revision in If-Match").into_response();
+    }
     // A call that was begun is noted in the audit log whether somebody waits for it or not.
-    let answer = async move { server.script(&parts, call).await };
+    let answer = async move {
+        let call = |arguments, key| {
+            let (progress, cancel) = (progress.clone(), cancel.clone());
+            server.script(&parts, ScriptCall { tool: route.tool, arguments, progress, key, cancel })
+        };
+        let (mut key, mut others) = (key, others.into_iter());
+        loop {
+            let other = others.next();
+            let sent = if other.is_some() { arguments.clone() } else { std::mem::take(&mut arguments) };
+            let answer = call(sent, key.take()).await;
+            match (other, &answer) {
+                (Some(other), Err(Error::Store(StoreError::Conflict(_)))) => {
+                    arguments.insert(revision::ARGUMENT.to_owned(), other.into());
+                }
+                _ => return answer,
+            }
+        }
+    };
     let answer = tokio::spawn(answer.instrument(tracing::Span::current()));
     if route.answer == RouteAnswer::Events {
-        return events::respond(answer, news, guard).await;
+        return events::respond(answer, news, guard, until).await;
     }
     let answer = answer.await.unwrap_or_else(|_panic| Err(Error::internal("a call of a script panicked")));
     drop(guard);
@@ -247,15 +273,19 @@ fn invalid(problem: impl Into<String>) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "invalid_argument", problem.into(), DESCRIBED)
 }
 
+/// Returns the media type of a body, without its parameters.
+fn media_type(headers: &HeaderMap) -> &str {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    content_type.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim()
+}
+
 /// Reads the body. One that is not there says as much as an empty object.
 async fn body_of(parts: &Parts, body: Body) -> Result<Map<String, Value>, Problem> {
     let bytes = to_bytes(body, MAX_BODY_BYTES).await.map_err(|_| invalid("the body cannot be read"))?;
     if bytes.is_empty() {
         return Ok(Map::new());
     }
-    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let kind = content_type.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/json") {
+    if !media_type(&parts.headers).eq_ignore_ascii_case("application/json") {
         let problem = "the body must be JSON, and the header Content-Type must say application/json";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_argument", problem, DESCRIBED));
     }

@@ -18,6 +18,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection_shares::{AddressShare, AddressShares};
+use super::cut_body::LAST_WORDS;
+use super::request_head;
 
 /// At most this many connections are open. Further clients wait to be accepted.
 const MAX_CONNECTIONS: usize = 1_024;
@@ -25,9 +27,8 @@ const MAX_CONNECTIONS: usize = 1_024;
 const MAX_OF_ADDRESS: usize = MAX_CONNECTIONS / 2;
 /// The time after which a client that reads nothing of an answer is taken to be gone.
 const WRITE_PAUSE: Duration = Duration::from_secs(30);
-/// A client sends the head of a request within this time, and the head is at most this large.
+/// A client sends the head of a request within this time.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-const MAX_HEAD_BYTES: usize = 64 << 10;
 /// The pause after a connection could not be accepted, which mostly means that the process has too many files open.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -88,6 +89,8 @@ pub(super) async fn serve(
         tracing::info!(connections = connections.len(), "requests are still in work and are cancelled");
     }
     stop.cancel();
+    // What is cancelled may say so before its connection is closed.
+    let _ = timeout(2 * LAST_WORDS, connections.wait()).await;
     cut.cancel();
     late.close();
     tokio::join!(connections.wait(), late.wait());
@@ -144,7 +147,7 @@ async fn talk(stream: TcpStream, from: SocketAddr, router: Router, end: Option<C
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
-        .max_buf_size(MAX_HEAD_BYTES)
+        .max_buf_size(request_head::MAX_BYTES)
         .keep_alive(end.is_some())
         .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(router));
     let mut connection = pin!(connection);

@@ -35,7 +35,8 @@ impl AllowedHosts {
         is_whole && (self.0.contains(&authority) || self.0.contains(parsed.host()))
     }
 
-    /// Says why a request with these headers is refused.
+    /// Says why a request with these headers is refused. A target that names a host of its own, as it does for a proxy,
+    /// counts beside the header.
     fn problem(&self, uri: &Uri, headers: &HeaderMap) -> Option<Problem> {
         let forbidden = |what, hint| Problem::new(StatusCode::FORBIDDEN, "host_denied", what, hint);
         let mut hosts = headers.get_all(header::HOST).iter();
@@ -44,7 +45,7 @@ impl AllowedHosts {
             (None, _) => uri.authority().map_or("", Authority::as_str),
             (Some(_), Some(_)) => "",
         };
-        if !self.allows(host) {
+        if !self.allows(host) || uri.authority().is_some_and(|target| !self.allows(target.as_str())) {
             let hint = "have whoever runs the server list the name in http.allowed_hosts";
             return Some(forbidden("this server is not reached under the name in the header Host", hint));
         }
@@ -78,6 +79,15 @@ mod tests {
         });
         origin.map(|origin| headers.insert(header::ORIGIN, origin.parse().unwrap()));
         allowed.problem(&Uri::from_static("/mcp"), &headers).is_some()
+    }
+
+    #[test]
+    fn a_target_that_names_a_host_needs_an_allowed_one_as_well() {
+        let allowed = AllowedHosts::new("127.0.0.1:8787".parse().unwrap(), &[]);
+        let headers = HeaderMap::from_iter([(header::HOST, "localhost".parse().unwrap())]);
+        let is_refused = |uri: &'static str| allowed.problem(&Uri::from_static(uri), &headers).is_some();
+        assert!(!is_refused("http://127.0.0.1:8787/mcp"));
+        assert!(is_refused("http://evil.example/mcp"));
     }
 
     #[test]

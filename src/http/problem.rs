@@ -1,5 +1,5 @@
-//! The form of every refusal: `{"error": {"code", "message", "hint"}}`, with the codes that all answers of the program
-//! use.
+//! The form of every refusal: `{"error": {"code", "message", "hint", "retryable"}}`, with the codes that all answers of
+//! the program use.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const NO_SESSION: &str = "there is no such session";
 const NEW_SESSION: &str = "begin a new session with initialize";
@@ -22,6 +22,7 @@ pub(super) struct Problem {
     message: Cow<'static, str>,
     hint: Cow<'static, str>,
     header: Option<Box<(HeaderName, HeaderValue)>>,
+    wait: Option<Duration>,
 }
 
 impl Problem {
@@ -32,7 +33,7 @@ impl Problem {
         message: impl Into<Cow<'static, str>>,
         hint: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { status, code, message: message.into(), hint: hint.into(), header: None }
+        Self { status, code, message: message.into(), hint: hint.into(), header: None, wait: None }
     }
 
     /// Says that the request came without a valid token. It names no metadata: clients forget a configured token when
@@ -74,8 +75,28 @@ impl Problem {
         self.code
     }
 
+    /// Returns the document of the refusal, which says as that of a tool error whether to try again and when.
+    pub(super) fn document(&self) -> Value {
+        let retryable = [
+            StatusCode::REQUEST_TIMEOUT,
+            StatusCode::TOO_MANY_REQUESTS,
+            StatusCode::SERVICE_UNAVAILABLE,
+            StatusCode::GATEWAY_TIMEOUT,
+        ];
+        let mut error = json!({
+            "code": self.code,
+            "message": self.message,
+            "hint": self.hint,
+            "retryable": retryable.contains(&self.status),
+        });
+        if let Some(wait) = self.wait {
+            error["retry_after_ms"] = json!(u64::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX));
+        }
+        json!({"error": error})
+    }
+
     pub(super) fn retry_after(self, wait: Duration) -> Self {
-        Self { header: Some(Box::new((header::RETRY_AFTER, whole_seconds(wait)))), ..self }
+        Self { header: Some(Box::new((header::RETRY_AFTER, whole_seconds(wait)))), wait: Some(wait), ..self }
     }
 }
 
@@ -92,8 +113,7 @@ pub(super) fn whole_seconds(wait: Duration) -> HeaderValue {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let document = json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}});
-        let mut response = (self.status, Json(document)).into_response();
+        let mut response = (self.status, Json(self.document())).into_response();
         response.extensions_mut().insert(ProblemCode(self.code));
         if let Some((name, value)) = self.header.map(|header| *header) {
             response.headers_mut().insert(name, value);
@@ -153,4 +173,17 @@ pub(super) async fn headers(request: Request, next: Next) -> Response {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_whether_and_when_to_try_again() {
+        let ending = Problem::ending().document();
+        assert_eq!((&ending["error"]["retryable"], &ending["error"]["retry_after_ms"]), (&json!(true), &json!(5_000)));
+        let wrong = Problem::unauthenticated().document();
+        assert_eq!((&wrong["error"]["retryable"], wrong["error"].get("retry_after_ms")), (&json!(false), None));
+    }
 }

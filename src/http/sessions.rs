@@ -5,19 +5,19 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, HttpBody};
+use axum::body::HttpBody;
 use axum::extract::{Extension, Request, State};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use futures::StreamExt;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::TokenId;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::{Authenticator, UsedToken};
+use super::cut_body::{self, LAST_WORDS};
 use super::problem::Problem;
-use crate::mcp::{CallEnd, HttpSessions, SESSION_HEADER, is_stateless};
+use crate::mcp::{self, CallEnd, HttpSessions, SESSION_HEADER, is_stateless};
 use crate::tokens::TokenRegistry;
 
 /// A token has at most this many sessions. For one more, the one that was not used for longest is closed: many clients
@@ -46,6 +46,28 @@ struct OwnedSession {
     used: Instant,
 }
 
+/// The time for which a request may have something open.
+#[derive(Clone)]
+pub(super) struct OpenUntil {
+    /// Cancelled when the token ends, or the server.
+    end: CancellationToken,
+    /// Cancelled when the server ends.
+    stop: CancellationToken,
+}
+
+impl OpenUntil {
+    /// Returns what is cancelled when the server ends.
+    pub(super) fn stop(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
+    /// Waits for the end, and says why it came.
+    pub(super) async fn ended(&self) -> Problem {
+        self.end.cancelled().await;
+        if self.stop.is_cancelled() { Problem::ending() } else { Problem::unauthenticated() }
+    }
+}
+
 impl SessionOwners {
     pub(super) fn new(sessions: HttpSessions, end: CancellationToken, stop: CancellationToken) -> Self {
         Self { sessions, owned: Mutex::default(), end, stop }
@@ -63,11 +85,6 @@ impl SessionOwners {
     /// Counts the sessions that are open.
     pub(super) fn open(&self) -> usize {
         self.with(|owned| owned.by_session.len())
-    }
-
-    /// Says why a call was ended from here.
-    fn over(&self) -> Problem {
-        if self.stop.is_cancelled() { Problem::ending() } else { Problem::unauthenticated() }
     }
 
     /// Notes that a session is used, and says whether it is the token's own.
@@ -141,9 +158,13 @@ pub(super) async fn bind(
         return Problem::no_session().into_response();
     }
     let (method, end) = (request.method().clone(), own.end_of(&used));
+    // A client that listens for news of a session has asked for nothing else. All other streams are answers.
+    let is_news = method == Method::GET && request.uri().path() == mcp::PATH;
+    let until = OpenUntil { end: end.clone(), stop: own.stop.clone() };
     request.extensions_mut().insert(CallEnd(end.clone()));
+    request.extensions_mut().insert(until.clone());
     let mut response = tokio::select! {
-        () = end.cancelled() => return own.over().into_response(),
+        problem = until.ended() => return problem.into_response(),
         response = next.run(request) => response,
     };
     if let Some(session) = response.headers().get(SESSION_HEADER).and_then(|session| session.to_str().ok())
@@ -159,21 +180,21 @@ pub(super) async fn bind(
         // There is no body that could be on its way, which the status 202 would say.
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
-    // A stream that a client asked for waits for news. All others end with their answer.
-    let waits = method == Method::GET;
-    let server_ends = own.end.clone();
-    let over = async move {
-        tokio::select! {
-            () = end.cancelled() => {}
-            () = server_ends.cancelled(), if waits => {}
-        }
-    };
     if response.body().size_hint().exact().is_some() {
         // The answer is whole, and keeps its Content-Length.
         return response;
     }
-    // Dropping the rest of a stream is what tells the server that its client is gone.
-    response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(over))))
+    let server_ends = own.end.clone();
+    let over = async move {
+        tokio::select! {
+            () = end.cancelled() => {}
+            () = server_ends.cancelled(), if is_news => {}
+        }
+        if !is_news {
+            tokio::time::sleep(LAST_WORDS).await;
+        }
+    };
+    response.map(|body| cut_body::until(body, over, is_news))
 }
 
 /// Ends what tokens have open, soon after they were revoked or have expired.

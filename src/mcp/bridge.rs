@@ -311,8 +311,7 @@ impl Bridge {
         if said.get("jsonrpc").is_some() {
             self.pass_back_line(is_handshake, &said).await;
         } else if !status.is_success() {
-            let said = said["error"]["message"].as_str().map(str::to_owned);
-            let said = said.unwrap_or_else(|| String::from_utf8_lossy(&body).chars().take(200).collect());
+            let said = refusal(&said).unwrap_or_else(|| String::from_utf8_lossy(&body).chars().take(200).collect());
             self.fail_request(message, format!("the server refused the message with {status}: {said}")).await;
         }
         Ok(())
@@ -366,6 +365,15 @@ impl Bridge {
         let answer = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": problem}});
         let _ = self.answers.send(answer.to_string().into_bytes()).await;
     }
+}
+
+/// Returns what the document of a refusal says: what is wrong, and what can be done.
+fn refusal(document: &Value) -> Option<String> {
+    let message = document["error"]["message"].as_str()?;
+    Some(match document["error"]["hint"].as_str() {
+        Some(hint) => format!("{message}; hint: {hint}"),
+        None => message.to_owned(),
+    })
 }
 
 fn chunks(answer: Response) -> impl Stream<Item = reqwest::Result<Bytes>> + Unpin {

@@ -1,5 +1,5 @@
-//! The JSON Schemas of arguments and answers. They are kept small, because every client sends the whole list of tools
-//! to its model.
+//! The JSON Schemas of arguments and answers. Those in the list of tools are kept small, because every client sends the
+//! whole list to its model. Those of answers to scripts are whole.
 
 use rmcp::model::JsonObject;
 use schemars::generate::SchemaSettings;
@@ -20,11 +20,74 @@ pub(crate) fn of_arguments<T: JsonSchema>() -> JsonObject {
     generate::<T>(settings)
 }
 
-/// Makes the schema of a tool's answer: names and types, without prose, with nothing required. A compact answer leaves
-/// fields out, and some clients hold even the error document of a failed call against this schema.
-pub(crate) fn of_answer<T: JsonSchema>() -> JsonObject {
+/// Who reads the schema of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SchemaReader {
+    /// A model, for which each word costs.
+    Model,
+    /// A program, which holds answers against it.
+    Program,
+}
+
+/// Marks a field of an answer that the list of tools does not name, because every client pays for it. An answer has it
+/// rarely.
+const FOR_PROGRAMS: &str = "x-program";
+
+/// Makes the schema of a tool's answer.
+pub(crate) fn of_answer<T: JsonSchema>(reader: SchemaReader) -> JsonObject {
+    match reader {
+        SchemaReader::Model => names_and_types::<T>(),
+        SchemaReader::Program => whole::<T>(),
+    }
+}
+
+/// Makes the schema of the answer of a tool that says of recalled texts, beside them, what they are (`about`). That is
+/// for the reader of an answer, so the list of tools does not name it.
+pub(crate) fn of_quoting_answer<T: JsonSchema>(reader: SchemaReader) -> JsonObject {
+    let mut schema = of_answer::<T>(reader);
+    if reader == SchemaReader::Program {
+        let fields = schema.entry("properties").or_insert_with(|| json!({}));
+        fields["about"] = json!({"type": "string", "description": "What the recalled texts are to their reader."});
+    }
+    schema
+}
+
+/// Removes names from what is required anywhere in a schema: an answer may leave these fields out.
+pub(crate) fn make_optional(schema: &mut Value, is_optional: &impl Fn(&str) -> bool) {
+    match schema {
+        Value::Object(keywords) => {
+            if let Some(Value::Array(required)) = keywords.get_mut("required") {
+                required.retain(|name| !name.as_str().is_some_and(is_optional));
+            }
+            keywords.values_mut().for_each(|part| make_optional(part, is_optional));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|part| make_optional(part, is_optional)),
+        _ => {}
+    }
+}
+
+/// Makes a schema with all that is known of an answer.
+fn whole<T: JsonSchema>() -> JsonObject {
     let settings =
         SchemaSettings::draft2020_12().for_serialize().with_transform(RecursiveTransform(|schema: &mut Schema| {
+            schema.remove(FOR_PROGRAMS);
+            flatten_choices(schema);
+            if schema.get("format").is_some_and(|format| format != "uuid" && format != "date-time") {
+                schema.remove("format");
+            }
+            schema.remove("title");
+        }));
+    generate::<T>(settings)
+}
+
+/// Makes a schema of names and types, without prose, with nothing required. A compact answer leaves fields out, and some
+/// clients hold even the error document of a failed call against this schema.
+fn names_and_types<T: JsonSchema>() -> JsonObject {
+    let settings =
+        SchemaSettings::draft2020_12().for_serialize().with_transform(RecursiveTransform(|schema: &mut Schema| {
+            if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+                fields.retain(|_, field| field.get(FOR_PROGRAMS).is_none());
+            }
             flatten_choices(schema);
             drop_null_of_absent(schema);
             split_types(schema);
@@ -150,6 +213,24 @@ mod tests {
         title: String,
     }
 
+    /// A thing with a field that costs models too much.
+    #[derive(serde::Serialize, serde::Deserialize, JsonSchema)]
+    struct RareThing {
+        #[serde(flatten)]
+        thing: Thing,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[schemars(extend("x-program" = true))]
+        relatives: Vec<Thing>,
+    }
+
+    #[test]
+    fn a_field_that_is_rare_is_named_to_programs_alone() {
+        let [model, program] = [SchemaReader::Model, SchemaReader::Program].map(of_answer::<RareThing>);
+        assert_eq!(model, of_answer::<Thing>(SchemaReader::Model));
+        assert_eq!(program["properties"]["relatives"]["type"], "array");
+        assert!(!json!(program).to_string().contains(FOR_PROGRAMS));
+    }
+
     #[test]
     fn arguments_keep_prose_and_bounds_and_lose_null() {
         assert_eq!(
@@ -170,7 +251,7 @@ mod tests {
     #[test]
     fn answers_keep_types_alone() {
         assert_eq!(
-            Value::Object(of_answer::<Thing>()),
+            Value::Object(of_answer::<Thing>(SchemaReader::Model)),
             json!({
                 "type": "object",
                 "properties": {
@@ -181,5 +262,25 @@ mod tests {
                 },
             })
         );
+    }
+
+    #[derive(serde::Serialize, serde::Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Reach {
+        All,
+        Only(Vec<String>),
+    }
+
+    #[test]
+    fn answers_to_programs_tell_the_branches_of_a_choice_apart_and_what_is_always_there() {
+        let schema = Value::Object(of_quoting_answer::<Thing>(SchemaReader::Program));
+        assert_eq!(
+            (&schema["required"], &schema["properties"]["about"]["type"]),
+            (&json!(["count", "colour", "title"]), &json!("string"))
+        );
+        let mut reach = Value::Object(of_answer::<Reach>(SchemaReader::Program));
+        assert!(reach["oneOf"].as_array().unwrap().iter().all(|branch| branch["type"].is_string()), "{reach}");
+        make_optional(&mut reach, &|name| name == "only");
+        assert!(!reach.to_string().contains(r#""required":["only"]"#), "{reach}");
     }
 }

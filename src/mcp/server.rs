@@ -31,6 +31,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+pub(crate) use self::bulk::ArrivedImport;
 use super::caller::{Caller, ServerEnd};
 use super::calls::{Calling, Interrupted, MEMORY_DEADLINE, QUOTED, RequestsInWork, noted_key};
 use super::client::{RequestKey, ToolClient};
@@ -69,8 +70,6 @@ pub(crate) struct DescribedTool<'a> {
     pub(crate) description: Option<&'a str>,
     /// The JSON Schema of its arguments.
     pub(crate) arguments: &'a JsonObject,
-    /// The JSON Schema of its answer.
-    pub(crate) answer: Option<&'a JsonObject>,
     pub(crate) changes_something: bool,
 }
 
@@ -259,9 +258,13 @@ impl Server {
             title: definition.title.as_deref(),
             description: definition.description.as_deref(),
             arguments: &definition.input_schema,
-            answer: definition.output_schema.as_deref(),
             changes_something: spec.changes_something(),
         })
+    }
+
+    /// Makes the JSON Schema of the answer of a tool to a script.
+    pub(crate) fn answer_schema(&self, tool: &str) -> Option<JsonObject> {
+        Some(self.offered(tool)?.spec.answer_for_scripts())
     }
 
     fn offered(&self, tool: &str) -> Option<&OfferedTool> {

@@ -66,6 +66,7 @@ use serde_json::Value;
 use super::caller::{Caller, ServerEnd};
 use super::calls::{Calling, Interrupted};
 use super::options::{McpOptions, ToolDefaults};
+use super::schema::SchemaReader;
 use crate::settings::Toolset;
 
 /// The effects that a call may have, as the annotations of the protocol tell clients.
@@ -105,7 +106,7 @@ pub(super) struct ToolSpec {
     /// The system judges the presence and length of these arguments, and tells all that is wrong with them at once.
     pub(super) judged_elsewhere: &'static [&'static str],
     /// The schema of its answer.
-    answer: fn() -> JsonObject,
+    answer: fn(SchemaReader) -> JsonObject,
     effect: ToolEffect,
     /// A token that may call the tool has this permission.
     pub(super) permission: Permission,
@@ -228,8 +229,13 @@ impl ToolSpec {
         }
         Tool::new(self.name, self.description, arguments)
             .with_title(self.title)
-            .with_raw_output_schema((self.answer)().into())
+            .with_raw_output_schema((self.answer)(SchemaReader::Model).into())
             .with_annotations(self.effect.annotations())
+    }
+
+    /// Returns the schema of its answer for scripts.
+    pub(super) fn answer_for_scripts(&self) -> JsonObject {
+        (self.answer)(SchemaReader::Program)
     }
 
     pub(super) async fn answer(&self, calling: &Calling<'_>) -> Result<Value, Interrupted> {

@@ -160,20 +160,20 @@ pub struct Moved {
 pub struct Reported {
     /// The trace that the report is about, or that it began or extended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     pub trace_id: Option<TraceId>,
     pub updated: Vec<Moved>,
     /// The lessons that the report brought. Where a memory said the same already, the id is that memory's.
     pub learned: Vec<Learned>,
     /// The memories of a team or an organisation, about which the report says nothing, as the user has not let clients
-    /// write there. The schema leaves it out for the same reason as the copies.
+    /// write there. The schema for models leaves it out for the same reason as the copies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     pub not_shared_with: Vec<MemoryId>,
-    /// The copies that were made for a wider scope, where `promotion.automatic` is set. The schema leaves them out,
-    /// because every client pays for it and hardly any meets a copy.
+    /// The copies that were made for a wider scope, where `promotion.automatic` is set. The schema for models
+    /// leaves them out, because every client pays for it and hardly any meets a copy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     pub promoted: Vec<Promoted>,
 }
 

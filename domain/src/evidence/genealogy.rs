@@ -107,9 +107,9 @@ pub struct Genealogy {
     /// The descendants, nearest first.
     pub descendants: Vec<Node>,
     /// The other memories of the tree, such as what else came from an ancestor; nearest first. Empty where a depth was
-    /// asked for. The schema leaves it out, because every client pays for it.
+    /// asked for. The schema for models leaves it out, because every client pays for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     pub relatives: Vec<Node>,
     /// The edges between the memories above, in the order of their ends.
     pub edges: Vec<Edge>,

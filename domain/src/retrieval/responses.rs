@@ -37,9 +37,9 @@ pub struct MemoryView {
     pub source_type: SourceType,
     pub trust: Trust,
     pub status: Status,
-    /// The newer memory that took its place. The schemas leave it out, because every client pays for them.
+    /// The newer memory that took its place. The schemas for models leave it out, because every client pays for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     pub superseded_by: Option<MemoryId>,
     pub revision: u64,
     pub pinned: bool,
@@ -128,15 +128,15 @@ pub struct MemoryDetail {
     pub source_session: Option<String>,
     /// The time at which its words were said, where that was before they were stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     pub valid_from: Option<Timestamp>,
     /// The newer memory that was found to update it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     pub outdated_by: Option<Successor>,
     /// The older memories that it replaces, or was found to update.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     pub replaces: Vec<MemoryId>,
 }
 
@@ -320,16 +320,16 @@ pub struct Recorded {
     pub confidence: f64,
     /// The memories that it took the place of, as was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     pub superseded: Vec<Replaced>,
     /// The older memories that it was found to update. They stay in search, behind it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     pub updates: Vec<MemoryId>,
     /// The nearest older memories that it neither supersedes nor was found to update, at most 3. Whoever recorded it
     /// can tell whether one of them is outdated: recording the same again with `supersedes` says so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     pub similar: Vec<SimilarMemory>,
 }
 

@@ -1,5 +1,5 @@
 //! The stream of a solve, as server-sent events: while it runs its stages and `progress`, and then `done` with the
-//! report or `error` with the failure.
+//! report or `error` with the failure or the reason why it was cancelled.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -15,34 +15,36 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::DropGuard;
 
 use super::status;
+use crate::http::sessions::OpenUntil;
 
 /// Proxies close connections on which nothing is said. A comment is sent this often.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Streams the progress of a solve and its end. What fails before it has begun is answered with a status of its own.
-/// `guard` cancels the solve when the reader of the stream goes away.
+/// Streams the progress of a solve and its end, `until` its token or the server ends. What fails before it has begun is
+/// answered with a status of its own. `guard` cancels the solve when the reader of the stream goes away.
 pub(super) async fn respond(
     mut answer: JoinHandle<Result<Value, Error>>,
     mut news: watch::Receiver<Progress>,
     guard: Option<DropGuard>,
+    until: OpenUntil,
 ) -> Response {
     tokio::select! {
         biased;
         Ok(()) = news.changed() => news.mark_changed(),
         ended = &mut answer => return match done(ended) {
-            Ok(report) => Sse::new(stream::iter([Ok::<_, Infallible>(event("done", &report))])).into_response(),
+            Ok(report) => unbuffered(Sse::new(stream::iter([Ok::<_, Infallible>(event("done", &report))]))),
             Err(error) => status::response(&error, false),
         },
     }
-    let begun = Some((answer, news, guard, 0));
+    let begun = Some((answer, news, guard, until, 0));
     let events = stream::unfold(begun, async |running| {
-        let (mut answer, mut news, guard, told) = running?;
+        let (mut answer, mut news, guard, until, told) = running?;
         tokio::select! {
             biased;
             Ok(()) = news.changed() => {
                 let progress = news.borrow_and_update().clone();
                 let events = new_events(&progress, told);
-                Some((events, Some((answer, news, guard, progress.stages.len()))))
+                Some((events, Some((answer, news, guard, until, progress.stages.len()))))
             }
             ended = &mut answer => {
                 let last = match done(ended) {
@@ -51,10 +53,16 @@ pub(super) async fn respond(
                 };
                 Some((vec![last], None))
             }
+            problem = until.ended() => Some((vec![event("error", &problem.document()["error"])], None)),
         }
     });
     let events = events.flat_map(stream::iter);
-    Sse::new(events.map(Ok::<_, Infallible>)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+    unbuffered(Sse::new(events.map(Ok::<_, Infallible>)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+/// Tells proxies to pass each event on at once.
+fn unbuffered(events: impl IntoResponse) -> Response {
+    ([("x-accel-buffering", "no")], events).into_response()
 }
 
 /// Makes the events of the stages that were reached since the first `told`, and of the calls that are complete.

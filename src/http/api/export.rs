@@ -96,7 +96,7 @@ pub(super) fn paths() -> Value {
         ],
         "responses": status::responses(
             json!({"description": "The lines.", "content": {JSON_LINES: {"schema": {"type": "string"}}}}),
-            &[],
+            &status::OF_WORKSPACES,
         ),
     }}})
 }

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::HttpBody;
 use axum::extract::{Extension, Query, Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
@@ -14,12 +15,15 @@ use reasoning_bank_actors::error::Error;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::export::JSON_LINES;
-use super::{BASE, Problem, status};
+use super::{BASE, DESCRIBED, Problem, idempotency, invalid, media_type, status};
 use crate::http::request_bodies;
+use crate::http::sessions::OpenUntil;
 use crate::import::ImportFailure;
-use crate::mcp::{CallEnd, Server};
+use crate::mcp::{ArrivedImport, Server};
 
 const MAX_BYTES: u64 = 256 << 20;
 /// The number of imports that arrive or are carried out at once.
@@ -47,13 +51,14 @@ pub(super) fn routes(server: Server, data_dir: Arc<Path>) -> Router {
 
 async fn import(
     State(own): State<ImportRoute>,
-    Extension(end): Extension<CallEnd>,
+    Extension(until): Extension<OpenUntil>,
     request: Request,
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
+    check_headers(&parts.headers, body.is_end_stream())?;
     let query = Query::<ImportQuery>::try_from_uri(&parts.uri);
     let Query(ImportQuery { workspace }) = query.map_err(super::bad_query)?;
-    let Ok(_place) = own.room.try_acquire() else {
+    let Ok(place) = Arc::clone(&own.room).try_acquire_owned() else {
         return Ok(status::response(&Error::Overloaded { retry_after: RETRY_AFTER }, false));
     };
     let target = match own.server.import_target(&parts, workspace.as_deref()).await {
@@ -62,20 +67,36 @@ async fn import(
     };
     let files = || Ok((tempfile::tempfile_in(&own.data_dir)?, tempfile::tempfile_in(&own.data_dir)?));
     let (arrived, aside) = files().map_err(|error| refused(&ImportFailure::Aside(error)))?;
-    let work = async {
-        let arrived = request_bodies::put_aside(body, arrived, MAX_BYTES).await?;
-        Ok::<_, Problem>(own.server.import(&parts, target, arrived, aside).await)
+    let arrived = request_bodies::put_aside(body, arrived, MAX_BYTES).await?;
+    // This handler is dropped when its client goes away, and when its token or the server ends.
+    let given_up = CancellationToken::new();
+    let _guard = given_up.clone().drop_guard();
+    let arrived = ArrivedImport { target, files: (arrived, aside), given_up, stop: until.stop() };
+    let importing = async move {
+        let _place = place;
+        own.server.import(&parts, arrived).await
     };
-    let imported = tokio::select! {
-        biased;
-        () = end.0.cancelled() => return Ok(status::response(&Error::Cancelled, false)),
-        imported = work => imported?,
+    let Ok(imported) = tokio::spawn(importing.instrument(tracing::Span::current())).await else {
+        return Err(Problem::internal());
     };
     match imported {
         Ok(imported) => Ok(Json(imported).into_response()),
         Err(ImportFailure::BrokenOff { error, .. }) => Ok(status::response(&error, false)),
         Err(failure) => Err(refused(&failure)),
     }
+}
+
+/// Refuses a key, which is not needed: what is there already is skipped. Refuses as well what does not say that it is
+/// lines of JSON. A body that is empty has none, and no type.
+fn check_headers(headers: &HeaderMap, is_empty: bool) -> Result<(), Problem> {
+    if headers.contains_key(idempotency::HEADER) {
+        return Err(invalid("an import takes no Idempotency-Key: sent again, it skips what is there already"));
+    }
+    if !is_empty && !media_type(headers).eq_ignore_ascii_case(JSON_LINES) {
+        let problem = format!("the body must be lines of JSON, and the header Content-Type must say {JSON_LINES}");
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_argument", problem, DESCRIBED));
+    }
+    Ok(())
 }
 
 fn refused(failure: &ImportFailure) -> Problem {
@@ -112,7 +133,7 @@ pub(super) fn paths() -> Value {
         "requestBody": {"required": true, "content": {JSON_LINES: {"schema": {"type": "string"}}}},
         "responses": status::responses(
             json!({"description": "What was imported.", "content": {"application/json": {"schema": answer}}}),
-            &[StatusCode::PAYLOAD_TOO_LARGE],
+            &[status::OF_WORKSPACES.as_slice(), &status::OF_BODIES].concat(),
         ),
     }}})
 }

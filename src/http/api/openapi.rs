@@ -1,7 +1,7 @@
 //! The description of the routes as OpenAPI 3.1, made from the table of routes and from the schemas of the tools, so
 //! that it cannot say anything else than what the routes do.
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use reasoning_bank_domain::access::KeyedRequest;
 use serde_json::{Map, Value, json};
 
@@ -13,9 +13,10 @@ pub(super) fn document(server: &Server) -> Value {
     for route in ROUTES {
         let Some(tool) = server.described(route.tool) else { continue };
         let path = paths.entry(format!("{BASE}{}", route.path)).or_insert_with(|| json!({}));
-        path[route.method.as_str().to_ascii_lowercase()] = operation(route, &tool);
+        let answer = answer(route, server.answer_schema(route.tool));
+        path[route.method.as_str().to_ascii_lowercase()] = operation(route, &tool, answer);
     }
-    for others in [tokens::paths(), export::paths(), import::paths()] {
+    for others in [tokens::paths(), export::paths(), import::paths(), own_path()] {
         paths.extend(others.as_object().cloned().into_iter().flatten());
     }
     json!({
@@ -61,13 +62,15 @@ pub(super) fn document(server: &Server) -> Value {
             "headers": {
                 "ETag": {"description": "The revision of the memory.", "schema": {"type": "string"}},
                 "Retry-After": {"description": "Seconds to wait before the next try.", "schema": {"type": "integer"}},
+                "WWW-Authenticate": {"description": "Bearer.", "schema": {"type": "string"}},
+                "X-Request-Id": {
+                    "description": "The id of the request in the log of the server: the client's own, or a new one.",
+                    "schema": {"type": "string"},
+                },
             },
             "responses": {
-                "Failure": {
-                    "description": "A failure. The code says which, and the hint what to do.",
-                    "headers": {"Retry-After": {"$ref": "#/components/headers/Retry-After"}},
-                    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},
-                },
+                "Failure": failure("A failure. The code says which, and the hint what to do.", "Retry-After"),
+                "Unauthenticated": failure("There is no token, or none that is valid.", "WWW-Authenticate"),
             },
             "schemas": {
                 "Failure": {
@@ -75,13 +78,16 @@ pub(super) fn document(server: &Server) -> Value {
                     "required": ["error"],
                     "properties": {"error": {
                         "type": "object",
-                        "required": ["code", "message", "hint"],
+                        "required": ["code", "message", "hint", "retryable"],
                         "properties": {
                             "code": {"type": "string"},
                             "message": {"type": "string"},
                             "hint": {"type": "string"},
                             "retryable": {"type": "boolean"},
                             "retry_after_ms": {"type": "integer"},
+                            "used": {"type": "integer", "description": "The tokens that a solve used up."},
+                            "limit": {"type": "integer", "description": "The tokens that it had."},
+                            "best": {"type": "object", "description": "The best solution so far."},
                         },
                     }},
                 },
@@ -90,7 +96,33 @@ pub(super) fn document(server: &Server) -> Value {
     })
 }
 
-fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
+/// Describes the answer of a failure, with the header that it may have.
+fn failure(description: &str, header: &str) -> Value {
+    json!({
+        "description": description,
+        "headers": {
+            header: {"$ref": format!("#/components/headers/{header}")},
+            "X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"},
+        },
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},
+    })
+}
+
+/// Describes the route of this description.
+fn own_path() -> Value {
+    json!({format!("{BASE}/openapi.json"): {"get": {
+        "operationId": "openapi",
+        "summary": "Describe the routes",
+        "description": "This description, as OpenAPI 3.1.",
+        "parameters": [],
+        "responses": status::responses(
+            json!({"description": "The description.", "content": {"application/json": {"schema": {"type": "object"}}}}),
+            &[],
+        ),
+    }}})
+}
+
+fn operation(route: &Route, tool: &DescribedTool<'_>, answer: Value) -> Value {
     let mut arguments = tool.arguments.clone();
     let in_path = |name: &str| route.path.contains(&format!("{{{name}}}"));
     let is_in_header = |name: &str| name == "if_revision" && route.wants_revision();
@@ -104,6 +136,7 @@ fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
     } else if route.answer == RouteAnswer::Memory {
         parameters.push(json!({"$ref": "#/components/parameters/Known"}));
     }
+    let mut needs_body = false;
     let required: Vec<String> =
         arguments.get("required").and_then(|names| serde_json::from_value(names.clone()).ok()).unwrap_or_default();
     if let Some(Value::Object(properties)) = arguments.get_mut("properties") {
@@ -117,6 +150,8 @@ fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
             parameters.push(json!({"name": name, "in": place, "required": is_required, "schema": schema}));
         }
         let left: Vec<&String> = required.iter().filter(|name| properties.contains_key(*name)).collect();
+        // A body that is not there says as much as an empty object.
+        needs_body = !left.is_empty();
         let left = json!(left);
         arguments.insert("required".into(), left);
     }
@@ -125,18 +160,30 @@ fn operation(route: &Route, tool: &DescribedTool<'_>) -> Value {
         "summary": tool.title,
         "description": tool.description,
         "parameters": parameters,
-        "responses": status::responses(answer(route, tool), &own_statuses(route, takes_key)),
+        "responses": status::responses(answer, &own_statuses(route, tool, takes_key)),
     });
     if route.has_body() {
-        operation["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": arguments}}});
+        operation["requestBody"] =
+            json!({"required": needs_body, "content": {"application/json": {"schema": arguments}}});
     }
     operation
 }
 
-/// Lists the statuses of a route that follow from the headers which it reads.
-fn own_statuses(route: &Route, takes_key: bool) -> Vec<StatusCode> {
-    let mut own = Vec::new();
-    if takes_key {
+/// Lists the statuses of a route that follow from the headers and the body which it reads, and from what it asks.
+fn own_statuses(route: &Route, tool: &DescribedTool<'_>, takes_key: bool) -> Vec<StatusCode> {
+    let mut own = status::OF_WORKSPACES.to_vec();
+    if tool.arguments.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty) {
+        // Where nothing is named, nothing is missing.
+        own.retain(|status| *status != StatusCode::NOT_FOUND);
+    }
+    if route.has_body() {
+        own.extend(status::OF_BODIES);
+    }
+    if route.answer == RouteAnswer::Events {
+        own.push(StatusCode::BAD_GATEWAY);
+    }
+    // What is written or erased may be changed by somebody else meanwhile.
+    if takes_key || route.method == Method::DELETE {
         own.push(StatusCode::CONFLICT);
     }
     if route.wants_revision() {
@@ -147,8 +194,7 @@ fn own_statuses(route: &Route, takes_key: bool) -> Vec<StatusCode> {
     own
 }
 
-fn answer(route: &Route, tool: &DescribedTool<'_>) -> Value {
-    let schema = tool.answer;
+fn answer(route: &Route, schema: Option<Map<String, Value>>) -> Value {
     match route.answer {
         RouteAnswer::Document => {
             json!({"description": "The answer.", "content": {"application/json": {"schema": schema}}})

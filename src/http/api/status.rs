@@ -33,24 +33,42 @@ pub(super) fn document(error: &Error) -> Value {
     json!({"error": failure_document(error)})
 }
 
-/// The statuses of failures that every route has: of the token, its rights and its limits, of the arguments, and of a
-/// server that is busy, ends, or cannot reach what it needs.
-const OF_EVERY_ROUTE: [StatusCode; 5] = [
+/// The statuses of failures that every route has: of what is no request, of the token, its rights and its limits, of
+/// the arguments, and of a server that is busy, ends, or cannot reach what it needs.
+const OF_EVERY_ROUTE: [StatusCode; 8] = [
+    StatusCode::BAD_REQUEST,
     StatusCode::UNAUTHORIZED,
     StatusCode::FORBIDDEN,
     StatusCode::UNPROCESSABLE_ENTITY,
     StatusCode::TOO_MANY_REQUESTS,
+    StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+    StatusCode::INTERNAL_SERVER_ERROR,
     StatusCode::SERVICE_UNAVAILABLE,
 ];
 
+/// The statuses of failures of every route that is about a workspace or about something in one: it is not there, or it
+/// is not found in time.
+pub(super) const OF_WORKSPACES: [StatusCode; 2] = [StatusCode::NOT_FOUND, StatusCode::GATEWAY_TIMEOUT];
+
+/// The statuses of failures of every route with a body: the body does not arrive in time, is too large, or is of
+/// another type.
+pub(super) const OF_BODIES: [StatusCode; 3] =
+    [StatusCode::REQUEST_TIMEOUT, StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNSUPPORTED_MEDIA_TYPE];
+
 /// Describes the answers of a route, as OpenAPI does: the one where all goes well, and its failures. `own` are the
 /// statuses that it has beside those of every route.
-pub(super) fn responses(answer: Value, own: &[StatusCode]) -> Value {
+pub(super) fn responses(mut answer: Value, own: &[StatusCode]) -> Value {
     let failure = json!({"$ref": "#/components/responses/Failure"});
+    let request_id = json!({"$ref": "#/components/headers/X-Request-Id"});
+    answer["headers"]["X-Request-Id"] = request_id.clone();
     let mut responses = json!({"200": answer, "default": failure});
     for status in OF_EVERY_ROUTE.iter().chain(own) {
         responses[status.as_str()] = match *status {
-            StatusCode::NOT_MODIFIED => json!({"description": "The caller has it already, as If-None-Match says."}),
+            StatusCode::NOT_MODIFIED => json!({
+                "description": "The caller has it already, as If-None-Match says.",
+                "headers": {"ETag": {"$ref": "#/components/headers/ETag"}, "X-Request-Id": request_id},
+            }),
+            StatusCode::UNAUTHORIZED => json!({"$ref": "#/components/responses/Unauthenticated"}),
             _ => failure.clone(),
         };
     }

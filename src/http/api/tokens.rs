@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, post};
@@ -16,7 +17,7 @@ use tokio::sync::Mutex;
 
 use super::{BASE, Problem, body_of, idempotency, invalid, status};
 use crate::audit::{AuditEntry, AuditLog};
-use crate::mcp::{answer_schema, read_arguments};
+use crate::mcp::{SchemaReader, answer_schema, read_arguments};
 use crate::remedies;
 use crate::tokens::{ListedToken, ListedTokens, MadeToken, NewToken, Tokens, TokensError};
 
@@ -35,6 +36,12 @@ impl TokenRoutes {
 }
 
 type Administrator = Extension<Arc<Principal>>;
+/// The id or the name of a token, where the path can be read.
+type TokenInPath = Result<Path<String>, PathRejection>;
+
+fn named(token: TokenInPath) -> Result<String, Problem> {
+    token.map(|Path(token)| token).map_err(|_unreadable| invalid("the path is not in UTF-8"))
+}
 
 #[derive(Debug, thiserror::Error)]
 enum TokenFailure {
@@ -84,8 +91,9 @@ async fn list(State(own): State<TokenRoutes>, Extension(caller): Administrator) 
 async fn show(
     State(own): State<TokenRoutes>,
     Extension(caller): Administrator,
-    Path(token): Path<String>,
+    token: TokenInPath,
 ) -> Result<Json<ListedToken>, Problem> {
+    let token = named(token)?;
     let shown = own
         .run(&caller, "token show", move |tokens, caller| Ok(tokens.show(&token, |token| caller.looks_after(token))?));
     shown.await.map(Json)
@@ -112,8 +120,9 @@ async fn create(
 async fn revoke(
     State(own): State<TokenRoutes>,
     Extension(caller): Administrator,
-    Path(token): Path<String>,
+    token: TokenInPath,
 ) -> Result<Json<ListedToken>, Problem> {
+    let token = named(token)?;
     let ids = |revoked: &ListedToken| vec![revoked.id.to_string()];
     let revoked = own.change(&caller, "token revoke", ids, move |tokens, caller| {
         let may_grant = |token: &AccessToken| Ok::<_, TokenFailure>(caller.may_grant(token)?);
@@ -125,10 +134,11 @@ async fn revoke(
 async fn rotate(
     State(own): State<TokenRoutes>,
     Extension(caller): Administrator,
-    Path(token): Path<String>,
+    token: TokenInPath,
     headers: HeaderMap,
 ) -> Result<Json<MadeToken>, Problem> {
     without_key(&headers)?;
+    let token = named(token)?;
     let ids = |(old, made): &(TokenId, MadeToken)| vec![old.to_string(), made.listed.id.to_string()];
     let rotated = own.change(&caller, "token rotate", ids, move |tokens, caller| {
         let may_grant = |token: &AccessToken| Ok::<_, TokenFailure>(caller.may_grant(token)?);
@@ -208,33 +218,34 @@ impl TokenRoutes {
 pub(super) fn paths() -> Value {
     let token = json!({"name": "token", "in": "path", "required": true, "schema": {"type": "string"},
         "description": "The id of a token, or its name."});
-    let operation = |id: &str, summary: &str, parameters: &[&Value], answer: Value| {
-        json!({
-            "operationId": id,
-            "summary": summary,
-            "parameters": parameters,
-            "responses": status::responses(
-                json!({"description": "The answer.", "content": {"application/json": {"schema": answer}}}),
-                &[StatusCode::CONFLICT],
-            ),
-        })
+    let operation = |id: &str, summary: &str, answer: Value, own: &[StatusCode]| {
+        let answer = json!({"description": "The answer.", "content": {"application/json": {"schema": answer}}});
+        let responses = status::responses(answer, own);
+        json!({"operationId": id, "summary": summary, "parameters": [], "responses": responses})
     };
-    let made = || json!(answer_schema::<MadeToken>());
-    let mut create = operation("create_token", "Make a token, which is shown this once", &[], made());
+    let of_token = |id: &str, summary: &str, answer: Value| {
+        let mut operation = operation(id, summary, answer, &[StatusCode::NOT_FOUND, StatusCode::CONFLICT]);
+        operation["parameters"] = json!([token]);
+        operation
+    };
+    let made = || json!(answer_schema::<MadeToken>(SchemaReader::Program));
+    let listed = || json!(answer_schema::<ListedToken>(SchemaReader::Program));
+    let all = json!(answer_schema::<ListedTokens>(SchemaReader::Program));
+    let of_create = [&[StatusCode::CONFLICT][..], &status::OF_BODIES].concat();
+    let mut create = operation("create_token", "Make a token, which is shown this once", made(), &of_create);
     let new = json!(crate::mcp::arguments_schema::<NewToken>());
     create["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": new}}});
-    let listed = || json!(answer_schema::<ListedToken>());
     json!({
         format!("{BASE}/tokens"): {
-            "get": operation("list_tokens", "List the tokens of the team", &[], json!(answer_schema::<ListedTokens>())),
+            "get": operation("list_tokens", "List the tokens of the team", all, &[]),
             "post": create,
         },
         format!("{BASE}/tokens/{{token}}"): {
-            "get": operation("get_token", "Show a token, without its secret", &[&token], listed()),
-            "delete": operation("revoke_token", "End a token at once", &[&token], listed()),
+            "get": of_token("get_token", "Show a token, without its secret", listed()),
+            "delete": of_token("revoke_token", "End a token at once", listed()),
         },
         format!("{BASE}/tokens/{{token}}/rotate"): {
-            "post": operation("rotate_token", "Replace a token by a new one with the same rights", &[&token], made()),
+            "post": of_token("rotate_token", "Replace a token by a new one with the same rights", made()),
         },
     })
 }

@@ -16,6 +16,7 @@ use reasoning_bank_actors::store::KeyedWrite;
 use reasoning_bank_domain::access::{EarlierWrite, KeyScope, KeyedRequest};
 use reasoning_bank_domain::memory::ids::KeyedRequestId;
 use reasoning_bank_domain::safety::secrets::Scrub;
+use rmcp::model::JsonObject;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -53,6 +54,13 @@ fn in_work_for() -> SignedDuration {
     SignedDuration::try_from(MEMORY_DEADLINE + STORE_LIMIT).unwrap_or(SignedDuration::MAX)
 }
 
+/// Writes what was sent in one order of its fields, because an object is the same in any.
+fn canonical(arguments: Option<&JsonObject>) -> serde_json::Result<Vec<u8>> {
+    let mut sent = serde_json::to_value(arguments)?;
+    sent.sort_all_objects();
+    serde_json::to_vec(&sent)
+}
+
 impl Calling<'_> {
     /// Returns the memories as this call writes them: what it writes first is stored with the key of its request.
     pub(in crate::mcp) fn memories(&self) -> MemoriesHandle {
@@ -83,7 +91,7 @@ impl Calling<'_> {
         let scope = KeyScope { owner: self.caller.source(), workspace: &workspace, route: &key.route };
         let id = scope.id(&key.key);
         let _in_work = self.requests.begin(id)?;
-        let sent = serde_json::to_vec(&self.arguments).map_err(Error::internal)?;
+        let sent = canonical(self.arguments).map_err(Error::internal)?;
         let now = Timestamp::now();
         let request = KeyedRequest::begun(id, workspace, &sent, Uuid::now_v7(), now);
         match request.earlier(self.system.store.request(id, self.deadline).await?) {
@@ -113,5 +121,21 @@ impl Calling<'_> {
             tracing::warn!(%error, "the answer to a request with a key was not kept, so it cannot be answered again");
         }
         Ok(document)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_order_of_fields_does_not_make_another_request() {
+        let sent = |text: &str| canonical(Some(&serde_json::from_str::<JsonObject>(text).unwrap())).unwrap();
+        let one = sent(r#"{"a": 1, "b": [{"c": 2, "d": 3}]}"#);
+        assert_eq!(sent(r#"{"b": [{"d": 3, "c": 2}], "a": 1}"#), one);
+        assert_ne!(sent(r#"{"a": 1, "b": [{"c": 3, "d": 2}]}"#), one);
+        assert_eq!(canonical(None).unwrap(), json!(null).to_string().into_bytes());
     }
 }

@@ -10,6 +10,7 @@ use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::access::Permission;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId};
+use tokio_util::sync::CancellationToken;
 
 use super::Server;
 use crate::audit::AuditEntry;
@@ -28,6 +29,17 @@ impl ImportWords for OverNetwork {
     fn left_out(&self, _workspace: &WorkspaceId, what: &str) -> String {
         format!("an import over the network is for one project, and not for a whole {what}")
     }
+}
+
+/// An import that has arrived whole.
+pub(crate) struct ArrivedImport {
+    pub(crate) target: ImportTarget,
+    /// The lines, and an empty file for what is checked.
+    pub(crate) files: (File, File),
+    /// Cancelled when nobody waits for it. It ends by that only while nothing is written.
+    pub(crate) given_up: CancellationToken,
+    /// Cancelled when the server ends, which ends it in any case.
+    pub(crate) stop: CancellationToken,
 }
 
 impl Server {
@@ -62,34 +74,42 @@ impl Server {
             let here = self.shared(&caller, named).await?;
             Ok(ImportTarget { here, now: Timestamp::now(), mode: ImportMode::Copies, known: HashMap::new() })
         };
-        target.await.map_err(|error| caller.told(error))
+        let target = target.await;
+        if let Err(error) = &target {
+            self.note_bulk(&caller, "import", None, error.code().as_str()).await;
+        }
+        target.map_err(|error| caller.told(error))
     }
 
-    /// Imports what has `arrived` into a workspace. `aside` is an empty file.
-    pub(crate) async fn import(
-        &self,
-        request: &Parts,
-        target: ImportTarget,
-        arrived: File,
-        aside: File,
-    ) -> Result<Imported, ImportFailure> {
+    /// Imports what has arrived, and notes it in the audit log. It is to run to its end, whether its client waits or
+    /// not: what it has begun to write it writes whole.
+    pub(crate) async fn import(&self, request: &Parts, arrived: ArrivedImport) -> Result<Imported, ImportFailure> {
         let _served = self.0.system.activity.begin();
-        let key = target.here.key.clone().map(String::from);
-        let checked = tokio::task::spawn_blocking(move || import::check(arrived, aside, &target, |_lines| {}));
-        let imported = match checked.await {
-            Ok(Ok(checked)) => {
-                let notes = checked.notes(&OverNetwork);
-                let written = checked.write(&self.0.system, |_things| {}).await;
-                written.map(|imported| Imported { notes, ..imported })
-            }
-            Ok(Err(failure)) => Err(failure),
-            Err(error) => Err(ImportFailure::BrokenOff { lines: 0, error: Box::new(Error::internal(error)) }),
-        };
+        let key = arrived.target.here.key.clone().map(String::from);
+        let imported = self.check_and_write(arrived).await;
         let outcome = imported.as_ref().err().map_or("ok", |failure| failure.code().as_str());
         if let Ok(caller) = self.0.end.caller(Some(request)) {
             self.note_bulk(&caller, "import", key, outcome).await;
         }
         imported
+    }
+
+    async fn check_and_write(&self, arrived: ArrivedImport) -> Result<Imported, ImportFailure> {
+        let ArrivedImport { target, files: (lines, aside), given_up, stop } = arrived;
+        let broken_off = |error| ImportFailure::BrokenOff { lines: 0, error: Box::new(error) };
+        let checking = tokio::task::spawn_blocking(move || import::check(lines, aside, &target, |_lines| {}));
+        let checked = tokio::select! {
+            biased;
+            () = given_up.cancelled() => return Err(broken_off(Error::Cancelled)),
+            checked = checking => checked.map_err(|panicked| broken_off(Error::internal(panicked)))??,
+        };
+        let notes = checked.notes(&OverNetwork);
+        let written = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Err(broken_off(Error::Cancelled)),
+            written = checked.write(&self.0.system, |_things| {}) => written,
+        };
+        written.map(|imported| Imported { notes, ..imported })
     }
 
     /// Writes to the audit log what the holder of a token did with a whole workspace.

@@ -25,7 +25,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[Toolset::Banks],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<BankActivation>,
+    answer: schema::of_quoting_answer::<BankActivation>,
     effect: ToolEffect::Sets,
     permission: Permission::Read,
     is_local: false,

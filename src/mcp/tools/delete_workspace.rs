@@ -104,20 +104,20 @@ struct DeletedWorkspace {
     removed: RemovedCounts,
     /// The copies of its memories that were erased along with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
+    #[schemars(with = "Vec<Value>", extend("x-program" = true))]
     promoted_removed: Vec<PromotedCopy>,
     /// The copies of its memories that teams and organisations keep.
     promoted_kept: usize,
     /// The memories of its team and its organisation that its own had superseded, which are back in search.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     reinstated: Vec<MemoryId>,
     /// The backups that still have something of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(skip)]
+    #[schemars(with = "Vec<Value>", extend("x-program" = true))]
     backups: Vec<KnownBackup>,
     /// The reason why it is not known which backups still have something of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(skip)]
+    #[schemars(extend("x-program" = true))]
     backups_unknown: Option<String>,
 }

@@ -25,7 +25,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[Toolset::Patterns],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<PatternsFound>,
+    answer: schema::of_quoting_answer::<PatternsFound>,
     effect: ToolEffect::Reads,
     permission: Permission::Read,
     is_local: false,

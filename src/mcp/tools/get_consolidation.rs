@@ -21,7 +21,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[],
     arguments: |_| schema::of_arguments::<OneRun>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<ConsolidationRun>,
+    answer: schema::of_quoting_answer::<ConsolidationRun>,
     effect: ToolEffect::Reads,
     permission: Permission::Read,
     is_local: false,

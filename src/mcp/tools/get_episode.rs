@@ -22,7 +22,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[Toolset::Episodes],
     arguments: |_| schema::of_arguments::<OneEpisode>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<Episode>,
+    answer: schema::of_quoting_answer::<Episode>,
     effect: ToolEffect::Reads,
     permission: Permission::Read,
     is_local: false,

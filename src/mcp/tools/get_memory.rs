@@ -19,7 +19,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[Toolset::Admin],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<MemoryDetail>,
+    answer: schema::of_quoting_answer::<MemoryDetail>,
     effect: ToolEffect::Reads,
     permission: Permission::Read,
     is_local: false,

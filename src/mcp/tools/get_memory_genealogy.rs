@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
-use crate::mcp::schema;
+use crate::mcp::schema::{self, SchemaReader};
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "get_memory_genealogy",
@@ -49,10 +49,12 @@ struct Arguments {
     workspace: Option<String>,
 }
 
-/// Makes the schema of the answer. Ancestors and descendants have the fields of the memory, which are said once.
-fn answer_schema() -> JsonObject {
-    let mut answer = schema::of_answer::<Genealogy>();
-    if let Some(Value::Object(fields)) = answer.get_mut("properties") {
+/// Makes the schema of the answer. Ancestors and descendants have the fields of the memory, which models are told once.
+fn answer_schema(reader: SchemaReader) -> JsonObject {
+    let mut answer = schema::of_quoting_answer::<Genealogy>(reader);
+    if reader == SchemaReader::Model
+        && let Some(Value::Object(fields)) = answer.get_mut("properties")
+    {
         if let Some(Value::Object(memory)) = fields.get_mut("memory").and_then(|memory| memory.get_mut("properties")) {
             memory.retain(|field, _| ["id", "title", "confidence"].contains(&field.as_str()));
         }

@@ -21,7 +21,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[Toolset::Context],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<RecoveryAdvice>,
+    answer: schema::of_quoting_answer::<RecoveryAdvice>,
     effect: ToolEffect::Reads,
     permission: Permission::Read,
     is_local: false,

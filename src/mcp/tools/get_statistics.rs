@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Nothing, Permission, ToolEffect, ToolSpec, Toolset};
 use crate::mcp::calls::{Calling, Interrupted, document};
-use crate::mcp::schema;
+use crate::mcp::schema::{self, SchemaReader};
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "get_statistics",
@@ -30,10 +30,12 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     document(&calling.system.statistics(calling.deadline).await?)
 }
 
-/// Makes the schema of the answer, which names the parts. What is in each is read in the answer itself.
-pub(super) fn answer_schema() -> JsonObject {
-    let mut answer = schema::of_answer::<Statistics>();
-    if let Some(Value::Object(parts)) = answer.get_mut("properties") {
+/// Makes the schema of the answer, which names the parts to models. What is in each they read in the answer itself.
+pub(super) fn answer_schema(reader: SchemaReader) -> JsonObject {
+    let mut answer = schema::of_answer::<Statistics>(reader);
+    if reader == SchemaReader::Model
+        && let Some(Value::Object(parts)) = answer.get_mut("properties")
+    {
         parts.values_mut().for_each(|part| *part = json!({}));
     }
     answer

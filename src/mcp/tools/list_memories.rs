@@ -23,7 +23,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<MemoryPage>,
+    answer: schema::of_quoting_answer::<MemoryPage>,
     effect: ToolEffect::Reads,
     permission: Permission::Read,
     is_local: false,

@@ -22,7 +22,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<Traces>,
+    answer: schema::of_quoting_answer::<Traces>,
     effect: ToolEffect::Reads,
     permission: Permission::Read,
     is_local: false,

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{Permission, ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
 use crate::mcp::calls::{Calling, Interrupted, NOTHING, QUOTED, saying};
-use crate::mcp::schema;
+use crate::mcp::schema::{self, SchemaReader};
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "retrieve_memories",
@@ -181,8 +181,18 @@ fn arguments_schema(defaults: &ToolDefaults) -> JsonObject {
     arguments
 }
 
-fn answer_schema() -> JsonObject {
-    let mut answer = schema::of_answer::<Retrieved>();
+fn answer_schema(reader: SchemaReader) -> JsonObject {
+    let mut answer = schema::of_quoting_answer::<Retrieved>(reader);
+    if reader == SchemaReader::Program {
+        let mut memory = answer.get_mut("properties").and_then(|fields| fields.pointer_mut("/memories/items"));
+        if let Some(error) = memory.as_mut().and_then(|memory| memory.pointer_mut("/properties/error_context")) {
+            schema::make_optional(error, &|field| !COMPACT_ERROR.contains(&field));
+        }
+        if let Some(memory) = memory {
+            schema::make_optional(memory, &|field| FULL_ONLY.contains(&field));
+        }
+        return answer;
+    }
     let memory = answer.get_mut("properties").and_then(|fields| fields.pointer_mut("/memories/items/properties"));
     if let Some(Value::Object(memory)) = memory {
         memory.retain(|field, _| IN_SCHEMA.contains(&field.as_str()));

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{Permission, ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
 use crate::mcp::calls::{Calling, Interrupted, document};
-use crate::mcp::schema;
+use crate::mcp::schema::{self, SchemaReader};
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "solve_coding_task",
@@ -107,11 +107,13 @@ fn arguments_schema(defaults: &ToolDefaults) -> JsonObject {
     arguments
 }
 
-/// Makes the schema of the answer. What was left out has the fields of what was used, and a reason; what was consumed
-/// is for people to look at.
-fn answer_schema() -> JsonObject {
-    let mut answer = schema::of_answer::<SolveReport>();
-    if let Some(Value::Object(fields)) = answer.get_mut("properties") {
+/// Makes the schema of the answer. What was left out has the fields of what was used, and a reason, which models are not
+/// told; what was consumed is for people to look at.
+fn answer_schema(reader: SchemaReader) -> JsonObject {
+    let mut answer = schema::of_answer::<SolveReport>(reader);
+    if reader == SchemaReader::Model
+        && let Some(Value::Object(fields)) = answer.get_mut("properties")
+    {
         fields.insert("memories_left_out".into(), json!({"type": "array", "items": {"type": "object"}}));
         fields.insert("usage".into(), json!({"type": "object"}));
     }

@@ -18,7 +18,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[],
     arguments: |_| schema::of_arguments::<OneRun>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<ConsolidationRun>,
+    answer: schema::of_quoting_answer::<ConsolidationRun>,
     effect: ToolEffect::Sets,
     permission: Permission::Admin,
     is_local: false,

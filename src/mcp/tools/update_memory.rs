@@ -28,7 +28,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[Toolset::Admin],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &JUDGED_BY_THE_MEMORY,
-    answer: schema::of_answer::<Updated>,
+    answer: schema::of_quoting_answer::<Updated>,
     effect: ToolEffect::Erases,
     permission: Permission::Admin,
     is_local: false,

@@ -24,7 +24,7 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     toolsets: |_| &[Toolset::Working],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
-    answer: schema::of_answer::<WorkingAnswer>,
+    answer: schema::of_quoting_answer::<WorkingAnswer>,
     effect: ToolEffect::Adds,
     permission: Permission::Write,
     is_local: false,

@@ -73,6 +73,15 @@ async fn a_script_lives_with_a_memory_from_its_record_to_its_end() {
     let (status, stale) = document(stale).await;
     assert_eq!((status, &stale["error"]["code"]), (StatusCode::PRECONDITION_FAILED, &json!("conflict")));
 
+    for (tags, status) in
+        [("\"abc\"", 412), ("W/\"2\"", 412), ("\"1\", \"9\"", 412), ("2", 400), ("\"1\", \"2\"", 200), ("*", 200)]
+    {
+        let change = json!({"title": format!("Take locks in the order of {tags}")});
+        let sent = script.request(Method::PATCH, &path).header("if-match", tags).json(&change).send().await.unwrap();
+        assert_eq!(sent.status(), status, "{tags}: {:?}", sent.text().await);
+    }
+    let any = script.request(Method::GET, &path).header("if-none-match", "*").send().await.unwrap();
+    assert_eq!(any.status(), StatusCode::NOT_MODIFIED);
     let (_, family) = script.send(Method::GET, &format!("{path}/genealogy"), None).await;
     assert_eq!(family["memory"]["id"], *id);
     let (status, erased) = script.send(Method::DELETE, &path, None).await;
@@ -184,6 +193,7 @@ async fn a_solve_is_a_stream_of_its_progress_and_ends_with_its_report() {
     let task = json!({"task": "Write a binary search.", "matts_k": 3, "use_memory": false});
     let answer = script.request(Method::POST, "/solve").json(&task).send().await.unwrap();
     assert_eq!(answer.headers()["content-type"], "text/event-stream");
+    assert_eq!(answer.headers()["x-accel-buffering"], "no");
     let stream = answer.text().await.unwrap();
     let events: Vec<(&str, Value)> = stream
         .split_terminator("\n\n")
@@ -256,21 +266,24 @@ async fn the_description_names_the_statuses_that_a_script_has_to_expect() {
     let beside_those_of_every_route = |method: &str, path: &str| {
         let responses = description["paths"][format!("/api/v1{path}")][method]["responses"].as_object().unwrap();
         let mut others: BTreeSet<String> = responses.keys().cloned().collect();
-        for status in ["200", "401", "403", "422", "429", "503", "default"] {
+        for status in ["200", "400", "401", "403", "422", "429", "431", "500", "503", "default"] {
             assert!(others.remove(status), "{method} {path}: {status}");
         }
         others.into_iter().collect::<Vec<_>>().join(" ")
     };
     for (method, path, others) in [
-        ("get", "/memories", ""),
-        ("get", "/memories/{memory_id}", "304"),
-        ("post", "/memories", "409"),
-        ("patch", "/memories/{memory_id}", "409 412 428"),
-        ("delete", "/memories/{memory_id}", ""),
-        ("post", "/solve", ""),
-        ("get", "/export", ""),
-        ("post", "/import", "413"),
-        ("post", "/tokens", "409"),
+        ("get", "/memories", "404 504"),
+        ("get", "/memories/{memory_id}", "304 404 504"),
+        ("post", "/memories", "404 408 409 413 415 504"),
+        ("patch", "/memories/{memory_id}", "404 408 409 412 413 415 428 504"),
+        ("delete", "/memories/{memory_id}", "404 409 504"),
+        ("get", "/stats", "504"),
+        ("post", "/solve", "404 408 413 415 502 504"),
+        ("get", "/export", "404 504"),
+        ("post", "/import", "404 408 413 415 504"),
+        ("post", "/tokens", "408 409 413 415"),
+        ("get", "/tokens/{token}", "404 409"),
+        ("get", "/openapi.json", ""),
     ] {
         assert_eq!(beside_those_of_every_route(method, path), others, "{method} {path}");
     }

@@ -43,10 +43,15 @@ async fn a_client_without_a_valid_token_is_told_so() {
     let mut client = bridge(&place, &daemon.url, "rb_wrong", "shop");
     let answer = client.request("initialize", json!({}));
     let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
-    assert!(message.contains("a valid token is needed"), "{message}");
+    assert!(message.contains("a valid token is needed") && message.contains("hint: ask whoever"), "{message}");
     let far =
         place.command(&["mcp", "--server", "http://bank.example.org/mcp"]).env("REASONING_BANK_TOKEN", "x").output();
     assert_eq!(far.unwrap().status.code(), Some(2), "no token goes over a network unencrypted");
+    let path =
+        place.command(&["mcp", "--server", &daemon.url, "--key", "/etc"]).env("REASONING_BANK_TOKEN", "x").output();
+    let path = path.unwrap();
+    assert_eq!(path.status.code(), Some(2), "a key is no path");
+    assert!(String::from_utf8_lossy(&path.stderr).contains("a workspace key is no path"), "{path:?}");
 }
 
 #[tokio::test]

@@ -110,10 +110,12 @@ async fn a_foreign_host_or_origin_reaches_no_path() {
         }
         let twice = target.head("GET", path, &format!("Connection: close\r\nHost: {own}\r\n"));
         assert!(matches!(*statuses(&target.said_to(twice.as_bytes()).await), ["403"] | ["400"]), "{path}");
-        let absolute = format!(
-            "GET http://evil.example{path} HTTP/1.1\r\nConnection: close\r\nHost: evil.example\r\nAuthorization: Bearer {token}\r\n\r\n"
-        );
-        assert_eq!(statuses(&target.said_to(absolute.as_bytes()).await), ["403"], "{path}");
+        for host in ["evil.example", own] {
+            let absolute = format!(
+                "GET http://evil.example{path} HTTP/1.1\r\nConnection: close\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n"
+            );
+            assert_eq!(statuses(&target.said_to(absolute.as_bytes()).await), ["403"], "{path} {host}");
+        }
     }
     target.is_well().await;
 }
@@ -156,6 +158,23 @@ async fn no_path_leads_anywhere_but_to_a_route() {
     {
         let said = target.said_to(request.as_bytes()).await;
         assert!(statuses(&said).iter().all(|status| status.starts_with('4')), "{request:?}: {said}");
+    }
+    target.is_well().await;
+}
+
+#[tokio::test]
+async fn a_head_has_at_most_64_kib_and_the_id_of_a_request_is_one_word() {
+    let target = Target::new();
+    for (bytes, wanted) in [(63 << 10, "200"), (66 << 10, "431"), (100 << 10, "431")] {
+        let more = format!("Connection: close\r\nX-Long: {}\r\n", "a".repeat(bytes));
+        let said = target.said_to(target.head("GET", "/api/v1/memories", &more).as_bytes()).await;
+        assert_eq!(statuses(&said), [wanted], "{bytes}: {said:.300}");
+    }
+    for (id, is_kept) in [("one-word", true), ("two words", false), ("größe", false)] {
+        let more = format!("Connection: close\r\nX-Request-Id: {id}\r\n");
+        let said = target.said_to(target.head("GET", "/api/v1/memories", &more).as_bytes()).await;
+        assert_eq!(said.contains(&format!("x-request-id: {id}\r\n")), is_kept, "{said:.500}");
+        assert!(said.contains("x-request-id: "), "{said:.500}");
     }
     target.is_well().await;
 }

@@ -32,6 +32,9 @@ async fn a_request_that_is_sent_again_has_the_same_answer_and_is_done_once() {
     let first = red.keyed("one", Method::POST, "/memories", &lesson("Take locks in one order")).await;
     assert_eq!((first.0, &first.1["status"]), (StatusCode::OK, &json!("created")));
     assert_eq!(red.keyed("one", Method::POST, "/memories", &lesson("Take locks in one order")).await, first);
+    let other_order = json!({"content": "Take locks in one order, and say so.", "description": "When a lock waits.",
+        "title": "Take locks in one order"});
+    assert_eq!(red.keyed("one", Method::POST, "/memories", &other_order).await, first, "an object has no order");
     // Without the key it is said twice.
     let (_, said_again) = red.send(Method::POST, "/memories", Some(lesson("Take locks in one order"))).await;
     assert_eq!(said_again["status"], "reinforced");

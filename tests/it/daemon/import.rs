@@ -1,11 +1,14 @@
 //! Tests of imports over HTTP: the memories that a script sends go to its own workspace, as copies, and tell nothing of
 //! any other.
 
+use std::time::{Duration, Instant};
+
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::api::{Script, document, script};
-use super::{Daemon, place_with_all_tools, token};
+use super::{Daemon, TIMEOUT, audited, place_with_all_tools, token};
+use crate::support::Place;
 
 async fn import(script: &Script<'_>, lines: String) -> (StatusCode, Value) {
     let request = script.request(Method::POST, "/import").header("content-type", "application/x-ndjson");
@@ -106,7 +109,71 @@ async fn an_import_is_refused_whole_and_says_which_line_is_wrong() {
     let reader =
         Script { daemon: &daemon, token: token(&place, &["reader", "--permissions", "read", "--key", "shop"]) };
     assert_eq!(import(&reader, right.clone()).await.0, StatusCode::FORBIDDEN);
+    assert_eq!(outcomes_of(&place, "reader").await, ["permission_denied"]);
     // The file is larger than what other routes hold in memory.
     let (status, imported) = import(&red, format!("{}{right}", "\n".repeat(9 << 20))).await;
     assert_eq!((status, &imported["imported"]["memories"]), (StatusCode::OK, &json!(1)), "{imported}");
+}
+
+/// The outcomes of the imports of an owner, as the audit log has them once there is one.
+async fn outcomes_of(place: &Place, owner: &str) -> Vec<String> {
+    let began = Instant::now();
+    loop {
+        let lines = audited(place).into_iter().filter(|line| line["action"] == "import" && line["owner"] == owner);
+        let outcomes: Vec<String> = lines.map(|line| line["outcome"].as_str().unwrap().to_owned()).collect();
+        if !outcomes.is_empty() {
+            return outcomes;
+        }
+        assert!(began.elapsed() < 2 * TIMEOUT, "the audit log names no import of {owner}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_whose_client_goes_away_is_written_whole_and_noted() {
+    // The store takes so many at once that these are several parts.
+    const LESSONS: usize = 600;
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let red = script(&daemon, &place, "read,write");
+    let lessons: String = (1..=LESSONS).map(|n| lesson(&uuid::Uuid::from_u128(n as u128).to_string())).collect();
+    let request = red.request(Method::POST, "/import").header("content-type", "application/x-ndjson").body(lessons);
+    let importing = tokio::spawn(request.send());
+    let began = Instant::now();
+    loop {
+        let (_, page) = red.send(Method::GET, "/memories?limit=1", None).await;
+        if page["memories"].as_array().is_some_and(|memories| !memories.is_empty()) {
+            break;
+        }
+        assert!(began.elapsed() < 2 * TIMEOUT, "nothing is written: {page}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    importing.abort();
+    assert_eq!(outcomes_of(&place, "script").await, ["ok"]);
+    let (_, counted) = red.send(Method::GET, "/workspaces/shop", None).await;
+    assert_eq!(counted["memories"], LESSONS, "{counted}");
+}
+
+#[tokio::test]
+async fn an_import_takes_no_key_and_lines_of_json_alone() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let red = script(&daemon, &place, "read,write");
+    let line = lesson("0198f1a2-0000-7000-8000-000000000001");
+    for (name, value, status) in [
+        ("idempotency-key", "one", StatusCode::BAD_REQUEST),
+        ("content-type", "text/html", StatusCode::UNSUPPORTED_MEDIA_TYPE),
+        ("content-type", "application/json", StatusCode::UNSUPPORTED_MEDIA_TYPE),
+    ] {
+        let request = red.request(Method::POST, "/import").header(name, value);
+        let request =
+            if name == "content-type" { request } else { request.header("content-type", "application/x-ndjson") };
+        let (got, refused) = document(request.body(line.clone()).send().await.unwrap()).await;
+        assert_eq!((got, &refused["error"]["code"]), (status, &json!("invalid_argument")), "{refused}");
+    }
+    assert_eq!(export(&red).await, "");
+    let empty = red.request(Method::POST, "/import").send().await.unwrap();
+    assert_eq!(empty.status(), StatusCode::OK, "nothing has no type");
+    let request = red.request(Method::POST, "/import").header("content-type", "application/x-ndjson; charset=utf-8");
+    assert_eq!(request.body(line).send().await.unwrap().status(), StatusCode::OK);
 }

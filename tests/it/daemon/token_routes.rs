@@ -106,6 +106,10 @@ async fn nobody_hands_out_more_than_he_has_or_learns_of_tokens_of_others() {
         assert_eq!(status, StatusCode::NOT_FOUND);
         assert_eq!(foreign.to_string().replace(their_id, "000000000000"), unknown.to_string());
     }
+    for (method, path) in [(Method::GET, ""), (Method::DELETE, ""), (Method::POST, "/rotate")] {
+        let (status, refused) = admin.send(method, &format!("/tokens/%ff{path}"), None).await;
+        assert_eq!((status.as_u16(), &refused["error"]["code"]), (400, &json!("invalid_argument")), "{refused}");
+    }
     let blue = Script { daemon: &daemon, token: theirs };
     assert_eq!(blue.send(Method::GET, "/memories", None).await.0, StatusCode::OK);
 }
