@@ -3,6 +3,7 @@
 
 mod admin;
 mod first_token;
+mod former_banks;
 mod last_use;
 
 use std::collections::HashMap;
@@ -24,8 +25,12 @@ use subtle::ConstantTimeEq;
 
 pub(crate) use admin::{ListedToken, ListedTokens, MAX_DAYS, MadeToken, NewToken, Tokens};
 pub use first_token::FirstTokenError;
+pub use former_banks::take_over_banks;
 pub use last_use::LastUse;
 use last_use::UseNotes;
+
+/// The owner that everybody is where a server has no tokens.
+pub(crate) const OPEN_OWNER: &str = "local";
 
 const LOCK: &str = ".tokens.lock";
 /// The file has at most this many tokens, because it is read whole. The ended ones go first.

@@ -27,7 +27,7 @@ use crate::http::{Daemon, ServeError};
 use crate::mcp::{BridgeOptions, McpOptions, PATH, bridge_stdio};
 use crate::remedies::shell_command;
 use crate::settings::{BOOTSTRAP_TOKEN_FILE, Loaded, SettingSources};
-use crate::tokens::TokenFile;
+use crate::tokens::{TokenFile, take_over_banks};
 
 /// A server that does not answer within this time is not ready.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
@@ -40,6 +40,7 @@ pub(super) fn serve(
 ) -> Result<CommandExit, CommandFailure> {
     check_backups(loaded)?;
     take_first_token(loaded)?;
+    take_over_banks(&loaded.settings.data_dir);
     let recalls = options.recalls.clone();
     with_serving_bank(loaded, async |system: SystemHandle| {
         let end = CancellationToken::new();

@@ -192,12 +192,13 @@ impl Caller<'_> {
         }
     }
 
-    /// Returns who it is, over all teams.
+    /// Returns who it is, over all teams. Two callers are never the same one: no name of a team or an owner holds a NUL,
+    /// and a caller without a team has a blank one.
     pub(super) fn identity(&self) -> String {
         match self {
             Self::User { .. } => String::new(),
             Self::Holder { principal, .. } => {
-                format!("{} of {}", principal.owner, principal.team.as_deref().unwrap_or_default())
+                format!("{}\0{}", principal.team.as_deref().unwrap_or_default(), principal.owner)
             }
         }
     }

@@ -110,3 +110,46 @@ async fn a_script_brings_a_version_of_a_bank_back() {
     assert_eq!(after["versions"][0]["version"], restored["kept"]);
     assert_ne!(after["versions"][0]["version"], json!(version));
 }
+
+#[tokio::test]
+async fn owners_and_teams_whose_names_look_alike_have_banks_of_their_own() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    // The last field is for the banks of projects, which the members of a team have in common.
+    let names = [
+        ("ana", Some("Bank of America"), true),
+        ("ana of Bank", Some("America"), true),
+        ("ana", Some("web"), true),
+        ("Ana", Some("web"), false),
+        ("ana", Some("Web"), true),
+        ("ana", Some("a b"), true),
+        ("ana", Some("a  b"), true),
+        ("ana", None, true),
+        ("Ana", None, true),
+        ("ben", None, true),
+    ];
+    let scripts = names.iter().enumerate().map(|(n, (owner, team, _))| {
+        let name = format!("t{n}");
+        let mut rights = vec![&*name, "--owner", owner, "--permissions", "read,write", "--key", "shop"];
+        rights.extend(team.iter().flat_map(|team| ["--team", team]));
+        Script { daemon: &daemon, token: token(&place, &rights) }
+    });
+    let scripts: Vec<_> = scripts.collect();
+    let chat = json!({"conversation_type": "chat"});
+    let plan = json!({"conversation_type": "planning", "project_name": "Ship"});
+    for (bank, request, of_projects) in [("global:default", chat, false), ("project:ship", plan, true)] {
+        let own: Vec<_> = (0..names.len()).filter(|n| !of_projects || names[*n].2).collect();
+        for n in &own {
+            scripts[*n].send(Method::POST, "/banks/activate", Some(request.clone())).await;
+            let said = json!({"bank": bank, "content": format!("I prefer the word zebra{n}z in answers.")});
+            let (status, updated) = scripts[*n].send(Method::POST, "/banks/update", Some(said)).await;
+            assert_eq!((status, &updated["status"]), (StatusCode::OK, &json!("success")), "{updated}");
+        }
+        for n in &own {
+            let (_, seen) = scripts[*n].send(Method::POST, "/banks/activate", Some(request.clone())).await;
+            let text = seen["content"].to_string();
+            let found: Vec<_> = own.iter().filter(|other| text.contains(&format!("zebra{other}z"))).collect();
+            assert_eq!(found, [n], "{bank} of {:?}: {text}", names[*n]);
+        }
+    }
+}
