@@ -83,6 +83,9 @@ pub(crate) struct NewToken {
     /// It ends after so many days. Default: never.
     #[schemars(range(min = 1, max = MAX_DAYS))]
     pub(crate) expires_days: Option<u32>,
+    /// It may take a team over from another organisation, which is for who has the data directory to decide.
+    #[serde(skip)]
+    pub(crate) moves_team: bool,
 }
 
 impl NewToken {
@@ -158,10 +161,10 @@ impl Tokens {
             return Err(TokensError::Invalid(format!("workspaces: 1 to {MAX_KEYS}, or all")).into());
         }
         let expires_at = new.expires_days.map(|days| self.after(days)).transpose()?;
-        let bearer = random_token()?;
+        let (bearer, moves_team) = (random_token()?, new.moves_team);
         let token = AccessToken { expires_at, ..new.token(&bearer, self.now) };
         check(&token)?;
-        self.file.add(token.clone(), self.now)?;
+        self.file.add(token.clone(), moves_team, self.now)?;
         Ok(MadeToken { token: bearer.expose().to_owned(), listed: self.listed(token) })
     }
 

@@ -57,6 +57,9 @@ impl From<TokenFailure> for Problem {
             TokenFailure::Tokens(TokensError::NameTaken(_)) => {
                 (Code::Conflict, "choose another name, or rotate that one")
             }
+            TokenFailure::Tokens(TokensError::TeamTaken { .. }) => {
+                (Code::Conflict, "choose another name for the team, or name the organisation that it is of")
+            }
             TokenFailure::Tokens(TokensError::Ambiguous(_)) => (Code::Conflict, "name it by its id"),
             TokenFailure::Tokens(TokensError::TooMany) => (Code::Conflict, "revoke tokens that nobody uses"),
             // The place where the server keeps its files is nobody's matter here.

@@ -109,3 +109,32 @@ async fn nobody_hands_out_more_than_he_has_or_learns_of_tokens_of_others() {
     let blue = Script { daemon: &daemon, token: theirs };
     assert_eq!(blue.send(Method::GET, "/memories", None).await.0, StatusCode::OK);
 }
+
+#[tokio::test]
+async fn a_script_makes_no_token_of_a_team_that_is_of_another_organisation() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let all = "read,write,solve,admin,admin:all";
+    let boss = Script { daemon: &daemon, token: token(&place, &["boss", "--permissions", all, "--all-workspaces"]) };
+    let of = |name: &str, team: Option<&str>, org: Option<&str>| {
+        let mut new = json!({"name": name, "workspaces": "all"});
+        for (field, value) in [("team", team), ("org", org)] {
+            value.into_iter().for_each(|value| new[field] = json!(value));
+        }
+        new
+    };
+    for (name, team, org, wanted) in [
+        ("a", Some("dev"), Some("o1"), 200),
+        ("b", Some("dev"), Some("o2"), 409),
+        ("c", Some("dev"), None, 409),
+        ("d", None, Some("o1"), 422),
+        ("e", Some("dev"), Some("o1"), 200),
+        ("f", Some("ops"), Some("o2"), 200),
+    ] {
+        let (status, made) = boss.send(Method::POST, "/tokens", Some(of(name, team, org))).await;
+        assert_eq!(status.as_u16(), wanted, "{name}: {made}");
+    }
+    let moving = json!({"name": "g", "workspaces": "all", "team": "dev", "org": "o2", "moves_team": true});
+    let (status, refused) = boss.send(Method::POST, "/tokens", Some(moving)).await;
+    assert_eq!(status.as_u16(), 422, "{refused}");
+}
