@@ -1,8 +1,9 @@
 //! The limits of one token, and what whoever goes beyond them is told.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Daemon, token};
 use crate::support::Place;
@@ -48,6 +49,36 @@ async fn a_token_that_has_used_its_model_tokens_of_a_day_solves_no_more_at_any_d
     }
     let solved = solve(&other, &ben, "sort a list").await;
     assert!(solved["solution"].is_string(), "others have tokens of their own: {solved}");
+}
+
+#[tokio::test]
+async fn the_rate_of_a_token_bounds_whatever_it_asks_of_the_protocol() {
+    let place = Place::new();
+    let ana = token(&place, &["ana", "--key", "shop"]);
+    place.write("config/reasoning-bank/config.toml", "[http]\nrequests_per_second = 3\n");
+    let daemon = Daemon::start(&place, &[]);
+    let session = daemon.session(Some(&ana)).await.on("shop");
+    let unknown = json!({"name": "no_such_tool", "arguments": {}});
+    for (method, params) in
+        [("tools/list", json!({})), ("ping", json!({})), ("tools/call", unknown), ("no/such", json!({}))]
+    {
+        let asked = (0..12).map(|_| session.request(method, params.clone()));
+        let answers = futures::future::join_all(asked).await;
+        let refused = answers.iter().map(|answer| match method {
+            "tools/call" => &answer["result"]["structuredContent"],
+            _ => &answer["error"]["data"],
+        });
+        let refused = refused.filter(|told| told["code"] == "overloaded" && told["retry_after_ms"].is_u64()).count();
+        assert!((4..12).contains(&refused), "{method}: {refused} of {answers:?}");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let handshakes = futures::future::join_all((0..12).map(|_| daemon.initialize(Some(&ana)).send())).await;
+    let answers: Vec<_> = handshakes.into_iter().map(Result::unwrap).collect();
+    let statuses: BTreeSet<u16> = answers.iter().map(|answer| answer.status().as_u16()).collect();
+    assert_eq!(statuses, BTreeSet::from([200, 503]));
+    let refused = answers.into_iter().find(|answer| answer.status() == 503).unwrap();
+    assert_eq!(refused.headers()["retry-after"], "1");
+    assert_eq!(refused.json::<Value>().await.unwrap()["error"]["code"], "overloaded");
 }
 
 #[tokio::test]
