@@ -10,6 +10,7 @@ mod export;
 mod idempotency;
 mod import;
 mod openapi;
+mod places;
 mod revision;
 mod status;
 mod tokens;

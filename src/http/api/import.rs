@@ -13,17 +13,20 @@ use axum::{Json, Router};
 use reasoning_bank_actors::error::Error;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 
 use super::export::JSON_LINES;
+use super::places::Places;
 use super::{BASE, Problem, status};
 use crate::http::request_bodies;
 use crate::import::ImportFailure;
+use crate::limits::{IMPORTS, RequestLimits};
 use crate::mcp::{CallEnd, Server};
 
 const MAX_BYTES: u64 = 256 << 20;
-/// The number of imports that arrive or are carried out at once.
-const AT_ONCE: usize = 2;
+/// The number of imports that arrive at once, each of another token. Each lies on the disk, and none in memory.
+const ARRIVING: usize = 16;
+/// An import that has arrived waits this long for a place.
+const PLACE_LIMIT: Duration = Duration::from_secs(60);
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 #[derive(Clone)]
@@ -31,7 +34,8 @@ struct ImportRoute {
     server: Server,
     /// The directory of the files that imports are put aside in.
     data_dir: Arc<Path>,
-    room: Arc<Semaphore>,
+    arriving: Places,
+    places: Places,
 }
 
 #[derive(Debug, Deserialize)]
@@ -41,21 +45,23 @@ struct ImportQuery {
 }
 
 pub(super) fn routes(server: Server, data_dir: Arc<Path>) -> Router {
-    let own = ImportRoute { server, data_dir, room: Arc::new(Semaphore::new(AT_ONCE)) };
+    let places = |count| Places::new(count, "imports", RETRY_AFTER);
+    let own = ImportRoute { server, data_dir, arriving: places(ARRIVING), places: places(IMPORTS) };
     Router::new().route(&format!("{BASE}/import"), post(import)).with_state(own)
 }
 
 async fn import(
     State(own): State<ImportRoute>,
     Extension(end): Extension<CallEnd>,
+    Extension(limits): Extension<RequestLimits>,
     request: Request,
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     let query = Query::<ImportQuery>::try_from_uri(&parts.uri);
     let Query(ImportQuery { workspace }) = query.map_err(super::bad_query)?;
-    let Ok(_place) = own.room.try_acquire() else {
-        return Ok(status::response(&Error::Overloaded { retry_after: RETRY_AFTER }, false));
-    };
+    // Who sends slowly keeps nobody else from importing.
+    let _own_place = own.places.take_own(limits.imports())?;
+    let arriving = own.arriving.take(Duration::ZERO).await?;
     let target = match own.server.import_target(&parts, workspace.as_deref()).await {
         Ok(target) => target,
         Err(error) => return Ok(status::response(&error, false)),
@@ -64,6 +70,8 @@ async fn import(
     let (arrived, aside) = files().map_err(|error| refused(&ImportFailure::Aside(error)))?;
     let work = async {
         let arrived = request_bodies::put_aside(body, arrived, MAX_BYTES).await?;
+        let _place = own.places.take(PLACE_LIMIT).await?;
+        drop(arriving);
         Ok::<_, Problem>(own.server.import(&parts, target, arrived, aside).await)
     };
     let imported = tokio::select! {
