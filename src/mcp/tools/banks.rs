@@ -90,14 +90,15 @@ pub(super) async fn named(calling: &Calling<'_>, text: &str) -> Result<CalledBan
         || Error::invalid("bank", "must be type:id, as bank_info of activate has them, such as project:my-app");
     let (kind, id) = text.split_once(':').ok_or_else(problem)?;
     let kind = BankKind::ALL.into_iter().find(|known| known.as_str() == kind).ok_or_else(problem)?;
+    let unknown = || Error::NotFound(format!("memory bank {text}; activate names the banks"));
     match (kind, &calling.caller) {
+        // Everybody has one of them.
+        (BankKind::Global, _) if id != BankKey::global().id() => Err(unknown().into()),
         (BankKind::Project, Caller::User { .. }) => {
             let key: BankKey = text.parse().map_err(Error::from)?;
             Ok(CalledBank { id: key.id().to_owned(), place: BankLocation { key, checkout: None } })
         }
-        (BankKind::Code, Caller::User { .. }) if is_nowhere(calling, id) => {
-            Err(Error::NotFound(format!("memory bank {text}; activate names the banks")).into())
-        }
+        (BankKind::Code, Caller::User { .. }) if is_nowhere(calling, id) => Err(unknown().into()),
         _ => bank_of(calling, kind, Some(id).filter(|id| !id.is_empty())).await,
     }
 }
@@ -134,6 +135,11 @@ pub(super) fn session(calling: &Calling<'_>) -> Option<String> {
             Some(format!("{}\0{conversation}", calling.caller.identity()))
         }
     }
+}
+
+/// Returns whoever numbers the updates of a call. Only over the network several have a memory bank in common.
+pub(super) fn writer(calling: &Calling<'_>) -> Option<String> {
+    matches!(calling.caller, Caller::Holder { .. }).then(|| calling.caller.identity())
 }
 
 /// Returns whoever is told of the notices of a call.
