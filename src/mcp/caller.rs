@@ -204,8 +204,8 @@ impl Caller<'_> {
         }
     }
 
-    /// Returns who it is, over all teams. Two callers are never the same one: no name of a team or an owner holds a NUL,
-    /// and a caller without a team has a blank one.
+    /// Returns who it is, over all teams. Two callers are never the same one: no name of a team or an owner holds a
+    /// NUL, and a caller without a team has a blank one.
     pub(super) fn identity(&self) -> String {
         match self {
             Self::User { .. } => String::new(),

@@ -89,8 +89,8 @@ async fn export(
     Ok(([(header::CONTENT_TYPE, JSON_LINES)], Body::from_stream(lines)).into_response())
 }
 
-/// Holds something for some time, or until the guard is dropped. A reader who takes a little now and then keeps an export
-/// and its places no longer than that.
+/// Holds something for some time, or until the guard is dropped. A reader who takes a little now and then keeps an
+/// export and its places no longer than that.
 fn held<T: Send + 'static>(value: T, limit: Duration) -> (Arc<Timed<T>>, DropGuard) {
     let (held, ended) = (Arc::new(Mutex::new(Some(value))), CancellationToken::new());
     let (watched, guard) = (Arc::downgrade(&held), ended.clone().drop_guard());
