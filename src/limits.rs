@@ -34,6 +34,9 @@ const IDLE: Duration = Duration::from_secs(60);
 const OPEN_MAX: usize = 256;
 /// The number of large bodies of a token that are read at once.
 const LARGE_BODIES: usize = 4;
+/// The number of imports and of exports that are in work at once. A token has at most half of them.
+pub(crate) const IMPORTS: usize = 2;
+pub(crate) const EXPORTS: usize = 4;
 /// The idle tokens are forgotten from this number of known ones on.
 const FORGET_FROM: usize = 1_000;
 
@@ -58,9 +61,25 @@ struct TokenUse {
     /// None: there is no limit.
     requests: Option<DefaultDirectRateLimiter>,
     solves: Arc<AtomicUsize>,
+    places: TokenPlaces,
+    last: Instant,
+}
+
+/// The places of a token for what it has in work. Clones share them.
+#[derive(Clone)]
+struct TokenPlaces {
     open: Arc<Semaphore>,
     large_bodies: Arc<Semaphore>,
-    last: Instant,
+    imports: Arc<Semaphore>,
+    exports: Arc<Semaphore>,
+}
+
+impl Default for TokenPlaces {
+    fn default() -> Self {
+        let [open, large_bodies, imports, exports] =
+            [OPEN_MAX, LARGE_BODIES, IMPORTS / 2, EXPORTS / 2].map(|count| Arc::new(Semaphore::new(count)));
+        Self { open, large_bodies, imports, exports }
+    }
 }
 
 impl TokenUse {
@@ -68,15 +87,14 @@ impl TokenUse {
         Self {
             requests: limiter(requests_per_second),
             solves: Arc::default(),
-            open: Arc::new(Semaphore::new(OPEN_MAX)),
-            large_bodies: Arc::new(Semaphore::new(LARGE_BODIES)),
+            places: TokenPlaces::default(),
             last: Instant::now(),
         }
     }
 
     /// Says whether the token was used lately, or has something open.
     fn is_used(&self) -> bool {
-        let is_open = self.open.available_permits() < OPEN_MAX || self.solves.load(Ordering::Relaxed) > 0;
+        let is_open = self.places.open.available_permits() < OPEN_MAX || self.solves.load(Ordering::Relaxed) > 0;
         is_open || self.last.elapsed() < IDLE
     }
 }
@@ -96,8 +114,7 @@ pub(crate) struct RequestLimits {
 struct TokenWork {
     token: TokenId,
     solves: Arc<AtomicUsize>,
-    open: Arc<Semaphore>,
-    large_bodies: Arc<Semaphore>,
+    places: TokenPlaces,
 }
 
 /// A place for a solve of a token. It is given back when dropped.
@@ -142,12 +159,7 @@ impl TokenLimits {
             of.last = Instant::now();
             let refused = of.requests.as_ref().and_then(|requests| requests.check().err());
             let wait = refused.map(|until| until.wait_time_from(DefaultClock::default().now()));
-            let work = TokenWork {
-                token: token.clone(),
-                solves: Arc::clone(&of.solves),
-                open: Arc::clone(&of.open),
-                large_bodies: Arc::clone(&of.large_bodies),
-            };
+            let work = TokenWork { token: token.clone(), solves: Arc::clone(&of.solves), places: of.places.clone() };
             RequestLimits { wait, in_work: Some(work), limits: self.clone() }
         })
     }
@@ -195,14 +207,24 @@ impl RequestLimits {
     /// # Errors
     /// `Overloaded`: all are taken.
     pub(crate) fn open(&self) -> Result<Option<OwnedSemaphorePermit>, Error> {
-        let Some(TokenWork { open, .. }) = &self.in_work else { return Ok(None) };
-        let permit = Arc::clone(open).try_acquire_owned();
+        let Some(TokenWork { places, .. }) = &self.in_work else { return Ok(None) };
+        let permit = Arc::clone(&places.open).try_acquire_owned();
         permit.map(Some).map_err(|_| Error::Overloaded { retry_after: OPEN_RETRY })
     }
 
     /// Returns the places of the large bodies of the token.
     pub(crate) fn large_bodies(&self) -> Option<Arc<Semaphore>> {
-        self.in_work.as_ref().map(|work| Arc::clone(&work.large_bodies))
+        self.in_work.as_ref().map(|work| Arc::clone(&work.places.large_bodies))
+    }
+
+    /// Returns the places of the imports of the token.
+    pub(crate) fn imports(&self) -> Option<Arc<Semaphore>> {
+        self.in_work.as_ref().map(|work| Arc::clone(&work.places.imports))
+    }
+
+    /// Returns the places of the exports of the token.
+    pub(crate) fn exports(&self) -> Option<Arc<Semaphore>> {
+        self.in_work.as_ref().map(|work| Arc::clone(&work.places.exports))
     }
 
     /// Takes a place for a solve of the token.

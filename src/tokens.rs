@@ -3,7 +3,9 @@
 
 mod admin;
 mod first_token;
+mod former_banks;
 mod last_use;
+mod teams;
 
 use std::collections::HashMap;
 use std::fs::{self, File, Metadata};
@@ -24,8 +26,14 @@ use subtle::ConstantTimeEq;
 
 pub(crate) use admin::{ListedToken, ListedTokens, MAX_DAYS, MadeToken, NewToken, Tokens};
 pub use first_token::FirstTokenError;
+pub use former_banks::take_over_banks;
 pub use last_use::LastUse;
 use last_use::UseNotes;
+use teams::check_team;
+pub(crate) use teams::teams_in_common;
+
+/// The owner that everybody is where a server has no tokens.
+pub(crate) const OPEN_OWNER: &str = "local";
 
 const LOCK: &str = ".tokens.lock";
 /// The file has at most this many tokens, because it is read whole. The ended ones go first.
@@ -54,8 +62,15 @@ pub enum TokensError {
     Invalid(String),
     #[error("there is a valid token {0:?} already")]
     NameTaken(String),
+    /// The team of a new token is of another organisation, with valid tokens or with ended ones alone.
+    #[error("team: {team:?} is a team {}, and one name is one team of a server", of_org(org.as_deref()))]
+    TeamTaken { team: String, org: Option<String>, in_use: bool },
     #[error("the system gives no random bytes: {0}")]
     NoRandomness(String),
+}
+
+fn of_org(org: Option<&str>) -> String {
+    org.map_or_else(|| "without an organisation".to_owned(), |org| format!("of the organisation {org:?}"))
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -90,12 +105,14 @@ impl TokenFile {
         }
     }
 
-    /// Adds a token.
+    /// Adds a token. `moves_team` lets it take over a team of another organisation that has no valid token there.
     ///
     /// # Errors
-    /// A valid token of its team has its name, there are too many, or the file cannot be read or written.
-    pub fn add(&self, token: AccessToken, now: Timestamp) -> Result<(), TokensError> {
+    /// A valid token of its team has its name, its team is of another organisation, there are too many, or the file
+    /// cannot be read or written.
+    pub fn add(&self, token: AccessToken, moves_team: bool, now: Timestamp) -> Result<(), TokensError> {
         self.change(|tokens| {
+            check_team(tokens, &token, moves_team, now)?;
             let is_other = |other: &AccessToken| {
                 other.name == token.name && other.readers() == token.readers() && other.expiry(now) == Expiry::Valid
             };
@@ -280,7 +297,7 @@ mod tests {
         let registry = TokenRegistry::open(dir.path()).unwrap();
         let bearer = random_token().unwrap();
         assert_eq!(registry.find(&bearer, now).unwrap(), None);
-        file.add(token("ci", &bearer), now).unwrap();
+        file.add(token("ci", &bearer), false, now).unwrap();
         assert_eq!(registry.find(&bearer, now).unwrap().unwrap().name, "ci");
         let forged: BearerToken = format!("rb_{}_{}", bearer.id(), "0".repeat(64)).parse().unwrap();
         assert_eq!(registry.find(&forged, now).unwrap(), None, "the right id with another secret");
@@ -298,7 +315,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (file, now) = (TokenFile::of(dir.path()), Timestamp::now());
         let bearer = random_token().unwrap();
-        file.add(token("ci", &bearer), now).unwrap();
+        file.add(token("ci", &bearer), false, now).unwrap();
         let registry = TokenRegistry::open(dir.path()).unwrap();
         fs::write(dir.path().join(data_dir::TOKENS), "{").unwrap();
         assert!(registry.find(&bearer, now).is_err());
@@ -312,8 +329,8 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let (file, now) = (TokenFile::of(dir.path()), Timestamp::now());
-        file.add(token("ci", &random_token().unwrap()), now).unwrap();
-        let again = file.add(token("ci", &random_token().unwrap()), now);
+        file.add(token("ci", &random_token().unwrap()), false, now).unwrap();
+        let again = file.add(token("ci", &random_token().unwrap()), false, now);
         assert!(matches!(again, Err(TokensError::NameTaken(_))));
         let mode = fs::metadata(dir.path().join(data_dir::TOKENS)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);

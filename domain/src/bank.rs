@@ -40,7 +40,7 @@ pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS,
 pub use document::{BankDocument, BankSection};
 pub use filing::{classify, file_by_rules};
 pub use imported::{AddedFacts, FACT_MAX_CHARS, IMPORTED_MAX_BYTES, ImportedFact, add_facts};
-pub use key::{BankKey, BankKind, project_slug};
+pub use key::{BankHolder, BankKey, BankKind, project_slug};
 pub use merge::{BankMerge, RenamedHeadings, merge};
 pub use model::{
     BankProposal, ProposedMetadata, ProposedOperation, optimize_prompt, proposed_operations, shorter_file,

@@ -199,7 +199,8 @@ impl BankCaller<'_> {
             (None, content) => content.unwrap_or_default(),
         };
         let UpdateBankArgs { conversation_id, update_count, .. } = args;
-        let request = UpdateBank { place, content, conversation_id, update_count, reader: NoticeReader::user() };
+        let reader = NoticeReader::user();
+        let request = UpdateBank { place, content, conversation_id, update_count, writer: None, reader };
         Ok(BankUpdate::of(&bank.banks.update(request, rewrite_deadline()).await?))
     }
 

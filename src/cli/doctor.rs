@@ -23,6 +23,7 @@ mod client_programs;
 mod disk;
 mod hook_failures;
 mod key;
+mod tokens;
 
 const OPEN_LIMIT: Duration = Duration::from_secs(5);
 const STORE_LIMIT: Duration = Duration::from_secs(20);
@@ -98,6 +99,7 @@ pub(super) fn diagnose(
     checks.extend(loaded.as_ref().ok().map(of_clients).into_iter().flatten().flatten());
     let data_dir = loaded.as_ref().ok().map(|loaded| &loaded.settings.data_dir);
     checks.extend(data_dir.and_then(|dir| hook_failures::check(dir, Timestamp::now())));
+    checks.extend(data_dir.and_then(|dir| tokens::check(dir, Timestamp::now())));
     let status = checks.iter().map(|check| check.status).max().unwrap_or(Grade::Ok);
     Ok(Diagnosis { status, checks })
 }

@@ -214,6 +214,13 @@ impl From<TokensError> for CommandFailure {
             TokensError::Ambiguous(_) => {
                 Self::usage(error.to_string()).hint("name it by its id, which `token list` shows")
             }
+            TokensError::TeamTaken { in_use: true, .. } => Self::usage(error.to_string()).hint(
+                "choose another name for the team, or give the token that organisation with --org; to move the team, \
+                 revoke its tokens first and add --move-team",
+            ),
+            TokensError::TeamTaken { in_use: false, .. } => Self::usage(error.to_string()).hint(
+                "its tokens have ended; choose another name for the team, or take it over with all that it has: --move-team",
+            ),
             TokensError::TooMany => Self::unavailable(&error, "`token revoke` ends one that nobody uses"),
             TokensError::Unreadable(..) => Self::unavailable(
                 &error,

@@ -27,7 +27,7 @@ use crate::http::{Daemon, ServeError};
 use crate::mcp::{BridgeOptions, McpOptions, PATH, bridge_stdio};
 use crate::remedies::shell_command;
 use crate::settings::{BOOTSTRAP_TOKEN_FILE, Loaded, SettingSources};
-use crate::tokens::TokenFile;
+use crate::tokens::{TokenFile, take_over_banks, teams_in_common};
 
 /// A server that does not answer within this time is not ready.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
@@ -40,6 +40,8 @@ pub(super) fn serve(
 ) -> Result<CommandExit, CommandFailure> {
     check_backups(loaded)?;
     take_first_token(loaded)?;
+    take_over_banks(&loaded.settings.data_dir);
+    tell_of_teams_in_common(loaded)?;
     let recalls = options.recalls.clone();
     with_serving_bank(loaded, async |system: SystemHandle| {
         let end = CancellationToken::new();
@@ -83,6 +85,15 @@ fn take_first_token(loaded: &Loaded) -> Result<(), ServeError> {
     match TokenFile::of(&loaded.settings.data_dir).add_first(&path, Timestamp::now())? {
         true => tracing::info!("the first token was taken from {BOOTSTRAP_TOKEN_FILE}"),
         false => tracing::info!("{BOOTSTRAP_TOKEN_FILE} is ignored, because there are tokens already"),
+    }
+    Ok(())
+}
+
+/// Names in the log the teams that several organisations have in common.
+fn tell_of_teams_in_common(loaded: &Loaded) -> Result<(), ServeError> {
+    let tokens = TokenFile::of(&loaded.settings.data_dir).read()?;
+    for team in teams_in_common(&tokens, Timestamp::now()) {
+        tracing::warn!("{team}; `token revoke` those of all organisations but one");
     }
     Ok(())
 }

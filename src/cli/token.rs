@@ -47,10 +47,11 @@ pub(super) fn command(command: TokenCommand, loaded: &Loaded, output: Output) ->
 
 impl From<TokenArgs> for NewToken {
     fn from(args: TokenArgs) -> Self {
-        let TokenArgs { name, owner, permissions, key, all_workspaces, team, org, expires_days } = args;
+        let TokenArgs { name, owner, permissions, key, all_workspaces, team, org, move_team, expires_days } = args;
         let workspaces =
             if all_workspaces { AllowedWorkspaces::All } else { AllowedWorkspaces::Only(key.into_iter().collect()) };
-        Self { name, owner, permissions: permissions.into_iter().collect(), workspaces, team, org, expires_days }
+        let permissions = permissions.into_iter().collect();
+        Self { name, owner, permissions, workspaces, team, org, expires_days, moves_team: move_team }
     }
 }
 

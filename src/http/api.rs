@@ -10,6 +10,7 @@ mod export;
 mod idempotency;
 mod import;
 mod openapi;
+mod places;
 mod revision;
 mod status;
 mod tokens;
@@ -42,6 +43,8 @@ use crate::mcp::{MAX_BODY_BYTES, ScriptCall, Server};
 
 /// The path that all routes are below.
 const BASE: &str = "/api/v1";
+/// The argument that a request may also have in its query, whatever its method is.
+const WORKSPACE: &str = "workspace";
 /// The hint for a request that no route understands.
 const DESCRIBED: &str = "correct the request; /api/v1/openapi.json describes every route";
 
@@ -235,9 +238,10 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
 async fn read(server: &Server, route: &Route, parts: &mut Parts, body: Body) -> Result<Map<String, Value>, Problem> {
     let tool = server.described(route.tool);
     let known = tool.and_then(|tool| tool.arguments.get("properties")?.as_object());
+    let in_query = query_of(parts, known).await?;
     let mut arguments = match route.has_body() {
-        true => body_of(parts, body).await?,
-        false => query_of(parts, known).await?,
+        true => with_query(body_of(parts, body).await?, in_query, known)?,
+        false => in_query,
     };
     let in_path = RawPathParams::from_request_parts(parts, &()).await;
     let in_path = in_path.map_err(|_| invalid("the path is not in UTF-8"))?;
@@ -257,10 +261,36 @@ async fn read(server: &Server, route: &Route, parts: &mut Parts, body: Body) -> 
     Ok(arguments)
 }
 
+/// Adds to the arguments of a body what stands in the query: the workspace, which the body may name as well.
+fn with_query(
+    mut arguments: Map<String, Value>,
+    in_query: Map<String, Value>,
+    known: Option<&Map<String, Value>>,
+) -> Result<Map<String, Value>, Problem> {
+    for (name, value) in in_query {
+        if name != WORKSPACE || known.is_none_or(|known| !known.contains_key(WORKSPACE)) {
+            return Err(unknown_in_query(&name, "the arguments of this route belong into the body"));
+        }
+        if arguments.get(WORKSPACE).is_some_and(|in_body| *in_body != value) {
+            return Err(unprocessable("workspace: the query and the body name different ones"));
+        }
+        arguments.insert(name, value);
+    }
+    Ok(arguments)
+}
+
+/// Refuses a parameter of the query that a route does not have. `instead` says what the route has.
+fn unknown_in_query(name: &str, instead: &str) -> Problem {
+    unprocessable(format!("{name}: unknown in the query; {instead}"))
+}
+
+fn unprocessable(problem: impl Into<String>) -> Problem {
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidArgument.as_str(), problem.into(), DESCRIBED)
+}
+
 /// Refuses a query that a route does not understand.
 fn bad_query(error: QueryRejection) -> Problem {
-    let problem = query_problem(&error);
-    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidArgument.as_str(), problem, DESCRIBED)
+    unprocessable(query_problem(&error))
 }
 
 /// Says what is wrong with a query, and with which parameter.

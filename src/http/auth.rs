@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use reasoning_bank_domain::access::{AllowedWorkspaces, BearerToken, Permissions, Principal, TokenId};
 
 use super::problem::Problem;
-use crate::tokens::TokenRegistry;
+use crate::tokens::{OPEN_OWNER, TokenRegistry};
 
 /// The token that a request was let in with. There is none where the server is open to this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Authenticator {
 
 /// Returns the principal of a server that is open to every user of this machine.
 fn everybody_here() -> Principal {
-    let (owner, permissions) = ("local".to_owned(), Permissions::all());
+    let (owner, permissions) = (OPEN_OWNER.to_owned(), Permissions::all());
     Principal { token: None, owner, permissions, workspaces: AllowedWorkspaces::All, team: None, org: None }
 }
 

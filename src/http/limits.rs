@@ -1,6 +1,6 @@
-//! Holds every request against the limits of its token. On `/mcp` a call of a tool answers for itself: clients of the
-//! protocol take a status that is no success for a server that is gone. Anywhere else the answer is 429, and so it is
-//! for a token that has more requests open than anybody needs.
+//! Holds every request against the limits of its token. On `/mcp` the messages of a session answer for themselves:
+//! clients of the protocol take a status that is no success for a server that is gone. A handshake is refused with 503.
+//! Anywhere else the answer is 429, and so it is for a token that has more requests open than anybody needs.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Extension, Request, State};
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
@@ -18,7 +18,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::auth::UsedToken;
 use super::problem::Problem;
 use crate::limits::{RequestLimits, TokenLimits};
-use crate::mcp;
+use crate::mcp::{self, SESSION_HEADER, is_stateless};
 use crate::metrics::{AdmissionRefusal, ServerMetrics};
 
 #[derive(Clone)]
@@ -30,12 +30,16 @@ pub(super) struct LimitedRequests {
 impl LimitedRequests {
     /// Counts a request, and refuses it where it is one too many.
     pub(super) fn admit(&self, used: &UsedToken) -> Result<RequestLimits, Problem> {
+        self.admit_or(used, StatusCode::TOO_MANY_REQUESTS)
+    }
+
+    fn admit_or(&self, used: &UsedToken, status: StatusCode) -> Result<RequestLimits, Problem> {
         let limits = self.limits.request(used.0.as_ref());
         let Some(wait) = limits.wait() else { return Ok(limits) };
         self.metrics.refused(AdmissionRefusal::Rate);
         let problem = "the token asks too often; http.requests_per_second is its limit";
         let hint = "wait for the seconds that Retry-After names, and ask less often";
-        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, Code::Overloaded.as_str(), problem, hint).retry_after(wait))
+        Err(Problem::new(status, Code::Overloaded.as_str(), problem, hint).retry_after(wait))
     }
 }
 
@@ -46,13 +50,14 @@ pub(super) async fn limit(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let limits = if request.uri().path() == mcp::PATH {
-        own.limits.request(used.0.as_ref())
-    } else {
-        match own.admit(&used) {
-            Ok(limits) => limits,
-            Err(problem) => return problem.into_response(),
-        }
+    let admitted = match request.uri().path() == mcp::PATH {
+        true if is_handshake(&request) => own.admit_or(&used, StatusCode::SERVICE_UNAVAILABLE),
+        true => Ok(own.limits.request(used.0.as_ref())),
+        false => own.admit(&used),
+    };
+    let limits = match admitted {
+        Ok(limits) => limits,
+        Err(problem) => return problem.into_response(),
     };
     let open = match limits.open() {
         Ok(open) => open,
@@ -65,6 +70,12 @@ pub(super) async fn limit(
     };
     request.extensions_mut().insert(limits);
     next.run(request).await.map(|body| Body::new(OpenBody { body, _open: open }))
+}
+
+/// Says whether a request to the protocol can be nothing but the handshake, which opens a session.
+fn is_handshake(request: &Request) -> bool {
+    let headers = request.headers();
+    request.method() == Method::POST && !headers.contains_key(SESSION_HEADER) && !is_stateless(headers)
 }
 
 /// The body of an answer, whose request is open until its end. It says its size where the body knows that.

@@ -112,16 +112,28 @@ impl ServerEnd {
         }
     }
 
+    /// Holds a request against the requests that its token has in a second.
+    ///
+    /// # Errors
+    /// `Overloaded`.
+    pub(super) fn within_rate(&self, caller: &Caller<'_>) -> Result<(), Error> {
+        let (Self::Http { metrics, .. }, Caller::Holder { limits, .. }) = (self, caller) else { return Ok(()) };
+        match limits.wait() {
+            Some(retry_after) => {
+                metrics.refused(AdmissionRefusal::Rate);
+                Err(Error::Overloaded { retry_after })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Holds a call against the limits of its token. A solve takes a place, which is given back at its end.
     ///
     /// # Errors
     /// `Overloaded`.
     pub(super) async fn within_limits(&self, caller: &Caller<'_>, solves: bool) -> Result<Option<SolvePlace>, Error> {
         let (Self::Http { metrics, .. }, Caller::Holder { limits, .. }) = (self, caller) else { return Ok(None) };
-        if let Some(retry_after) = limits.wait() {
-            metrics.refused(AdmissionRefusal::Rate);
-            return Err(Error::Overloaded { retry_after });
-        }
+        self.within_rate(caller)?;
         if !solves {
             return Ok(None);
         }
@@ -192,12 +204,13 @@ impl Caller<'_> {
         }
     }
 
-    /// Returns who it is, over all teams.
+    /// Returns who it is, over all teams. Two callers are never the same one: no name of a team or an owner holds a
+    /// NUL, and a caller without a team has a blank one.
     pub(super) fn identity(&self) -> String {
         match self {
             Self::User { .. } => String::new(),
             Self::Holder { principal, .. } => {
-                format!("{} of {}", principal.owner, principal.team.as_deref().unwrap_or_default())
+                format!("{}\0{}", principal.team.as_deref().unwrap_or_default(), principal.owner)
             }
         }
     }

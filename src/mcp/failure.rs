@@ -5,11 +5,15 @@ use reasoning_bank_actors::error::Error;
 use reasoning_bank_domain::note::Code;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::task::BestSoFar;
-use rmcp::model::CallToolResult;
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ErrorCode};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::remedies;
+
+/// The code of an error that a server has, and that is none of the protocol.
+const SERVER_ERROR: ErrorCode = ErrorCode(-32_000);
 
 #[derive(Serialize)]
 struct ToolFailure<'a> {
@@ -34,6 +38,11 @@ struct SpentBudget<'a> {
 
 pub(super) fn tool_error(error: &Error) -> CallToolResult {
     CallToolResult::structured_error(failure_document(error))
+}
+
+/// Returns a failure as an error of the protocol, for a request that is no call of a tool.
+pub(super) fn protocol_error(error: &Error) -> ErrorData {
+    ErrorData::new(SERVER_ERROR, error.to_string(), Some(failure_document(error)))
 }
 
 pub(crate) fn failure_document(error: &Error) -> Value {

@@ -20,9 +20,10 @@ use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::task::Progress;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation, JsonObject, ListPromptsRequestMethod,
-    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, Implementation, JsonObject,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
+    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -286,6 +287,13 @@ impl Server {
     fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller<'_>, ErrorData> {
         self.0.end.caller(context.extensions.get()).map_err(|error| ErrorData::invalid_request(error.to_string(), None))
     }
+
+    /// Returns the caller of a request that is no call of a tool, if their token has not asked too often.
+    fn caller_within_rate(&self, context: &RequestContext<RoleServer>) -> Result<Caller<'_>, ErrorData> {
+        let caller = self.caller(context)?;
+        self.0.end.within_rate(&caller).map_err(|error| failure::protocol_error(&error))?;
+        Ok(caller)
+    }
 }
 
 /// Turns a panic in a tool into the end of its call, not of the server.
@@ -312,12 +320,22 @@ impl ServerHandler for Server {
             .with_instructions(instructions)
     }
 
+    async fn ping(&self, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.caller_within_rate(&context).map(drop)
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.caller_within_rate(&context)?;
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+    }
+
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let caller = self.caller(&context)?;
+        let caller = self.caller_within_rate(&context)?;
         Ok(ListToolsResult::with_all_items(self.allowed(&caller).cloned().collect()))
     }
 
@@ -332,6 +350,9 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let (caller, cancel) = (self.caller(&context)?, context.ct.clone());
         let Some(offered) = self.listed().find(|offered| offered.definition.name == request.name) else {
+            if let Err(error) = self.0.end.within_rate(&caller) {
+                return Ok(failure::tool_error(&error).into());
+            }
             let known: Vec<&str> = self.allowed(&caller).map(|tool| tool.name.as_ref()).collect();
             let message = format!("unknown tool; the tools are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
@@ -382,8 +403,9 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        self.caller_within_rate(&context)?;
         if matches!(request.method.as_str(), "server/discover" | "tools/list" | "tools/call") {
             return Err(ErrorData::invalid_params(format!("malformed params of {}", request.method), None));
         }

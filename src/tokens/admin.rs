@@ -83,6 +83,9 @@ pub(crate) struct NewToken {
     /// It ends after so many days. Default: never.
     #[schemars(range(min = 1, max = MAX_DAYS))]
     pub(crate) expires_days: Option<u32>,
+    /// It may take a team over from another organisation, which is for who has the data directory to decide.
+    #[serde(skip)]
+    pub(crate) moves_team: bool,
 }
 
 impl NewToken {
@@ -125,8 +128,10 @@ impl Tokens {
         named: &str,
         is_shown: impl Fn(&AccessToken) -> bool,
     ) -> Result<ListedToken, TokensError> {
-        let found = self.file.read()?.into_iter().filter(|token| is_named(token, named) && is_shown(token));
-        let found = found.max_by_key(|token| (token.expiry(self.now) == Expiry::Valid, token.created_at));
+        let mut shown: Vec<AccessToken> = self.file.read()?.into_iter().filter(is_shown).collect();
+        let meant = TokenNaming::among(&shown, named);
+        shown.retain(|token| meant.is(token, named));
+        let found = shown.into_iter().max_by_key(|token| (token.expiry(self.now) == Expiry::Valid, token.created_at));
         found.map(|token| self.listed(token)).ok_or_else(|| TokensError::Unknown(named.to_owned()))
     }
 
@@ -146,6 +151,9 @@ impl Tokens {
                 }
             }
         }
+        if TokenId::is_form_of(&new.name) {
+            return Err(TokensError::Invalid("name: must not have the form of the id of a token".to_owned()).into());
+        }
         if let AllowedWorkspaces::Only(keys) = &new.workspaces {
             for key in keys {
                 key.check().map_err(|error| TokensError::Invalid(format!("workspaces: {error}")))?;
@@ -158,10 +166,10 @@ impl Tokens {
             return Err(TokensError::Invalid(format!("workspaces: 1 to {MAX_KEYS}, or all")).into());
         }
         let expires_at = new.expires_days.map(|days| self.after(days)).transpose()?;
-        let bearer = random_token()?;
+        let (bearer, moves_team) = (random_token()?, new.moves_team);
         let token = AccessToken { expires_at, ..new.token(&bearer, self.now) };
         check(&token)?;
-        self.file.add(token.clone(), self.now)?;
+        self.file.add(token.clone(), moves_team, self.now)?;
         Ok(MadeToken { token: bearer.expose().to_owned(), listed: self.listed(token) })
     }
 
@@ -216,8 +224,9 @@ impl Tokens {
         named: &str,
         is_shown: impl Fn(&AccessToken) -> bool,
     ) -> Result<&'a mut AccessToken, TokensError> {
+        let meant = TokenNaming::among(tokens.iter().filter(|token| is_shown(token)), named);
         let is_meant =
-            |token: &AccessToken| token.expiry(self.now) == Expiry::Valid && is_named(token, named) && is_shown(token);
+            |token: &AccessToken| token.expiry(self.now) == Expiry::Valid && meant.is(token, named) && is_shown(token);
         let mut meant = tokens.iter_mut().filter(|token| is_meant(token));
         match (meant.next(), meant.next()) {
             (Some(token), None) => Ok(token),
@@ -233,6 +242,23 @@ impl Tokens {
     }
 }
 
-fn is_named(token: &AccessToken, named: &str) -> bool {
-    token.name == named || token.id.as_str() == named
+/// What a text names tokens by. One that is the id of a token means that token, whatever others are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TokenNaming {
+    Id,
+    Name,
+}
+
+impl TokenNaming {
+    fn among<'a>(tokens: impl IntoIterator<Item = &'a AccessToken>, named: &str) -> Self {
+        let is_id = tokens.into_iter().any(|token| token.id.as_str() == named);
+        if is_id { Self::Id } else { Self::Name }
+    }
+
+    fn is(self, token: &AccessToken, named: &str) -> bool {
+        match self {
+            Self::Id => token.id.as_str() == named,
+            Self::Name => token.name == named,
+        }
+    }
 }

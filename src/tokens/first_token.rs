@@ -43,6 +43,7 @@ impl TokenFile {
             team: None,
             org: None,
             expires_days: None,
+            moves_team: false,
         };
         let token = first.token(&bearer, now);
         // Another process may have made one since: what counts is what the lock shows.

@@ -53,7 +53,7 @@ async fn show(system: &SystemHandle) {
 async fn update(system: &SystemHandle, number: u64) {
     let content = format!("I prefer variant {number} of the reports, since it is the shortest of all.");
     let (conversation_id, update_count, reader) = (None, None, NoticeReader::Nobody);
-    let request = UpdateBank { place: place(), content, conversation_id, update_count, reader };
+    let request = UpdateBank { place: place(), content, conversation_id, update_count, writer: None, reader };
     system.banks.update(request, deadline()).await.expect("an update");
 }
 

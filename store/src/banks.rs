@@ -15,6 +15,7 @@
 
 mod copying;
 mod records;
+mod renaming;
 mod tree;
 
 use std::ffi::OsStr;

@@ -121,6 +121,8 @@ fn conversations_have_the_bank_of_their_kind_and_what_is_wrong_is_said() {
         let refused = process.call_failing("update", json!({"content": content, "bank": bank}));
         assert_eq!(refused["code"], "invalid_argument", "{refused}");
     }
+    let refused = process.call_failing("update", json!({"content": "text", "bank": "global:other"}));
+    assert_eq!(refused["code"], "not_found", "{refused}");
     process.kill();
 }
 

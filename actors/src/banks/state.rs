@@ -34,6 +34,9 @@ pub(super) struct BankState {
     /// The texts that differ from the base.
     ahead: BankFiles,
     seen: VecDeque<UpdateKey>,
+    /// The digests of the texts of those updates, as far as they are known.
+    #[serde(default)]
+    digests: VecDeque<(UpdateKey, String)>,
     /// What is known of pieces, by their hashes.
     metadata: BTreeMap<String, BankMetadata>,
     /// The hashes of the pieces that updates filed. All others are somebody's own.
@@ -77,6 +80,12 @@ pub(super) enum LastingCause {
     TooLong,
 }
 
+/// Forgets the updates that came first, where there are too many.
+fn forget_surplus<T>(updates: &mut VecDeque<T>) {
+    let surplus = updates.len().saturating_sub(MAX_SEEN);
+    updates.drain(..surplus);
+}
+
 /// The number of the notice of a cause that lasts, and what it is about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct LastingNotice {
@@ -90,6 +99,9 @@ pub(super) struct UpdateFrame {
     pub(super) generation: u64,
     pub(super) at: Timestamp,
     pub(super) key: Option<UpdateKey>,
+    /// The digest of what was said, where there is a key.
+    #[serde(default)]
+    pub(super) digest: Option<String>,
     /// The files that it changed, whole: what an update did must not depend on the version that reads it again.
     pub(super) changed: BankFiles,
     /// The metadata of the pieces that it added, by their hashes.
@@ -100,7 +112,7 @@ pub(super) struct UpdateFrame {
 impl UpdateFrame {
     /// Makes an update that changes files and tells nothing. It gets its generation where it is appended.
     pub(super) fn of_texts(changed: BankFiles, at: Timestamp) -> Self {
-        Self { generation: 0, at, key: None, changed, metadata: BTreeMap::new(), notices: Vec::new() }
+        Self { generation: 0, at, key: None, digest: None, changed, metadata: BTreeMap::new(), notices: Vec::new() }
     }
 }
 
@@ -127,6 +139,11 @@ impl BankState {
         self.seen.contains(key)
     }
 
+    /// Returns the digest of the text that was filed under a key.
+    pub(super) fn digest_of(&self, key: &UpdateKey) -> Option<&str> {
+        self.digests.iter().rev().find(|(of, _)| of == key).map(|(_, digest)| digest.as_str())
+    }
+
     /// Returns what is known of pieces, by their hashes.
     pub(super) fn metadata(&self) -> &BTreeMap<String, BankMetadata> {
         &self.metadata
@@ -150,9 +167,10 @@ impl BankState {
         }
         self.forget_metadata();
         if let Some(key) = frame.key {
+            self.digests.extend(frame.digest.map(|digest| (key.clone(), digest)));
             self.seen.push_back(key);
-            let surplus = self.seen.len().saturating_sub(MAX_SEEN);
-            self.seen.drain(..surplus);
+            forget_surplus(&mut self.seen);
+            forget_surplus(&mut self.digests);
         }
         frame.notices.into_iter().for_each(|notice| self.add_notice(notice));
         self.begun_at.get_or_insert(frame.at);

@@ -8,6 +8,8 @@ use reasoning_bank_domain::bank::{
     apply, described, file_by_rules,
 };
 use reasoning_bank_domain::safety::secrets::Scrub;
+use reasoning_bank_domain::text::hex::hex;
+use sha2::{Digest, Sha256};
 
 use super::notice::{BankNotice, NoticeReader, NoticeSeverity};
 use super::open_bank::{BankLock, OpenBank};
@@ -24,6 +26,9 @@ const WRITTEN_AT_ONCE: usize = 16 << 10;
 const CONVERSATION_MAX_CHARS: usize = 200;
 /// The notice of an update whose text has nothing to file, such as `ok, thanks`.
 pub const NOTHING_TO_FILE: &str = "there is nothing to file in this text";
+/// The notice of an update that has the number of another one.
+const FILED_BEFORE: &str = "this update was filed before, with another text, and this text was not filed: give each \
+                            update of a conversation an update_count of its own";
 
 /// A request to file text in a bank.
 #[derive(Debug, Clone)]
@@ -33,6 +38,8 @@ pub struct UpdateBank {
     pub conversation_id: Option<String>,
     /// The number of the update in its conversation. The same one again adds nothing.
     pub update_count: Option<u64>,
+    /// Whoever numbers it, where several write to the bank: the conversations of each have ids of their own.
+    pub writer: Option<String>,
     pub reader: NoticeReader,
 }
 
@@ -49,6 +56,8 @@ struct FiledText {
     applied: Vec<AppliedOperation>,
     /// The text has nothing to file.
     is_empty: bool,
+    /// The number of the update is that of another text, which was filed.
+    is_other: bool,
 }
 
 impl BanksHandle {
@@ -77,17 +86,18 @@ impl BanksHandle {
             let notices = if is_left { Vec::new() } else { bank.told(&lock, &request.reader) };
             Ok((filed, is_left, notices, bank.dir.shown_path()))
         });
-        let (FiledText { applied, is_empty }, is_left, mut notices, directory) = updating.await?;
+        let (FiledText { applied, is_empty, is_other }, is_left, mut notices, directory) = updating.await?;
         if is_left {
             // The update is stored, whatever becomes of this.
             notices = self.shorten_after_update(&place, &reader, deadline).await.unwrap_or_default();
         }
         let mut notices = self.untold(&directory, reader.session(), notices).await;
-        if is_empty {
-            // Only the caller has to know.
-            let (description, severity) = (NOTHING_TO_FILE.to_owned(), NoticeSeverity::Info);
-            notices.push(BankNotice { timestamp: at, description, severity });
-        }
+        // Only the caller has to know.
+        let own = [(is_empty, NOTHING_TO_FILE), (is_other, FILED_BEFORE)];
+        notices.extend(own.into_iter().filter(|(is_so, _)| *is_so).map(|(_, description)| {
+            let (description, severity) = (description.to_owned(), NoticeSeverity::Info);
+            BankNotice { timestamp: at, description, severity }
+        }));
         Ok(UpdatedBank { applied, notices })
     }
 
@@ -191,9 +201,16 @@ fn file(
     by_model: Option<Result<Vec<BankOperation>, String>>,
     at: Timestamp,
 ) -> Result<FiledText, Error> {
-    let key: Option<UpdateKey> = request.conversation_id.clone().zip(request.update_count);
-    if key.as_ref().is_some_and(|key| bank.state.has_seen(key)) {
-        return Ok(FiledText::default());
+    let conversation = request.conversation_id.as_ref().map(|id| match &request.writer {
+        // No writer has a line break in their name.
+        Some(writer) => format!("{writer}\n{id}"),
+        None => id.clone(),
+    });
+    let key: Option<UpdateKey> = conversation.zip(request.update_count);
+    let digest = key.is_some().then(|| digest(&request.content));
+    if let Some(key) = key.as_ref().filter(|key| bank.state.has_seen(key)) {
+        let is_other = bank.state.digest_of(key).is_some_and(|filed| digest.as_deref() != Some(filed));
+        return Ok(FiledText { is_other, ..FiledText::default() });
     }
     let files = bank.texts_to_file_in();
     let (mut notices, mut is_empty) = (Vec::new(), false);
@@ -221,9 +238,14 @@ fn file(
         notice(NoticeSeverity::Warning, format!("{}: left out, {}", refused.target_file, refused.problem));
     }
     let BankChange { changed, applied, metadata, .. } = change;
-    let frame = UpdateFrame { key, metadata, notices, ..UpdateFrame::of_texts(changed, at) };
+    let frame = UpdateFrame { key, digest, metadata, notices, ..UpdateFrame::of_texts(changed, at) };
     bank.append(lock, frame)?;
-    Ok(FiledText { applied, is_empty })
+    Ok(FiledText { applied, is_empty, is_other: false })
+}
+
+/// Returns a digest of a text, which tells it from any other.
+fn digest(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes())[..16])
 }
 
 /// Says of operations which conversation they come from.

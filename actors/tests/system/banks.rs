@@ -21,7 +21,7 @@ fn own() -> BankLocation {
 }
 
 /// Starts a process over these banks.
-async fn process(banks: &MemBanks) -> System {
+pub(super) async fn process(banks: &MemBanks) -> System {
     let parts = parts(Arc::new(MemStore::new()), Scripted::default());
     System::start(SystemParts { banks: Arc::new(banks.clone()), ..parts }).await.unwrap()
 }
@@ -45,12 +45,13 @@ pub(super) async fn try_update(system: &SystemHandle, n: u64) -> Result<UpdatedB
     system.banks.update(request, deadline()).await
 }
 
-fn saying(content: &str) -> UpdateBank {
+pub(super) fn saying(content: &str) -> UpdateBank {
     UpdateBank {
         place: own(),
         content: content.to_owned(),
         conversation_id: None,
         update_count: None,
+        writer: None,
         reader: NoticeReader::Session("session".into()),
     }
 }
@@ -254,6 +255,7 @@ async fn a_process_follows_when_another_one_adopts_a_folder() {
         content: said(n),
         conversation_id: None,
         update_count: None,
+        writer: None,
         reader: NoticeReader::user(),
     };
     handle.banks.update(update(1), deadline()).await.unwrap();
@@ -285,6 +287,7 @@ async fn a_long_journal_becomes_part_of_the_base() {
             content: words,
             conversation_id: None,
             update_count: None,
+            writer: None,
             reader: NoticeReader::user(),
         };
         system.handle().banks.update(request, deadline()).await.unwrap();
@@ -306,6 +309,7 @@ async fn more_banks_than_are_kept_at_hand_stay_apart_and_whole() {
             content: said(n),
             conversation_id: None,
             update_count: None,
+            writer: None,
             reader: NoticeReader::user(),
         };
         handle.banks.update(request, deadline()).await.unwrap();
@@ -450,7 +454,8 @@ async fn a_folder_that_was_taken_away_is_told_of_and_what_is_filed_waits_for_it(
     assert!(without.notices[0].description.contains("bank adopt NEW_FOLDER"), "{:?}", without.notices);
     let (conversation_id, update_count) = (Some("talk".to_owned()), Some(1));
     let reader = NoticeReader::Session("session".into());
-    let update = UpdateBank { place: place.clone(), content: said(1), conversation_id, update_count, reader };
+    let update =
+        UpdateBank { place: place.clone(), content: said(1), conversation_id, update_count, writer: None, reader };
     let updated = handle.banks.update(update, deadline()).await.unwrap();
     assert_eq!(
         (updated.applied.len(), updated.notices.len()),

@@ -19,6 +19,7 @@ mod learner;
 mod listing;
 mod memories;
 mod merging_sources;
+mod numbering;
 mod promotion;
 mod provider;
 mod recalling;

@@ -16,6 +16,11 @@ impl TokenId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Says whether a text has the form of an id, which no name may have.
+    pub fn is_form_of(text: &str) -> bool {
+        is_hex(text, ID_BYTES)
+    }
 }
 
 impl fmt::Display for TokenId {

@@ -11,6 +11,10 @@ use super::BankInvalid;
 use crate::memory::workspace::WorkspaceId;
 use crate::text::hex::hex;
 
+mod holder;
+
+pub use holder::BankHolder;
+
 /// The id of the only global bank of a user.
 const GLOBAL_ID: &str = "default";
 const ID_MAX_CHARS: usize = 80;

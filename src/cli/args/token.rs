@@ -60,9 +60,12 @@ pub(in crate::cli) struct TokenArgs {
     /// The team whose workspaces and memories it reads; the same key in another team is another workspace
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) team: Option<String>,
-    /// The organisation whose memories it reads as well
-    #[arg(long, value_name = "NAME")]
+    /// The organisation of the team, whose memories it reads as well; a team is of one organisation, or of none
+    #[arg(long, value_name = "NAME", requires = "team")]
     pub(in crate::cli) org: Option<String>,
+    /// Take the team over, with all that it has, from the organisation that it was of; no valid token may be left there
+    #[arg(long, requires = "team")]
+    pub(in crate::cli) move_team: bool,
     /// The number of days after which it ends, 1 to 3650 [default: never]
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DAYS)))]
     pub(in crate::cli) expires_days: Option<u32>,

@@ -76,4 +76,13 @@ mod tests {
             assert!(PAGE.contains(&format!("`{key}`")), "docs/DAEMON.md: {key}");
         }
     }
+
+    #[test]
+    fn a_token_has_at_most_half_of_the_solves_in_either_configuration() {
+        for text in [PRODUCTION, settings::DEFAULTS] {
+            let settings: toml::Table = text.parse().unwrap();
+            let number = |section: &str, key: &str| settings[section][key].as_integer().unwrap();
+            assert!(2 * number("http", "solves_per_token") <= number("agent", "concurrency"));
+        }
+    }
 }

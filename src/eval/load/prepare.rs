@@ -87,6 +87,7 @@ pub(crate) fn make_tokens(data_dir: &Path, count: u32) -> Result<Vec<String>, Ev
             team: Some(TEAM.into()),
             org: None,
             expires_days: None,
+            moves_team: false,
         };
         stored.push(new.token(&bearer, Timestamp::now()));
         made.push(bearer.expose().to_owned());

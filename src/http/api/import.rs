@@ -14,20 +14,23 @@ use axum::{Json, Router};
 use reasoning_bank_actors::error::Error;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::export::JSON_LINES;
+use super::places::Places;
 use super::{BASE, DESCRIBED, Problem, idempotency, invalid, media_type, status};
 use crate::http::request_bodies;
 use crate::http::sessions::OpenUntil;
 use crate::import::ImportFailure;
+use crate::limits::{IMPORTS, RequestLimits};
 use crate::mcp::{ArrivedImport, Server};
 
 const MAX_BYTES: u64 = 256 << 20;
-/// The number of imports that arrive or are carried out at once.
-const AT_ONCE: usize = 2;
+/// The number of imports that arrive at once, each of another token. Each lies on the disk, and none in memory.
+const ARRIVING: usize = 16;
+/// An import that has arrived waits this long for a place.
+const PLACE_LIMIT: Duration = Duration::from_secs(60);
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 #[derive(Clone)]
@@ -35,7 +38,8 @@ struct ImportRoute {
     server: Server,
     /// The directory of the files that imports are put aside in.
     data_dir: Arc<Path>,
-    room: Arc<Semaphore>,
+    arriving: Places,
+    places: Places,
 }
 
 #[derive(Debug, Deserialize)]
@@ -45,22 +49,24 @@ struct ImportQuery {
 }
 
 pub(super) fn routes(server: Server, data_dir: Arc<Path>) -> Router {
-    let own = ImportRoute { server, data_dir, room: Arc::new(Semaphore::new(AT_ONCE)) };
+    let places = |count| Places::new(count, "imports", RETRY_AFTER);
+    let own = ImportRoute { server, data_dir, arriving: places(ARRIVING), places: places(IMPORTS) };
     Router::new().route(&format!("{BASE}/import"), post(import)).with_state(own)
 }
 
 async fn import(
     State(own): State<ImportRoute>,
     Extension(until): Extension<OpenUntil>,
+    Extension(limits): Extension<RequestLimits>,
     request: Request,
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     check_headers(&parts.headers, body.is_end_stream())?;
     let query = Query::<ImportQuery>::try_from_uri(&parts.uri);
     let Query(ImportQuery { workspace }) = query.map_err(super::bad_query)?;
-    let Ok(place) = Arc::clone(&own.room).try_acquire_owned() else {
-        return Ok(status::response(&Error::Overloaded { retry_after: RETRY_AFTER }, false));
-    };
+    // Who sends slowly keeps nobody else from importing.
+    let own_place = own.places.take_own(limits.imports())?;
+    let arriving = own.arriving.take(Duration::ZERO).await?;
     let target = match own.server.import_target(&parts, workspace.as_deref()).await {
         Ok(target) => target,
         Err(error) => return Ok(status::response(&error, false)),
@@ -68,12 +74,14 @@ async fn import(
     let files = || Ok((tempfile::tempfile_in(&own.data_dir)?, tempfile::tempfile_in(&own.data_dir)?));
     let (arrived, aside) = files().map_err(|error| refused(&ImportFailure::Aside(error)))?;
     let arrived = request_bodies::put_aside(body, arrived, MAX_BYTES).await?;
+    let place = own.places.take(PLACE_LIMIT).await?;
+    drop(arriving);
     // This handler is dropped when its client goes away, and when its token or the server ends.
     let given_up = CancellationToken::new();
     let _guard = given_up.clone().drop_guard();
     let arrived = ArrivedImport { target, files: (arrived, aside), given_up, stop: until.stop() };
     let importing = async move {
-        let _place = place;
+        let _places = (own_place, place);
         own.server.import(&parts, arrived).await
     };
     let Ok(imported) = tokio::spawn(importing.instrument(tracing::Span::current())).await else {

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Extension, Path, Request, State};
+use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use reasoning_bank_actors::error::Error;
@@ -15,7 +17,7 @@ use reasoning_bank_domain::note::Code;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::{BASE, Problem, body_of, idempotency, invalid, status};
+use super::{BASE, Problem, body_of, idempotency, invalid, status, unknown_in_query};
 use crate::audit::{AuditEntry, AuditLog};
 use crate::mcp::{SchemaReader, answer_schema, read_arguments};
 use crate::remedies;
@@ -64,6 +66,9 @@ impl From<TokenFailure> for Problem {
             TokenFailure::Tokens(TokensError::NameTaken(_)) => {
                 (Code::Conflict, "choose another name, or rotate that one")
             }
+            TokenFailure::Tokens(TokensError::TeamTaken { .. }) => {
+                (Code::Conflict, "choose another name for the team, or name the organisation that it is of")
+            }
             TokenFailure::Tokens(TokensError::Ambiguous(_)) => (Code::Conflict, "name it by its id"),
             TokenFailure::Tokens(TokensError::TooMany) => (Code::Conflict, "revoke tokens that nobody uses"),
             // The place where the server keeps its files is nobody's matter here.
@@ -81,6 +86,7 @@ pub(super) fn routes(own: TokenRoutes) -> Router {
         .route(&format!("{BASE}/tokens"), get(list).post(create))
         .route(&format!("{BASE}/tokens/{{token}}"), get(show).delete(revoke))
         .route(&format!("{BASE}/tokens/{{token}}/rotate"), post(rotate))
+        .route_layer(from_fn(without_query))
         .with_state(own)
 }
 
@@ -145,6 +151,16 @@ async fn rotate(
         tokens.rotate(&token, |token| caller.looks_after(token), may_grant)
     });
     rotated.await.map(|(_, made)| Json(made))
+}
+
+/// Refuses a request with a parameter in its query, which no route for tokens has.
+async fn without_query(request: Request, next: Next) -> Result<Response, Problem> {
+    let query = Query::<Vec<(String, String)>>::try_from_uri(request.uri());
+    let Query(pairs) = query.map_err(super::bad_query)?;
+    match pairs.first() {
+        Some((name, _)) => Err(unknown_in_query(name, "the routes for tokens have nothing there")),
+        None => Ok(next.run(request).await),
+    }
 }
 
 /// Returns an error in the words that the tools have for it.

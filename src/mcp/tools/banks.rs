@@ -6,8 +6,8 @@ use reasoning_bank_actors::banks::NoticeReader;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::access::Permission;
-use reasoning_bank_domain::bank::{BankKey, BankKind, project_slug};
+use reasoning_bank_domain::access::{Permission, Principal};
+use reasoning_bank_domain::bank::{BankHolder, BankKey, BankKind, project_slug};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
 use crate::mcp::caller::Caller;
@@ -35,28 +35,23 @@ pub(super) async fn bank_of(
             Ok(at_home(key, &id))
         }
         // A name that a holder gives leads nowhere but to what is their own or their team's.
-        (BankKind::Global, Caller::Holder { .. }) => {
-            Ok(at_home(key_of(kind, &format!("owner/{}", calling.caller.identity()))?, BankKey::global().id()))
+        (BankKind::Global, Caller::Holder { principal, .. }) => {
+            Ok(at_home(holder(principal).own(), BankKey::global().id()))
         }
         (BankKind::Project, caller) => {
             let name = name.unwrap_or_default();
             let slug = project_slug(name).map_err(Error::from)?;
             match caller {
                 Caller::User { .. } => Ok(at_home(BankKey::project(name).map_err(Error::from)?, &slug)),
-                Caller::Holder { principal, .. } => {
-                    let team = principal.team.as_deref().unwrap_or_default();
-                    Ok(at_home(key_of(kind, &format!("team/{team}/{slug}"))?, &slug))
-                }
+                Caller::Holder { principal, .. } => Ok(at_home(holder(principal).project(&slug), &slug)),
             }
         }
         (BankKind::Code, _) => code(calling, name).await,
     }
 }
 
-/// Returns the key of a memory bank whose name no user of this machine could choose: it has a hash of what it is of.
-fn key_of(kind: BankKind, of: &str) -> Result<BankKey, Error> {
-    let slug = project_slug(of).map_err(Error::from)?;
-    format!("{}:{slug}", kind.as_str()).parse().map_err(Error::from)
+fn holder(principal: &Principal) -> BankHolder<'_> {
+    BankHolder { team: principal.team.as_deref(), owner: &principal.owner }
 }
 
 async fn code(calling: &Calling<'_>, name: Option<&str>) -> Result<CalledBank, Interrupted> {
@@ -95,14 +90,15 @@ pub(super) async fn named(calling: &Calling<'_>, text: &str) -> Result<CalledBan
         || Error::invalid("bank", "must be type:id, as bank_info of activate has them, such as project:my-app");
     let (kind, id) = text.split_once(':').ok_or_else(problem)?;
     let kind = BankKind::ALL.into_iter().find(|known| known.as_str() == kind).ok_or_else(problem)?;
+    let unknown = || Error::NotFound(format!("memory bank {text}; activate names the banks"));
     match (kind, &calling.caller) {
+        // Everybody has one of them.
+        (BankKind::Global, _) if id != BankKey::global().id() => Err(unknown().into()),
         (BankKind::Project, Caller::User { .. }) => {
             let key: BankKey = text.parse().map_err(Error::from)?;
             Ok(CalledBank { id: key.id().to_owned(), place: BankLocation { key, checkout: None } })
         }
-        (BankKind::Code, Caller::User { .. }) if is_nowhere(calling, id) => {
-            Err(Error::NotFound(format!("memory bank {text}; activate names the banks")).into())
-        }
+        (BankKind::Code, Caller::User { .. }) if is_nowhere(calling, id) => Err(unknown().into()),
         _ => bank_of(calling, kind, Some(id).filter(|id| !id.is_empty())).await,
     }
 }
@@ -136,9 +132,14 @@ pub(super) fn session(calling: &Calling<'_>) -> Option<String> {
         Caller::User { session, .. } => Some((*session).to_owned()),
         Caller::Holder { conversation, .. } => {
             let conversation = conversation.as_ref()?;
-            Some(format!("{}/{conversation}", calling.caller.identity()))
+            Some(format!("{}\0{conversation}", calling.caller.identity()))
         }
     }
+}
+
+/// Returns whoever numbers the updates of a call. Only over the network several have a memory bank in common.
+pub(super) fn writer(calling: &Calling<'_>) -> Option<String> {
+    matches!(calling.caller, Caller::Holder { .. }).then(|| calling.caller.identity())
 }
 
 /// Returns whoever is told of the notices of a call.

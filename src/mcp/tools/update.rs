@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::banks::{must_exist, named, reader, session};
+use super::banks::{must_exist, named, reader, session, writer};
 use super::{Permission, ToolEffect, ToolSpec, Toolset};
 use crate::banks::BankUpdate;
 use crate::mcp::calls::{Calling, Interrupted, document};
@@ -48,7 +48,8 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let missing =
         || Error::invalid("bank", "is missing, and this session has no bank; call activate first, or name one");
     let place = place.ok_or_else(missing)?;
-    let request = UpdateBank { place, content, conversation_id, update_count, reader: reader(calling) };
+    let (writer, reader) = (writer(calling), reader(calling));
+    let request = UpdateBank { place, content, conversation_id, update_count, writer, reader };
     match banks.update(request, calling.deadline).await {
         Ok(updated) => document(&BankUpdate::of(&updated)),
         Err(error @ Error::Store(_)) => document(&BankUpdate::failed(calling.caller.told(error).to_string())),

@@ -13,7 +13,7 @@ use super::{BankDirs, CHECKOUTS};
 use crate::files::{copy_tree, unless_gone};
 
 /// A process that writes to a bank is waited for so long.
-const LOCK_LIMIT: Duration = Duration::from_secs(10);
+pub(super) const LOCK_LIMIT: Duration = Duration::from_secs(10);
 const LOCK_STEP: Duration = Duration::from_millis(5);
 
 /// Copies the banks of a data directory.
@@ -37,7 +37,7 @@ fn gather_within(data_dir: &Path, to: &Path, limit: Duration) -> io::Result<()> 
     Ok(())
 }
 
-fn wait_for(records: &Records, until: Instant, key: &BankKey) -> io::Result<Box<dyn Send>> {
+pub(super) fn wait_for(records: &Records, until: Instant, key: &BankKey) -> io::Result<Box<dyn Send>> {
     loop {
         if let Some(lock) = records.try_lock()? {
             return Ok(lock);

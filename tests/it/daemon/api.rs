@@ -318,3 +318,48 @@ async fn an_export_has_the_lines_of_one_workspace_and_the_command_imports_them()
     let imported = copy.document(&["memory", "import", "--trusted-backup", "--yes", file.to_str().unwrap()]);
     assert_eq!(imported["imported"]["memories"], 2, "{imported}");
 }
+
+#[tokio::test]
+async fn the_query_of_a_request_with_a_body_names_its_workspace_and_nothing_else() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let one = script(&daemon, &place, "read,write,admin");
+    let rights = ["both", "--permissions", "read,write,admin", "--key", "shop", "--key", "bank", "--team", "red"];
+    let both = Script { daemon: &daemon, token: token(&place, &rights) };
+    let lesson =
+        json!({"title": "Take locks in one order", "description": "When a lock waits.", "content": "Sort them."});
+    let with = |workspace: &str| {
+        let mut lesson = lesson.clone();
+        lesson["workspace"] = json!(workspace);
+        lesson
+    };
+    let (status, refused) = one.send(Method::POST, "/memories?workspace=bank", Some(lesson.clone())).await;
+    assert_eq!((status, &refused["error"]["code"]), (StatusCode::NOT_FOUND, &json!("workspace_unknown")), "{refused}");
+    let header = both.request(Method::POST, "/memories?workspace=bank").header("x-workspace", "shop").json(&lesson);
+    let (status, _) = document(header.send().await.unwrap()).await;
+    assert_eq!(status, StatusCode::FORBIDDEN, "as a GET answers it");
+    for (path, body) in [
+        ("/memories?workspace=bank", with("shop")),
+        ("/memories?workspace=shop&foo=1", lesson.clone()),
+        ("/memories?title=x", lesson.clone()),
+        ("/memories/search?query=x", json!({"query": "locks"})),
+        ("/tokens?limit=1", json!({"name": "t", "workspaces": {"only": ["shop"]}})),
+    ] {
+        let (status, refused) = both.send(Method::POST, path, Some(body)).await;
+        assert_eq!(
+            (status.as_u16(), &refused["error"]["code"]),
+            (422, &json!("invalid_argument")),
+            "{path}: {refused}"
+        );
+    }
+    let (status, refused) = both.send(Method::GET, "/tokens?limit=1", None).await;
+    assert_eq!(status.as_u16(), 422, "{refused}");
+    for body in [lesson.clone(), with("bank")] {
+        let (status, made) = both.send(Method::POST, "/memories?workspace=bank", Some(body)).await;
+        assert_eq!(status, StatusCode::OK, "{made}");
+    }
+    for (path, count) in [("/memories?workspace=bank", 1), ("/memories?workspace=shop", 0)] {
+        let (_, listed) = both.send(Method::GET, path, None).await;
+        assert_eq!(listed["memories"].as_array().unwrap().len(), count, "{path}: {listed}");
+    }
+}

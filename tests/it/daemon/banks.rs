@@ -110,3 +110,100 @@ async fn a_script_brings_a_version_of_a_bank_back() {
     assert_eq!(after["versions"][0]["version"], restored["kept"]);
     assert_ne!(after["versions"][0]["version"], json!(version));
 }
+
+#[tokio::test]
+async fn owners_and_teams_whose_names_look_alike_have_banks_of_their_own() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    // The last field is for the banks of projects, which the members of a team have in common.
+    let names = [
+        ("ana", Some("Bank of America"), true),
+        ("ana of Bank", Some("America"), true),
+        ("ana", Some("web"), true),
+        ("Ana", Some("web"), false),
+        ("ana", Some("Web"), true),
+        ("ana", Some("a b"), true),
+        ("ana", Some("a  b"), true),
+        ("ana", None, true),
+        ("Ana", None, true),
+        ("ben", None, true),
+    ];
+    let scripts = names.iter().enumerate().map(|(n, (owner, team, _))| {
+        let name = format!("t{n}");
+        let mut rights = vec![&*name, "--owner", owner, "--permissions", "read,write", "--key", "shop"];
+        rights.extend(team.iter().flat_map(|team| ["--team", team]));
+        Script { daemon: &daemon, token: token(&place, &rights) }
+    });
+    let scripts: Vec<_> = scripts.collect();
+    let chat = json!({"conversation_type": "chat"});
+    let plan = json!({"conversation_type": "planning", "project_name": "Ship"});
+    for (bank, request, of_projects) in [("global:default", chat, false), ("project:ship", plan, true)] {
+        let own: Vec<_> = (0..names.len()).filter(|n| !of_projects || names[*n].2).collect();
+        for n in &own {
+            scripts[*n].send(Method::POST, "/banks/activate", Some(request.clone())).await;
+            let said = json!({"bank": bank, "content": format!("I prefer the word zebra{n}z in answers.")});
+            let (status, updated) = scripts[*n].send(Method::POST, "/banks/update", Some(said)).await;
+            assert_eq!((status, &updated["status"]), (StatusCode::OK, &json!("success")), "{updated}");
+        }
+        for n in &own {
+            let (_, seen) = scripts[*n].send(Method::POST, "/banks/activate", Some(request.clone())).await;
+            let text = seen["content"].to_string();
+            let found: Vec<_> = own.iter().filter(|other| text.contains(&format!("zebra{other}z"))).collect();
+            assert_eq!(found, [n], "{bank} of {:?}: {text}", names[*n]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_number_of_an_update_is_its_senders_own_and_no_other_global_bank_is_named() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let [ana, ben] = ["ana", "ben"].map(|name| {
+        let rights = [name, "--permissions", "read,write", "--key", "shop", "--team", "red"];
+        Script { daemon: &daemon, token: token(&place, &rights) }
+    });
+    let update = async |script: &Script<'_>, said: &str| {
+        let update = json!({"bank": "code:shop", "content": said, "conversation_id": "c", "update_count": 1});
+        script.send(Method::POST, "/banks/update", Some(update)).await.1
+    };
+    ana.send(Method::POST, "/banks/activate", Some(json!({"conversation_type": "coding"}))).await;
+    let applied = |updated: &Value| updated["applied"].as_array().unwrap().len();
+    assert!(applied(&update(&ana, "- Finished the blue page").await) > 0);
+    assert!(applied(&update(&ben, "- Finished the red page").await) > 0);
+    let again = update(&ben, "- Finished the red page").await;
+    assert_eq!((&again["applied"], &again["previous_errors"]), (&json!([]), &json!([])), "{again}");
+    let other = update(&ben, "- Finished the green page").await;
+    assert_eq!((&other["status"], &other["applied"]), (&json!("success"), &json!([])), "{other}");
+    assert!(other["previous_errors"].to_string().contains("this update was filed before"), "{other}");
+
+    for bank in ["global:other", "global:ben", "global:"] {
+        let update = json!({"bank": bank, "content": "I prefer zebras."});
+        let (status, refused) = ana.send(Method::POST, "/banks/update", Some(update)).await;
+        assert_eq!((status, &refused["error"]["code"]), (StatusCode::NOT_FOUND, &json!("not_found")), "{refused}");
+    }
+    let update = json!({"bank": "global:default", "content": "I prefer zebras."});
+    assert_eq!(ana.send(Method::POST, "/banks/update", Some(update)).await.0, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_team_has_the_bank_that_an_earlier_version_kept_unless_another_team_can_have_filled_it() {
+    let place = place_with_all_tools();
+    // The id of a project with this name is the one that earlier versions gave to the bank of the team.
+    for team in ["red", "web"] {
+        let name = format!("team/{team}/ship");
+        let begun = place.document(&["bank", "activate", "project", "--project-name", &name]);
+        let bank = format!("project:{}", begun["bank_info"]["id"].as_str().unwrap());
+        place.run(&["bank", "update", "I prefer the word zebra in answers.", "--bank", &bank]).ok();
+    }
+    let tokens = ["red", "web", "Web"].map(|team| token(&place, &[team, "--key", "shop", "--team", team]));
+    let daemon = Daemon::start(&place, &[]);
+    let mut sees = Vec::new();
+    for token in tokens {
+        let plan = json!({"conversation_type": "planning", "project_name": "Ship"});
+        let script = Script { daemon: &daemon, token };
+        let (status, seen) = script.send(Method::POST, "/banks/activate", Some(plan)).await;
+        assert_eq!(status, StatusCode::OK, "{seen}");
+        sees.push(seen["content"].to_string().contains("zebra"));
+    }
+    assert_eq!(sees, [true, false, false]);
+}

@@ -113,3 +113,55 @@ async fn nobody_hands_out_more_than_he_has_or_learns_of_tokens_of_others() {
     let blue = Script { daemon: &daemon, token: theirs };
     assert_eq!(blue.send(Method::GET, "/memories", None).await.0, StatusCode::OK);
 }
+
+#[tokio::test]
+async fn a_script_makes_no_token_of_a_team_that_is_of_another_organisation() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let all = "read,write,solve,admin,admin:all";
+    let boss = Script { daemon: &daemon, token: token(&place, &["boss", "--permissions", all, "--all-workspaces"]) };
+    let of = |name: &str, team: Option<&str>, org: Option<&str>| {
+        let mut new = json!({"name": name, "workspaces": "all"});
+        for (field, value) in [("team", team), ("org", org)] {
+            value.into_iter().for_each(|value| new[field] = json!(value));
+        }
+        new
+    };
+    for (name, team, org, wanted) in [
+        ("a", Some("dev"), Some("o1"), 200),
+        ("b", Some("dev"), Some("o2"), 409),
+        ("c", Some("dev"), None, 409),
+        ("d", None, Some("o1"), 422),
+        ("e", Some("dev"), Some("o1"), 200),
+        ("f", Some("ops"), Some("o2"), 200),
+    ] {
+        let (status, made) = boss.send(Method::POST, "/tokens", Some(of(name, team, org))).await;
+        assert_eq!(status.as_u16(), wanted, "{name}: {made}");
+    }
+    let moving = json!({"name": "g", "workspaces": "all", "team": "dev", "org": "o2", "moves_team": true});
+    let (status, refused) = boss.send(Method::POST, "/tokens", Some(moving)).await;
+    assert_eq!(status.as_u16(), 422, "{refused}");
+}
+
+#[tokio::test]
+async fn the_id_of_a_token_means_that_token_whatever_others_are_called() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let admin = script(&daemon, &place, "read,write,admin");
+    let id = token(&place, &["victim", "--key", "shop", "--team", "red"]).split('_').nth(1).unwrap().to_owned();
+    let (status, refused) = admin.send(Method::POST, "/tokens", Some(new_token(&id, &["read"], &["shop"]))).await;
+    assert_eq!(status.as_u16(), 422, "{refused}");
+    let refused = place.run(&["token", "create", &id, "--all-workspaces"]).exits(2).stderr;
+    assert!(refused.contains("name: must not have the form of the id of a token"), "{refused}");
+    // Earlier versions took such a name.
+    token(&place, &["attacker", "--key", "shop", "--team", "red"]);
+    let file = place.path("data/tokens.json");
+    let tokens = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, tokens.replace("\"name\": \"attacker\"", &format!("\"name\": \"{id}\""))).unwrap();
+    let (_, shown) = admin.send(Method::GET, &format!("/tokens/{id}"), None).await;
+    assert_eq!((&shown["name"], &shown["id"]), (&json!("victim"), &json!(id)), "{shown}");
+    let (status, revoked) = admin.send(Method::DELETE, &format!("/tokens/{id}"), None).await;
+    assert_eq!((status, &revoked["name"]), (StatusCode::OK, &json!("victim")), "{revoked}");
+    let again = place.run(&["token", "revoke", &id]).exits(2).stderr;
+    assert!(again.contains("there is no valid token"), "the other one is not meant: {again}");
+}

@@ -120,3 +120,54 @@ async fn a_token_in_a_url_is_refused_and_a_name_that_looks_a_little_like_one_is_
         assert!(refused["error"]["hint"].as_str().unwrap().contains("token rotate"), "{refused}");
     }
 }
+
+#[test]
+fn a_team_is_of_one_organisation_and_moves_only_when_its_tokens_have_ended() {
+    let place = Place::new();
+    let create = |name: &str, team: &str, more: &[&str]| {
+        place.run(&[&["token", "create", name, "--all-workspaces", "--team", team], more].concat())
+    };
+    create("a", "dev", &["--org", "o1"]).ok();
+    create("b", "dev", &["--org", "o1"]).ok();
+    for more in [&["--org", "o2"][..], &[], &["--org", "o2", "--move-team"]] {
+        let refused = create("c", "dev", more).exits(2).stderr;
+        assert!(refused.contains("team: \"dev\" is a team of the organisation \"o1\""), "{refused}");
+        assert!(refused.contains("hint: choose another name for the team"), "{refused}");
+    }
+    let alone = place.run(&["token", "create", "c", "--all-workspaces", "--org", "o1"]).exits(2).stderr;
+    assert!(alone.contains("--team"), "{alone}");
+    create("c", "Dev", &["--org", "o2"]).ok();
+    place.run(&["token", "revoke", "a"]).ok();
+    place.run(&["token", "revoke", "b"]).ok();
+    let refused = create("d", "dev", &["--org", "o3"]).exits(2).stderr;
+    assert!(refused.contains("--move-team"), "{refused}");
+    create("d", "dev", &["--org", "o3", "--move-team"]).ok();
+    create("e", "dev", &["--org", "o3"]).ok();
+    create("f", "dev", &["--org", "o1"]).exits(2);
+}
+
+#[tokio::test]
+async fn teams_that_organisations_have_in_common_are_named_by_doctor_and_at_the_start() {
+    let place = Place::new();
+    place.run(&["token", "create", "ana", "--all-workspaces", "--team", "dev", "--org", "o1"]).ok();
+    place.run(&["token", "create", "ben", "--all-workspaces", "--team", "dew", "--org", "o2"]).ok();
+    let doctor = || place.run(&["--llm", "none", "--json", "doctor"]).ok().json();
+    let of_tokens = |document: &Value| {
+        document["checks"].as_array().unwrap().iter().find(|check| check["name"] == "tokens").cloned()
+    };
+    assert_eq!(of_tokens(&doctor()), None);
+    // Earlier versions made such tokens.
+    let file = place.path("data/tokens.json");
+    let tokens = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, tokens.replace("\"dew\"", "\"dev\"")).unwrap();
+    let said = "several organisations have a team \"dev\" (\"o1\": \"ana\"; \"o2\": \"ben\")";
+    let check = of_tokens(&doctor()).unwrap();
+    assert_eq!(check["status"], "warn", "{check}");
+    assert!(check["detail"].as_str().unwrap().contains(said), "{check}");
+    let mut daemon = Daemon::start_logged(&place, &[]);
+    assert_eq!(daemon.terminate(), Some(0));
+    let log = std::fs::read_to_string(place.path("log")).unwrap();
+    let log = log.replace('\\', "");
+    assert!(log.contains("several organisations have a team") && log.contains("ben"), "{log}");
+    place.run(&["token", "rotate", "ana"]).ok();
+}
