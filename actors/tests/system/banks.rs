@@ -16,17 +16,17 @@ use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{MemBanks, Scripted, parts};
 use reasoning_bank_domain::bank::BankKey;
 
-fn own() -> BankLocation {
+pub(super) fn own() -> BankLocation {
     BankLocation { key: BankKey::global(), checkout: None }
 }
 
 /// Starts a process over these banks.
-async fn process(banks: &MemBanks) -> System {
+pub(super) async fn process(banks: &MemBanks) -> System {
     let parts = parts(Arc::new(MemStore::new()), Scripted::default());
     System::start(SystemParts { banks: Arc::new(banks.clone()), ..parts }).await.unwrap()
 }
 
-fn deadline() -> Deadline {
+pub(super) fn deadline() -> Deadline {
     Deadline::after(Duration::from_secs(20))
 }
 
@@ -34,7 +34,7 @@ pub(super) async fn activate(system: &SystemHandle) -> ActivatedBank {
     activate_at(system, own()).await
 }
 
-async fn activate_at(system: &SystemHandle, place: BankLocation) -> ActivatedBank {
+pub(super) async fn activate_at(system: &SystemHandle, place: BankLocation) -> ActivatedBank {
     let reader = NoticeReader::Session("session".to_owned());
     let request = ActivateBank { place, description: None, files: Vec::new(), offset: 0, max_tokens: 8_000, reader };
     system.banks.activate(request, deadline()).await.unwrap()
@@ -45,7 +45,7 @@ pub(super) async fn try_update(system: &SystemHandle, n: u64) -> Result<UpdatedB
     system.banks.update(request, deadline()).await
 }
 
-fn saying(content: &str) -> UpdateBank {
+pub(super) fn saying(content: &str) -> UpdateBank {
     UpdateBank {
         place: own(),
         content: content.to_owned(),

@@ -12,7 +12,7 @@ use super::open_item::{OpenItems, TaskReport};
 use super::pieces::{PieceForm, blocks, open_box};
 use super::{
     BANK_FILE_MAX_BYTES, BankCategory, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation,
-    BankOperationType, BankPath, BankSource, SECTION_SEPARATOR, check_bounds, new_pieces,
+    BankOperationType, BankPath, BankSource, SECTION_SEPARATOR, check_bounds, has_conflict, new_pieces,
 };
 use crate::learning::job::day_of;
 use crate::learning::lesson::InstructionRuns;
@@ -165,6 +165,9 @@ fn check(operation: &BankOperation) -> Result<(), BankInvalid> {
     }
     if content.len() > BANK_FILE_MAX_BYTES {
         return problem("content", format!("has more than {} KiB; shorten it", BANK_FILE_MAX_BYTES >> 10));
+    }
+    if has_conflict(content) {
+        return problem("content", "has the marks of a Git conflict; resolve it first".to_owned());
     }
     let is_name = |name: &str, max: usize| {
         !name.trim().is_empty() && name.chars().count() <= max && !name.chars().any(char::is_control)
