@@ -72,6 +72,15 @@ pub struct BankVersion {
     pub shortened_at: Option<Timestamp>,
 }
 
+/// A version that was brought back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestoredVersion {
+    /// The version that brings back the bank as it was before.
+    pub kept: Timestamp,
+    /// The files that came later than the version. They stay, because somebody may have written them.
+    pub added_since: Vec<BankPath>,
+}
+
 impl OpenBank {
     pub(super) fn open(files: &dyn BankDirectories, place: BankLocation, dumps: bool) -> Result<Self, Error> {
         let dir = files.open(&place).map_err(unusable)?;

@@ -39,3 +39,27 @@ async fn a_file_with_a_conflict_of_git_is_left_alone_and_what_belongs_in_it_wait
     assert!(text.contains("- mine\n- theirs\n") && text.contains(&said(1)), "{text}");
     next.stop(Duration::from_secs(5)).await;
 }
+
+#[tokio::test]
+async fn a_restored_version_names_the_files_that_came_later_and_stay() {
+    let banks = MemBanks::default();
+    let system = process(&banks).await;
+    let handle = system.handle();
+    activate(&handle).await;
+    try_update(&handle, 1).await.unwrap();
+    handle.banks.sync(&own(), deadline()).await.unwrap();
+    let mut older = banks.files(&own());
+    older.values_mut().for_each(|text| text.push_str("\nimported\n"));
+    assert_eq!(handle.banks.import(&own(), older, deadline()).await.unwrap(), 3);
+    let versions = handle.banks.history(&own(), deadline()).await.unwrap();
+    banks.save(&own(), "new.md", "# New\n\nA person wrote this.\n");
+    let restored = handle.banks.restore(&own(), versions[0].at, deadline()).await.unwrap();
+    assert_eq!(restored.added_since, ["new.md".parse().unwrap()]);
+    let bank = activate(&handle).await;
+    assert_eq!((times(&bank, "imported"), times(&bank, "A person wrote this."), times(&bank, &said(1))), (0, 1, 1));
+    let back = handle.banks.restore(&own(), restored.kept, deadline()).await.unwrap();
+    assert_eq!((back.added_since.len(), times(&activate(&handle).await, "imported")), (0, 3));
+    let versions = handle.banks.history(&own(), deadline()).await.unwrap();
+    assert_eq!(versions.len(), 3, "none takes the place of another that is as old");
+    system.stop(Duration::from_secs(5)).await;
+}
