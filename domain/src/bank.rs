@@ -9,9 +9,10 @@
 //! not join. `optimize` makes a bank shorter by what `reading` found in its files, and `window` reads long files part
 //! by part.
 
+mod answer;
 mod apply;
-mod conflict;
 mod document;
+mod conflict;
 mod edit;
 mod filing;
 mod imported;
@@ -38,10 +39,11 @@ use crate::prompt::fenced;
 use crate::safety::secrets::scrub;
 use crate::text::tokens::estimate;
 
+pub use answer::{CheckedAnswer, check_answer};
 pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, apply};
-pub use conflict::has_conflict;
 pub use document::{BankDocument, BankSection};
 pub use filing::{classify, file_by_rules};
+pub use conflict::has_conflict;
 pub use imported::{AddedFacts, FACT_MAX_CHARS, IMPORTED_MAX_BYTES, ImportedFact, add_facts};
 pub use key::{BankKey, BankKind, project_slug};
 pub use merge::{BankMerge, RenamedHeadings, merge};

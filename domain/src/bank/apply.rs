@@ -35,6 +35,19 @@ pub struct AppliedOperation {
     pub section: Option<String>,
 }
 
+impl BankChange {
+    /// Joins this change with one that was made after it.
+    pub fn then(mut self, next: Self) -> Self {
+        self.changed.extend(next.changed);
+        self.applied.extend(next.applied);
+        self.known += next.known;
+        self.refused.extend(next.refused);
+        self.removed = self.removed + next.removed;
+        self.metadata.extend(next.metadata);
+        self
+    }
+}
+
 /// A piece that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BankRefusal {
@@ -271,7 +284,14 @@ impl BankInChange<'_> {
 
     fn perform(&mut self, operation: &BankOperation) -> Result<(), BankInvalid> {
         let BankOperation { target_file, operation_type, content, .. } = operation;
-        let in_file = |error: BankInvalid| BankInvalid::new(format!("{target_file}: {}", error.field), error.problem);
+        let in_file = |error: BankInvalid| match error.field.as_str() {
+            "file" => {
+                let problem =
+                    format!("would be too long, it {}: send less at once, or run `bank optimize`", error.problem);
+                BankInvalid::new(target_file.as_str(), problem)
+            }
+            field => BankInvalid::new(format!("{target_file}: {field}"), error.problem),
+        };
         if *operation_type == BankOperationType::CreateFile {
             return self.create_file(target_file, content);
         }
