@@ -175,8 +175,13 @@ fn check(request: &UpdateBank) -> Result<(), BankInvalid> {
         let problem = format!("has {} bytes; an update has at most {} KiB", content.len(), BANK_FILE_MAX_BYTES >> 10);
         return Err(BankInvalid::new("content", problem));
     }
-    if request.conversation_id.as_ref().is_some_and(|id| id.chars().count() > CONVERSATION_MAX_CHARS) {
-        let problem = format!("has more than {CONVERSATION_MAX_CHARS} characters; shorten it");
+    let is_name = |id: &String| {
+        (1..=CONVERSATION_MAX_CHARS).contains(&id.chars().count())
+            && !id.trim().is_empty()
+            && !id.chars().any(char::is_control)
+    };
+    if request.conversation_id.as_ref().is_some_and(|id| !is_name(id)) {
+        let problem = format!("must have 1 to {CONVERSATION_MAX_CHARS} characters on one line; leave it out otherwise");
         return Err(BankInvalid::new("conversation_id", problem));
     }
     Ok(())

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use reasoning_bank_actors::banks::{NoticeSeverity, UpdateBank};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::testkit::MemBanks;
 use reasoning_bank_domain::bank::BankPath;
 
-use super::banks::{activate, deadline, own, process, said, times, try_update};
+use super::banks::{activate, activate_at, deadline, own, process, said, saying, times, try_update};
 
 const PREFERENCES: &str = "preferences.md";
 
@@ -61,5 +62,25 @@ async fn a_restored_version_names_the_files_that_came_later_and_stay() {
     assert_eq!((back.added_since.len(), times(&activate(&handle).await, "imported")), (0, 3));
     let versions = handle.banks.history(&own(), deadline()).await.unwrap();
     assert_eq!(versions.len(), 3, "none takes the place of another that is as old");
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn the_name_of_a_conversation_is_refused_with_its_own_bound() {
+    let banks = MemBanks::default();
+    let system = process(&banks).await;
+    let handle = system.handle();
+    activate_at(&handle, own()).await;
+    for (id, is_refused) in
+        [("", true), (" ", true), ("a\nb", true), (&*"x".repeat(201), true), (&*"x".repeat(200), false)]
+    {
+        let request = UpdateBank { conversation_id: Some(id.to_owned()), ..saying(&said(1)) };
+        match handle.banks.update(request, deadline()).await {
+            Err(error) => assert!(is_refused && error.to_string().contains("1 to 200 characters"), "{id:?}: {error}"),
+            Ok(updated) => {
+                assert!(!is_refused && updated.notices.iter().all(|notice| notice.severity == NoticeSeverity::Info));
+            }
+        }
+    }
     system.stop(Duration::from_secs(5)).await;
 }
