@@ -229,6 +229,12 @@ impl BankCaller<'_> {
         }
         let root = self.work_tree().or_else(|| self.loaded.workspace.root().map(PathBuf::from));
         let root = root.ok_or_else(|| CommandFailure::usage("this workspace has no directory"))?;
+        if !project::in_repository(&root) {
+            return Err(CommandFailure::usage(format!(
+                "{} lies in no Git repository; run `git init` there first, or name a folder with `bank adopt`",
+                root.display()
+            )));
+        }
         let folder = root.join(FOLDER);
         let unwritable = |error| CommandFailure::usage(format!("{} cannot be made", folder.display())).caused_by(error);
         // A file such as .gitkeep holds the place of a folder.
