@@ -11,8 +11,8 @@
 
 mod answer;
 mod apply;
-mod document;
 mod conflict;
+mod document;
 mod edit;
 mod filing;
 mod imported;
@@ -41,12 +41,12 @@ use crate::text::tokens::estimate;
 
 pub use answer::{CheckedAnswer, check_answer};
 pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, apply};
+pub use conflict::has_conflict;
 pub use document::{BankDocument, BankSection};
 pub use filing::{classify, file_by_rules};
-pub use conflict::has_conflict;
 pub use imported::{AddedFacts, FACT_MAX_CHARS, IMPORTED_MAX_BYTES, ImportedFact, add_facts};
 pub use key::{BankKey, BankKind, project_slug};
-pub use merge::{BankMerge, RenamedHeadings, merge};
+pub use merge::{BankMerge, RenamedHeadings, addition_heading, merge, without_empty_additions};
 pub use model::{
     BankProposal, ProposedMetadata, ProposedOperation, optimize_prompt, proposed_operations, shorter_file,
     update_prompt,

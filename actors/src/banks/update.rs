@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use reasoning_bank_domain::bank::{
     AddedFacts, AppliedOperation, BANK_FILE_MAX_BYTES, BankChange, BankFiles, BankInvalid, BankOperation, ImportedFact,
-    add_facts, apply, check_answer, described, file_by_rules,
+    add_facts, apply, check_answer, described, file_by_rules, without_empty_additions,
 };
 use reasoning_bank_domain::safety::secrets::Scrub;
 
@@ -231,7 +231,12 @@ fn file(
     for refused in &change.refused {
         notice(NoticeSeverity::Warning, format!("{}: left out, {}", refused.target_file, refused.problem));
     }
-    let BankChange { changed, applied, metadata, .. } = change;
+    let BankChange { mut changed, applied, metadata, .. } = change;
+    for text in changed.values_mut() {
+        if let Some(cut) = without_empty_additions(text) {
+            *text = cut;
+        }
+    }
     let frame = UpdateFrame { key, metadata, notices, ..UpdateFrame::of_texts(changed, at) };
     bank.append(lock, frame)?;
     Ok(FiledText { applied, is_empty })
