@@ -43,7 +43,7 @@ use crate::runtime::{ChildSpec, Deadline, Gate, Slot};
 
 pub use model::{BankModel, LanguageBankModel};
 pub use notice::{BankNotice, NoticeReader, NoticeSeverity};
-pub use open_bank::BankVersion;
+pub use open_bank::{BankVersion, RestoredVersion};
 pub use remembered::FencedFiles;
 pub use shorten::ShortenedBank;
 pub use update::{NOTHING_TO_FILE, UpdateBank, UpdatedBank};
@@ -310,7 +310,7 @@ impl BanksHandle {
         self.with_bank(place, deadline, |bank| bank.versions()).await
     }
 
-    /// Brings a version of a bank back. The bank as it was is kept as a version, too, which this returns.
+    /// Brings a version of a bank back. The bank as it was is kept as a version, too. Files that came later stay.
     ///
     /// # Errors
     /// There is no such version.
@@ -319,7 +319,7 @@ impl BanksHandle {
         place: &BankLocation,
         version: Timestamp,
         deadline: Deadline,
-    ) -> Result<Timestamp, Error> {
+    ) -> Result<RestoredVersion, Error> {
         let at = self.clock.now();
         self.with_bank(place, deadline, move |bank| {
             let lock = bank.lock()?;
@@ -329,13 +329,15 @@ impl BanksHandle {
             let kept = bank.keep_version("before a version was restored", at)?;
             // Nobody is told any more how to bring it back.
             bank.state.forget_notices_of(&version.at.to_string());
+            let is_new = |path: &BankPath| !version.files.contains_key(path);
+            let added_since = bank.state.texts().into_keys().filter(is_new).collect();
             bank.state.set_texts(version.files);
             // Whoever wants it back wants it so long: it is made shorter again when it has grown.
             bank.state.optimized_tokens = bank.remembered.own_tokens(&bank.state.texts());
             bank.state.looked_at = Some(at);
             bank.state.shortened_at = version.shortened_at;
             bank.write_anew(&lock, at)?;
-            Ok(kept)
+            Ok(RestoredVersion { kept, added_since })
         })
         .await
     }

@@ -4,11 +4,14 @@
 //! reads a file as sections and `edit` changes one of them without touching another byte. `operation` is a change as
 //! models and rules describe it; `apply` validates and performs it, and `known` tells what a bank says already.
 //! `pieces` are what a text is made of, `tasks` those that are to be done, and `signs` tell what a piece or a heading
-//! is about. `filing` makes operations of text by rules, `model` by a model. `imported` adds facts of other programs.
-//! `merge` joins what two writers did to one file. `optimize` makes a bank shorter by what `reading` found in its
-//! files, and `window` reads long files part by part.
+//! is about. `filing` makes operations of text by rules, `model` by a model, whose answer `answer` checks. `imported`
+//! adds facts of other programs. `merge` joins what two writers did to one file, and `conflict` finds what Git could
+//! not join. `optimize` makes a bank shorter by what `reading` found in its files, and `window` reads long files part
+//! by part.
 
+mod answer;
 mod apply;
+mod conflict;
 mod document;
 mod edit;
 mod filing;
@@ -36,12 +39,14 @@ use crate::prompt::fenced;
 use crate::safety::secrets::scrub;
 use crate::text::tokens::estimate;
 
+pub use answer::{CheckedAnswer, check_answer};
 pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, apply};
+pub use conflict::has_conflict;
 pub use document::{BankDocument, BankSection};
 pub use filing::{classify, file_by_rules};
 pub use imported::{AddedFacts, FACT_MAX_CHARS, IMPORTED_MAX_BYTES, ImportedFact, add_facts};
 pub use key::{BankHolder, BankKey, BankKind, project_slug};
-pub use merge::{BankMerge, RenamedHeadings, merge};
+pub use merge::{BankMerge, RenamedHeadings, addition_heading, merge, without_empty_additions};
 pub use model::{
     BankProposal, ProposedMetadata, ProposedOperation, optimize_prompt, proposed_operations, shorter_file,
     update_prompt,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reasoning_bank_actors::banks::{ActivateBank, ActivatedBank, NoticeReader, UpdateBank};
+use reasoning_bank_actors::banks::{ActivateBank, ActivatedBank, NoticeReader, RestoredVersion, UpdateBank};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::system::SystemHandle;
@@ -87,8 +87,13 @@ pub(super) fn command(
         BankCommand::Restore { version, of } => {
             let done = with_bank(loaded, async |bank| {
                 let place = here.place(&bank, &of).await?;
-                let kept = bank.banks.restore(&place, version, rewrite_deadline()).await?;
-                let done = format!("the version {version} is back; what it replaced is the version {kept}");
+                let RestoredVersion { kept, added_since } =
+                    bank.banks.restore(&place, version, rewrite_deadline()).await?;
+                let mut done = format!("the version {version} is back; what it replaced is the version {kept}");
+                if !added_since.is_empty() {
+                    let names: Vec<&str> = added_since.iter().map(BankPath::as_str).collect();
+                    done.push_str(&format!("; files that came later stay: {}", names.join(", ")));
+                }
                 Ok(BankDone { bank: place.key.to_string(), done })
             })?;
             output.answer(&done, render::bank_done)
@@ -225,6 +230,12 @@ impl BankCaller<'_> {
         }
         let root = self.work_tree().or_else(|| self.loaded.workspace.root().map(PathBuf::from));
         let root = root.ok_or_else(|| CommandFailure::usage("this workspace has no directory"))?;
+        if !project::in_repository(&root) {
+            return Err(CommandFailure::usage(format!(
+                "{} lies in no Git repository; run `git init` there first, or name a folder with `bank adopt`",
+                root.display()
+            )));
+        }
         let folder = root.join(FOLDER);
         let unwritable = |error| CommandFailure::usage(format!("{} cannot be made", folder.display())).caused_by(error);
         // A file such as .gitkeep holds the place of a folder.

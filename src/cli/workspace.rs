@@ -6,8 +6,10 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::Erasure;
+use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::system::SystemHandle;
 use reasoning_bank_actors::workspaces::WorkspaceRef;
+use reasoning_bank_domain::bank::BankKey;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceKey};
 use reasoning_bank_store::backup::holding;
 
@@ -211,6 +213,7 @@ impl Here<'_> {
             id: workspace.id,
             name: workspace.name,
             removed,
+            bank_files: 0,
             promoted_removed: Vec::new(),
             promoted_kept: None,
             reinstated: Vec::new(),
@@ -235,7 +238,16 @@ impl Here<'_> {
             copies.within_reach.clear();
         }
         let deleted_copies = copies.within_reach.len();
-        let holds = format!("memories: {}, traces: {}, jobs: {}", detail.memories, detail.traces, detail.jobs);
+        // An adopted folder is not looked at, because it stays.
+        let own_bank = BankLocation { key: BankKey::code(&workspace.id), checkout: None };
+        let bank_files = match bank.banks.exists(&own_bank, request_deadline()).await? {
+            true => bank.banks.texts(&own_bank, request_deadline()).await?.0.len() as u64,
+            false => 0,
+        };
+        let holds = format!(
+            "memories: {}, traces: {}, jobs: {}, files of its memory bank: {bank_files}",
+            detail.memories, detail.traces, detail.jobs
+        );
         let along = if with_promoted { format!("; promoted copies: {deleted_copies}") } else { String::new() };
         let what = format!("Delete the workspace {} ({}; {holds}{along}) for good", workspace.name, workspace.root);
         confirm(&what, sure)?;
@@ -252,6 +264,7 @@ impl Here<'_> {
             id: workspace.id,
             name: workspace.name,
             removed,
+            bank_files,
             promoted_removed: copies.within_reach,
             promoted_kept,
             reinstated,

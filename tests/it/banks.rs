@@ -137,7 +137,8 @@ fn a_workspace_that_is_deleted_takes_its_bank_with_it_and_a_backup_has_it() {
     assert!(read_all(&backup.join("bank/banks")).contains("SQLite"));
     place.run(&["backup", "verify", backup.to_str().unwrap()]).ok();
     let root = place.path("project");
-    place.run(&["workspace", "delete", root.to_str().unwrap(), "--yes"]).ok();
+    let deleted = place.run(&["workspace", "delete", root.to_str().unwrap(), "--yes"]).ok().stdout;
+    assert!(deleted.contains("6 files of its memory bank"), "{deleted}");
     let left = read_all(&place.path("data/banks"));
     assert!(!left.contains("SQLite") && left.contains("short answers"), "{left}");
     assert!(!read_all(&place.path("data/bank-records")).contains("SQLite"));

@@ -72,6 +72,15 @@ pub struct BankVersion {
     pub shortened_at: Option<Timestamp>,
 }
 
+/// A version that was brought back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestoredVersion {
+    /// The version that brings back the bank as it was before.
+    pub kept: Timestamp,
+    /// The files that came later than the version. They stay, because somebody may have written them.
+    pub added_since: Vec<BankPath>,
+}
+
 impl OpenBank {
     pub(super) fn open(files: &dyn BankDirectories, place: BankLocation, dumps: bool) -> Result<Self, Error> {
         let dir = files.open(&place).map_err(unusable)?;
@@ -269,8 +278,13 @@ impl OpenBank {
 
     /// Keeps the bank as it is among its versions. Returns the name of the version.
     pub(super) fn keep_version(&self, reason: &str, at: Timestamp) -> Result<Timestamp, Error> {
-        // A version is found by its millisecond.
-        let at = Timestamp::from_millisecond(at.as_millisecond()).map_err(Error::internal)?;
+        // A version is found by its millisecond. One that was kept in the same moment stays.
+        let kept = self.dir.versions().map_err(unusable)?;
+        let mut millisecond = at.as_millisecond();
+        while kept.iter().any(|version| version.as_millisecond() == millisecond) {
+            millisecond += 1;
+        }
+        let at = Timestamp::from_millisecond(millisecond).map_err(Error::internal)?;
         let (files, shortened_at) = (self.state.texts(), self.state.shortened_at);
         let version = BankVersion { at, reason: reason.to_owned(), files, shortened_at };
         let bytes = serde_json::to_vec(&version).map_err(Error::internal)?;

@@ -240,7 +240,8 @@ impl BanksHandle {
     }
 }
 
-fn with_facts<T>(
+/// Calls a function with what is known of the pieces of a bank.
+pub(super) fn with_facts<T>(
     state: &BankState,
     which: ShortenedTexts,
     reading: &dyn Fn(&str) -> Arc<BankFileReading>,

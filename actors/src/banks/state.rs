@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use jiff::Timestamp;
 use reasoning_bank_domain::bank::{
-    BankFiles, BankMetadata, BankPath, RenamedHeadings, merge, new_pieces, template_text,
+    BankFiles, BankMetadata, BankPath, RenamedHeadings, addition_heading, merge, new_pieces, template_text,
 };
 use serde::{Deserialize, Serialize};
 
@@ -278,7 +278,7 @@ impl BankState {
     /// Merges what a person made of a file with what is ahead of it.
     pub(super) fn merge_in(&mut self, path: &BankPath, base: &str, theirs: &str, ours: &str, at: Timestamp) {
         self.renamed.follow(path, base, theirs);
-        let heading = format!("Added {}", at.strftime("%Y-%m-%d"));
+        let heading = addition_heading(at);
         let text = match merge(base, theirs, ours, &heading) {
             Ok(merged) => {
                 for section in &merged.conflicts {

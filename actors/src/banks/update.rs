@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use reasoning_bank_domain::bank::{
-    AddedFacts, AppliedOperation, BANK_FILE_MAX_BYTES, BankChange, BankInvalid, BankOperation, ImportedFact, add_facts,
-    apply, described, file_by_rules,
+    AddedFacts, AppliedOperation, BANK_FILE_MAX_BYTES, BankChange, BankFiles, BankInvalid, BankOperation, ImportedFact,
+    add_facts, apply, check_answer, described, file_by_rules, without_empty_additions,
 };
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::text::hex::hex;
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::notice::{BankNotice, NoticeReader, NoticeSeverity};
 use super::open_bank::{BankLock, OpenBank};
-use super::shorten::{ModelShortened, ShortenedTexts};
+use super::shorten::{ModelShortened, ShortenedTexts, with_facts};
 use super::state::{LastingCause, UpdateFrame, UpdateKey};
 use super::{BankSettings, BanksHandle, shorten};
 use crate::error::Error;
@@ -185,8 +185,13 @@ fn check(request: &UpdateBank) -> Result<(), BankInvalid> {
         let problem = format!("has {} bytes; an update has at most {} KiB", content.len(), BANK_FILE_MAX_BYTES >> 10);
         return Err(BankInvalid::new("content", problem));
     }
-    if request.conversation_id.as_ref().is_some_and(|id| id.chars().count() > CONVERSATION_MAX_CHARS) {
-        let problem = format!("has more than {CONVERSATION_MAX_CHARS} characters; shorten it");
+    let is_name = |id: &String| {
+        (1..=CONVERSATION_MAX_CHARS).contains(&id.chars().count())
+            && !id.trim().is_empty()
+            && !id.chars().any(char::is_control)
+    };
+    if request.conversation_id.as_ref().is_some_and(|id| !is_name(id)) {
+        let problem = format!("must have 1 to {CONVERSATION_MAX_CHARS} characters on one line; leave it out otherwise");
         return Err(BankInvalid::new("conversation_id", problem));
     }
     Ok(())
@@ -215,19 +220,25 @@ fn file(
     let files = bank.texts_to_file_in();
     let (mut notices, mut is_empty) = (Vec::new(), false);
     let mut notice = |severity, description| notices.push(BankNotice { timestamp: at, description, severity });
-    let change = by_model.and_then(|operations| {
-        let operations = operations.map(|operations| numbered(operations, request));
-        let done = operations.and_then(|operations| apply(&files, &operations, at).map_err(|error| error.to_string()));
-        done.inspect_err(|problem| {
-            notice(
-                NoticeSeverity::Warning,
-                format!("the model's answer was not used, rules filed the text: {problem}"),
-            );
-        })
-        .ok()
+    let by_model = by_model.and_then(|operations| {
+        let filed = operations.and_then(|operations| {
+            filed_by_model(bank, &files, request, operations, at).map_err(|error| error.to_string())
+        });
+        filed
+            .inspect_err(|problem| {
+                let description = format!("the model's answer was not used, rules filed the text: {problem}");
+                notice(NoticeSeverity::Warning, description);
+            })
+            .ok()
     });
-    let change = match change {
-        Some(change) => change,
+    let change = match by_model {
+        Some(filed) => {
+            if filed.replaces {
+                bank.keep_version("before a section was replaced", at)?;
+            }
+            filed.told.into_iter().for_each(|description| notice(NoticeSeverity::Info, description));
+            filed.change
+        }
         None => {
             let operations = file_by_rules(&request.content, &files, bank.state.renamed(), at)?;
             is_empty = operations.is_empty();
@@ -237,7 +248,12 @@ fn file(
     for refused in &change.refused {
         notice(NoticeSeverity::Warning, format!("{}: left out, {}", refused.target_file, refused.problem));
     }
-    let BankChange { changed, applied, metadata, .. } = change;
+    let BankChange { mut changed, applied, metadata, .. } = change;
+    for text in changed.values_mut() {
+        if let Some(cut) = without_empty_additions(text) {
+            *text = cut;
+        }
+    }
     let frame = UpdateFrame { key, digest, metadata, notices, ..UpdateFrame::of_texts(changed, at) };
     bank.append(lock, frame)?;
     Ok(FiledText { applied, is_empty, is_other: false })
@@ -246,6 +262,44 @@ fn file(
 /// Returns a digest of a text, which tells it from any other.
 fn digest(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes())[..16])
+}
+
+/// The text as a model filed it.
+struct FiledByModel {
+    change: BankChange,
+    /// A section was replaced.
+    replaces: bool,
+    told: Vec<String>,
+}
+
+/// Applies the answer of a model, and files by rules what it leaves out.
+fn filed_by_model(
+    bank: &OpenBank,
+    files: &BankFiles,
+    request: &UpdateBank,
+    operations: Vec<BankOperation>,
+    at: Timestamp,
+) -> Result<FiledByModel, BankInvalid> {
+    let reading = |text: &str| bank.remembered.reading(text);
+    let checked = with_facts(&bank.state, ShortenedTexts::Filed, &reading, |facts| {
+        check_answer(&request.content, files, operations, facts)
+    })?;
+    let (replaces, mut told) = (checked.replaces(), Vec::new());
+    if !checked.problems.is_empty() {
+        told.push(format!("of the model's answer: {}", checked.problems.join("; ")));
+    }
+    let mut change = apply(files, &numbered(checked.operations, request), at)?;
+    if !checked.left_out.is_empty() {
+        let mut texts = files.clone();
+        texts.extend(change.changed.clone());
+        let operations = file_by_rules(&checked.left_out, &texts, bank.state.renamed(), at)?;
+        let left = apply(&texts, &numbered(operations, request), at)?;
+        if !left.applied.is_empty() {
+            told.push("rules filed what the model's answer left out of the text".to_owned());
+        }
+        change = change.then(left);
+    }
+    Ok(FiledByModel { change, replaces, told })
 }
 
 /// Says of operations which conversation they come from.

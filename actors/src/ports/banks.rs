@@ -143,6 +143,10 @@ pub enum LeftAlone {
     TooMany,
     #[error("lies too deep: folders may be nested three deep")]
     TooDeep,
+    #[error("has a conflict of Git that is not resolved; what belongs in it waits until it is")]
+    Conflicted,
+    #[error("has the name of a file and is a folder; name it without .md")]
+    Folder,
     #[error("is a link; only files and folders belong to a bank")]
     Link,
     #[error("cannot be read")]

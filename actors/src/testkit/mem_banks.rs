@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use reasoning_bank_domain::bank::{BankFiles, BankKey, BankPath};
+use reasoning_bank_domain::bank::{BankFiles, BankKey, BankPath, has_conflict};
 
 use super::hanging::{Hang, Hanging};
 use crate::ports::{
-    BankDirectories, BankDirectory, BankFileStamp, BankLocation, BankOnDisk, BankRecord, BankStamp, StagedFile,
+    BankDirectories, BankDirectory, BankFileStamp, BankLocation, BankOnDisk, BankRecord, BankStamp, LeftAlone,
+    StagedFile,
 };
 
 /// Memory banks without a disk. Clones share them, as processes share a data directory.
@@ -222,9 +223,13 @@ impl BankDirectory for MemBankDir {
     }
 
     fn read(&self) -> io::Result<BankOnDisk> {
-        let files =
+        let mut files =
             if self.with(|bank| bank.is_without_folder) { BankFiles::new() } else { self.banks.files(&self.place) };
-        Ok(BankOnDisk { files, ..BankOnDisk::default() })
+        let conflicted: Vec<BankPath> =
+            files.iter().filter(|(_, text)| has_conflict(text)).map(|(path, _)| path.clone()).collect();
+        files.retain(|path, _| !conflicted.contains(path));
+        let left_alone = conflicted.into_iter().map(|path| (path.into(), LeftAlone::Conflicted)).collect();
+        Ok(BankOnDisk { files, left_alone })
     }
 
     fn record(&self, record: BankRecord) -> io::Result<Option<Vec<u8>>> {
@@ -288,7 +293,8 @@ impl BankDirectory for MemBankDir {
             if let Some(saved) = bank.saved_in_between.remove(path) {
                 bank.files.insert(path.clone(), (saved, change));
             }
-            if bank.files.contains_key(path) == is_new {
+            let is_conflicted = bank.files.get(path).is_some_and(|(text, _)| has_conflict(text));
+            if is_conflicted || bank.files.contains_key(path) == is_new {
                 return Ok(false);
             }
             let Some(text) = bank.staged.remove(name) else { return Err(io::ErrorKind::NotFound.into()) };

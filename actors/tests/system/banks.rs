@@ -16,7 +16,7 @@ use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{MemBanks, Scripted, parts};
 use reasoning_bank_domain::bank::BankKey;
 
-fn own() -> BankLocation {
+pub(super) fn own() -> BankLocation {
     BankLocation { key: BankKey::global(), checkout: None }
 }
 
@@ -26,7 +26,7 @@ pub(super) async fn process(banks: &MemBanks) -> System {
     System::start(SystemParts { banks: Arc::new(banks.clone()), ..parts }).await.unwrap()
 }
 
-fn deadline() -> Deadline {
+pub(super) fn deadline() -> Deadline {
     Deadline::after(Duration::from_secs(20))
 }
 
@@ -34,7 +34,7 @@ pub(super) async fn activate(system: &SystemHandle) -> ActivatedBank {
     activate_at(system, own()).await
 }
 
-async fn activate_at(system: &SystemHandle, place: BankLocation) -> ActivatedBank {
+pub(super) async fn activate_at(system: &SystemHandle, place: BankLocation) -> ActivatedBank {
     let reader = NoticeReader::Session("session".to_owned());
     let request = ActivateBank { place, description: None, files: Vec::new(), offset: 0, max_tokens: 8_000, reader };
     system.banks.activate(request, deadline()).await.unwrap()

@@ -3,6 +3,7 @@
 #![allow(clippy::panic, clippy::unwrap_used)] // a test that cannot go on has failed
 
 mod backups;
+mod bank_folders;
 mod banks;
 mod consolidating;
 mod context;

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::known::KnownPieces;
 use super::open_item::{OpenItems, TaskReport};
-use super::pieces::{PieceForm, blocks};
+use super::pieces::{PieceForm, blocks, open_box};
 use super::{
     BANK_FILE_MAX_BYTES, BankCategory, BankDocument, BankFiles, BankInvalid, BankMetadata, BankOperation,
-    BankOperationType, BankPath, BankSource, SECTION_SEPARATOR, check_bounds, new_pieces,
+    BankOperationType, BankPath, BankSource, SECTION_SEPARATOR, check_bounds, has_conflict, new_pieces,
 };
 use crate::learning::job::day_of;
 use crate::learning::lesson::InstructionRuns;
@@ -33,6 +33,19 @@ pub struct AppliedOperation {
     pub operation_type: BankOperationType,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
+}
+
+impl BankChange {
+    /// Joins this change with one that was made after it.
+    pub fn then(mut self, next: Self) -> Self {
+        self.changed.extend(next.changed);
+        self.applied.extend(next.applied);
+        self.known += next.known;
+        self.refused.extend(next.refused);
+        self.removed = self.removed + next.removed;
+        self.metadata.extend(next.metadata);
+        self
+    }
 }
 
 /// A piece that was left out, and why.
@@ -61,10 +74,10 @@ pub struct BankChange {
 /// # Errors
 /// An operation is not possible, and nothing has changed.
 pub fn apply(files: &BankFiles, operations: &[BankOperation], now: Timestamp) -> Result<BankChange, BankInvalid> {
-    let mut bank = BankInChange { files: files.clone(), known: KnownPieces::of(files) };
+    let mut bank = BankInChange { files: files.clone(), known: KnownPieces::of(files), ticked: BTreeMap::new() };
     let mut change = BankChange::default();
     let mut waiting: Vec<BankOperation> = Vec::new();
-    for operation in operations {
+    for (at, operation) in operations.iter().enumerate() {
         let mut operation = operation.clone();
         change.removed = change.removed + operation.scrub();
         operation.metadata.timestamp.get_or_insert(now);
@@ -106,12 +119,15 @@ pub fn apply(files: &BankFiles, operations: &[BankOperation], now: Timestamp) ->
                 }
             }
             BankOperationType::CompleteItem => {
-                // Entries before and after a box that is ticked stay together, unless the item is one that waits.
-                if bank.perform(&operation).is_err() {
+                if !bank.is_ticked(at, operations, now) {
+                    // The item may be one that waits, or one that another report ticked.
+                    let is_of_rules = operation.metadata.source == BankSource::Rules;
+                    if is_of_rules && !waiting.iter().any(|entry| is_open_in(entry, &operation.target_file)) {
+                        continue;
+                    }
                     bank.perform_all(&mut waiting)?;
                     match bank.perform(&operation) {
-                        // Another report ticked it.
-                        Err(_) if operation.metadata.source == BankSource::Rules => continue,
+                        Err(_) if is_of_rules => continue,
                         performed => performed?,
                     }
                 }
@@ -127,6 +143,11 @@ pub fn apply(files: &BankFiles, operations: &[BankOperation], now: Timestamp) ->
     check_bounds(&bank.files)?;
     change.changed = bank.files.into_iter().filter(|(path, text)| files.get(path) != Some(text)).collect();
     Ok(change)
+}
+
+/// Says whether an entry that waits has an open item for a file.
+fn is_open_in(entry: &BankOperation, file: &BankPath) -> bool {
+    entry.target_file == *file && entry.content.lines().any(|line| open_box(line).is_some())
 }
 
 fn is_entry(kind: BankOperationType) -> bool {
@@ -158,6 +179,9 @@ fn check(operation: &BankOperation) -> Result<(), BankInvalid> {
     if content.len() > BANK_FILE_MAX_BYTES {
         return problem("content", format!("has more than {} KiB; shorten it", BANK_FILE_MAX_BYTES >> 10));
     }
+    if has_conflict(content) {
+        return problem("content", "has the marks of a Git conflict; resolve it first".to_owned());
+    }
     let is_name = |name: &str, max: usize| {
         !name.trim().is_empty() && name.chars().count() <= max && !name.chars().any(char::is_control)
     };
@@ -188,6 +212,8 @@ fn check(operation: &BankOperation) -> Result<(), BankInvalid> {
 struct BankInChange<'a> {
     files: BankFiles,
     known: KnownPieces<'a>,
+    /// Of the files in which items were ticked, the places of the operations that did so.
+    ticked: BTreeMap<BankPath, BTreeSet<usize>>,
 }
 
 impl BankInChange<'_> {
@@ -220,13 +246,52 @@ impl BankInChange<'_> {
         Some(operation)
     }
 
+    /// Says whether an operation ticked its item. The items of a file are read once for all operations that tick one in
+    /// it. Entries before and after a box that is ticked stay together.
+    fn is_ticked(&mut self, at: usize, operations: &[BankOperation], now: Timestamp) -> bool {
+        let Some(BankOperation { target_file, .. }) = operations.get(at) else { return false };
+        if !self.ticked.contains_key(target_file) {
+            let ticked = self.tick_all(target_file, operations, now).unwrap_or_default();
+            self.ticked.insert(target_file.clone(), ticked);
+        }
+        self.ticked.get(target_file).is_some_and(|ticked| ticked.contains(&at))
+    }
+
+    /// Ticks each item of a file that an operation names. Returns the places of those operations.
+    fn tick_all(&mut self, file: &BankPath, operations: &[BankOperation], now: Timestamp) -> Option<BTreeSet<usize>> {
+        let document = BankDocument::parse(self.files.get(file)?.as_str()).ok()?;
+        let items = OpenItems::of(&document);
+        let (mut ticked, mut found) = (BTreeSet::new(), BTreeMap::new());
+        let is_tick = |operation: &BankOperation| {
+            operation.operation_type == BankOperationType::CompleteItem && operation.target_file == *file
+        };
+        for (at, operation) in operations.iter().enumerate().filter(|(_, operation)| is_tick(operation)) {
+            let Some(item) = items.find(&TaskReport::of(&operation.content)).map(|found| found.item) else { continue };
+            if !item.has_open_below && !found.contains_key(&item.place) {
+                found.insert(item.place, (item, day(operation.metadata.timestamp.unwrap_or(now))));
+                ticked.insert(at);
+            }
+        }
+        let finished: Vec<_> = found.into_values().collect();
+        let text = document.all_finished(&finished).ok()?.into_text();
+        self.files.insert(file.clone(), text);
+        Some(ticked)
+    }
+
     fn perform_all(&mut self, waiting: &mut Vec<BankOperation>) -> Result<(), BankInvalid> {
         waiting.drain(..).try_for_each(|operation| self.perform(&operation))
     }
 
     fn perform(&mut self, operation: &BankOperation) -> Result<(), BankInvalid> {
         let BankOperation { target_file, operation_type, content, .. } = operation;
-        let in_file = |error: BankInvalid| BankInvalid::new(format!("{target_file}: {}", error.field), error.problem);
+        let in_file = |error: BankInvalid| match error.field.as_str() {
+            "file" => {
+                let problem =
+                    format!("would be too long, it {}: send less at once, or run `bank optimize`", error.problem);
+                BankInvalid::new(target_file.as_str(), problem)
+            }
+            field => BankInvalid::new(format!("{target_file}: {field}"), error.problem),
+        };
         if *operation_type == BankOperationType::CreateFile {
             return self.create_file(target_file, content);
         }
@@ -299,6 +364,10 @@ impl BankInChange<'_> {
                 let found = OpenItems::of(document).find(&TaskReport::of(content)).ok_or_else(|| {
                     BankInvalid::new("content", "says none of the open items; repeat the words of the item")
                 })?;
+                if found.item.has_open_below {
+                    let problem = format!("means {:?}, and items below it are open; name those", found.item.text);
+                    return Err(BankInvalid::new("content", problem));
+                }
                 document.finished(&found.item, &day)
             }
             BankOperationType::CreateFile => Ok(document.clone()),

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::pieces::{COMMENT_END, ends_fence, fence_of, is_thematic_break, item_without_box, open_box};
-use super::tasks::{OpenItem, TaskPlace, first_paragraph, is_marked_done, lists_tasks};
+use super::tasks::{NestedTask, OpenItem, TaskPlace, first_paragraph, is_marked_done, lists_tasks};
 use super::{BankDocument, BankInvalid};
 
 pub(super) use decision_log::{REASON, decisions_of_table};
@@ -18,6 +18,16 @@ pub(super) use decision_log::{REASON, decisions_of_table};
 static MARKER: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^( {0,3})(?:([-*+])|(\d{1,9})([.)]))(?:[ \t]+|\r?\n|$)").ok());
 const DEEPEST_LEVEL: usize = 6;
+/// An item below another one has at least so many more spaces before it.
+const LEAST_NESTING: usize = 2;
+
+/// An item of a list that others may stand below.
+struct ItemAbove<'a> {
+    indent: usize,
+    words: &'a str,
+    /// The place among the open items. None where it is none.
+    task: Option<usize>,
+}
 
 /// The marker of a list item at the outermost level.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,30 +230,60 @@ impl BankDocument {
 
     /// Marks an open item as done: its box is ticked, and one without a box has the day behind its words.
     pub(super) fn finished(&self, item: &OpenItem<'_>, day: &str) -> Result<Self, BankInvalid> {
-        match item.place {
-            TaskPlace::Box(at) => self.spliced(item.section, at..at + 1, "x"),
-            TaskPlace::End(at) => self.spliced(item.section, at..at, &format!(" (done {day})")),
+        let (range, mark) = mark_of(item, day);
+        self.spliced(item.section, range, &mark)
+    }
+
+    /// Marks several open items as done, each with its day.
+    ///
+    /// # Errors
+    /// A section would change otherwise.
+    pub(super) fn all_finished(&self, items: &[(OpenItem<'_>, String)]) -> Result<Self, BankInvalid> {
+        let mut marks: Vec<(Range<usize>, String)> = items.iter().map(|(item, day)| mark_of(item, day)).collect();
+        marks.sort_by_key(|(range, _)| range.start);
+        let mut text = self.text().to_owned();
+        for (range, mark) in marks.into_iter().rev() {
+            text.replace_range(range, &mark);
         }
+        let changed = Self::parse(text)?;
+        let paths = |document: &Self| document.sections().iter().map(|of| of.path.clone()).collect::<Vec<_>>();
+        if paths(self) == paths(&changed) && self.front_matter() == changed.front_matter() {
+            return Ok(changed);
+        }
+        Err(BankInvalid::new("content", "would change other sections"))
     }
 
     /// Returns the open items: those whose boxes are open, and under a heading of tasks those without a box.
-    pub(super) fn open_items(&self) -> Vec<OpenItem<'_>> {
-        let mut items = Vec::new();
+    pub(super) fn open_items(&self) -> Vec<NestedTask<'_>> {
+        let mut tasks: Vec<NestedTask<'_>> = Vec::new();
         for (index, section) in self.sections().iter().enumerate() {
             let lists_tasks = lists_tasks(section);
             let Range { start: mut at, end } = section.body_range();
             let mut enclosed = Enclosed::default();
+            let mut above: Vec<ItemAbove<'_>> = Vec::new();
             for line in self.body(section).split_inclusive('\n') {
                 if enclosed.is_outside(line) {
                     let boxed = open_box(line).map(|(space, text)| (TaskPlace::Box(at + space), text));
                     let plain = || plain_task(&self.text()[at..end]).map(|(to, text)| (TaskPlace::End(at + to), text));
+                    let is_box = boxed.is_some();
                     let found = boxed.or_else(|| lists_tasks.then(plain).flatten());
-                    items.extend(found.map(|(place, text)| OpenItem { section: index, place, text: text.trim() }));
+                    if let Some((indent, words)) = list_item(line) {
+                        above.retain(|item| item.indent + LEAST_NESTING <= indent);
+                        for task in above.iter().filter_map(|item| item.task).filter(|_| is_box) {
+                            tasks[task].item.has_open_below = true;
+                        }
+                        let texts = above.iter().map(|item| item.words).collect();
+                        above.push(ItemAbove { indent, words, task: found.is_some().then_some(tasks.len()) });
+                        tasks.extend(found.map(|(place, text)| {
+                            let (text, has_open_below) = (text.trim(), false);
+                            NestedTask { item: OpenItem { section: index, place, text, has_open_below }, above: texts }
+                        }));
+                    }
                 }
                 at += line.len();
             }
         }
-        items
+        tasks
     }
 
     fn range_of(&self, section: usize) -> Result<Range<usize>, BankInvalid> {
@@ -325,6 +365,24 @@ impl BankDocument {
             "would change other sections: close its code blocks and comments, and those of the file before it";
         Err(BankInvalid::new("content", problem))
     }
+}
+
+/// Returns what marks an open item as done, and its place.
+fn mark_of(item: &OpenItem<'_>, day: &str) -> (Range<usize>, String) {
+    match item.place {
+        TaskPlace::Box(at) => (at..at + 1, "x".to_owned()),
+        TaskPlace::End(at) => (at..at, format!(" (done {day})")),
+    }
+}
+
+/// Returns the spaces before the marker of a list item, nested or not, and its words. None where the line is no item.
+fn list_item(line: &str) -> Option<(usize, &str)> {
+    let words = line.trim_start();
+    let indent: usize = line[..line.len() - words.len()].chars().map(|c| if c == '\t' { 4 } else { 1 }).sum();
+    let found = MARKER.as_ref()?.find(words).filter(|_| !is_thematic_break(words.trim()))?;
+    let words = words[found.end()..].trim();
+    let unboxed = ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| words.strip_prefix(mark));
+    Some((indent, unboxed.unwrap_or(words)))
 }
 
 /// Reads the item of a list that a text begins with. Returns the end of its first paragraph and the words of its first

@@ -1,22 +1,42 @@
 //! The pieces that a bank says already.
 
+use std::collections::{HashMap, HashSet};
+
 use super::edit::{REASON, decisions_of_table};
 use super::pieces::{PieceForm, blocks, undated, words_of};
 use super::tasks::{is_plain_task, lists_tasks};
 use super::{BankDocument, BankFiles, BankSection};
-use crate::learning::lesson::says_the_same;
+use crate::learning::lesson::Wordings;
+
+/// A file is looked through for a word this many times. Then its pieces are read, and found by their words.
+const SEARCHES_MAX: usize = 32;
+/// Words that may be in one text and not in another which says the same.
+const LEFT_OUT: [&str; 4] = ["a", "an", "the", "then"];
 
 /// The pieces that a bank has already. It has a piece where one says the same, in the same words or as the same
-/// statement. A file is read when a piece is asked for that could be in it.
+/// statement. A file is read when a piece is asked for that could be in it, or when many are asked for.
 pub(super) struct KnownPieces<'a> {
     files: Vec<KnownFile<'a>>,
-    added: Vec<KnownPiece>,
+    added: PieceIndex,
 }
 
 struct KnownFile<'a> {
     text: &'a str,
     lower: String,
-    pieces: Option<Vec<KnownPiece>>,
+    searches: usize,
+    pieces: Option<PieceIndex>,
+}
+
+/// Pieces by their words, in any order: no piece is compared with one that has other words.
+#[derive(Default)]
+struct PieceIndex(HashMap<(bool, Vec<String>), PiecesOfWords>);
+
+/// Pieces with the same words. They are read when another one with these words is asked for.
+#[derive(Default)]
+struct PiecesOfWords {
+    unread: Vec<KnownPiece>,
+    words: HashSet<String>,
+    wordings: Wordings,
 }
 
 struct KnownPiece {
@@ -28,12 +48,12 @@ struct KnownPiece {
 
 impl<'a> KnownPieces<'a> {
     pub(super) fn of(files: &'a BankFiles) -> Self {
-        let of_file = |text: &'a String| KnownFile { text, lower: text.to_lowercase(), pieces: None };
-        Self { files: files.values().map(of_file).collect(), added: Vec::new() }
+        let of_file = |text: &'a String| KnownFile { text, lower: text.to_lowercase(), searches: 0, pieces: None };
+        Self { files: files.values().map(of_file).collect(), added: PieceIndex::default() }
     }
 
     pub(super) fn add(&mut self, form: PieceForm, text: &str) {
-        self.added.push(KnownPiece::of(form, text));
+        self.added.add(KnownPiece::of(form, text));
     }
 
     pub(super) fn has(&mut self, form: PieceForm, text: &str) -> bool {
@@ -42,28 +62,56 @@ impl<'a> KnownPieces<'a> {
         // word, so it is looked for first. A table has its reasons in a column, without the word before them.
         let words = piece.words.split(' ').filter(|word| word.is_ascii() && *word != REASON.trim());
         let longest = words.max_by_key(|word| word.len()).unwrap_or_default();
-        let says = |known: &KnownPiece| known.words.contains(longest) && known.says(&piece);
-        let in_file = |file: &mut KnownFile<'_>| file.lower.contains(longest) && file.pieces().iter().any(says);
-        self.added.iter().any(says) || self.files.iter_mut().any(in_file)
+        let key = piece.key();
+        let in_file = |file: &mut KnownFile<'_>| file.may_have(longest) && file.pieces().has(&key, &piece);
+        self.added.has(&key, &piece) || self.files.iter_mut().any(in_file)
     }
 }
 
 impl KnownFile<'_> {
-    fn pieces(&mut self) -> &[KnownPiece] {
+    fn may_have(&mut self, word: &str) -> bool {
+        self.searches += 1;
+        self.pieces.is_some() || self.searches > SEARCHES_MAX || self.lower.contains(word)
+    }
+
+    fn pieces(&mut self) -> &mut PieceIndex {
         let text = self.text;
         self.pieces.get_or_insert_with(|| {
-            let Ok(document) = BankDocument::parse(text) else { return Vec::new() };
-            let of_section = |section: &BankSection| {
+            let mut index = PieceIndex::default();
+            let Ok(document) = BankDocument::parse(text) else { return index };
+            let mut of_section = |section: &BankSection| {
                 let lists_tasks = lists_tasks(section);
-                let pieces = |(form, text): (PieceForm, String)| {
+                for (form, text) in blocks(document.body(section)) {
                     let form = if is_plain_task(lists_tasks, form, &text) { PieceForm::OpenItem } else { form };
-                    let rows = decisions_of_table(&text).into_iter().map(|row| KnownPiece::of(PieceForm::Item, &row));
-                    rows.chain([KnownPiece::of(form, &text)]).collect::<Vec<_>>()
-                };
-                blocks(document.body(section)).into_iter().flat_map(pieces).collect::<Vec<_>>()
+                    for row in decisions_of_table(&text) {
+                        index.add(KnownPiece::of(PieceForm::Item, &row));
+                    }
+                    index.add(KnownPiece::of(form, &text));
+                }
             };
-            document.sections().iter().flat_map(of_section).collect()
+            document.sections().iter().for_each(&mut of_section);
+            index
         })
+    }
+}
+
+impl PieceIndex {
+    fn add(&mut self, piece: KnownPiece) {
+        self.0.entry(piece.key()).or_default().unread.push(piece);
+    }
+
+    fn has(&mut self, key: &(bool, Vec<String>), piece: &KnownPiece) -> bool {
+        self.0.get_mut(key).is_some_and(|pieces| pieces.has(piece))
+    }
+}
+
+impl PiecesOfWords {
+    fn has(&mut self, piece: &KnownPiece) -> bool {
+        for unread in self.unread.drain(..) {
+            self.wordings.add(&unread.text);
+            self.words.insert(unread.words);
+        }
+        self.words.contains(&piece.words) || self.wordings.has(&piece.text)
     }
 }
 
@@ -73,8 +121,14 @@ impl KnownPiece {
         Self { is_open: form == PieceForm::OpenItem, words: words_of(&text), text: text.into_owned() }
     }
 
-    fn says(&self, other: &Self) -> bool {
-        self.is_open == other.is_open && (self.words == other.words || says_the_same(&self.text, &other.text))
+    /// Returns what is the same of pieces that say the same: their words in one order, without articles and signs.
+    fn key(&self) -> (bool, Vec<String>) {
+        let lower = self.text.replace('’', "'").to_lowercase();
+        let words = lower.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+        let mut words: Vec<String> =
+            words.filter(|word| !word.is_empty() && !LEFT_OUT.contains(word)).map(str::to_owned).collect();
+        words.sort_unstable();
+        (self.is_open, words)
     }
 }
 

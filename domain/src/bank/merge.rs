@@ -7,14 +7,19 @@ mod renamed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use jiff::Timestamp;
+use jiff::civil::Date;
+
 use self::renamed::renamed_keys;
-use super::apply::item;
+use super::apply::{day, item};
 use super::pieces::{BlockSpan, PieceForm, block_spans, blocks};
 use super::{BankDocument, BankInvalid, BankSection};
 
 pub use self::renamed::RenamedHeadings;
 
 const DEEPEST_LEVEL: usize = 6;
+/// The heading of an addition begins so, and has its day behind it.
+const ADDED: &str = "Added ";
 
 /// A file after a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,6 +152,16 @@ impl MergeInWork<'_> {
         for added in std::mem::take(&mut self.joining).into_values() {
             self.spaced();
             self.text.push_str(&self.ended(&format!("## {}\n\n{added}\n", self.heading)));
+        }
+        self.end_as_theirs();
+    }
+
+    /// Leaves as many blank lines at the end of the file as the person has there.
+    fn end_as_theirs(&mut self) {
+        let ends = |text: &str| text[text.trim_end_matches(['\r', '\n']).len()..].matches('\n').count();
+        let wanted = ends(self.theirs.document.text()).max(1);
+        while ends(&self.text) > wanted && self.text.ends_with(self.line_end) {
+            self.text.truncate(self.text.len() - self.line_end.len());
         }
     }
 
@@ -300,6 +315,40 @@ impl MergeInWork<'_> {
             (ends..2).for_each(|_| self.text.push_str(self.line_end));
         }
     }
+}
+
+/// Returns the heading for what the bank added to a section that a person changed as well.
+pub fn addition_heading(at: Timestamp) -> String {
+    format!("{ADDED}{}", day(at))
+}
+
+/// Takes out the headings of additions of which a person has removed all. None where there are none.
+pub fn without_empty_additions(text: &str) -> Option<String> {
+    if !text.contains(ADDED) {
+        return None;
+    }
+    let document = BankDocument::parse(text).ok()?;
+    let sections = document.sections();
+    let is_addition =
+        |section: &BankSection| section.title().strip_prefix(ADDED).is_some_and(|day| day.parse::<Date>().is_ok());
+    let is_empty = |(at, section): &(usize, &BankSection)| {
+        let has_more = sections.get(at + 1).is_some_and(|next| next.is_within(section));
+        is_addition(section) && !has_more && document.body(section).trim().is_empty()
+    };
+    let mut cut = text.to_owned();
+    for (_, section) in sections.iter().enumerate().filter(is_empty).collect::<Vec<_>>().into_iter().rev() {
+        cut.replace_range(section.range(), "");
+    }
+    if cut.len() == text.len() {
+        return None;
+    }
+    let written = cut.trim_end_matches(['\r', '\n']).len();
+    let ends_more = cut[written..].matches('\n').count() > 1 && !text.ends_with("\n\n");
+    if ends_more {
+        cut.truncate(written);
+        cut.push_str(document.line_end());
+    }
+    Some(cut)
 }
 
 /// Takes what the bank put under its heading out again where the same stands right above by now. What the person has at

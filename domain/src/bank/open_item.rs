@@ -2,11 +2,11 @@
 //! an item's words is about another task: another page, another version, another person.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::BankDocument;
 use super::pieces::{undated, words_of};
-use super::tasks::OpenItem;
+use super::tasks::{NestedTask, OpenItem};
 use crate::text::terms::query;
 
 /// The least share of an item's words that a report about it has.
@@ -75,8 +75,20 @@ pub(super) struct ReportedItem<'a> {
     pub(super) item: OpenItem<'a>,
 }
 
-/// The open items of a document, with the words of each.
-pub(super) struct OpenItems<'a>(Vec<(OpenItem<'a>, TaskWords)>);
+/// The open items of a document. Each is found by its rarest terms, so that a report is held against few of them.
+pub(super) struct OpenItems<'a> {
+    tasks: Vec<TaskWithWords<'a>>,
+    /// The places of the items by terms of which a report about them has one.
+    of_term: HashMap<String, Vec<usize>>,
+}
+
+/// An open item with its own words, and with those of the items above it.
+struct TaskWithWords<'a> {
+    item: OpenItem<'a>,
+    own: TaskWords,
+    /// None where it stands below none.
+    whole: Option<TaskWords>,
+}
 
 /// The words of an item or a report that tell what the task is.
 struct TaskWords {
@@ -95,13 +107,42 @@ pub(super) struct TaskReport {
 
 impl<'a> OpenItems<'a> {
     pub(super) fn of(document: &'a BankDocument) -> Self {
-        Self(document.open_items().into_iter().map(|item| (item, TaskWords::of(item.text))).collect())
+        let with_words = |task: NestedTask<'a>| {
+            let whole = (!task.above.is_empty()).then(|| TaskWords::below(&task));
+            TaskWithWords { item: task.item, own: TaskWords::of(task.item.text), whole }
+        };
+        let tasks: Vec<TaskWithWords<'a>> = document.open_items().into_iter().map(with_words).collect();
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for words in tasks.iter().flat_map(TaskWithWords::words) {
+            words.terms.iter().for_each(|term| *counts.entry(term).or_default() += 1);
+        }
+        let mut of_term: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, task) in tasks.iter().enumerate() {
+            for words in task.words() {
+                let mut terms: Vec<&String> = words.terms.iter().collect();
+                terms.sort_by_key(|term| counts.get(term.as_str()));
+                // A report about the item lacks no more of its terms than these.
+                let lacked = terms.len() - words.least_shared().min(terms.len());
+                for term in terms.into_iter().take(lacked + 1) {
+                    of_term.entry(term.clone()).or_default().push(at);
+                }
+            }
+        }
+        Self { tasks, of_term }
     }
 
     /// Finds the item that a report is about.
     pub(super) fn find(&self, report: &TaskReport) -> Option<ReportedItem<'a>> {
-        let likely = self.0.iter().filter_map(|(item, words)| report.about(*item, words));
+        let found = report.terms.iter().filter_map(|term| self.of_term.get(term)).flatten();
+        let places: BTreeSet<usize> = found.copied().collect();
+        let likely = places.into_iter().filter_map(|at| report.about(self.tasks.get(at)?));
         likely.max_by(ReportedItem::compare)
+    }
+}
+
+impl TaskWithWords<'_> {
+    fn words(&self) -> impl Iterator<Item = &TaskWords> {
+        self.whole.iter().chain([&self.own])
     }
 }
 
@@ -112,8 +153,12 @@ impl ReportedItem<'_> {
 }
 
 impl OpenItem<'_> {
-    /// Says whether a report about the item means all of it. Words of the item itself tell nothing.
+    /// Says whether a report about the item means all of it, and no open box below it is left. Words of the item itself
+    /// tell nothing.
     pub(super) fn is_finished(&self, report: &str) -> bool {
+        if self.has_open_below {
+            return false;
+        }
         let item = words_of(self.text);
         let own: BTreeSet<&str> = split(&item).collect();
         let is_open = |word: &str| OF_OPEN_TASKS.contains(&word) || word.ends_with("n't");
@@ -130,6 +175,21 @@ impl TaskWords {
         let names =
             bare_words(&text).enumerate().filter(|(at, word)| (*at > 0 && begins_name(word)) || has_digit(word));
         Self { names: names.map(|(_, word)| word.to_lowercase()).collect(), terms: terms_of_task(&text) }
+    }
+
+    /// Returns the words of an item with those of the items above it.
+    fn below(task: &NestedTask<'_>) -> Self {
+        let mut words = Self::of(task.item.text);
+        for above in task.above.iter().map(|text| Self::of(text)) {
+            words.terms.extend(above.terms);
+            words.names.extend(above.names);
+        }
+        words
+    }
+
+    /// Returns the least number of terms that a report about the item has.
+    fn least_shared(&self) -> usize {
+        (self.terms.len() as f64 * SAME_TASK) as usize + 1
     }
 }
 
@@ -151,22 +211,38 @@ impl TaskReport {
         Self { terms: terms_of_task(report), words, clauses }
     }
 
-    /// Says how well the report fits an item. None where it is about another task.
-    fn about<'a>(&self, item: OpenItem<'a>, words: &TaskWords) -> Option<ReportedItem<'a>> {
+    /// Says whether the report tells that an item is done.
+    pub(super) fn finishes(&self, report: &str, item: &OpenItem<'_>, items: &OpenItems<'_>) -> bool {
+        let task = items.tasks.iter().find(|task| task.item == *item);
+        item.is_finished(report) && task.is_some_and(|task| self.about(task).is_some())
+    }
+
+    /// Says how well the report fits an item, by its own words or with those of the items above it. None where it is
+    /// about another task.
+    fn about<'a>(&self, task: &TaskWithWords<'a>) -> Option<ReportedItem<'a>> {
+        let says_own = !task.own.terms.is_disjoint(&self.terms);
+        let fits = |words: &TaskWords| Some((self.shares(words)?, task.item)).filter(|_| says_own);
+        let of = |((share, shared), item)| ReportedItem { share, shared, item };
+        task.words().filter_map(fits).map(of).max_by(ReportedItem::compare)
+    }
+
+    /// Returns the share of the words that the report has, and their number. None where it is about something else.
+    fn shares(&self, words: &TaskWords) -> Option<(f64, usize)> {
         let TaskWords { terms, names } = words;
         let shared = terms.intersection(&self.terms).count();
         let share = shared as f64 / terms.len().max(1) as f64;
-        let is_likely = share > SAME_TASK && (shared >= 2 || self.terms == *terms) && names.is_subset(&self.words);
+        let is_likely =
+            shared >= words.least_shared() && (shared >= 2 || self.terms == *terms) && names.is_subset(&self.words);
         let puts_others = || {
             let about = self.clauses.iter().filter(|clause| !clause.is_disjoint(terms));
             about.flatten().any(|term| !terms.contains(term))
         };
-        (is_likely && (shared == terms.len() || !puts_others())).then_some(ReportedItem { share, shared, item })
+        (is_likely && (shared == terms.len() || !puts_others())).then_some((share, shared))
     }
 }
 
 /// Returns the terms of an item or a report that tell what the task is. A word with a digit is a term as it is written.
-fn terms_of_task(text: &str) -> BTreeSet<String> {
+pub(super) fn terms_of_task(text: &str) -> BTreeSet<String> {
     let text = words_of(text);
     let words = text.split(' ').filter(|word| !OF_REPORTS.contains(word));
     let (numbers, words): (Vec<&str>, Vec<&str>) =
@@ -195,7 +271,10 @@ mod tests {
     use super::*;
 
     fn ticked(items: &[&str], report: &str) -> Option<String> {
-        let list: String = items.iter().map(|item| format!("- [ ] {item}\n")).collect();
+        ticked_in(&items.iter().map(|item| format!("- [ ] {item}\n")).collect::<String>(), report)
+    }
+
+    fn ticked_in(list: &str, report: &str) -> Option<String> {
         let document = BankDocument::parse(format!("# Tasks\n\n{list}")).unwrap();
         let found = OpenItems::of(&document).find(&TaskReport::of(report)).map(|found| found.item);
         found.filter(|item| item.is_finished(report)).map(|item| item.text.to_owned())
@@ -233,5 +312,33 @@ mod tests {
     fn of_several_tasks_the_one_with_the_same_words_is_ticked() {
         let items = ["Add dark mode to the settings page", "Add dark mode to the login page", "Add dark mode"];
         assert_eq!(ticked(&items, "Added dark mode to the login page").as_deref(), Some(items[1]));
+    }
+
+    #[test]
+    fn of_many_items_the_one_with_the_number_is_found() {
+        let list: String = (1..=300).map(|n| format!("- [ ] Measure part {n} of the importer\n")).collect();
+        let report = "Measured part 217 of the importer.";
+        assert_eq!(ticked_in(&list, report).as_deref(), Some("Measure part 217 of the importer"));
+    }
+
+    #[rstest]
+    #[case::child("Wrote the e2e tests.", Some("e2e"))]
+    #[case::other_child("Done: unit tests", Some("unit"))]
+    #[case::parent("Wrote the tests.", None)]
+    #[case::more_than_the_parent("Wrote the tests, unit and e2e.", Some("e2e"))]
+    #[case::another_task("Wrote the load tests.", None)]
+    #[case::without_open_children("Wrote the docs", Some("Write docs"))]
+    fn an_item_below_another_is_ticked_and_never_one_above_an_open_box(
+        #[case] report: &str,
+        #[case] item: Option<&str>,
+    ) {
+        let list = "- [ ] Write tests\n  - [ ] unit\n  - [ ] e2e\n- [ ] Write docs\n  - [x] of the API\n";
+        assert_eq!(ticked_in(list, report).as_deref(), item);
+    }
+
+    #[test]
+    fn an_item_may_stand_below_one_without_a_box() {
+        let list = "- Tests to write:\n  - [ ] unit\n  - [ ] e2e\n";
+        assert_eq!(ticked_in(list, "Wrote the e2e tests.").as_deref(), Some("e2e"));
     }
 }

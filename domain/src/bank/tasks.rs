@@ -22,10 +22,19 @@ pub(super) struct OpenItem<'a> {
     pub(super) section: usize,
     pub(super) place: TaskPlace,
     pub(super) text: &'a str,
+    /// An open box stands below it.
+    pub(super) has_open_below: bool,
+}
+
+/// An open item with the first lines of the items that it stands below, the outermost first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NestedTask<'a> {
+    pub(super) item: OpenItem<'a>,
+    pub(super) above: Vec<&'a str>,
 }
 
 /// The place in a text at which an open item is marked as done, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TaskPlace {
     /// The space in its box.
     Box(usize),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::bank::{BankDocument, BankFiles};
+use crate::bank::{BankDocument, BankFiles, BankPath, template_text};
 use crate::text::terms::terms;
 
 /// The most sections of an answer.
@@ -44,11 +44,11 @@ pub fn sections_about(task: &str, files: &BankFiles, is_of_checkout: bool) -> Ve
     for (path, text) in files {
         let Ok(document) = BankDocument::parse(text.clone()) else { continue };
         for section in document.sections() {
-            let body = document.body(section);
+            let body = without_template(path, document.body(section));
             if body.trim().is_empty() {
                 continue;
             }
-            let has: BTreeSet<String> = terms(body).into_iter().chain(terms(section.title())).collect();
+            let has: BTreeSet<String> = terms(&body).into_iter().chain(terms(section.title())).collect();
             let shared = wanted.intersection(&has).count();
             if shared >= SHARED_TERMS.min(wanted.len()).max(1) {
                 found.push(FoundSection {
@@ -67,6 +67,13 @@ pub fn sections_about(task: &str, files: &BankFiles, is_of_checkout: bool) -> Ve
     found
 }
 
+/// Returns what somebody wrote in a section: without the line of a new file that says what belongs there.
+fn without_template(path: &BankPath, body: &str) -> String {
+    let template = template_text(path).unwrap_or_default();
+    let is_own = |line: &&str| line.trim().is_empty() || !template.lines().any(|of| of.trim() == line.trim());
+    body.split_inclusive('\n').filter(is_own).collect()
+}
+
 impl FoundSection {
     pub(super) fn shown_in(&self, shown: &BTreeSet<Uuid>) -> ContextSection {
         let relevance = (self.relevance * 100.0).round() / 100.0;
@@ -77,6 +84,7 @@ impl FoundSection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bank::{BankKind, template};
 
     #[test]
     fn sections_that_share_words_with_the_task_are_found_and_others_are_not() {
@@ -86,5 +94,17 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].name.ends_with("Decisions") && found[0].text.contains("needs no server"), "{found:?}");
         assert!(sections_about("Paint the kitchen wall", &files, true).is_empty());
+    }
+
+    #[test]
+    fn the_lines_of_a_new_bank_are_no_knowledge() {
+        let mut files = template(BankKind::Code);
+        let task = "How the system is built and what was decided";
+        assert!(sections_about(task, &files, false).is_empty());
+        let path: BankPath = "systemPatterns.md".parse().unwrap();
+        let own = "The system is built of actors.";
+        files.insert(path.clone(), files[&path].replace("\n\n## Arch", &format!("\n\n{own}\n\n## Arch")));
+        let found = sections_about(task, &files, false);
+        assert_eq!(found.iter().map(|section| section.text.as_str()).collect::<Vec<_>>(), [own]);
     }
 }

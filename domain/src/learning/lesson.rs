@@ -36,7 +36,7 @@ pub(crate) use likeness::cosine;
 pub use likeness::{Likeness, RELATED_COSINE, likeness, statement_key};
 pub use printed_error::PrintedError;
 pub use validate::{AcceptedLessons, LessonRefusal, accept};
-pub(crate) use wording::says_the_same;
+pub(crate) use wording::Wordings;
 
 /// The most lessons from one judged solution.
 pub const MAX_FROM_ONE: usize = 3;

@@ -73,6 +73,9 @@ pub(in crate::cli) struct WorkspaceRemoval {
     pub(in crate::cli) id: WorkspaceId,
     pub(in crate::cli) name: String,
     pub(in crate::cli) removed: Erased,
+    /// The files of its memory bank that were removed. Those in a checkout stay.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    pub(in crate::cli) bank_files: u64,
     /// The copies of its memories that were erased along with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::cli) promoted_removed: Vec<PromotedCopy>,

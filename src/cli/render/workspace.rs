@@ -111,13 +111,16 @@ pub(in crate::cli) fn workspace_trusted(trusted: &Trusted) -> String {
 
 pub(in crate::cli) fn workspace_removed(answer: &WorkspaceRemoval) -> String {
     let removed = &answer.removed;
-    let parts = [
+    let mut parts = vec![
         counted(removed.memories, "memory", "memories"),
         counted(removed.passages, "passage", "passages"),
         counted(removed.traces, "trace", "traces"),
         counted(removed.signals, "signal", "signals"),
         counted(removed.jobs, "job", "jobs"),
     ];
+    if answer.bank_files > 0 {
+        parts.push(counted(answer.bank_files, "file of its memory bank", "files of its memory bank"));
+    }
     let mut text = format!("removed from {} ({}): {}\n", clean_line(&answer.name), answer.id, parts.join(", "));
     for copy in &answer.promoted_removed {
         let (scope, owner, title) = (copy.scope.as_str(), clean_line(&copy.owner), clean_line(&copy.title));

@@ -3,6 +3,7 @@
 use futures::FutureExt;
 use jiff::Timestamp;
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_domain::bank::BankPath;
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,8 @@ use crate::mcp::schema;
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "restore_bank",
     title: "Restore a memory bank",
-    description: "Brings a version of a memory bank back. The bank as it was is kept as a version, too.",
+    description: "Brings a version of a memory bank back. The bank as it was is kept as a version, too. Files that came \
+                  later stay, and are named.",
     toolsets: |_| &[],
     arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
@@ -34,8 +36,9 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         Error::invalid("version", "is no time; name it as the list of versions does, such as 2026-11-28T09:30:00Z")
     })?;
     let place = existing(calling, &bank).await?;
-    let kept = calling.system.banks.restore(&place, version, calling.deadline).await?;
-    document(&RestoredBank { bank, version: version.to_string(), kept: kept.to_string() })
+    let restored = calling.system.banks.restore(&place, version, calling.deadline).await?;
+    let added_since = restored.added_since.iter().map(BankPath::to_string).collect();
+    document(&RestoredBank { bank, version: version.to_string(), kept: restored.kept.to_string(), added_since })
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -44,6 +47,8 @@ struct RestoredBank {
     version: String,
     /// The version that brings back the bank as it was before this call.
     kept: String,
+    /// The files that came later than the version, and stay as they are.
+    added_since: Vec<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -54,22 +54,31 @@ fn what_is_no_file_of_a_bank_is_left_alone_and_named() {
     fs::write(dir.join("picture.png"), "").unwrap();
     fs::write(dir.join("back\\slash.md"), "").unwrap();
     fs::write(dir.join("README.MD"), "").unwrap();
+    let conflict = "# A\r\n\r\n<<<<<<< HEAD\r\n- a\r\n=======\r\n- b\r\n>>>>>>> other\r\n";
+    fs::write(dir.join("conflict.md"), conflict).unwrap();
+    create_dir(&dir.join("progress.md")).unwrap();
+    fs::write(dir.join("progress.md/inner.md"), "inner").unwrap();
     let read = bank.read().unwrap();
-    assert_eq!(read.files.keys().map(BankPath::as_str).collect::<Vec<_>>(), ["a/b/c/deep.md"]);
+    assert_eq!(read.files.keys().map(BankPath::as_str).collect::<Vec<_>>(), ["a/b/c/deep.md", "progress.md/inner.md"]);
     let left_alone: Vec<_> = read.left_alone.iter().map(|(path, why)| (path.as_str(), *why)).collect();
     let expected = [
         ("README.MD", LeftAlone::EndsInCapitals),
         ("a/b/c/d", LeftAlone::TooDeep),
         ("back\\slash.md", LeftAlone::BadName),
         ("bytes.md", LeftAlone::NotUtf8),
+        ("conflict.md", LeftAlone::Conflicted),
         ("folder", LeftAlone::Link),
         ("large.md", LeftAlone::TooLarge),
         ("link.md", LeftAlone::Link),
+        ("progress.md", LeftAlone::Folder),
     ];
     assert_eq!(left_alone, expected);
     assert!(bank.stage(&path("folder/x.md"), "x").is_err());
     let name = bank.stage(&path("link.md"), "x").unwrap();
     assert!(!bank.swap(&path("link.md"), &name, false).unwrap());
+    let name = bank.stage(&path("conflict.md"), "x").unwrap();
+    assert!(!bank.swap(&path("conflict.md"), &name, false).unwrap());
+    assert_eq!(fs::read_to_string(dir.join("conflict.md")).unwrap(), conflict);
     assert_eq!(fs::read_to_string(outside.path().join("secret.md")).unwrap(), "secret");
 }
 

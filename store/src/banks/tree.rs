@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use reasoning_bank_actors::ports::{BankFileStamp, BankOnDisk, LeftAlone, StagedFile};
-use reasoning_bank_domain::bank::{BANK_FILE_MAX_BYTES, BANK_MAX_BYTES, BANK_MAX_FILES, BankPath};
+use reasoning_bank_domain::bank::{BANK_FILE_MAX_BYTES, BANK_MAX_BYTES, BANK_MAX_FILES, BankPath, has_conflict};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use uuid::Uuid;
 
@@ -181,6 +181,9 @@ impl FileTree {
             };
             let path = if below.is_empty() { name.to_owned() } else { format!("{below}/{name}") };
             let Some(metadata) = unless_gone(entry.metadata())? else { continue };
+            if metadata.is_dir() && name.ends_with(".md") {
+                walk.left_alone.insert(path.clone(), LeftAlone::Folder);
+            }
             if metadata.is_dir() && depth < MAX_DEPTH {
                 self.walk_into(&path, depth + 1, walk)?;
             } else if metadata.is_dir() {
@@ -293,7 +296,7 @@ impl FileTree {
         remove_if_there(&self.temporary(path, name)?)
     }
 
-    /// Removes what was staged, except what is no text: that is somebody's.
+    /// Removes what was staged, except what is no text or has a conflict: that is somebody's.
     pub(super) fn remove_left_over(&self) -> io::Result<()> {
         let is_text = |path: &&PathBuf| matches!(text_of(path), Ok(Some(_)));
         self.walk()?.temporary.iter().filter(is_text).try_for_each(|path| remove_if_there(path))
@@ -350,5 +353,8 @@ fn text_of(path: &Path) -> Result<Option<(String, FileForm)>, LeftAlone> {
         return Err(LeftAlone::TooLarge);
     }
     let text = String::from_utf8(bytes).map_err(|_| LeftAlone::NotUtf8)?;
+    if has_conflict(&text) {
+        return Err(LeftAlone::Conflicted);
+    }
     Ok(Some(FileForm::decode(&text)))
 }

@@ -70,6 +70,8 @@ fn a_folder_of_a_repository_is_adopted_and_its_diff_has_nothing_but_what_was_sai
 #[test]
 fn a_bank_is_made_in_the_repository_and_a_version_is_brought_back() {
     let place = place_with_banks("");
+    let outside = place.run(&["bank", "init", "--in-repo"]).exits(2).stderr;
+    assert!(outside.contains("lies in no Git repository") && !place.path("project/memory-bank").exists(), "{outside}");
     git(&place, &["init", "-q"]);
     let made = place.document(&["bank", "init", "--in-repo"]);
     assert!(made["in_checkout"] == true && place.path("project/memory-bank/progress.md").exists(), "{made}");

@@ -106,6 +106,7 @@ async fn a_script_brings_a_version_of_a_bank_back() {
     }
     let (status, restored) = red.send(Method::POST, path, restore(version)).await;
     assert_eq!((status, &restored["version"]), (StatusCode::OK, &json!(version)), "{restored}");
+    assert_eq!(restored["added_since"], json!([]), "no file came later");
     let (_, after) = red.send(Method::GET, versions, None).await;
     assert_eq!(after["versions"][0]["version"], restored["kept"]);
     assert_ne!(after["versions"][0]["version"], json!(version));

@@ -1,3 +1,5 @@
+mod large;
+
 use super::*;
 use crate::bank::{BankKind, template};
 

@@ -167,9 +167,9 @@ fn open_items_have_any_marker_and_are_not_code() {
     let text = "# A\n\n- [ ] one\n1. [ ] two\n   * [ ] three\n- [x] four\n\n````\n- [ ] code\n```\n- [ ] code\n````\n+ [ ] five\n";
     let document = BankDocument::parse(text).unwrap();
     let items = document.open_items();
-    assert_eq!(items.iter().map(|item| item.text).collect::<Vec<_>>(), ["one", "two", "three", "five"]);
+    assert_eq!(items.iter().map(|task| task.item.text).collect::<Vec<_>>(), ["one", "two", "three", "five"]);
     let is_in_box = |place| matches!(place, TaskPlace::Box(at) if text[at - 1..].starts_with("[ ] "));
-    assert!(items.iter().all(|item| is_in_box(item.place)));
+    assert!(items.iter().all(|task| is_in_box(task.item.place)));
 }
 
 #[test]
@@ -178,8 +178,8 @@ fn an_item_without_a_box_is_open_under_a_heading_of_tasks_until_it_is_done() {
     let text = format!("# Plan\n\n## Next steps\n\n{list}\n## Architecture\n\n- four\n\n## Ideas\n\n- five\n");
     let document = BankDocument::parse(text.as_str()).unwrap();
     let items = document.open_items();
-    assert_eq!(items.iter().map(|item| item.text).collect::<Vec<_>>(), ["one", "two"]);
-    let done = document.finished(&items[1], "2026-11-25").unwrap();
+    assert_eq!(items.iter().map(|task| task.item.text).collect::<Vec<_>>(), ["one", "two"]);
+    let done = document.finished(&items[1].item, "2026-11-25").unwrap();
     assert_eq!(done.text(), text.replace("   goes on\n", "   goes on (done 2026-11-25)\n"));
     assert_eq!(done.open_items().len(), 1);
 }

@@ -54,7 +54,9 @@ fn by_sentences(piece: BankTextPiece) -> Vec<BankTextPiece> {
         let before = text[from..at].trim_end();
         let is_end = before.ends_with(['.', '!', '?']) || text[from..at].ends_with('\n');
         let is_in_code = ticks % 2 == 1;
-        if before.is_empty() || (at < text.len() && (!is_end || is_in_code || !begins_status(&text[at..]))) {
+        let next = &text[at..];
+        let begins_piece = || begins_status(next) || tells_rest(next) && !tells_rest(&text[from..at]);
+        if before.is_empty() || (at < text.len() && (!is_end || is_in_code || !begins_piece())) {
             continue;
         }
         // What follows is not ticked with its item.
@@ -63,6 +65,24 @@ fn by_sentences(piece: BankTextPiece) -> Vec<BankTextPiece> {
         from = at;
     }
     if parts.len() > 1 { parts } else { vec![piece] }
+}
+
+/// Says whether the first sentence of a text tells that something is left to do, which the report before it is not about.
+fn tells_rest(text: &str) -> bool {
+    const SIGNS: [&str; 9] = [
+        "is still open",
+        "are still open",
+        "remains open",
+        "remain open",
+        "is still missing",
+        "are still missing",
+        "is not done yet",
+        "are not done yet",
+        "is still to do",
+    ];
+    let end = [". ", "! ", "? ", "\n"].iter().filter_map(|end| text.find(end)).min();
+    let sentence = text[..end.unwrap_or(text.len())].to_lowercase();
+    SIGNS.iter().any(|sign| sentence.contains(sign))
 }
 
 /// Returns a text without the label that its section tells by its title.
@@ -106,6 +126,8 @@ mod tests {
     #[rstest]
     #[case("The login is done. Next: show a banner", &["The login is done.", "Next: show a banner"])]
     #[case("Working on the grid.\nBlocked by the missing key. TODO: ask Ana", &["Working on the grid.", "Blocked by the missing key.", "TODO: ask Ana"])]
+    #[case("Update: the import is done. The flags of the CLI are still open. Ask Ana.", &["Update: the import is done.", "The flags of the CLI are still open. Ask Ana."])]
+    #[case("The flags are still open. The docs are still open.", &["The flags are still open. The docs are still open."])]
     #[case("Port taken. Fix: kill the old process", &["Port taken. Fix: kill the old process"])]
     #[case("What comes\nnext: the grid. In `a. Next: b` too", &["What comes\nnext: the grid. In `a. Next: b` too"])]
     #[case("Run it.\n```\nx. Next: y\n```", &["Run it.\n```\nx. Next: y\n```"])]

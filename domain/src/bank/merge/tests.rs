@@ -114,6 +114,30 @@ fn headings_that_a_person_renamed_or_removed_are_followed() {
 }
 
 #[test]
+fn the_heading_of_an_addition_goes_when_a_person_has_removed_all_of_it() {
+    let at: Timestamp = "2026-11-25T12:00:00Z".parse().unwrap();
+    let heading = addition_heading(at);
+    let text = format!("# P\n\n## A\n\n- one\n\n### {heading}\n\n## B\n\ntext\n\n### {heading}\n");
+    assert_eq!(without_empty_additions(&text).unwrap(), "# P\n\n## A\n\n- one\n\n## B\n\ntext\n");
+    let full = text.replace(&format!("{heading}\n"), &format!("{heading}\n\n- two\n"));
+    assert_eq!(without_empty_additions(&full), None);
+    assert_eq!(without_empty_additions(&text.replace(&heading, "Added later")), None, "it is somebody else's");
+}
+
+#[test]
+fn a_file_ends_as_the_person_ends_it() {
+    let ours = format!("{BASE}\n## D\n\n- ours\n");
+    let of = |theirs: &str| merged(theirs, &ours).0;
+    assert!(of(&BASE.replace("text", "mine")).ends_with("- ours\n"), "{:?}", of(&BASE.replace("text", "mine")));
+    let removed = BASE.replace("\n## B\n\ntext\n", "");
+    let ours = BASE.replace("text\n", "text\n- more\n");
+    let (text, _) = merged(&removed, &ours);
+    assert!(text.ends_with("- more\n") && !text.ends_with("\n\n"), "{text:?}");
+    let with_blank = format!("{}\n", BASE.replace("Intro", "An intro"));
+    assert!(merged(&with_blank, &BASE.replace("- one\n", "- one\n- yak\n")).0.ends_with("text\n\n"));
+}
+
+#[test]
 fn a_file_whose_line_ends_alone_changed_takes_ours() {
     let ours = BASE.replace("- two\n", "- two\n- three\n");
     let text = merge(BASE, &BASE.replace('\n', "\r\n"), &ours, "x").unwrap();

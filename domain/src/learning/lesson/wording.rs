@@ -21,6 +21,38 @@ pub(crate) fn says_the_same(a: &str, b: &str) -> bool {
     sentences(a, folds) == sentences(b, folds)
 }
 
+/// Texts by what they say, so that one which says the same as another is found without a comparison with each.
+#[derive(Debug, Default)]
+pub(crate) struct Wordings {
+    /// The sentences with their capitals folded, of texts that may be compared so.
+    folded: HashSet<Vec<Sentence>>,
+    /// The sentences as they are written, of all texts.
+    written: HashSet<Vec<Sentence>>,
+    /// The sentences of texts that write one word with a capital and without it.
+    of_both_cases: HashSet<Vec<Sentence>>,
+}
+
+impl Wordings {
+    pub(crate) fn add(&mut self, text: &str) {
+        let written = sentences(text, false);
+        if has_both_cases(text) {
+            self.of_both_cases.insert(sentences(text, false));
+        } else {
+            self.folded.insert(sentences(text, true));
+        }
+        self.written.insert(written);
+    }
+
+    /// Tells whether a text says the same as one of these, as [`says_the_same`] does of two.
+    pub(crate) fn has(&self, text: &str) -> bool {
+        let written = sentences(text, false);
+        match has_both_cases(text) {
+            true => self.written.contains(&written),
+            false => self.folded.contains(&sentences(text, true)) || self.of_both_cases.contains(&written),
+        }
+    }
+}
+
 /// Returns a key that is the same for texts that say the same. Texts with one key may still differ in capitals.
 pub(super) fn wording_key(text: &str) -> String {
     let sentence = |of: Sentence| format!("{:?}", (of.condition, of.clauses));
@@ -42,7 +74,7 @@ fn is_title_case(word: &str) -> bool {
 }
 
 /// A sentence: its condition, where it has exactly one, and the rest. Otherwise all of its clauses in their order.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct Sentence {
     condition: Vec<String>,
     clauses: Vec<Vec<String>>,
@@ -221,6 +253,16 @@ mod tests {
             changed[at] = other;
             prop_assert!(!says_the_same(&words.join(" "), &changed.join(" ")));
             prop_assert!(says_the_same(&words.join(" "), &(words.join("  ") + ".")));
+        }
+
+        #[test]
+        fn a_text_is_found_among_others_where_it_says_the_same_as_one(
+            texts in prop::collection::vec("(The|the|If|if|Sessions|sessions|go|Go)([ ,.;]{1,2}(then|the|if|When|when|sessions|Sessions|go|—|-)){0,4}", 2..8),
+        ) {
+            let mut wordings = Wordings::default();
+            texts[1..].iter().for_each(|text| wordings.add(text));
+            let is_there = texts[1..].iter().any(|text| says_the_same(text, &texts[0]));
+            prop_assert_eq!(wordings.has(&texts[0]), is_there);
         }
 
         #[test]

@@ -149,6 +149,7 @@ fn a_workspace_is_shown_with_what_its_checkout_proposes() {
         id: workspace.id.clone(),
         name: workspace.name.clone(),
         removed,
+        bank_files: 6,
         promoted_removed: vec![PromotedCopy {
             id: id(5),
             title: "Retry with backoff".into(),
