@@ -305,7 +305,7 @@ impl Shortening {
         };
         for (file, reading) in readings {
             for (index, section) in reading.sections().iter().enumerate() {
-                if section.is_tagged || section.was_of_decisions(file, facts.renamed) {
+                if section.is_tagged || section.is_of_decisions_in(file, facts.renamed) {
                     continue;
                 }
                 historical.extend(section.historical_at.map(|at| (file.clone(), at)));

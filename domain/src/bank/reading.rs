@@ -12,7 +12,7 @@ use jiff::civil::Date;
 use super::edit::decisions_of_table;
 use super::filing::is_decision;
 use super::pieces::{BlockSpan, PieceForm, block_spans, date_of, piece_hash};
-use super::signs::heading_of;
+use super::signs::{heading_of, label_of};
 use super::tasks::{is_plain_task, lists_tasks};
 use super::{BankCategory, BankDocument, BankPath, BankSection, RenamedHeadings};
 use crate::safety::secrets::scrub;
@@ -185,9 +185,13 @@ impl BankFileReading {
 }
 
 impl SectionReading {
-    /// Says whether the decisions that hold stood under one of its headings before a person renamed it.
-    pub(super) fn was_of_decisions(&self, file: &BankPath, renamed: &RenamedHeadings) -> bool {
+    /// Says whether its file is one of decisions that hold, or they stood under one of its headings before a person
+    /// renamed it.
+    pub(super) fn is_of_decisions_in(&self, file: &BankPath, renamed: &RenamedHeadings) -> bool {
         let is_of_decisions = |title: &str| heading_of(title) == Some(BankCategory::Decision);
+        if is_file_of_decisions(file) {
+            return !self.titles.iter().any(|title| names_history(title));
+        }
         let was = |title: &String| renamed.had(file, title, is_of_decisions);
         self.titles.iter().any(was) && !self.titles.iter().any(|title| names_history(title))
     }
@@ -225,11 +229,64 @@ pub(super) fn stays(has_decisions: Option<bool>, form: PieceForm, text: &str) ->
         || has_decisions.unwrap_or_else(|| is_decision(form, text) || !decisions_of_table(text).is_empty())
 }
 
-/// Says of a section by its headings whether its pieces are decisions that hold. None where they do not tell.
+/// Says of a section by its headings whether its pieces are decisions that hold: everything below a heading that names
+/// decisions is one. None where they do not tell.
 pub(super) fn decisions_in(section: &BankSection) -> Option<bool> {
-    let titles = section.path.iter().skip(usize::from(section.path.len() > 1));
-    let headed = titles.rev().find_map(|title| heading_of(title));
-    (headed == Some(BankCategory::Decision)).then(|| !is_historical(section))
+    let below_title = section.path.iter().skip(1).any(|title| names_decisions(title));
+    let in_file = || section.path.first().is_some_and(|title| is_title_of_decisions(title));
+    (below_title || in_file()).then(|| !is_historical(section))
+}
+
+/// Says whether a file is one of decisions by its name or its folder, such as `decisionLog.md` or `adr/0001-queue.md`.
+pub(super) fn is_file_of_decisions(file: &BankPath) -> bool {
+    const NAMES: [&str; 8] =
+        ["adr", "adrs", "decision", "decisions", "decisionlog", "decisionlogs", "decisionrecords", "keydecisions"];
+    let is_name = |name: &str| {
+        let plain: String = name.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
+        NAMES.contains(&plain.as_str()) || plain.ends_with("decisionrecords")
+    };
+    let numbered = file.stem().to_lowercase();
+    let is_record = numbered.strip_prefix("adr").is_some_and(|rest| !rest.starts_with(char::is_alphabetic));
+    let folders = file.as_str().rsplit('/').skip(1);
+    is_record || is_name(file.stem()) || folders.into_iter().any(is_name)
+}
+
+/// Says whether a heading names decisions, or is the one of a record of a decision.
+fn names_decisions(title: &str) -> bool {
+    let lower = title.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_record = words
+        .clone()
+        .next()
+        .is_some_and(|first| first.strip_prefix("adr").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit())));
+    is_record
+        || words.any(|word| matches!(word, "decision" | "decisions"))
+        || [heading_of(title), label_of(title)].contains(&Some(BankCategory::Decision))
+}
+
+/// Says whether the title of a file names decisions and nothing else, such as `Decision Log`. Under the title of a file
+/// such as `Patterns and decisions` stands much that is none.
+fn is_title_of_decisions(title: &str) -> bool {
+    const BESIDE: [&str; 13] = [
+        "all",
+        "architectural",
+        "architecture",
+        "design",
+        "key",
+        "log",
+        "of",
+        "our",
+        "project",
+        "record",
+        "records",
+        "technical",
+        "the",
+    ];
+    let lower = title.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_record = || words.first().is_some_and(|first| matches!(*first, "adr" | "adrs"));
+    let mut rest = words.iter().filter(|word| !BESIDE.contains(word)).peekable();
+    is_record() || rest.peek().is_some() && rest.all(|word| matches!(*word, "decision" | "decisions"))
 }
 
 /// Says whether a text has a tag (`#keep`), or is marked as what holds now.

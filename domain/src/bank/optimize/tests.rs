@@ -433,3 +433,5 @@ fn a_table_that_becomes_a_line_names_its_columns() {
     assert_eq!(block.line, "- A table (Name, Meaning) that is in the history of the bank.\n");
     assert_eq!(block.shown_line.as_deref(), Some("- A table (Name, Meaning) that is not shown.\n"));
 }
+
+mod kept;
