@@ -12,7 +12,7 @@ use self::labels::{labelled, without_told_label};
 use self::places::{BankPlace, place_in};
 use super::apply::{NAME_MAX_CHARS as RELATION_MAX_CHARS, day};
 use super::open_item::{OpenItems, TaskReport};
-use super::pieces::{BankTextPiece, PieceForm, text_pieces};
+use super::pieces::{BankTextPiece, PieceForm, tag_in, text_pieces};
 use super::signs;
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
@@ -314,7 +314,7 @@ fn has_words(text: &str, words: &str) -> bool {
 fn tags_of(text: &str) -> Vec<String> {
     const MAX: usize = 10;
     let tag = |word: &str| {
-        let name = word.strip_prefix('#')?.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let name = tag_in(word)?.trim_end_matches(|c: char| !c.is_alphanumeric());
         let is_tag = name.starts_with(char::is_alphabetic) && name.chars().count() <= 40;
         (is_tag && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))).then(|| name.to_lowercase())
     };

@@ -310,7 +310,8 @@ impl Shortening {
                 }
                 historical.extend(section.historical_at.map(|at| (file.clone(), at)));
                 let last = section.blocks.len().saturating_sub(1);
-                let may_leave = section.blocks.iter().enumerate().filter(|(_, block)| !block.stays && !block.is_intro);
+                let may_leave =
+                    section.blocks.iter().enumerate().filter(|(_, block)| block.stays.is_none() && !block.is_intro);
                 let known = may_leave.map(|(at, block)| (at, block, (facts.metadata)(block.hash())));
                 let may_leave = known.filter(|(_, _, known)| !known.as_ref().is_some_and(is_kept));
                 let is_new = |known: Option<BankMetadata>| {

@@ -75,6 +75,11 @@ pub(super) fn undated(text: &str) -> Cow<'_, str> {
     DATE.as_ref().map_or(text.into(), |date| date.replace(text, ""))
 }
 
+/// Returns what stands behind the `#` of a word that is a tag, such as `#keep`, `(#keep)` or `**#keep**`.
+pub(super) fn tag_in(word: &str) -> Option<&str> {
+    word.trim_start_matches(['(', '[', '{', '*', '_', '`', '"', '\'']).strip_prefix('#')
+}
+
 /// Returns the words of a piece: lower case, without its date and the punctuation around words.
 pub(super) fn words_of(text: &str) -> String {
     let text = undated(text);

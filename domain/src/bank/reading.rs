@@ -11,9 +11,9 @@ use jiff::civil::Date;
 
 use super::edit::decisions_of_table;
 use super::filing::is_decision;
-use super::pieces::{BlockSpan, PieceForm, block_spans, date_of, piece_hash};
+use super::open_mark::{is_open, lists_what_is_open};
+use super::pieces::{BlockSpan, PieceForm, block_spans, date_of, piece_hash, tag_in};
 use super::signs::{heading_of, label_of};
-use super::tasks::{is_plain_task, lists_tasks};
 use super::{BankCategory, BankDocument, BankPath, BankSection, RenamedHeadings};
 use crate::safety::secrets::scrub;
 use crate::text::shortened;
@@ -62,8 +62,8 @@ pub(super) struct BlockReading {
     /// Its lines in the file, in bytes.
     pub range: Range<usize>,
     pub tokens: usize,
-    /// It is a decision, an open item, or has a tag.
-    pub stays: bool,
+    /// The reason for which it stays word for word. None where it may become shorter.
+    pub stays: Option<StaysAs>,
     /// It stands between the title of the file and its first section.
     pub is_intro: bool,
     /// The piece as one line.
@@ -73,6 +73,14 @@ pub(super) struct BlockReading {
     pub line_tokens: usize,
     pub date: Option<Date>,
     hash: OnceLock<String>,
+}
+
+/// The reason for which a piece stays word for word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum StaysAs {
+    /// Something of it is open, or it has a tag.
+    Open,
+    Decision,
 }
 
 /// The rank of a section: sections of a lower rank give way earlier.
@@ -141,7 +149,7 @@ impl BankFileReading {
     }
 
     fn section(&self, document: &BankDocument, section: &BankSection) -> SectionReading {
-        let (has_decisions, lists_tasks) = (decisions_in(section), lists_tasks(section));
+        let (has_decisions, is_listed) = (decisions_in(section), open_in(section));
         // Entries may stand under the heading of their day.
         let day = section.path.iter().rev().find_map(|title| date_of(title));
         let start = section.body_range().start;
@@ -152,8 +160,7 @@ impl BankFileReading {
             let line = stand_in(raw, "is in the history of the bank").unwrap_or_else(|| one_line(raw));
             let tokens_to = |end: usize| tokens_before(end) - tokens_before(range.start);
             BlockReading {
-                stays: stays(has_decisions, block.form, &block.text)
-                    || is_plain_task(lists_tasks, block.form, &block.text),
+                stays: stays(has_decisions, is_listed, block.form, &block.text),
                 is_intro: section.level == 1 && block.form == PieceForm::Paragraph,
                 // A line is the beginning of its piece, and has an end of its own.
                 line_tokens: tokens_to(range.end.min(range.start + line.len())) + 1,
@@ -221,12 +228,14 @@ impl Rank {
     }
 }
 
-/// Says whether a piece stays word for word. `has_decisions` is what [`decisions_in`] says of its section.
-pub(super) fn stays(has_decisions: Option<bool>, form: PieceForm, text: &str) -> bool {
-    form == PieceForm::OpenItem
-        || is_tagged(text)
-        || text.lines().any(|line| line.trim_start().starts_with("- [ ] "))
-        || has_decisions.unwrap_or_else(|| is_decision(form, text) || !decisions_of_table(text).is_empty())
+/// Says why a piece stays word for word. `has_decisions` is what [`decisions_in`] says of its section, and `is_listed`
+/// what [`open_in`] says of it.
+pub(super) fn stays(has_decisions: Option<bool>, is_listed: bool, form: PieceForm, text: &str) -> Option<StaysAs> {
+    if is_tagged(text) || is_open(is_listed, form, text) {
+        return Some(StaysAs::Open);
+    }
+    let is_one = || is_decision(form, text) || !decisions_of_table(text).is_empty();
+    has_decisions.unwrap_or_else(is_one).then_some(StaysAs::Decision)
 }
 
 /// Says of a section by its headings whether its pieces are decisions that hold: everything below a heading that names
@@ -235,6 +244,11 @@ pub(super) fn decisions_in(section: &BankSection) -> Option<bool> {
     let below_title = section.path.iter().skip(1).any(|title| names_decisions(title));
     let in_file = || section.path.first().is_some_and(|title| is_title_of_decisions(title));
     (below_title || in_file()).then(|| !is_historical(section))
+}
+
+/// Says of a section by its headings whether its pieces are open until they are marked as settled.
+pub(super) fn open_in(section: &BankSection) -> bool {
+    lists_what_is_open(section) && !is_historical(section)
 }
 
 /// Says whether a file is one of decisions by its name or its folder, such as `decisionLog.md` or `adr/0001-queue.md`.
@@ -291,10 +305,10 @@ fn is_title_of_decisions(title: &str) -> bool {
 
 /// Says whether a text has a tag (`#keep`), or is marked as what holds now.
 fn is_tagged(text: &str) -> bool {
-    let is_tag = |word: &str| word.strip_prefix('#').is_some_and(|name| name.starts_with(char::is_alphabetic));
+    let is_tag = |word: &str| tag_in(word).is_some_and(|name| name.starts_with(char::is_alphabetic));
     let lower = text.to_lowercase();
     text.split_whitespace().any(is_tag)
-        || ["[keep]", "(keep)", "<!-- keep", "(current)", "[current]", "**current**", "keep:"]
+        || ["[keep]", "(keep)", "<!-- keep", "(current)", "[current]", "**current**", "keep:", "important:"]
             .iter()
             .any(|mark| lower.contains(mark))
 }

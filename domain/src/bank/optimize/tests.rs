@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 
 use super::*;
 use crate::bank::pieces::{block_spans, words_of};
-use crate::bank::reading::{decisions_in, stays};
+use crate::bank::reading::{decisions_in, open_in, stays};
 use crate::bank::{BankDocument, BankInvalid, BankKind, BankSection, check_bounds, new_pieces, template};
 use crate::text::shortened;
 
@@ -131,7 +131,9 @@ fn check_kept(before: &BankFiles, after: &BankFiles) -> Result<(), BankInvalid> 
 fn must_stay(document: &BankDocument) -> Vec<String> {
     let of_section = |section: &BankSection| {
         let blocks = block_spans(document.body(section));
-        let kept = blocks.into_iter().filter(|block| stays(decisions_in(section), block.form, &block.text));
+        let (has_decisions, is_listed) = (decisions_in(section), open_in(section));
+        let kept =
+            blocks.into_iter().filter(|block| stays(has_decisions, is_listed, block.form, &block.text).is_some());
         kept.map(|block| block.text).collect::<Vec<_>>()
     };
     document.sections().iter().flat_map(of_section).collect()

@@ -36,3 +36,27 @@ fn decisions_stay_under_any_heading_and_in_any_file_that_names_them(#[case] path
 fn what_was_decided_before_and_what_is_no_decision_may_leave(#[case] path: &str, #[case] text: &str) {
     assert!(!left_of(path, text).contains("one mast"));
 }
+
+#[rstest::rstest]
+#[case("- Masts\n  * [ ] of blue ships")]
+#[case("- Masts\n  1. [ ] of blue ships")]
+#[case("- [~] blue masts")]
+#[case("- TODO: paint the masts")]
+#[case("TODO: paint the masts")]
+#[case("- Masts are tall (#keep)")]
+#[case("- Masts are tall [#keep]")]
+#[case("- Masts are tall **#keep**")]
+#[case("## Open questions\n\n- Who owns the masts")]
+#[case("## Blocked\n\nThe paint of the masts is missing")]
+#[case("## Known issues\n\n- Masts bend in wind")]
+fn what_is_open_or_tagged_stays_in_any_form(#[case] text: &str) {
+    let text = format!("# A\n\n## Components\n\n{text}\n");
+    assert_eq!(left_of("a.md", &text), text);
+}
+
+#[test]
+fn what_was_settled_may_leave() {
+    for text in ["## Known issues\n\n- Masts bend (fixed in 2.1)\n", "## Next steps\n\n- [x] Paint the masts\n"] {
+        assert!(!left_of("a.md", &format!("# A\n\n{text}")).contains("asts"), "{text}");
+    }
+}
