@@ -135,6 +135,12 @@ impl BankFileReading {
         TextPart { range: begin..end, tokens: self.token_ends.partition_point(|of| *of <= end) - before }
     }
 
+    /// Returns the beginning of the text that has at most so many tokens.
+    pub(super) fn head(&self, tokens: usize) -> &str {
+        let end = tokens.min(self.token_ends.len()).checked_sub(1).and_then(|last| self.token_ends.get(last));
+        &self.text[..self.text.floor_char_boundary(end.copied().unwrap_or_default())]
+    }
+
     /// Reads the sections, so that who asks for them later need not wait.
     pub fn read_sections(&self) {
         self.sections();
