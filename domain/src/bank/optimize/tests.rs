@@ -440,4 +440,5 @@ fn a_table_that_becomes_a_line_names_its_columns() {
 }
 
 mod kept;
+mod long;
 mod shown;
