@@ -93,6 +93,9 @@ pub fn classify(piece: &BankTextPiece) -> BankCategory {
     weights.extend(signs::label_of(&piece.text).map(|category| (category, LABEL_WEIGHT)));
     weights.extend(piece.headings.iter().rev().find_map(|heading| heading_weight(heading)));
     match piece.form {
+        PieceForm::Item | PieceForm::Paragraph if signs::begins_ticked(&piece.text) => {
+            weights.push((BankCategory::Done, 3 * LABEL_WEIGHT));
+        }
         PieceForm::OpenItem => weights.push((BankCategory::Next, 3 * LABEL_WEIGHT)),
         PieceForm::TickedItem => weights.push((BankCategory::Done, 3 * LABEL_WEIGHT)),
         PieceForm::Code => weights.push((BankCategory::Command, 1)),
@@ -173,8 +176,9 @@ fn introduced(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
 }
 
 /// Leaves out paragraphs such as `ok, thanks`, which tell nothing, unless a heading says what they answer. A list of
-/// nothing else is left out as well.
+/// nothing else is left out as well, and so is what says that there is nothing, such as `Blockers: none`.
 fn without_nods(mut pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
+    pieces.retain(|piece| !signs::says_none(&piece.text, piece.headings.last().map(String::as_str)));
     let is_nod = |piece: &BankTextPiece| piece.headings.is_empty() && only_carries_on(&piece.text);
     let are_all = pieces.iter().all(is_nod);
     pieces.retain(|piece| !is_nod(piece) || (piece.form != PieceForm::Paragraph && !are_all));
