@@ -3,6 +3,8 @@
 
 mod headings;
 mod labels;
+mod likings;
+mod neighbours;
 mod places;
 
 use jiff::Timestamp;
@@ -10,7 +12,7 @@ use jiff::Timestamp;
 use self::headings::TextHeadings;
 use self::labels::{labelled, without_told_label};
 use self::places::{BankPlace, place_in};
-use super::apply::{NAME_MAX_CHARS as RELATION_MAX_CHARS, day};
+use super::apply::NAME_MAX_CHARS as RELATION_MAX_CHARS;
 use super::open_item::{OpenItems, TaskReport};
 use super::pieces::{BankTextPiece, PieceForm, tag_in, text_pieces};
 use super::signs;
@@ -205,7 +207,7 @@ fn operations_of(
     relations: Vec<String>,
     now: Timestamp,
 ) -> Vec<BankOperation> {
-    let BankPlace { file, title, section, is_new_file, is_new_section, is_dated } = place;
+    let BankPlace { file, title, section, is_new_file, is_new_section, is_dated, form } = place;
     let tags = tags_of(&piece.text);
     let is_important = tags.iter().any(|tag| tag == "keep") || signs_importance(&piece.text);
     let importance = if is_important { BankImportance::High } else { BankImportance::Normal };
@@ -235,13 +237,14 @@ fn operations_of(
     let title = section.as_deref().and_then(|path| path.rsplit(SECTION_SEPARATOR).next()).unwrap_or(file.stem());
     let text = without_told_label(&piece.text, title);
     let kind = if is_dated { BankOperationType::PrependEntry } else { BankOperationType::Append };
-    operations.push(operation(kind, written(piece.form, text, untold, category, is_dated.then(|| day(now)))));
+    let date = if is_dated || form.has_dates() { form.dated(now) } else { String::new() };
+    operations.push(operation(kind, written(piece.form, text, untold, category, &date)));
     operations
 }
 
-/// Returns a piece as an entry of a bank: a list item, with its date where its file has dates, behind the headings that
-/// its place does not tell. Code and tables stay as they are.
-fn written(form: PieceForm, text: &str, untold: &str, category: BankCategory, date: Option<String>) -> String {
+/// Returns a piece as an entry of a bank: a list item, with its date, behind the headings that its
+/// place does not tell. Code and tables stay as they are.
+fn written(form: PieceForm, text: &str, untold: &str, category: BankCategory, date: &str) -> String {
     let text = self_contained(text);
     let is_raw = form == PieceForm::Code || text.trim_start().starts_with('|');
     match untold.trim_end() {
@@ -254,10 +257,7 @@ fn written(form: PieceForm, text: &str, untold: &str, category: BankCategory, da
         (_, BankCategory::Next) => PieceForm::OpenItem,
         _ => PieceForm::Item,
     };
-    let text = match date {
-        Some(date) => format!("{date}: {untold}{text}"),
-        None => format!("{untold}{text}"),
-    };
+    let text = format!("{date}{untold}{text}");
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
     let rest: Vec<&str> = lines.collect();

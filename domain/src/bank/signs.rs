@@ -198,9 +198,16 @@ pub(super) fn begins_status(text: &str) -> bool {
     is_blocked || label_of(line).is_some_and(|of| matches!(of, Blocked | Done | Next | Question))
 }
 
-/// Returns the category that a heading names.
+/// Returns the category that a heading names. One of several names, such as `Open Questions/Issues`, is what the first
+/// of them is.
 pub(super) fn heading_of(title: &str) -> Option<BankCategory> {
-    ALL.as_ref()?.as_heading.in_text(title).next()
+    let of = |title: &str| ALL.as_ref()?.as_heading.in_text(title).next();
+    of(title).or_else(|| {
+        let title = title.replace(" and ", "/").replace(" & ", "/");
+        let mut named = title.split(['/', ',']).map(of);
+        let first = named.next().flatten()?;
+        named.all(|other| other.is_some()).then_some(first)
+    })
 }
 
 #[cfg(test)]
@@ -218,6 +225,20 @@ mod tests {
             (label_of("**Next**: x"), heading_of("## Open questions")),
             (Some(BankCategory::Next), Some(BankCategory::Question))
         );
+        for (title, category) in [
+            ("Open Questions/Issues", Some(BankCategory::Question)),
+            ("Architectural Patterns", Some(BankCategory::Architecture)),
+            ("Coding Patterns", Some(BankCategory::Convention)),
+            ("Current Tasks", Some(BankCategory::Next)),
+            ("Current Task", Some(BankCategory::Focus)),
+            ("Completed Tasks", Some(BankCategory::Done)),
+            ("What we did", Some(BankCategory::Done)),
+            ("Accomplished this session", Some(BankCategory::Done)),
+            ("Goals & Scope", Some(BankCategory::Goal)),
+            ("Goals and weather", None),
+        ] {
+            assert_eq!(heading_of(title), category, "{title}");
+        }
         assert_eq!((label_of("Update: x"), heading_of("# Update")), (Some(BankCategory::Done), None));
         assert!(BankSigns::read("nonsense 3 x").is_none() && BankSigns::read("next 3 (").is_none());
     }
