@@ -3,11 +3,11 @@
 //! `key` says which bank is meant and `path` which of its files. `template` is what a new bank begins with. `document`
 //! reads a file as sections and `edit` changes one of them without touching another byte. `operation` is a change as
 //! models and rules describe it; `apply` validates and performs it, and `known` tells what a bank says already.
-//! `pieces` are what a text is made of, `tasks` those that are to be done, and `signs` tell what a piece or a heading
-//! is about. `filing` makes operations of text by rules, `model` by a model, whose answer `answer` checks. `imported`
-//! adds facts of other programs. `merge` joins what two writers did to one file, and `conflict` finds what Git could
-//! not join. `optimize` makes a bank shorter by what `reading` found in its files, and `window` reads long files part
-//! by part.
+//! `pieces` are what a text is made of, `tasks` those that are to be done, `open_mark` says which are open, and `signs`
+//! tell what a piece or a heading is about. `filing` makes operations of text by rules, `model` by a model, whose answer
+//! `answer` checks. `imported` adds facts of other programs. `merge` joins what two writers did to one file, and
+//! `conflict` finds what Git could not join. `optimize` makes a bank shorter by what `reading` found in its files, and
+//! `window` reads long files part by part.
 
 mod answer;
 mod apply;
@@ -21,6 +21,7 @@ mod known;
 mod merge;
 mod model;
 mod open_item;
+mod open_mark;
 mod operation;
 mod optimize;
 mod path;

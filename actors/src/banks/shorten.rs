@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_domain::bank::{
     BankFacts, BankFileReading, BankFiles, BankMetadata, BankOutline, BankPath, OPTIMIZED_MIN_TOKENS, collapse_old,
-    next_long_file, optimize, shorter_file, window,
+    new_pieces, next_long_file, optimize, shorter_file, window,
 };
 use reasoning_bank_domain::learning::job::day_of;
 
@@ -281,7 +281,9 @@ pub(super) fn shorten(
         false => collapse_old(&texts, facts, at),
     });
     bank.state.looked_at = Some(at);
-    bank.state.optimized_tokens = optimized.tokens;
+    // What was filed just now is looked at again with the next update.
+    let is_left = optimized.waits && optimized.tokens > above;
+    bank.state.optimized_tokens = if is_left { 0 } else { optimized.tokens };
     if optimized.files == before {
         return bank.checkpoint(lock);
     }
@@ -292,9 +294,12 @@ pub(super) fn shorten(
     );
     bank.state.notice(NoticeSeverity::Info, description, at);
     bank.state.shortened_at = Some(at);
+    let cut = optimized.cut.iter().filter(|(piece, _)| !bank.state.is_filed(piece));
+    let cut = cut.flat_map(|(_, text)| new_pieces("", text));
     let own: BTreeSet<String> = before
         .values()
         .flat_map(|text| bank.remembered.reading(text).lines_of(|piece| !bank.state.is_filed(piece)))
+        .chain(cut)
         .collect();
     bank.state.file(optimized.files, &own);
     bank.write_anew(lock, at)

@@ -160,12 +160,12 @@ fn replaced(operation: &BankOperation, files: &BankFiles, facts: BankFacts<'_>) 
     let at = document.find(operation.metadata.section.as_deref()?).ok()?;
     let reading = BankFileReading::of(text);
     let section = reading.sections().get(at.checked_sub(1)?)?;
-    let all_stay = section.is_tagged || section.was_of_decisions(&operation.target_file, facts.renamed);
+    let all_stay = section.is_tagged || section.is_of_decisions_in(&operation.target_file, facts.renamed);
     let stays = |hash: &str| {
         let is_own = facts.may_shorten.is_some_and(|is_filed| !is_filed(hash));
         is_own || (facts.metadata)(hash).is_some_and(|of| of.importance == BankImportance::High)
     };
-    let staying = section.blocks.iter().filter(|block| all_stay || block.stays || stays(block.hash()));
+    let staying = section.blocks.iter().filter(|block| all_stay || block.stays.is_some() || stays(block.hash()));
     let staying = staying.map(|block| (block.hash().to_owned(), block.text.clone())).collect();
     let text = document.sections().get(at).map(|section| document.body(section).to_owned())?;
     Some(ReplacedSection { text, staying })

@@ -2,6 +2,7 @@
 //! is (such as code that is never closed) is refused.
 
 mod decision_log;
+mod joining;
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -96,6 +97,11 @@ impl BankDocument {
     /// # Errors
     /// The file would be too long, or another section would change.
     pub fn append(&self, section: usize, content: &str) -> Result<Self, BankInvalid> {
+        let content = self.without_boxes(section, content);
+        let content = content.as_ref();
+        if let Some(placeholder) = self.placeholder(section) {
+            return self.replace_body(section, &self.in_place(content, placeholder.as_ref()));
+        }
         let body = self.range_of(section)?;
         let written = before_unclosed(&self.text()[body.clone()]).trim_end();
         let at = self.end_of_line(body.start + written.len());
@@ -135,6 +141,11 @@ impl BankDocument {
     /// # Errors
     /// The file would be too long, or another section would change.
     pub fn prepend(&self, section: usize, content: &str) -> Result<Self, BankInvalid> {
+        let content = self.without_boxes(section, content);
+        let content = content.as_ref();
+        if let Some(placeholder) = self.placeholder(section) {
+            return self.replace_body(section, &self.in_place(content, placeholder.as_ref()));
+        }
         let body = self.range_of(section)?;
         let text = &self.text()[body.clone()];
         let mut at = 0;

@@ -3,6 +3,8 @@
 
 mod headings;
 mod labels;
+mod likings;
+mod neighbours;
 mod places;
 
 use jiff::Timestamp;
@@ -10,9 +12,9 @@ use jiff::Timestamp;
 use self::headings::TextHeadings;
 use self::labels::{labelled, without_told_label};
 use self::places::{BankPlace, place_in};
-use super::apply::{NAME_MAX_CHARS as RELATION_MAX_CHARS, day};
+use super::apply::NAME_MAX_CHARS as RELATION_MAX_CHARS;
 use super::open_item::{OpenItems, TaskReport};
-use super::pieces::{BankTextPiece, PieceForm, text_pieces};
+use super::pieces::{BankTextPiece, PieceForm, tag_in, text_pieces};
 use super::signs;
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
@@ -93,6 +95,9 @@ pub fn classify(piece: &BankTextPiece) -> BankCategory {
     weights.extend(signs::label_of(&piece.text).map(|category| (category, LABEL_WEIGHT)));
     weights.extend(piece.headings.iter().rev().find_map(|heading| heading_weight(heading)));
     match piece.form {
+        PieceForm::Item | PieceForm::Paragraph if signs::begins_ticked(&piece.text) => {
+            weights.push((BankCategory::Done, 3 * LABEL_WEIGHT));
+        }
         PieceForm::OpenItem => weights.push((BankCategory::Next, 3 * LABEL_WEIGHT)),
         PieceForm::TickedItem => weights.push((BankCategory::Done, 3 * LABEL_WEIGHT)),
         PieceForm::Code => weights.push((BankCategory::Command, 1)),
@@ -173,8 +178,9 @@ fn introduced(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
 }
 
 /// Leaves out paragraphs such as `ok, thanks`, which tell nothing, unless a heading says what they answer. A list of
-/// nothing else is left out as well.
+/// nothing else is left out as well, and so is what says that there is nothing, such as `Blockers: none`.
 fn without_nods(mut pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
+    pieces.retain(|piece| !signs::says_none(&piece.text, piece.headings.last().map(String::as_str)));
     let is_nod = |piece: &BankTextPiece| piece.headings.is_empty() && only_carries_on(&piece.text);
     let are_all = pieces.iter().all(is_nod);
     pieces.retain(|piece| !is_nod(piece) || (piece.form != PieceForm::Paragraph && !are_all));
@@ -201,7 +207,7 @@ fn operations_of(
     relations: Vec<String>,
     now: Timestamp,
 ) -> Vec<BankOperation> {
-    let BankPlace { file, title, section, is_new_file, is_new_section, is_dated } = place;
+    let BankPlace { file, title, section, is_new_file, is_new_section, is_dated, form } = place;
     let tags = tags_of(&piece.text);
     let is_important = tags.iter().any(|tag| tag == "keep") || signs_importance(&piece.text);
     let importance = if is_important { BankImportance::High } else { BankImportance::Normal };
@@ -231,13 +237,14 @@ fn operations_of(
     let title = section.as_deref().and_then(|path| path.rsplit(SECTION_SEPARATOR).next()).unwrap_or(file.stem());
     let text = without_told_label(&piece.text, title);
     let kind = if is_dated { BankOperationType::PrependEntry } else { BankOperationType::Append };
-    operations.push(operation(kind, written(piece.form, text, untold, category, is_dated.then(|| day(now)))));
+    let date = if is_dated || form.has_dates() { form.dated(now) } else { String::new() };
+    operations.push(operation(kind, written(piece.form, text, untold, category, &date)));
     operations
 }
 
-/// Returns a piece as an entry of a bank: a list item, with its date where its file has dates, behind the headings that
-/// its place does not tell. Code and tables stay as they are.
-fn written(form: PieceForm, text: &str, untold: &str, category: BankCategory, date: Option<String>) -> String {
+/// Returns a piece as an entry of a bank: a list item, with its date, behind the headings that its
+/// place does not tell. Code and tables stay as they are.
+fn written(form: PieceForm, text: &str, untold: &str, category: BankCategory, date: &str) -> String {
     let text = self_contained(text);
     let is_raw = form == PieceForm::Code || text.trim_start().starts_with('|');
     match untold.trim_end() {
@@ -250,10 +257,7 @@ fn written(form: PieceForm, text: &str, untold: &str, category: BankCategory, da
         (_, BankCategory::Next) => PieceForm::OpenItem,
         _ => PieceForm::Item,
     };
-    let text = match date {
-        Some(date) => format!("{date}: {untold}{text}"),
-        None => format!("{untold}{text}"),
-    };
+    let text = format!("{date}{untold}{text}");
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
     let rest: Vec<&str> = lines.collect();
@@ -314,7 +318,7 @@ fn has_words(text: &str, words: &str) -> bool {
 fn tags_of(text: &str) -> Vec<String> {
     const MAX: usize = 10;
     let tag = |word: &str| {
-        let name = word.strip_prefix('#')?.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let name = tag_in(word)?.trim_end_matches(|c: char| !c.is_alphanumeric());
         let is_tag = name.starts_with(char::is_alphabetic) && name.chars().count() <= 40;
         (is_tag && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))).then(|| name.to_lowercase())
     };

@@ -11,9 +11,9 @@ use jiff::civil::Date;
 
 use super::edit::decisions_of_table;
 use super::filing::is_decision;
-use super::pieces::{BlockSpan, PieceForm, block_spans, date_of, piece_hash};
-use super::signs::heading_of;
-use super::tasks::{is_plain_task, lists_tasks};
+use super::open_mark::{is_open, lists_what_is_open};
+use super::pieces::{BlockSpan, PieceForm, block_spans, date_of, piece_hash, tag_in};
+use super::signs::{heading_of, label_of};
 use super::{BankCategory, BankDocument, BankPath, BankSection, RenamedHeadings};
 use crate::safety::secrets::scrub;
 use crate::text::shortened;
@@ -62,8 +62,8 @@ pub(super) struct BlockReading {
     /// Its lines in the file, in bytes.
     pub range: Range<usize>,
     pub tokens: usize,
-    /// It is a decision, an open item, or has a tag.
-    pub stays: bool,
+    /// The reason for which it stays word for word. None where it may become shorter.
+    pub stays: Option<StaysAs>,
     /// It stands between the title of the file and its first section.
     pub is_intro: bool,
     /// The piece as one line.
@@ -73,6 +73,14 @@ pub(super) struct BlockReading {
     pub line_tokens: usize,
     pub date: Option<Date>,
     hash: OnceLock<String>,
+}
+
+/// The reason for which a piece stays word for word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum StaysAs {
+    /// Something of it is open, or it has a tag.
+    Open,
+    Decision,
 }
 
 /// The rank of a section: sections of a lower rank give way earlier.
@@ -127,6 +135,12 @@ impl BankFileReading {
         TextPart { range: begin..end, tokens: self.token_ends.partition_point(|of| *of <= end) - before }
     }
 
+    /// Returns the beginning of the text that has at most so many tokens.
+    pub(super) fn head(&self, tokens: usize) -> &str {
+        let end = tokens.min(self.token_ends.len()).checked_sub(1).and_then(|last| self.token_ends.get(last));
+        &self.text[..self.text.floor_char_boundary(end.copied().unwrap_or_default())]
+    }
+
     /// Reads the sections, so that who asks for them later need not wait.
     pub fn read_sections(&self) {
         self.sections();
@@ -141,7 +155,7 @@ impl BankFileReading {
     }
 
     fn section(&self, document: &BankDocument, section: &BankSection) -> SectionReading {
-        let (has_decisions, lists_tasks) = (decisions_in(section), lists_tasks(section));
+        let (has_decisions, is_listed) = (decisions_in(section), open_in(section));
         // Entries may stand under the heading of their day.
         let day = section.path.iter().rev().find_map(|title| date_of(title));
         let start = section.body_range().start;
@@ -152,8 +166,7 @@ impl BankFileReading {
             let line = stand_in(raw, "is in the history of the bank").unwrap_or_else(|| one_line(raw));
             let tokens_to = |end: usize| tokens_before(end) - tokens_before(range.start);
             BlockReading {
-                stays: stays(has_decisions, block.form, &block.text)
-                    || is_plain_task(lists_tasks, block.form, &block.text),
+                stays: stays(has_decisions, is_listed, block.form, &block.text),
                 is_intro: section.level == 1 && block.form == PieceForm::Paragraph,
                 // A line is the beginning of its piece, and has an end of its own.
                 line_tokens: tokens_to(range.end.min(range.start + line.len())) + 1,
@@ -185,9 +198,13 @@ impl BankFileReading {
 }
 
 impl SectionReading {
-    /// Says whether the decisions that hold stood under one of its headings before a person renamed it.
-    pub(super) fn was_of_decisions(&self, file: &BankPath, renamed: &RenamedHeadings) -> bool {
+    /// Says whether its file is one of decisions that hold, or they stood under one of its headings before a person
+    /// renamed it.
+    pub(super) fn is_of_decisions_in(&self, file: &BankPath, renamed: &RenamedHeadings) -> bool {
         let is_of_decisions = |title: &str| heading_of(title) == Some(BankCategory::Decision);
+        if is_file_of_decisions(file) {
+            return !self.titles.iter().any(|title| names_history(title));
+        }
         let was = |title: &String| renamed.had(file, title, is_of_decisions);
         self.titles.iter().any(was) && !self.titles.iter().any(|title| names_history(title))
     }
@@ -217,27 +234,87 @@ impl Rank {
     }
 }
 
-/// Says whether a piece stays word for word. `has_decisions` is what [`decisions_in`] says of its section.
-pub(super) fn stays(has_decisions: Option<bool>, form: PieceForm, text: &str) -> bool {
-    form == PieceForm::OpenItem
-        || is_tagged(text)
-        || text.lines().any(|line| line.trim_start().starts_with("- [ ] "))
-        || has_decisions.unwrap_or_else(|| is_decision(form, text) || !decisions_of_table(text).is_empty())
+/// Says why a piece stays word for word. `has_decisions` is what [`decisions_in`] says of its section, and `is_listed`
+/// what [`open_in`] says of it.
+pub(super) fn stays(has_decisions: Option<bool>, is_listed: bool, form: PieceForm, text: &str) -> Option<StaysAs> {
+    if is_tagged(text) || is_open(is_listed, form, text) {
+        return Some(StaysAs::Open);
+    }
+    let is_one = || is_decision(form, text) || !decisions_of_table(text).is_empty();
+    has_decisions.unwrap_or_else(is_one).then_some(StaysAs::Decision)
 }
 
-/// Says of a section by its headings whether its pieces are decisions that hold. None where they do not tell.
+/// Says of a section by its headings whether its pieces are decisions that hold: everything below a heading that names
+/// decisions is one. None where they do not tell.
 pub(super) fn decisions_in(section: &BankSection) -> Option<bool> {
-    let titles = section.path.iter().skip(usize::from(section.path.len() > 1));
-    let headed = titles.rev().find_map(|title| heading_of(title));
-    (headed == Some(BankCategory::Decision)).then(|| !is_historical(section))
+    let below_title = section.path.iter().skip(1).any(|title| names_decisions(title));
+    let in_file = || section.path.first().is_some_and(|title| is_title_of_decisions(title));
+    (below_title || in_file()).then(|| !is_historical(section))
+}
+
+/// Says of a section by its headings whether its pieces are open until they are marked as settled.
+pub(super) fn open_in(section: &BankSection) -> bool {
+    lists_what_is_open(section) && !is_historical(section)
+}
+
+/// Says whether a file is one of decisions by its name or its folder, such as `decisionLog.md` or `adr/0001-queue.md`.
+pub(super) fn is_file_of_decisions(file: &BankPath) -> bool {
+    const NAMES: [&str; 8] =
+        ["adr", "adrs", "decision", "decisions", "decisionlog", "decisionlogs", "decisionrecords", "keydecisions"];
+    let is_name = |name: &str| {
+        let plain: String = name.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
+        NAMES.contains(&plain.as_str()) || plain.ends_with("decisionrecords")
+    };
+    let numbered = file.stem().to_lowercase();
+    let is_record = numbered.strip_prefix("adr").is_some_and(|rest| !rest.starts_with(char::is_alphabetic));
+    let folders = file.as_str().rsplit('/').skip(1);
+    is_record || is_name(file.stem()) || folders.into_iter().any(is_name)
+}
+
+/// Says whether a heading names decisions, or is the one of a record of a decision.
+fn names_decisions(title: &str) -> bool {
+    let lower = title.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_record = words
+        .clone()
+        .next()
+        .is_some_and(|first| first.strip_prefix("adr").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit())));
+    is_record
+        || words.any(|word| matches!(word, "decision" | "decisions"))
+        || [heading_of(title), label_of(title)].contains(&Some(BankCategory::Decision))
+}
+
+/// Says whether the title of a file names decisions and nothing else, such as `Decision Log`. Under the title of a file
+/// such as `Patterns and decisions` stands much that is none.
+fn is_title_of_decisions(title: &str) -> bool {
+    const BESIDE: [&str; 13] = [
+        "all",
+        "architectural",
+        "architecture",
+        "design",
+        "key",
+        "log",
+        "of",
+        "our",
+        "project",
+        "record",
+        "records",
+        "technical",
+        "the",
+    ];
+    let lower = title.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_record = || words.first().is_some_and(|first| matches!(*first, "adr" | "adrs"));
+    let mut rest = words.iter().filter(|word| !BESIDE.contains(word)).peekable();
+    is_record() || rest.peek().is_some() && rest.all(|word| matches!(*word, "decision" | "decisions"))
 }
 
 /// Says whether a text has a tag (`#keep`), or is marked as what holds now.
 fn is_tagged(text: &str) -> bool {
-    let is_tag = |word: &str| word.strip_prefix('#').is_some_and(|name| name.starts_with(char::is_alphabetic));
+    let is_tag = |word: &str| tag_in(word).is_some_and(|name| name.starts_with(char::is_alphabetic));
     let lower = text.to_lowercase();
     text.split_whitespace().any(is_tag)
-        || ["[keep]", "(keep)", "<!-- keep", "(current)", "[current]", "**current**", "keep:"]
+        || ["[keep]", "(keep)", "<!-- keep", "(current)", "[current]", "**current**", "keep:", "important:"]
             .iter()
             .any(|mark| lower.contains(mark))
 }

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::{RegexSet, RegexSetBuilder};
+use regex::{Regex, RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error;
@@ -28,6 +28,8 @@ struct BankSigns {
     as_heading: CategoryNames,
     /// The patterns of decisions alone, which are matched in a fraction of the time.
     decisions: RegexSet,
+    /// The patterns of what is done, in the order of the table, and their weights.
+    done: (RegexSet, Vec<u32>),
 }
 
 /// The patterns of names, and in the same order the categories that they name.
@@ -64,9 +66,12 @@ impl BankSigns {
             set.case_insensitive(true).size_limit(SET_MAX_BYTES).dfa_size_limit(CACHE_MAX_BYTES);
             set.build().ok()
         };
-        let of_decisions =
-            patterns.iter().zip(&weights).filter(|(_, (category, _))| *category == BankCategory::Decision);
-        let decisions: Vec<String> = of_decisions.map(|(pattern, _)| pattern.clone()).collect();
+        let of = |wanted: BankCategory| -> (Vec<String>, Vec<u32>) {
+            let all = patterns.iter().zip(&weights).filter(|(_, (category, _))| *category == wanted);
+            all.map(|(pattern, (_, weight))| (pattern.clone(), *weight)).unzip()
+        };
+        let (decisions, _) = of(BankCategory::Decision);
+        let (done, done_weights) = of(BankCategory::Done);
         let names = |of: Vec<(BankCategory, String)>| {
             let (named, patterns): (Vec<BankCategory>, Vec<String>) = of.into_iter().unzip();
             Some(CategoryNames { named, patterns: set(&patterns)? })
@@ -74,6 +79,7 @@ impl BankSigns {
         Some(Self {
             set: set(&patterns)?,
             decisions: set(&decisions)?,
+            done: (set(&done)?, done_weights),
             weights,
             before_colon: names(before_colon)?,
             as_heading: names(as_heading)?,
@@ -114,10 +120,57 @@ fn of_ascii(pattern: &str) -> String {
     written
 }
 
-/// Returns the categories that a text has signs of, with their weights.
+/// The words of a clause that tells of no fact: a condition, and what is not so.
+static NO_FACT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let condition = r"\b(?:until|unless|before|as long as|once|as soon as|when|whenever|if|so that|to be)\b";
+    let negation = r"(?:\b(?:not|never|nothing|nobody|none)\b|n[’']t\b)";
+    Regex::new(&format!(r"(?i)(?:{condition}|{negation})[^,.;:!?]*")).ok()
+});
+/// A negation that says that something has ended.
+static NO_MORE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(?:does|do|did|is|are)(?: not|n[’']t) (\w+)([^.;,]{0,30}?) any ?more\b").ok());
+/// A tick at the beginning of a text.
+static TICK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[✅✔☑✓]\u{fe0f}?").ok());
+/// An answer that there is nothing, and the name of that of which there is none.
+static NOTHING: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
+    let behind = r"(?: (?:yet|so far|right now|now|at the moment|at present|today|planned|new|open|known|left|to report|else|currently))*";
+    let what = r"(?:blockers?|impediments?|(?:open )?questions?|(?:known )?(?:issues?|bugs?)|next steps?|tasks?|todos?|news|changes?)";
+    RegexSet::new([
+        format!(r"(?i)^(?:none|nothing|nil|n/?a|no){behind}$"),
+        format!(r"(?i)^(?:there (?:are|is) )?(?:currently )?no (?:open |known |current |new )?{what}{behind}$"),
+    ])
+    .ok()
+});
+
+/// Returns the categories that a text has signs of, with their weights. That something is done is told by no clause
+/// with a condition or a negation: `until the review is done` and `is not merged` say the contrary.
 pub(super) fn signs_of(text: &str) -> Vec<(BankCategory, u32)> {
     let Some(signs) = &*ALL else { return Vec::new() };
-    signs.set.matches(text).into_iter().filter_map(|index| signs.weights.get(index).copied()).collect()
+    let found = signs.set.matches(text).into_iter().filter_map(|index| signs.weights.get(index).copied());
+    let Some((no_fact, no_more)) = NO_FACT.as_ref().zip(NO_MORE.as_ref()) else { return found.collect() };
+    let ended = no_more.replace_all(text, "no longer $1$2");
+    let facts = no_fact.replace_all(&ended, " ");
+    if facts == text {
+        return found.collect();
+    }
+    let (done, weights) = &signs.done;
+    let done = done.matches(&facts).into_iter().filter_map(|index| weights.get(index).copied());
+    let others = found.filter(|(category, _)| *category != BankCategory::Done);
+    others.chain(done.map(|weight| (BankCategory::Done, weight))).collect()
+}
+
+/// Says whether a text begins with a tick.
+pub(super) fn begins_ticked(text: &str) -> bool {
+    TICK.as_ref().is_some_and(|tick| tick.is_match(text))
+}
+
+/// Says whether a text says of what its label or its heading names that there is none, such as `Blockers: none`.
+pub(super) fn says_none(text: &str, heading: Option<&str>) -> bool {
+    let end = |text: &str| text.trim().trim_end_matches(['.', '!']).trim_matches(['_', '*', '(', ')']).to_owned();
+    let is_of = |text: &str, which: usize| NOTHING.as_ref().is_some_and(|of| of.matches(&end(text)).matched(which));
+    let named = heading.and_then(|heading| heading_of(heading.trim_end_matches(':')));
+    let labelled = || text.split_once(':').filter(|_| label_of(text).is_some());
+    is_of(text, 1) || (named.is_some() && is_of(text, 0)) || labelled().is_some_and(|(_, answer)| is_of(answer, 0))
 }
 
 /// Says whether a text has any sign of a decision. It may be something else all the same.
@@ -145,9 +198,16 @@ pub(super) fn begins_status(text: &str) -> bool {
     is_blocked || label_of(line).is_some_and(|of| matches!(of, Blocked | Done | Next | Question))
 }
 
-/// Returns the category that a heading names.
+/// Returns the category that a heading names. One of several names, such as `Open Questions/Issues`, is what the first
+/// of them is.
 pub(super) fn heading_of(title: &str) -> Option<BankCategory> {
-    ALL.as_ref()?.as_heading.in_text(title).next()
+    let of = |title: &str| ALL.as_ref()?.as_heading.in_text(title).next();
+    of(title).or_else(|| {
+        let title = title.replace(" and ", "/").replace(" & ", "/");
+        let mut named = title.split(['/', ',']).map(of);
+        let first = named.next().flatten()?;
+        named.all(|other| other.is_some()).then_some(first)
+    })
 }
 
 #[cfg(test)]
@@ -165,6 +225,20 @@ mod tests {
             (label_of("**Next**: x"), heading_of("## Open questions")),
             (Some(BankCategory::Next), Some(BankCategory::Question))
         );
+        for (title, category) in [
+            ("Open Questions/Issues", Some(BankCategory::Question)),
+            ("Architectural Patterns", Some(BankCategory::Architecture)),
+            ("Coding Patterns", Some(BankCategory::Convention)),
+            ("Current Tasks", Some(BankCategory::Next)),
+            ("Current Task", Some(BankCategory::Focus)),
+            ("Completed Tasks", Some(BankCategory::Done)),
+            ("What we did", Some(BankCategory::Done)),
+            ("Accomplished this session", Some(BankCategory::Done)),
+            ("Goals & Scope", Some(BankCategory::Goal)),
+            ("Goals and weather", None),
+        ] {
+            assert_eq!(heading_of(title), category, "{title}");
+        }
         assert_eq!((label_of("Update: x"), heading_of("# Update")), (Some(BankCategory::Done), None));
         assert!(BankSigns::read("nonsense 3 x").is_none() && BankSigns::read("next 3 (").is_none());
     }

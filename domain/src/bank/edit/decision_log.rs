@@ -12,8 +12,9 @@ use crate::memory::normalised;
 use crate::text::shortened;
 
 const TITLE_MAX_CHARS: usize = 80;
-/// These words stand between a decision and its reason in a sentence.
+/// These words stand between a decision and its reason in a sentence. The first one is what a row is read with.
 pub(in crate::bank) const REASON: &str = " because ";
+const REASON_OF: &str = " because of ";
 
 /// The title of a section with a decision: its day, what parts the two, and what was decided.
 static DATED_TITLE: LazyLock<Option<Regex>> =
@@ -76,7 +77,8 @@ impl<'a> DecisionTable<'a> {
         // Without a column for it, the day stays with the decision.
         let decision = if self.columns.contains(&DecisionColumn::Day) { undated(decision) } else { decision.into() };
         let has_reason = self.columns.contains(&DecisionColumn::Reason);
-        let (what, why) = decision.split_once(REASON).filter(|_| has_reason).unwrap_or((&*decision, ""));
+        let (what, why) = if has_reason { parted(&decision) } else { (&*decision, "") };
+        let (what, why) = (without_stop(what), without_stop(why));
         let cell = |column: &DecisionColumn| match column {
             DecisionColumn::Day => day.clone(),
             DecisionColumn::Decision => escaped(what),
@@ -95,9 +97,29 @@ pub(in crate::bank) fn decisions_of_table(piece: &str) -> Vec<String> {
     let decision = |row: &Vec<&str>| {
         let what = table.cell(row, DecisionColumn::Decision)?.replace("\\|", "|");
         let why = table.cell(row, DecisionColumn::Reason).map(|why| why.replace("\\|", "|"));
-        Some(why.map_or_else(|| what.clone(), |why| format!("{what}{REASON}{why}")))
+        Some(in_sentences(&what, why.as_deref()))
     };
-    table.rows.iter().filter_map(decision).collect()
+    table.rows.iter().filter_map(decision).flatten().collect()
+}
+
+/// Returns the sentences that a row may have been made of.
+fn in_sentences(what: &str, why: Option<&str>) -> Vec<String> {
+    match why {
+        Some(why) => [REASON, REASON_OF].iter().map(|reason| format!("{what}{reason}{why}")).collect(),
+        None => vec![what.to_owned()],
+    }
+}
+
+/// Parts a decision from its reason.
+fn parted(decision: &str) -> (&str, &str) {
+    let (what, why) = decision.split_once(REASON).unwrap_or((decision, ""));
+    (what, why.strip_prefix("of ").unwrap_or(why))
+}
+
+/// Returns a single sentence without its full stop, as cells have none.
+fn without_stop(sentence: &str) -> &str {
+    let bare = sentence.trim().trim_end_matches(['.', ',', ';']);
+    if bare.contains(". ") { sentence } else { bare }
 }
 
 /// Returns the cells of a row, without the space around them.
@@ -241,9 +263,15 @@ mod tests {
             assert_eq!(with(&other, "- SQLite"), None, "{other}");
         }
         assert_eq!(with(&text, "- two\n  lines"), None);
-        assert_eq!(
-            decisions_of_table(&format!("{table}{rows}"))[1..],
-            ["We use `a | b` because it is short", "SQLite"]
+        let said = decisions_of_table(&format!("{table}{rows}"));
+        for one in ["Rust because It is fast", "We use `a | b` because it is short", "SQLite"] {
+            assert!(said.iter().any(|said| said == one), "{one}: {said:?}");
+        }
+        let content = "- We decided to drop Sentry because of cost.";
+        let row = "| 2026-11-25 | We decided to drop Sentry | cost |  |\n";
+        assert_eq!(with(&text, content), Some(text.replace("| Ana |\n", &format!("| Ana |\n{row}"))));
+        assert!(
+            decisions_of_table(&format!("{table}{row}")).contains(&"We decided to drop Sentry because of cost".into())
         );
     }
 

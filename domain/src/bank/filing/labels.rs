@@ -1,7 +1,7 @@
 //! Labels in a text, such as `TODO:`: where one begins, a piece begins, and where its section tells it, it is left out.
 
 use crate::bank::pieces::fence_of;
-use crate::bank::signs::{begins_status, heading_of, label_of};
+use crate::bank::signs::{begins_status, begins_ticked, heading_of, label_of};
 use crate::bank::{BankCategory, BankTextPiece, PieceForm};
 use crate::memory::normalised;
 
@@ -11,17 +11,37 @@ const TOLD: [(BankCategory, &[&str]); 6] = [
         BankCategory::Next,
         &["todo", "to do", "to-do", "next", "next step", "next steps", "next task", "task", "action item", "open"],
     ),
-    (BankCategory::Done, &["done", "finished", "completed"]),
+    (BankCategory::Done, &["done", "finished", "completed", "what we did", "what i did", "accomplished"]),
     (BankCategory::Decision, &["decision", "decisions", "decided"]),
     (BankCategory::Blocked, &["blocked", "blocker", "blockers"]),
     (BankCategory::Question, &["question", "questions", "open question", "open questions", "open"]),
     (BankCategory::Issue, &["known issue", "known issues", "issue"]),
 ];
 
-/// Splits pieces where a label begins: at the lines of a paragraph that begin with labels, and at sentences that tell
-/// what is done, next, blocked or asked.
+/// Splits pieces where a label begins: at the lines of a paragraph that begin with labels, ticks or boxes, and at
+/// sentences that tell what is done, next, blocked or asked.
 pub(super) fn labelled(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
-    pieces.into_iter().flat_map(by_lines).flat_map(by_sentences).collect()
+    pieces.into_iter().flat_map(by_lines).map(boxed).flat_map(by_sentences).collect()
+}
+
+/// Reads the box that a piece begins with without the marker of a list.
+fn boxed(piece: BankTextPiece) -> BankTextPiece {
+    match box_of(&piece.text) {
+        Some((form, text)) if matches!(piece.form, PieceForm::Item | PieceForm::Paragraph) => {
+            BankTextPiece { headings: piece.headings, form, text: text.to_owned() }
+        }
+        _ => piece,
+    }
+}
+
+fn box_of(text: &str) -> Option<(PieceForm, &str)> {
+    let (mark, rest) = text.trim_start().strip_prefix('[')?.split_once("] ")?;
+    let form = match mark {
+        " " => PieceForm::OpenItem,
+        "x" | "X" => PieceForm::TickedItem,
+        _ => return None,
+    };
+    rest.contains(char::is_alphanumeric).then_some((form, rest.trim_start()))
 }
 
 fn has_code(text: &str) -> bool {
@@ -30,11 +50,12 @@ fn has_code(text: &str) -> bool {
 
 fn by_lines(piece: BankTextPiece) -> Vec<BankTextPiece> {
     let lines: Vec<&str> = piece.text.split_inclusive('\n').collect();
-    let begins = |line: &&&str| label_of(line).is_some();
+    let is_begin = |line: &str| label_of(line).is_some() || begins_ticked(line) || box_of(line).is_some();
+    let begins = |line: &&&str| is_begin(line);
     if has_code(&piece.text) || piece.form != PieceForm::Paragraph || lines.iter().filter(begins).count() < 2 {
         return vec![piece];
     }
-    let parts = lines.chunk_by(|_, next| label_of(next).is_none());
+    let parts = lines.chunk_by(|_, next| !is_begin(next));
     let part = |lines: &[&str]| BankTextPiece { text: lines.concat().trim_end().to_owned(), ..piece.clone() };
     parts.map(part).collect()
 }

@@ -1,6 +1,9 @@
 //! The places for pieces: for each category the files and sections that are meant for it, by the names that banks of
 //! several layouts have for them. The best one that exists is taken.
 
+use super::likings::{Target, preference_targets};
+use super::neighbours::NeighbourForm;
+use crate::bank::pieces::blocks;
 use crate::bank::signs::heading_of;
 use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, BankTextPiece, PieceForm, RenamedHeadings};
 use crate::memory::normalised;
@@ -17,13 +20,26 @@ pub(super) struct BankPlace {
     pub is_new_section: bool,
     /// The file has dated entries, the newest first.
     pub is_dated: bool,
+    /// The form of the entries that are there.
+    pub form: NeighbourForm,
 }
-
-/// A file with the names of the section in it, the best first. The first one is created where none is there.
-type Target = (&'static str, &'static [&'static str]);
 
 const FALLBACK_TITLE: &str = "Notes";
 const DATED: [&str; 2] = ["progress", "activecontext"];
+/// Files that list tasks.
+const TASK_FILES: [&str; 2] = ["tasks", "todo"];
+/// What holds on is not dated, whatever file it has to go to.
+const HOLDS_ON: [BankCategory; 9] = [
+    BankCategory::Architecture,
+    BankCategory::Command,
+    BankCategory::Constraint,
+    BankCategory::Convention,
+    BankCategory::Dependency,
+    BankCategory::Fix,
+    BankCategory::Link,
+    BankCategory::Preference,
+    BankCategory::Profile,
+];
 /// Files that take what belongs nowhere else.
 const GENERAL: [&str; 6] = ["notes", "context", "memory", "readme", "index", "overview"];
 
@@ -78,6 +94,8 @@ fn targets(category: BankCategory, text: &str) -> &'static [Target] {
         BankCategory::Next => &[
             ("activecontext", &["Next steps", "Next", "To do", "Todo", "Next tasks"]),
             ("progress", &["What's left to build", "What is left", "Next steps", "To do", "Remaining work"]),
+            ("tasks", &["Next steps", "To do", "Todo", "Open", "Backlog", "Tasks"]),
+            ("todo", &["Next steps", "To do", "Todo", "Open", "Backlog", "Tasks"]),
             ("context", &["Current work", "Next steps"]),
         ],
         BankCategory::Question => &[
@@ -130,6 +148,8 @@ fn targets(category: BankCategory, text: &str) -> &'static [Target] {
                 ],
             ),
             ("conventions", &["Conventions", "Code style"]),
+            ("styleguide", &["Conventions", "Code style"]),
+            ("codingstandards", &["Conventions", "Code style"]),
             ("preferences", &["Code", "Coding style"]),
         ],
         BankCategory::Preference => preference_targets(text),
@@ -137,6 +157,7 @@ fn targets(category: BankCategory, text: &str) -> &'static [Target] {
             ("techcontext", &["Dependencies", "Technologies used", "Technologies", "Tech stack", "Stack"]),
             ("context", &["Environment", "Stack"]),
             ("dependencies", &["Dependencies"]),
+            ("systempatterns", &["Dependencies"]),
         ],
         BankCategory::Command => &[
             (
@@ -153,15 +174,18 @@ fn targets(category: BankCategory, text: &str) -> &'static [Target] {
             ("references", &["Commands"]),
             ("setup", &["Commands", "Setup"]),
             ("commands", &["Commands"]),
+            ("systempatterns", &["Commands"]),
         ],
         BankCategory::Constraint => &[
             ("techcontext", &["Constraints", "Technical constraints", "Limitations", "Limits"]),
             ("context", &["Environment"]),
+            ("systempatterns", &["Constraints"]),
         ],
         BankCategory::Link => &[
             ("techcontext", &["Links", "References", "Resources", "See also"]),
             ("references", &["Links", "References"]),
             ("links", &["Links"]),
+            ("systempatterns", &["Links"]),
         ],
         BankCategory::Done => &[
             ("progress", &["Done", "What works", "Completed", "Completed work", "Recent changes", "Current status"]),
@@ -183,6 +207,7 @@ fn targets(category: BankCategory, text: &str) -> &'static [Target] {
             ("techcontext", &["Errors and fixes", "Troubleshooting", "Gotchas", "Known pitfalls", "Solutions"]),
             ("references", &["Errors and fixes", "Troubleshooting"]),
             ("troubleshooting", &["Errors and fixes", "Troubleshooting"]),
+            ("systempatterns", &["Errors and fixes"]),
         ],
         BankCategory::Profile => &[
             ("context", &["About", "About me", "Profile"]),
@@ -192,108 +217,6 @@ fn targets(category: BankCategory, text: &str) -> &'static [Target] {
         BankCategory::Note => {
             &[("activecontext", &["Notes", "Learnings and project insights", "Learnings"]), ("references", &["Notes"])]
         }
-    }
-}
-
-fn preference_targets(text: &str) -> &'static [Target] {
-    let text = text.to_lowercase();
-    let says =
-        |words: &[&str]| words.iter().any(|word| text.split(|c: char| !c.is_alphanumeric()).any(|part| part == *word));
-    let about_answers = [
-        "answer",
-        "answers",
-        "reply",
-        "replies",
-        "explanation",
-        "explanations",
-        "explain",
-        "respond",
-        "response",
-        "responses",
-        "tone",
-        "emoji",
-        "emojis",
-        "english",
-        "german",
-        "french",
-        "spanish",
-        "brief",
-        "concise",
-        "summary",
-        "summaries",
-        "introduction",
-        "bullet",
-        "bullets",
-        "apologies",
-        "questions",
-        "feedback",
-        "pleasantries",
-        "sugarcoating",
-        "wording",
-        "sentences",
-        "short",
-    ];
-    let about_tools = [
-        "editor",
-        "ide",
-        "terminal",
-        "shell",
-        "vim",
-        "neovim",
-        "emacs",
-        "tmux",
-        "zsh",
-        "fish",
-        "bash",
-        "pnpm",
-        "npm",
-        "yarn",
-        "bun",
-        "docker",
-        "podman",
-        "keyboard",
-        "browser",
-        "firefox",
-        "chrome",
-        "linux",
-        "macos",
-        "windows",
-        "vs",
-        "vscode",
-        "intellij",
-        "jetbrains",
-        "git",
-        "make",
-        "just",
-        "theme",
-        "tool",
-        "tools",
-        "cli",
-        "poetry",
-        "uv",
-        "pip",
-        "wsl",
-        "fedora",
-        "ubuntu",
-    ];
-    if says(&about_answers) {
-        &[
-            ("preferences", &["Communication", "Answers"]),
-            ("systempatterns", &["Conventions", "Patterns and conventions"]),
-            ("activecontext", &["Important patterns and preferences", "Notes"]),
-        ]
-    } else if says(&about_tools) {
-        &[
-            ("preferences", &["Tools", "Tooling"]),
-            ("systempatterns", &["Conventions", "Patterns and conventions"]),
-            ("activecontext", &["Important patterns and preferences", "Notes"]),
-        ]
-    } else {
-        &[
-            ("preferences", &["Code", "Coding style"]),
-            ("systempatterns", &["Conventions", "Patterns and conventions", "Design patterns in use"]),
-            ("activecontext", &["Important patterns and preferences", "Notes"]),
-        ]
     }
 }
 
@@ -314,26 +237,41 @@ pub(super) fn place_in(
         Some((*path, document, *names))
     };
     let there: Vec<_> = targets.iter().filter_map(in_file).collect();
-    // The section may have another of its names, or be in another file.
+    // The section may have another of its names, or be in another file. A name that tells the category comes before one
+    // under which much else stands, whatever the file.
+    for (path, document, names) in &there {
+        if let Some(section) = of_category(path, document, renamed, category, names) {
+            return existing(path, document, section);
+        }
+    }
     for (path, document, names) in &there {
         if let Some(section) = named(path, document, renamed, names) {
-            return existing(path, section);
+            return existing(path, document, section);
         }
     }
     let names: Vec<&str> = targets.iter().flat_map(|(_, names)| names.iter().copied()).collect();
     for (path, document) in documents {
         if let Some(section) = named(path, document, renamed, &names) {
-            return existing(path, section);
+            return existing(path, document, section);
         }
     }
-    if let Some((path, _, names)) = there.first() {
-        return new_section(path, names);
+    let with_boxes = || {
+        let is_of_tasks = |path: &BankPath| TASK_FILES.contains(&&*plain(path.stem()));
+        let (path, document, _) = there.iter().find(|(path, ..)| is_of_tasks(path))?;
+        Some(existing(path, document, most_boxes(document)?))
+    };
+    if let Some(place) = (category == BankCategory::Next).then(with_boxes).flatten() {
+        return place;
+    }
+    let in_new_section = there.iter().find(|(path, ..)| TASK_FILES.contains(&&*plain(path.stem()))).or(there.first());
+    if let Some((path, _, names)) = in_new_section {
+        return new_section(path, names, category);
     }
     let general = |name: &&'static str| documents.iter().find(|(path, _)| plain(path.stem()) == **name);
     let of_name = names.iter().find_map(|name| documents.iter().find(|(path, _)| plain(path.stem()) == plain(name)));
     match of_name.or_else(|| GENERAL.iter().find_map(general)).or(documents.first()) {
-        Some((path, document)) if of_name.is_some() => at_end(path, document),
-        Some((path, _)) => new_section(path, &names),
+        Some((path, document)) if of_name.is_some() => at_end(path, document, category),
+        Some((path, _)) => new_section(path, &names, category),
         None => BankPlace {
             file: BankPath::notes(),
             title: FALLBACK_TITLE.to_owned(),
@@ -341,8 +279,34 @@ pub(super) fn place_in(
             is_new_file: true,
             is_new_section: false,
             is_dated: false,
+            form: NeighbourForm::default(),
         },
     }
+}
+
+/// Finds the section whose heading tells the category: one with a name that does, or any other heading that means it.
+fn of_category<'a>(
+    path: &BankPath,
+    document: &'a BankDocument,
+    renamed: &RenamedHeadings,
+    category: BankCategory,
+    names: &[&str],
+) -> Option<&'a BankSection> {
+    let telling: Vec<&str> = names.iter().copied().filter(|name| heading_of(name) == Some(category)).collect();
+    let sections = || document.sections().iter().filter(|section| section.level > 1);
+    // Under a heading such as `Naming` stands a part of the conventions alone.
+    let is_part = |title: &str| plain(title) == "naming";
+    let means_it = |section: &&BankSection| heading_of(section.title()) == Some(category) && !is_part(section.title());
+    named(path, document, renamed, &telling).or_else(|| sections().find(means_it))
+}
+
+/// Returns the section of a file of tasks that has the most boxes.
+fn most_boxes(document: &BankDocument) -> Option<&BankSection> {
+    let boxes = |section: &&BankSection| {
+        let is_boxed = |(form, _): &(PieceForm, String)| matches!(form, PieceForm::OpenItem | PieceForm::TickedItem);
+        blocks(document.body(section)).iter().filter(|block| is_boxed(block)).count()
+    };
+    document.sections().iter().filter(|section| boxes(section) > 0).max_by_key(boxes)
 }
 
 /// Says whether a piece under a heading of its text belongs to another section that the bank has: a report under a
@@ -385,7 +349,10 @@ fn under_its_heading(
             (former.next(), former.next())
         }
     };
-    found.filter(|_| another.is_none()).map(|(path, section)| existing(path, section))
+    found.filter(|_| another.is_none()).and_then(|(path, section)| {
+        let (_, document) = documents.iter().find(|(of, _)| of == path)?;
+        Some(existing(path, document, section))
+    })
 }
 
 /// Finds the section with one of the names, the best name first. A section that a person renamed has its former names,
@@ -404,25 +371,29 @@ fn named<'a>(
     })
 }
 
-fn existing(path: &BankPath, section: &BankSection) -> BankPlace {
-    BankPlace { section: Some(section.name()), is_new_section: false, ..new_section(path, &[]) }
+fn existing(path: &BankPath, document: &BankDocument, section: &BankSection) -> BankPlace {
+    let is_dated = DATED.contains(&&*plain(path.stem()));
+    let form = NeighbourForm::of(document, section);
+    let section = Some(section.name());
+    BankPlace { section, is_new_section: false, is_dated, form, ..new_section(path, &[], BankCategory::Note) }
 }
 
-fn new_section(path: &BankPath, names: &[&str]) -> BankPlace {
+fn new_section(path: &BankPath, names: &[&str], category: BankCategory) -> BankPlace {
     BankPlace {
         file: path.clone(),
         title: FALLBACK_TITLE.to_owned(),
         section: Some(names.first().copied().unwrap_or(FALLBACK_TITLE).to_owned()),
         is_new_file: false,
         is_new_section: true,
-        is_dated: DATED.contains(&&*plain(path.stem())),
+        is_dated: DATED.contains(&&*plain(path.stem())) && !HOLDS_ON.contains(&category),
+        form: NeighbourForm::default(),
     }
 }
 
 /// The file is about the category, so a piece goes to its end, or into a section where the file has several.
-fn at_end(path: &BankPath, document: &BankDocument) -> BankPlace {
+fn at_end(path: &BankPath, document: &BankDocument, category: BankCategory) -> BankPlace {
     let has_sections = document.sections().len() > 2;
-    let place = new_section(path, &[]);
+    let place = new_section(path, &[], category);
     if has_sections { place } else { BankPlace { section: None, is_new_section: false, ..place } }
 }
 

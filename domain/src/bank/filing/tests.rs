@@ -49,7 +49,7 @@ fn measured(table: &str) -> (usize, usize, usize, Vec<String>) {
 #[test]
 #[expect(clippy::print_stdout, reason = "the numbers stand in docs/BANKS.md")]
 fn pieces_are_put_where_a_developer_would_look_for_them() {
-    for table in ["pieces", "pieces_more", "pieces_heldout"] {
+    for table in ["pieces", "pieces_more", "pieces_third", "pieces_heldout"] {
         let (all, files, sections, wrong) = measured(table);
         println!("{table}: {files} of {all} in the right file, {sections} in the right section");
         if table != "pieces_heldout" || std::env::var_os("SHOW_HELD_OUT").is_some() {
@@ -125,7 +125,7 @@ fn a_task_without_a_box_is_known_and_marked_as_done() {
     assert!(change.changed[&path].contains("3. Add retries (done 2026-11-25)\n\n## Open questions"), "{change:?}");
     let progress = &change.changed[&"progress.md".parse().unwrap()];
     assert!(progress.contains("## Done\n\n- 2026-11-25: Add retries: done\n"), "{progress}");
-    assert!(active("- [ ] Measure the start").contains("3. Add retries\n4. [ ] 2026-11-25: Measure the start\n"));
+    assert!(active("- [ ] Measure the start").contains("3. Add retries\n4. Measure the start\n"));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn decisions_are_added_in_the_form_that_the_others_have_and_once() {
         assert!(again.changed.is_empty() && again.known == 1, "{again:?}");
     };
     let table = "| Date | Decision | Reason |\n|---|---|---|\n| 2026-01-02 | Rust | fast |\n";
-    filed(table, "| Rust | fast |\n| 2026-11-25 | We decided to use SQLite | it needs no server. |\n\n## Conventions");
+    filed(table, "| Rust | fast |\n| 2026-11-25 | We decided to use SQLite | it needs no server |\n\n## Conventions");
     let section =
         "### 2026-11-25: We decided to use SQLite\n\nWe decided to use SQLite because it needs no server.\n\n## Conv";
     filed("### 2026-01-02: Rust\n\nIt is fast.\n", section);
@@ -389,3 +389,48 @@ fn two_reports_of_one_task_tick_it_once_and_are_both_kept() {
     assert!(change.changed[&path].contains("- [x] Add dark mode"), "{change:?}");
     assert!(change.changed[&"progress.md".parse().unwrap()].contains("with tests"), "{change:?}");
 }
+
+#[rstest::rstest]
+#[case("Release is on hold until the review is through.", BankCategory::Blocked)]
+#[case("The rollout waits for PR #12 of the platform team, which isn't merged.", BankCategory::Blocked)]
+#[case("The importer was not finished when the day ended.", BankCategory::Note)]
+#[case("The crash at the start is fixed.", BankCategory::Done)]
+#[case("The crash at the start is not fixed.", BankCategory::Issue)]
+#[case("The menu no longer flickers in Safari", BankCategory::Done)]
+#[case("The menu doesn't flicker in Safari any more", BankCategory::Done)]
+#[case("The menu flickers in Safari", BankCategory::Issue)]
+#[case("A second theme has been added.", BankCategory::Done)]
+#[case("✅ Rate limits of the login", BankCategory::Done)]
+#[case("✔\u{fe0f} Rate limits of the login", BankCategory::Done)]
+#[case("Helpers live next to the code that needs them.", BankCategory::Convention)]
+#[case("The lock error was caused by an old process. Now it is removed at the start.", BankCategory::Fix)]
+fn what_is_done_and_what_is_not_are_told_apart(#[case] text: &str, #[case] wanted: BankCategory) {
+    let piece = BankTextPiece { headings: Vec::new(), form: PieceForm::Paragraph, text: text.to_owned() };
+    assert_eq!(classify(&piece), wanted);
+}
+
+#[test]
+fn a_box_without_a_list_is_one_and_none_is_an_answer_that_is_not_kept() {
+    let bank = template(BankKind::Code);
+    let done = filed("[x] rate limits", &bank);
+    assert_eq!(done, "- [x] 2026-11-25: rate limits\n");
+    assert_eq!(
+        filed("[ ] rate limits\n[x] sign in", &bank),
+        "- [ ] 2026-11-25: rate limits\n- [x] 2026-11-25: sign in\n"
+    );
+    for none in [
+        "Blockers: none",
+        "Next: none yet.",
+        "No blockers.",
+        "## Blockers\n\nNone",
+        "Open questions:\n- none",
+        "There are no known issues at the moment.",
+    ] {
+        assert!(filed(none, &bank).is_empty(), "{none}: {}", filed(none, &bank));
+    }
+    for text in ["Nothing works", "No blockers were found in the audit of May.", "Storage: none of the disks is new"] {
+        assert!(!filed(text, &bank).is_empty(), "{text}");
+    }
+}
+
+mod layouts;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{BankFacts, LeavesTo, OPTIMIZED_MIN_TOKENS, Shortening, ShorterPiece, aim, read};
+use super::shortening::{LeavesTo, Shortening, ShorterPiece};
+use super::{BankFacts, OPTIMIZED_MIN_TOKENS, aim, read};
 use crate::bank::imported::without_imported;
 use crate::bank::{BankFileReading, BankFiles, BankInvalid, BankPath};
 use crate::text::shortened;
@@ -48,8 +49,10 @@ pub fn next_long_file(
         let tokens = reading.tokens();
         let shortening =
             Shortening::of(&BTreeMap::from([(path.clone(), Arc::clone(&reading))]), facts, now, LeavesTo::History);
-        let may_leave =
-            |piece: &&ShorterPiece| piece.is_old_entry(shortening.today) || piece.may_shorten && !piece.is_fresh;
+        let may_leave = |piece: &&ShorterPiece| {
+            let is_free = piece.is_old_entry(shortening.today) || piece.may_shorten && !piece.is_fresh;
+            piece.stays.is_none() && is_free
+        };
         let free: BTreeSet<usize> = shortening.pieces.iter().filter(may_leave).map(|piece| piece.range.start).collect();
         let blocks = reading.sections().iter().flat_map(|section| &section.blocks);
         let kept = blocks.filter(|block| !free.contains(&block.range.start));

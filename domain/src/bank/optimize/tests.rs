@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 
 use super::*;
 use crate::bank::pieces::{block_spans, words_of};
-use crate::bank::reading::{decisions_in, stays};
+use crate::bank::reading::{decisions_in, open_in, stays};
 use crate::bank::{BankDocument, BankInvalid, BankKind, BankSection, check_bounds, new_pieces, template};
 use crate::text::shortened;
 
@@ -131,7 +131,9 @@ fn check_kept(before: &BankFiles, after: &BankFiles) -> Result<(), BankInvalid> 
 fn must_stay(document: &BankDocument) -> Vec<String> {
     let of_section = |section: &BankSection| {
         let blocks = block_spans(document.body(section));
-        let kept = blocks.into_iter().filter(|block| stays(decisions_in(section), block.form, &block.text));
+        let (has_decisions, is_listed) = (decisions_in(section), open_in(section));
+        let kept =
+            blocks.into_iter().filter(|block| stays(has_decisions, is_listed, block.form, &block.text).is_some());
         kept.map(|block| block.text).collect::<Vec<_>>()
     };
     document.sections().iter().flat_map(of_section).collect()
@@ -300,7 +302,10 @@ fn what_was_imported_is_neither_counted_nor_shortened_and_is_shown_last() {
     files.insert(path.clone(), format!("# Imported from mem0\n\n{}", "- A fact of some length.\n".repeat(2_000)));
     assert_eq!(optimized(&files).files, files);
     let shown = view(&files, OPTIMIZE_ABOVE_TOKENS, facts(&|_| None), now());
-    assert!(shown.truncated && shown.content == own && shown.outline.len() == own.len() + 1);
+    assert!(shown.truncated && shown.outline.len() == own.len() + 1);
+    assert!(shown.tokens <= OPTIMIZE_ABOVE_TOKENS && own.iter().all(|(path, text)| shown.content[path] == *text));
+    let part = &shown.content[&path];
+    assert!(part.ends_with("length.\n") && files[&path].starts_with(part.as_str()), "the rest is cut at a line");
     let mut files = large();
     files.insert(path.clone(), "# Imported from mem0\n\n- A fact.\n".to_owned());
     let shorter = optimized(&files);
@@ -433,3 +438,7 @@ fn a_table_that_becomes_a_line_names_its_columns() {
     assert_eq!(block.line, "- A table (Name, Meaning) that is in the history of the bank.\n");
     assert_eq!(block.shown_line.as_deref(), Some("- A table (Name, Meaning) that is not shown.\n"));
 }
+
+mod kept;
+mod long;
+mod shown;
