@@ -17,8 +17,6 @@ use crate::text::tokens::estimate;
 
 /// A piece that was written within this time becomes a line at most.
 const FRESH: SignedDuration = SignedDuration::from_hours(24);
-/// A long piece that was filed within this time stays as it is where nobody asked for the bank to become shorter.
-const JUST_FILED: SignedDuration = SignedDuration::from_secs(60);
 /// A piece of this many tokens is long.
 const LONG_TOKENS: usize = 500;
 
@@ -47,7 +45,7 @@ pub(super) struct ShorterPiece {
     pub(super) may_shorten: bool,
     /// The piece was filed within the last day, and is at an end of its section, where new ones go.
     pub(super) is_fresh: bool,
-    /// It is long and was filed just now.
+    /// It is long and was filed by the update that makes the bank shorter.
     pub(super) is_held: bool,
     pub(super) tokens: usize,
     /// The number of entries that left the section earlier, where the piece is the line that tells of them.
@@ -105,7 +103,7 @@ impl Shortening {
                     let age = known.as_ref().and_then(|of| of.timestamp).map(|at| now.duration_since(at));
                     let is_held = facts.may_shorten.is_some()
                         && block.tokens > LONG_TOKENS
-                        && age.is_some_and(|age| age < JUST_FILED);
+                        && age.is_some_and(|age| age.is_zero());
                     pieces.push(ShorterPiece {
                         file: file.clone(),
                         section: index,

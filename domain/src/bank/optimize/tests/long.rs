@@ -36,7 +36,7 @@ fn a_long_piece_that_was_filed_just_now_waits() {
         let facts = BankFacts { may_shorten: Some(&|_| true), ..facts(&metadata) };
         optimize(&files, OPTIMIZE_ABOVE_TOKENS, facts, now())
     };
-    let (just_now, later) = (at(1), at(120));
+    let (just_now, later) = (at(0), at(1));
     assert!(just_now.waits && just_now.files == files, "{}", just_now.tokens);
     assert!(!later.waits && later.tokens < OPTIMIZE_ABOVE_TOKENS && later.tokens >= OPTIMIZED_MIN_TOKENS);
 }
