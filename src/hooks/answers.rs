@@ -7,7 +7,7 @@ use std::time::Duration;
 use reasoning_bank_actors::memories::RetrieveRequest;
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
-use reasoning_bank_actors::working::LOCAL_OWNER;
+use reasoning_bank_actors::working::{LOCAL_OWNER, ListedTask};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_clients::{HookCall, HookEvent};
 use reasoning_bank_domain::memory::gist;
@@ -209,28 +209,32 @@ impl HookAnswers {
             )
         });
         let told: Vec<String> =
-            memories.into_iter().chain(self.open_task(&resolved.workspace.id, context).await).collect();
+            memories.into_iter().chain(self.open_tasks(&resolved.workspace.id, context).await).collect();
         (!told.is_empty()).then(|| told.join("\n"))
     }
 
-    /// Tells the task that is open in working memory, and how far it is: the one that was read from the transcript of
-    /// this session, or the one of an agent that was touched last.
-    async fn open_task(&self, workspace: &WorkspaceId, context: &HookContext) -> Option<String> {
-        let tasks = self.system.working.list_all(workspace, LOCAL_OWNER, context.deadline).await.ok()?;
+    /// Tells the tasks that are open in working memory, and how far they are: the one that was read from the transcript
+    /// of this session, and the one of an agent that was touched last, where it was touched later.
+    async fn open_tasks(&self, workspace: &WorkspaceId, context: &HookContext) -> Vec<String> {
+        let tasks = self.system.working.list_all(workspace, LOCAL_OWNER, context.deadline).await.unwrap_or_default();
         let session = context.call.source();
         let of = |session: Option<&str>| tasks.iter().find(|task| session_of(&task.memory) == session);
-        let newest = [of(Some(&session)), of(None)].into_iter().flatten();
-        let task = newest.max_by_key(|task| task.memory.touched_at())?;
+        let own = of(Some(&session));
+        let is_later = |task: &&ListedTask| own.is_none_or(|own| own.memory.touched_at() < task.memory.touched_at());
+        own.into_iter().chain(of(None).filter(is_later)).map(|task| self.told(task)).collect()
+    }
+
+    fn told(&self, task: &ListedTask) -> String {
         let about = quoted_lines(&task.memory.context(OPEN_TASK_TOKENS).text);
         let shows = if self.has_working_tools {
             "The tool working_context".to_owned()
         } else {
             format!("The command `reasoning-bank working show {}`", task.id)
         };
-        Some(format!(
+        format!(
             "A task is open in working memory. {shows} shows how far it is.\n{}",
             recalled_notes(&format!("task_id {}\n{about}", task.id))
-        ))
+        )
     }
 
     /// Returns what is relevant to a prompt and was not shown to the session yet. Nobody asked for it, so it needs the

@@ -230,11 +230,16 @@ async fn do_one(
                 transcript: transcript.messages(TRANSCRIPT_MAX_CHARS),
             });
             transcripts::learn(transcript, &workspace, system, |_| {}).await?;
+            if let Some(work) = for_model.filter(|_| exchanges > 0) {
+                match system.distiller.queue(work, &workspace, Deadline::after(TIMEOUT)).await {
+                    Ok(_) => {}
+                    // Rules have learned from it, and what others left does not wait for a place.
+                    Err(error @ Error::Overloaded { .. }) => tracing::warn!(%error, "no model reads a session"),
+                    Err(error) => return Err(error),
+                }
+            }
             let of = system.workspaces.resolve(&workspace, Deadline::after(TIMEOUT)).await?.workspace.id;
             system.working.close_followed(&of, &source, None, Deadline::after(TIMEOUT)).await?;
-            if let Some(work) = for_model.filter(|_| exchanges > 0) {
-                system.distiller.queue(work, &workspace, Deadline::after(TIMEOUT)).await?;
-            }
             tracing::info!(exchanges, session = question.call.session, "learned from a session that is over");
         }
         SpoolWork::Save(question, transcript) => {

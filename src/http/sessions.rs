@@ -56,9 +56,9 @@ pub(super) struct OpenUntil {
 }
 
 impl OpenUntil {
-    /// Returns what is cancelled when the server ends.
-    pub(super) fn stop(&self) -> CancellationToken {
-        self.stop.clone()
+    /// Returns what is cancelled when the token ends, or the server.
+    pub(super) fn end(&self) -> CancellationToken {
+        self.end.clone()
     }
 
     /// Waits for the end, and says why it came.

@@ -19,7 +19,9 @@ pub fn take_over_banks(data_dir: &Path) {
         Err(error) => return tracing::warn!(%error, "memory banks of earlier versions stay where they are"),
     };
     let holders = tokens.iter().map(|token| BankHolder { team: token.team.as_deref(), owner: &token.owner });
-    let holders = holders.chain([BankHolder { team: None, owner: OPEN_OWNER }]).collect();
+    // Where nobody has a token the daemon is open to the user of this machine.
+    let open = tokens.is_empty().then_some(BankHolder { team: None, owner: OPEN_OWNER });
+    let holders = holders.chain(open).collect();
     if let Err(error) = take_over(&BankDirs::of(data_dir), &holders) {
         tracing::warn!(%error, "memory banks of earlier versions stay where they are");
     }
@@ -61,10 +63,22 @@ fn take_over(banks: &BankDirs, holders: &BTreeSet<BankHolder<'_>>) -> io::Result
                 bank = %key,
                 "several owners or teams of tokens had this memory bank in common; it is nobody's now, `bank show` shows it"
             ),
+            (None, _) if is_former(&key) => tracing::warn!(
+                bank = %key,
+                "no owner or team of a token is known to have this memory bank of an earlier version; `bank show` shows it"
+            ),
             (None, _) => {}
         }
     }
     Ok(())
+}
+
+/// Says whether a key has the form of earlier versions for holders of tokens, whose end is a short hash.
+fn is_former(key: &BankKey) -> bool {
+    const HASH_CHARS: usize = 8;
+    let named = key.id().starts_with("owner-") || key.id().starts_with("team-");
+    let end = key.id().rsplit('-').next().unwrap_or_default();
+    named && end.len() == HASH_CHARS && end.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]

@@ -147,7 +147,9 @@ impl Session<'_> {
     }
 
     async fn request(&self, method: &str, params: Value) -> Value {
-        message(self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})).await).await
+        // Requests at the same time need ids of their own.
+        let id = uuid::Uuid::now_v7();
+        message(self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await).await
     }
 
     async fn tools(&self) -> Vec<String> {

@@ -14,7 +14,8 @@ use crate::runtime::Deadline;
 
 impl WorkingHandle {
     /// Brings the working memory of a running task up to date, which is made where there is none. Any process may work
-    /// on it afterwards. One that a process has open is its agent's, and one that somebody closed stays closed.
+    /// on it afterwards. One that another process has open is its
+    /// agent's, and one that somebody closed stays closed.
     pub async fn follow(&self, workspace: &WorkspaceId, running: SessionTask, deadline: Deadline) -> Result<(), Error> {
         let task = WorkingTask { workspace: workspace.clone(), owner: LOCAL_OWNER.to_owned(), id: running.id() };
         let (held, is_new) = match self.open_task(&task, deadline).await {
@@ -25,7 +26,7 @@ impl WorkingHandle {
             Err(error) => return Err(error),
         };
         let at = self.clock.now();
-        blocking(deadline, move || {
+        let brought = blocking(deadline, move || {
             let mut locked = held.blocking_lock();
             let mut operations = running.operations(locked.memory());
             operations.iter_mut().for_each(|operation| {
@@ -33,8 +34,9 @@ impl WorkingHandle {
             });
             if operations.is_empty() { Ok(()) } else { locked.apply_all(operations, at).map(drop) }
         })
-        .await?;
-        self.release_if(is_new, &task.key(), deadline).await
+        .await;
+        self.release_if(is_new, &task.key(), deadline).await?;
+        brought
     }
 
     /// Closes the tasks of a session that were read from its transcript, but for one that goes on. Those that another

@@ -6,11 +6,12 @@ use std::collections::{BTreeSet, HashMap};
 use super::apply::item;
 use super::filing::classify;
 use super::open_item::{OpenItems, TaskReport, terms_of_task};
-use super::pieces::{blocks, piece_hash, text_pieces};
+use super::pieces::{blocks, piece_hash, text_pieces, undated};
 use super::{
     BankCategory, BankDocument, BankFacts, BankFileReading, BankFiles, BankImportance, BankInvalid, BankOperation,
-    BankOperationType, BankTextPiece, PieceForm,
+    BankOperationType, BankPath, BankTextPiece, PieceForm,
 };
+use crate::memory::normalised;
 use crate::text::shortened;
 
 /// A piece of the text is in the answer where so much of its words is.
@@ -50,6 +51,7 @@ pub fn check_answer(
     let pieces = text_pieces(text);
     let said = telling_words(text);
     let (mut kept, mut problems, mut answered) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let named: Vec<(BankPath, Option<String>)> = operations.iter().map(place_of).collect();
     for mut operation in operations {
         let is_replacement = operation.operation_type == BankOperationType::ReplaceSection;
         if operation.operation_type == BankOperationType::CompleteItem {
@@ -73,6 +75,11 @@ pub fn check_answer(
             problems.push(format!("{place} was added to and not replaced, because {:?} stays", quoted(&lost)));
             operation.operation_type = BankOperationType::Append;
         }
+        let place = place_of(&operation);
+        if is_replacement && named.iter().filter(|of| **of == place).count() > 1 {
+            problems.push("a section that another operation is about was added to and not replaced".to_owned());
+            operation.operation_type = BankOperationType::Append;
+        }
         answered.extend(telling_words(&operation.content));
         kept.push(operation);
     }
@@ -81,6 +88,10 @@ pub fn check_answer(
     }
     let left_out = left_out(&pieces, &answered);
     Ok(CheckedAnswer { operations: kept, left_out, problems })
+}
+
+fn place_of(operation: &BankOperation) -> (BankPath, Option<String>) {
+    (operation.target_file.clone(), operation.metadata.section.as_deref().map(normalised))
 }
 
 fn quoted(text: &str) -> String {
@@ -103,7 +114,12 @@ fn share(words: &BTreeSet<String>, of: &BTreeSet<String>) -> f64 {
     words.intersection(of).count() as f64 / words.len().max(1) as f64
 }
 
-/// Refuses content of which the text says less than half.
+/// Says whether a word has a digit, such as a number or a version. Another one is another value.
+fn is_value(word: &str) -> bool {
+    word.contains(|c: char| c.is_ascii_digit())
+}
+
+/// Refuses content of which the text says less than half, and a value that it does not say.
 fn refuse_invented(
     operation: &BankOperation,
     said: &BTreeSet<String>,
@@ -115,6 +131,10 @@ fn refuse_invented(
     for (_, piece) in pieces {
         let words = telling_words(&piece);
         let turns = words.contains("not") && !known.contains("not");
+        let is_other = telling_words(&undated(&piece)).iter().any(|word| is_value(word) && !known.contains(word));
+        if is_other {
+            return Err(BankInvalid::new("content", format!("has a value in {:?} that nobody said", quoted(&piece))));
+        }
         if !words.is_empty() && (share(&words, &known) < OWN || turns) {
             return Err(BankInvalid::new("content", format!("has {:?}, which nobody said", quoted(&piece))));
         }

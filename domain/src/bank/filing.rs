@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use self::headings::TextHeadings;
 use self::labels::{labelled, without_told_label};
+use self::neighbours::ReadSections;
 use self::places::{BankPlace, place_in};
 use super::apply::NAME_MAX_CHARS as RELATION_MAX_CHARS;
 use super::open_item::{OpenItems, TaskReport};
@@ -51,7 +52,7 @@ pub fn file_by_rules(
     let text = &without_front_matter(&document);
     let documents: Vec<(&BankPath, BankDocument)> =
         bank.iter().filter_map(|(path, text)| Some((path, BankDocument::parse(text.as_str()).ok()?))).collect();
-    let (mut operations, mut ticked) = (Vec::new(), 0);
+    let (mut operations, mut ticked, read) = (Vec::new(), 0, ReadSections::default());
     let pieces = without_nods(introduced(labelled(text_pieces(text))));
     let mut headings = TextHeadings::of(&pieces, &documents);
     let open_items: Vec<(&BankPath, OpenItems<'_>)> =
@@ -67,7 +68,7 @@ pub fn file_by_rules(
                 ticked += 1;
             }
         }
-        let place = place_in(&documents, renamed, category, &piece);
+        let place = place_in(&documents, renamed, &read, category, &piece);
         let relations = relations_of(&piece.text, &documents);
         let untold = headings.untold(&piece, &place);
         operations.extend(operations_of(&piece, &untold, category, place, relations, now));

@@ -15,8 +15,9 @@ use crate::text::hex::hex;
 
 static ITEM: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[([ xX])\][ \t]+)?|$)").ok());
-static DATE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^[\[(*_]*\d{4}-\d{2}-\d{2}[\])*_]*(?:[ T]\d{2}:\d{2}\S*)?\s*[:–—-]?\s*").ok());
+static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^[\[(*_]*[0-9]{4}-[0-9]{2}-[0-9]{2}[\])*_]*(?:[ T][0-9]{2}:[0-9]{2}\S*)?\s*[:–—-]?\s*").ok()
+});
 
 const COMMENT_BEGIN: &str = "<!--";
 pub(super) const COMMENT_END: &str = "-->";
@@ -349,7 +350,7 @@ impl BlockSpan {
 
 /// Returns the day that a piece is dated with.
 pub(super) fn date_of(text: &str) -> Option<Date> {
-    static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\[(*_]*(\d{4}-\d{2}-\d{2})").ok());
+    static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\[(*_]*([0-9]{4}-[0-9]{2}-[0-9]{2})").ok());
     DAY.as_ref()?.captures(text)?[1].parse().ok()
 }
 

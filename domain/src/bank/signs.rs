@@ -131,10 +131,13 @@ static NO_MORE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)\b(?:does|do|did|is|are)(?: not|n[’']t) (\w+)([^.;,]{0,30}?) any ?more\b").ok());
 /// A tick at the beginning of a text.
 static TICK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[✅✔☑✓]\u{fe0f}?").ok());
+/// The words for what a section lists, as people write where it lists nothing: `No open questions yet`.
+pub(super) const NAMES_OF_ENTRIES: &str = "(?:blockers?|impediments?|(?:open )?questions?|(?:known )?(?:issues?|bugs?)|\
+    next steps?|tasks?|todos?|news|changes?|decisions?|entries|notes|items)";
 /// An answer that there is nothing, and the name of that of which there is none.
 static NOTHING: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
     let behind = r"(?: (?:yet|so far|right now|now|at the moment|at present|today|planned|new|open|known|left|to report|else|currently))*";
-    let what = r"(?:blockers?|impediments?|(?:open )?questions?|(?:known )?(?:issues?|bugs?)|next steps?|tasks?|todos?|news|changes?)";
+    let what = NAMES_OF_ENTRIES;
     RegexSet::new([
         format!(r"(?i)^(?:none|nothing|nil|n/?a|no){behind}$"),
         format!(r"(?i)^(?:there (?:are|is) )?(?:currently )?no (?:open |known |current |new )?{what}{behind}$"),

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::{
-    EntryKind, ExecutionState, Operation, PlannedSubtask, SetValue, TaskContext, ValueScope, WorkingMemory,
-    WorkingValueKind,
+    EntryKind, ExecutionState, Operation, PlannedSubtask, SetValue, TaskContext, TaskSnapshot, ValueScope,
+    WorkingMemory, WorkingValueKind,
 };
 use crate::learning::episodes::{kept_results, request_id};
 use crate::learning::transcript::UserRequest;
@@ -15,7 +15,7 @@ use crate::memory::ids::WorkingId;
 use crate::memory::workspace::WorkspaceId;
 
 /// The key under which a task that was read from a transcript has its session.
-const SESSION_KEY: &str = "session";
+const SESSION_KEY: &str = "session of the transcript";
 const PHASE: &str = "execution";
 
 /// The work on the last request of a session, as its transcript tells it.
@@ -57,10 +57,13 @@ impl SessionTask {
     }
 
     /// Returns the operations that bring a working memory up to date, and a snapshot at their end. None where it says
-    /// all of this.
+    /// all of this. Where an agent has changed the task or how far it is since, its word stays.
     pub fn operations(&self, memory: &WorkingMemory) -> Vec<Operation> {
         let mut operations = Vec::new();
-        if *memory.task() != self.task {
+        let is_own =
+            |last: &TaskSnapshot| (&last.state.task, &last.state.execution) == (memory.task(), memory.execution());
+        let may_tell = memory.snapshots.back().is_none_or(is_own);
+        if may_tell && *memory.task() != self.task {
             operations.push(Operation::LoadTask(self.task.clone()));
         }
         if session_of(memory).is_none() {
@@ -71,7 +74,7 @@ impl SessionTask {
                 value: Value::from(self.session.as_str()),
             }));
         }
-        if *memory.execution() != self.state {
+        if may_tell && *memory.execution() != self.state {
             operations.push(Operation::PushState { state: Some(self.state.clone()), note: None });
         }
         let named = |kind: &EntryKind| match kind {
@@ -171,6 +174,18 @@ mod tests {
         brought(&mut memory, &request);
         assert_eq!(memory.entries().len(), entries + 1);
         assert_eq!((memory.execution().completed.len(), memory.snapshots().count()), (2, 2));
+    }
+
+    #[test]
+    fn what_an_agent_says_of_its_task_stays() {
+        let (mut memory, mut request) = (WorkingMemory::new("", now()), request());
+        brought(&mut memory, &request);
+        let told = ExecutionState { phase: "review".to_owned(), ..memory.execution().clone() };
+        memory.apply(&Operation::PushState { state: Some(told), note: None }, now()).unwrap();
+        request.calls[3].output = Some("done".to_owned());
+        let entries = memory.entries().len();
+        brought(&mut memory, &request);
+        assert_eq!((memory.execution().phase.as_str(), memory.entries().len()), ("review", entries + 1));
     }
 
     #[test]

@@ -11,7 +11,6 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
-use reasoning_bank_actors::error::Error;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -79,7 +78,7 @@ async fn import(
     // This handler is dropped when its client goes away, and when its token or the server ends.
     let given_up = CancellationToken::new();
     let _guard = given_up.clone().drop_guard();
-    let arrived = ArrivedImport { target, files: (arrived, aside), given_up, stop: until.stop() };
+    let arrived = ArrivedImport { target, files: (arrived, aside), given_up, end: until.end() };
     let importing = async move {
         let _places = (own_place, place);
         own.server.import(&parts, arrived).await

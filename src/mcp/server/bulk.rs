@@ -38,8 +38,8 @@ pub(crate) struct ArrivedImport {
     pub(crate) files: (File, File),
     /// Cancelled when nobody waits for it. It ends by that only while nothing is written.
     pub(crate) given_up: CancellationToken,
-    /// Cancelled when the server ends, which ends it in any case.
-    pub(crate) stop: CancellationToken,
+    /// Cancelled when the token or the server ends, which ends it in any case.
+    pub(crate) end: CancellationToken,
 }
 
 impl Server {
@@ -82,7 +82,7 @@ impl Server {
     }
 
     /// Imports what has arrived, and notes it in the audit log. It is to run to its end, whether its client waits or
-    /// not: what it has begun to write it writes whole.
+    /// not.
     pub(crate) async fn import(&self, request: &Parts, arrived: ArrivedImport) -> Result<Imported, ImportFailure> {
         let _served = self.0.system.activity.begin();
         let key = arrived.target.here.key.clone().map(String::from);
@@ -95,18 +95,18 @@ impl Server {
     }
 
     async fn check_and_write(&self, arrived: ArrivedImport) -> Result<Imported, ImportFailure> {
-        let ArrivedImport { target, files: (lines, aside), given_up, stop } = arrived;
+        let ArrivedImport { target, files: (lines, aside), given_up, end } = arrived;
         let broken_off = |error| ImportFailure::BrokenOff { lines: 0, error: Box::new(error) };
-        let checking = tokio::task::spawn_blocking(move || import::check(lines, aside, &target, |_lines| {}));
-        let checked = tokio::select! {
-            biased;
-            () = given_up.cancelled() => return Err(broken_off(Error::Cancelled)),
-            checked = checking => checked.map_err(|panicked| broken_off(Error::internal(panicked)))??,
-        };
+        // The check goes on to its end, and so does what it holds.
+        let checking = tokio::task::spawn_blocking(move || import::check(lines, aside, &target, |_lines| {})).await;
+        let checked = checking.map_err(|panicked| broken_off(Error::internal(panicked)))??;
+        if given_up.is_cancelled() {
+            return Err(broken_off(Error::Cancelled));
+        }
         let notes = checked.notes(&OverNetwork);
         let written = tokio::select! {
             biased;
-            () = stop.cancelled() => return Err(broken_off(Error::Cancelled)),
+            () = end.cancelled() => return Err(broken_off(Error::Cancelled)),
             written = checked.write(&self.0.system, |_things| {}) => written,
         };
         written.map(|imported| Imported { notes, ..imported })

@@ -4,7 +4,7 @@ use futures::FutureExt;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::working::WorkingTask;
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
-use reasoning_bank_domain::working::{Operation, TOTAL_TOKENS, TaskContext, VALUE_MAX_BYTES};
+use reasoning_bank_domain::working::{Operation, TOTAL_TOKENS, TaskContext, VALUE_MAX_BYTES, session_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -50,7 +50,9 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         }
         (None, Some(task)) => (WorkingTask { workspace: id, owner, id: task.into() }, Vec::new()),
         (None, None) => {
-            let open = working.list_all(&id, &owner, calling.deadline).await?;
+            let mut open = working.list_all(&id, &owner, calling.deadline).await?;
+            // A hook names the task of a session to that session.
+            open.retain(|task| session_of(&task.memory).is_none());
             let none = || match open.first() {
                 Some(elsewhere) => Error::TaskInUse(elsewhere.id),
                 None => Error::NotFound("task that is not closed; begin one with task".to_owned()),

@@ -276,9 +276,8 @@ async fn answers_about_the_bank_and_its_tokens_are_as_described() {
     of.post("/banks/update", &[], json!({"bank": "code:shop", "content": "We decided to use SQLite."})).await;
     let run = of.send(Method::POST, "/consolidations", &[], "", None).await;
     of.get("/consolidations", &[]).await;
-    if let Some(run) = run["run_id"].as_str() {
-        of.get("/consolidations/{run_id}", &[run]).await;
-    }
+    let run = run["run_id"].as_str().unwrap_or_else(|| panic!("{run}"));
+    of.get("/consolidations/{run_id}", &[run]).await;
     for workspaces in [json!("all"), json!({"only": ["shop"]})] {
         let name = if workspaces == "all" { "all" } else { "some" };
         let new = json!({"name": name, "permissions": ["read"], "workspaces": workspaces, "expires_days": 3});

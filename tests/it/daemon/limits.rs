@@ -95,7 +95,7 @@ async fn a_token_that_asks_too_often_is_told_when_to_come_again() {
     assert_eq!(statuses, BTreeSet::from([200, 429]));
     let refused = answers.into_iter().map(Result::unwrap).find(|answer| answer.status() == 429).unwrap();
     assert_eq!(refused.headers()["retry-after"], "1");
-    let refused: serde_json::Value = refused.json().await.unwrap();
+    let refused: Value = refused.json().await.unwrap();
     let error = &refused["error"];
     assert!(error["retryable"] == true && error["retry_after_ms"].as_u64().is_some_and(|ms| ms <= 1_000), "{refused}");
 }

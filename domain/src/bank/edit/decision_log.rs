@@ -18,7 +18,7 @@ const REASON_OF: &str = " because of ";
 
 /// The title of a section with a decision: its day, what parts the two, and what was decided.
 static DATED_TITLE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^(\d{4}-\d{2}-\d{2})(\s*[:–—-]\s+)\S").ok());
+    LazyLock::new(|| Regex::new(r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(\s*[:–—-]\s+)\S").ok());
 static DELIMITER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\|?(?:\s*:?-+:?\s*\|?)+$").ok());
 
 /// What a column of a table of decisions has.

@@ -9,10 +9,12 @@ use regex::Regex;
 use super::ListMarker;
 use crate::bank::BankDocument;
 use crate::bank::pieces::{PieceForm, blocks};
+use crate::bank::signs::NAMES_OF_ENTRIES;
 use crate::bank::tasks::lists_tasks;
 
 static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let words = r"(?:none|nothing|tbd|tba|n/a|empty|to be (?:added|determined|defined|filled(?: in)?|written)|no (?:\w+ ){1,2}yet)";
+    let to_be = "to be (?:added|determined|defined|filled(?: in)?|written)";
+    let words = format!("(?:none|nothing|tbd|tba|n/a|empty|{to_be}|no {NAMES_OF_ENTRIES})");
     Regex::new(&format!(r"(?i)^(?:[-*+]|[-*+]?\s*[_*(\[]*\s*{words}(?: yet| so far| at the moment)?\s*[.…]*[_*)\]]*)$"))
         .ok()
 });

@@ -90,6 +90,7 @@ fn by_sentences(piece: BankTextPiece) -> Vec<BankTextPiece> {
 
 /// Says whether the first sentence of a text tells that something is left to do, which the report before it is not about.
 fn tells_rest(text: &str) -> bool {
+    const SENTENCE_BYTES: usize = 300;
     const SIGNS: [&str; 9] = [
         "is still open",
         "are still open",
@@ -101,6 +102,8 @@ fn tells_rest(text: &str) -> bool {
         "are not done yet",
         "is still to do",
     ];
+    // Few sentences are longer, and a text may have any number of them.
+    let text = &text[..text.floor_char_boundary(SENTENCE_BYTES)];
     let end = [". ", "! ", "? ", "\n"].iter().filter_map(|end| text.find(end)).min();
     let sentence = text[..end.unwrap_or(text.len())].to_lowercase();
     SIGNS.iter().any(|sign| sentence.contains(sign))

@@ -1,5 +1,7 @@
 //! The form of the entries of a section, which a new one takes: whether they have dates, and how those are written.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
@@ -8,13 +10,44 @@ use regex::Regex;
 use crate::bank::apply::day;
 use crate::bank::pieces::{PieceForm, blocks};
 use crate::bank::tasks::lists_tasks;
-use crate::bank::{BankDocument, BankSection};
+use crate::bank::{BankDocument, BankPath, BankSection};
 
 /// A date at the beginning of an entry: what stands before it, its time, what closes it, and what parts it from the
 /// words.
 static DATED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^([\[(*_]*)\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2})?)?([\])*_]*)(\s*[:–—-]\s*|\s+)[\])*_]*\s*").ok()
+    Regex::new(r"^([\[(*_]*)[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2})?)?([\])*_]*)(\s*[:–—-]\s*|\s+)[\])*_]*\s*").ok()
 });
+
+/// What was read of the sections of a bank: a long one is read once, and not for each piece of a text.
+#[derive(Debug, Default)]
+pub(super) struct ReadSections {
+    /// The forms by the files and the places in them at which the sections begin.
+    forms: RefCell<HashMap<(BankPath, usize), NeighbourForm>>,
+    /// The numbers of the sections with the most boxes.
+    boxed: RefCell<HashMap<BankPath, Option<usize>>>,
+}
+
+impl ReadSections {
+    pub(super) fn form(&self, path: &BankPath, document: &BankDocument, section: &BankSection) -> NeighbourForm {
+        let key = (path.clone(), section.range().start);
+        self.forms.borrow_mut().entry(key).or_insert_with(|| NeighbourForm::of(document, section)).clone()
+    }
+
+    /// Returns the section of a file of tasks that has the most boxes.
+    pub(super) fn most_boxes<'a>(&self, path: &BankPath, document: &'a BankDocument) -> Option<&'a BankSection> {
+        let boxes = |section: &BankSection| {
+            let is_boxed =
+                |(form, _): &(PieceForm, String)| matches!(form, PieceForm::OpenItem | PieceForm::TickedItem);
+            blocks(document.body(section)).iter().filter(|block| is_boxed(block)).count()
+        };
+        let most = || {
+            let counts = document.sections().iter().map(boxes).enumerate();
+            counts.filter(|(_, boxes)| *boxes > 0).max_by_key(|(_, boxes)| *boxes).map(|(number, _)| number)
+        };
+        let number = *self.boxed.borrow_mut().entry(path.clone()).or_insert_with(most);
+        document.sections().get(number?)
+    }
+}
 
 /// The form of the entries that a section has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,7 +71,7 @@ enum DateForm {
 
 impl NeighbourForm {
     /// Reads the form of the entries of a section.
-    pub(super) fn of(document: &BankDocument, section: &BankSection) -> Self {
+    fn of(document: &BankDocument, section: &BankSection) -> Self {
         let items: Vec<(PieceForm, String)> =
             blocks(document.body(section)).into_iter().filter(|(form, _)| form.is_item()).collect();
         let has_words = |(_, text): &&(PieceForm, String)| text.contains(char::is_alphanumeric);
@@ -79,7 +112,7 @@ impl DateForm {
         let part = |at: usize| found.get(at).map(|part| part.as_str()).unwrap_or_default();
         let whole = &found[0];
         // What stands behind the date and its time, up to the words.
-        let after = &whole[part(1).len() + "2026-01-01".len() + part(2).len()..];
+        let after = &whole[found.get(4).map_or(whole.len(), |closing| closing.start())..];
         Some(Self::Written {
             before: part(1).to_owned(),
             has_time: found.get(2).is_some(),

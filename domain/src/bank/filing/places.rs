@@ -2,8 +2,7 @@
 //! several layouts have for them. The best one that exists is taken.
 
 use super::likings::{Target, preference_targets};
-use super::neighbours::NeighbourForm;
-use crate::bank::pieces::blocks;
+use super::neighbours::{NeighbourForm, ReadSections};
 use crate::bank::signs::heading_of;
 use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, BankTextPiece, PieceForm, RenamedHeadings};
 use crate::memory::normalised;
@@ -224,10 +223,15 @@ fn targets(category: BankCategory, text: &str) -> &'static [Target] {
 pub(super) fn place_in(
     documents: &[(&BankPath, BankDocument)],
     renamed: &RenamedHeadings,
+    read: &ReadSections,
     category: BankCategory,
     piece: &BankTextPiece,
 ) -> BankPlace {
-    let place = under_its_heading(documents, renamed, piece);
+    let existing = |path: &BankPath, document: &BankDocument, section: &BankSection| {
+        existing(path, section, read.form(path, document, section))
+    };
+    let place =
+        under_its_heading(documents, renamed, piece).map(|(path, document, section)| existing(path, document, section));
     if let Some(place) = place.filter(|_| !is_elsewhere(documents, category, piece)) {
         return place;
     }
@@ -258,7 +262,7 @@ pub(super) fn place_in(
     let with_boxes = || {
         let is_of_tasks = |path: &BankPath| TASK_FILES.contains(&&*plain(path.stem()));
         let (path, document, _) = there.iter().find(|(path, ..)| is_of_tasks(path))?;
-        Some(existing(path, document, most_boxes(document)?))
+        Some(existing(path, document, read.most_boxes(path, document)?))
     };
     if let Some(place) = (category == BankCategory::Next).then(with_boxes).flatten() {
         return place;
@@ -300,15 +304,6 @@ fn of_category<'a>(
     named(path, document, renamed, &telling).or_else(|| sections().find(means_it))
 }
 
-/// Returns the section of a file of tasks that has the most boxes.
-fn most_boxes(document: &BankDocument) -> Option<&BankSection> {
-    let boxes = |section: &&BankSection| {
-        let is_boxed = |(form, _): &(PieceForm, String)| matches!(form, PieceForm::OpenItem | PieceForm::TickedItem);
-        blocks(document.body(section)).iter().filter(|block| is_boxed(block)).count()
-    };
-    document.sections().iter().filter(|section| boxes(section) > 0).max_by_key(boxes)
-}
-
 /// Says whether a piece under a heading of its text belongs to another section that the bank has: a report under a
 /// heading of tasks, or what blocks the work under one that tells what it is about.
 fn is_elsewhere(documents: &[(&BankPath, BankDocument)], category: BankCategory, piece: &BankTextPiece) -> bool {
@@ -323,11 +318,11 @@ fn is_elsewhere(documents: &[(&BankPath, BankDocument)], category: BankCategory,
 }
 
 /// Returns the section with the heading that the piece had in its own text, where the bank has one such section.
-fn under_its_heading(
-    documents: &[(&BankPath, BankDocument)],
+fn under_its_heading<'a>(
+    documents: &'a [(&'a BankPath, BankDocument)],
     renamed: &RenamedHeadings,
     piece: &BankTextPiece,
-) -> Option<BankPlace> {
+) -> Option<(&'a BankPath, &'a BankDocument, &'a BankSection)> {
     const SAY_NOTHING: [&str; 3] = ["notes", "summary", "update"];
     let heading = normalised(piece.headings.iter().rev().find(|heading| !heading.ends_with(':'))?);
     if SAY_NOTHING.contains(&&*heading) {
@@ -351,7 +346,7 @@ fn under_its_heading(
     };
     found.filter(|_| another.is_none()).and_then(|(path, section)| {
         let (_, document) = documents.iter().find(|(of, _)| of == path)?;
-        Some(existing(path, document, section))
+        Some((*path, document, *section))
     })
 }
 
@@ -371,9 +366,8 @@ fn named<'a>(
     })
 }
 
-fn existing(path: &BankPath, document: &BankDocument, section: &BankSection) -> BankPlace {
+fn existing(path: &BankPath, section: &BankSection, form: NeighbourForm) -> BankPlace {
     let is_dated = DATED.contains(&&*plain(path.stem()));
-    let form = NeighbourForm::of(document, section);
     let section = Some(section.name());
     BankPlace { section, is_new_section: false, is_dated, form, ..new_section(path, &[], BankCategory::Note) }
 }

@@ -53,7 +53,7 @@ fn hashed(kind: BankKind, group: &str, names: &[&str]) -> BankKey {
     let mut hash = Sha256::new();
     for part in [kind.as_str(), group].iter().chain(names) {
         // Behind its length, no part runs into the next one.
-        hash.update(part.len().to_be_bytes());
+        hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     }
     let id = format!("{group}-{}", hex(&hash.finalize()[..KEY_BYTES]));

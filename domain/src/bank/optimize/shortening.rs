@@ -269,7 +269,7 @@ impl Shortening {
             edits.sort_by_key(|(range, _)| range.start);
             for (range, new) in edits.into_iter().rev() {
                 let windows = text[range.clone()].contains("\r\n");
-                text.replace_range(range, &if windows { new.replace('\n', "\r\n") } else { new });
+                text.replace_range(range, &if windows { new.replace("\r\n", "\n").replace('\n', "\r\n") } else { new });
             }
         }
         files

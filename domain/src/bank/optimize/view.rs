@@ -84,8 +84,9 @@ pub fn view(files: &BankFiles, max_tokens: usize, facts: BankFacts<'_>, now: Tim
 /// Returns the files of a bank, shorter where they have more than `max_tokens`, and whether they have all decisions and
 /// open items. They may still have too many tokens.
 fn within(own: &BankFiles, max_tokens: usize, facts: BankFacts<'_>, now: Timestamp) -> (BankFiles, bool) {
-    let of_percent =
-        |percent: &usize| by_ranks(own, max_tokens, max_tokens * percent / 100, facts, now, LeavesTo::Files);
+    // A budget may be any number, and the whole bank is asked for with the largest.
+    let aim = |percent: &usize| max_tokens.saturating_mul(*percent) / 100;
+    let of_percent = |percent: &usize| by_ranks(own, max_tokens, aim(percent), facts, now, LeavesTo::Files);
     let mut before = usize::MAX;
     for percent in &AIMS_PERCENT {
         let shown = of_percent(percent);

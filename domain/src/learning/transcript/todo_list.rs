@@ -118,7 +118,7 @@ impl TodoList {
             return true;
         }
         let item = &mut self.items[place];
-        let (title, status) = (title_of(arguments), status_of(arguments));
+        let (title, status) = (text(arguments, "subject").map(shortened), status_of(arguments));
         let is_changed = title.is_some() || status.is_some();
         item.title = title.unwrap_or_else(|| std::mem::take(&mut item.title));
         item.status = status.unwrap_or(item.status);

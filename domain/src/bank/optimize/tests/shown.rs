@@ -76,3 +76,17 @@ fn a_file_for_which_no_room_is_left_is_cut_at_a_line() {
     let (view, all) = shown(&[("activeContext.md", notes(20)), ("ships.md", format!("# Ships\n\n{headings}"))]);
     assert!(view.truncated && all.contains("Note 3 ") && all.contains("## Ship 9 of the harbour\n"));
 }
+
+#[test]
+fn any_number_of_tokens_may_be_asked_for() {
+    let files = BankFiles::from([
+        ("progress.md".parse().unwrap(), tasks(40)),
+        ("systemPatterns.md".parse().unwrap(), decisions(40)),
+    ]);
+    for max_tokens in [0, 1, 2, 29, 30, 99, 100, 500, 1_000, 5_000, usize::MAX / 2, usize::MAX] {
+        let shown = view(&files, max_tokens, facts(&|_| None), now());
+        let tokens: usize = shown.content.values().map(|text| estimate(text)).sum();
+        assert!(tokens <= max_tokens, "{max_tokens}: {tokens}");
+        assert_eq!(shown.content == files, max_tokens >= 5_000, "{max_tokens}");
+    }
+}
