@@ -334,7 +334,7 @@ async fn the_query_of_a_request_with_a_body_names_its_workspace_and_nothing_else
         lesson
     };
     let (status, refused) = one.send(Method::POST, "/memories?workspace=bank", Some(lesson.clone())).await;
-    assert_eq!((status, &refused["error"]["code"]), (StatusCode::NOT_FOUND, &json!("workspace_unknown")), "{refused}");
+    assert_eq!((status, &refused["error"]["code"]), (StatusCode::FORBIDDEN, &json!("scope_denied")), "{refused}");
     let header = both.request(Method::POST, "/memories?workspace=bank").header("x-workspace", "shop").json(&lesson);
     let (status, _) = document(header.send().await.unwrap()).await;
     assert_eq!(status, StatusCode::FORBIDDEN, "as a GET answers it");

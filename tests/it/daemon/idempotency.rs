@@ -15,8 +15,13 @@ impl Script<'_> {
     }
 
     async fn count(&self) -> usize {
-        let (_, page) = self.send(Method::GET, "/memories?limit=100", None).await;
-        page["memories"].as_array().unwrap().len()
+        loop {
+            // The token may have asked much just before.
+            let (status, page) = self.send(Method::GET, "/memories?limit=100", None).await;
+            if status != StatusCode::TOO_MANY_REQUESTS {
+                break page["memories"].as_array().unwrap_or_else(|| panic!("{page}")).len();
+            }
+        }
     }
 }
 
