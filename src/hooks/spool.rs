@@ -1,7 +1,7 @@
 //! The spool: a hook leaves a file where a session is over or about to be compacted, and where a warning worked. A
 //! process that serves does what follows from it, once: it learns from the transcript, brings working memory up to date
-//! and takes a snapshot of it, and confirms the warning. A process that ends in between leaves the file to the next one; doing it again
-//! adds nothing but another snapshot.
+//! and takes a snapshot of it, and confirms the warning. A process that ends in between leaves the file to the next
+//! one; doing it again adds nothing but another snapshot.
 //!
 //! ```text
 //! hook-spool/ID.json    what was left

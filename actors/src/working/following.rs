@@ -14,8 +14,7 @@ use crate::runtime::Deadline;
 
 impl WorkingHandle {
     /// Brings the working memory of a running task up to date, which is made where there is none. Any process may work
-    /// on it afterwards. One that another process has open is its
-    /// agent's, and one that somebody closed stays closed.
+    /// on it afterwards. One that another process has open is its agent's, and one that somebody closed stays closed.
     pub async fn follow(&self, workspace: &WorkspaceId, running: SessionTask, deadline: Deadline) -> Result<(), Error> {
         let task = WorkingTask { workspace: workspace.clone(), owner: LOCAL_OWNER.to_owned(), id: running.id() };
         let (held, is_new) = match self.open_task(&task, deadline).await {

@@ -16,7 +16,7 @@ use crate::text::shortened;
 
 /// A piece of the text is in the answer where so much of its words is.
 const SAID: f64 = 0.6;
-/// What the answer files has so much of its words from the text.
+/// The share of its words that content of the answer has from the text.
 const OWN: f64 = 0.5;
 const QUOTED_CHARS: usize = 80;
 
@@ -26,7 +26,7 @@ pub struct CheckedAnswer {
     pub operations: Vec<BankOperation>,
     /// The pieces of the text that the answer leaves out, as a text. It is empty where there are none.
     pub left_out: String,
-    /// What of the answer was not done as it said.
+    /// The parts of the answer that were not done as it said.
     pub problems: Vec<String>,
 }
 

@@ -212,7 +212,7 @@ fn check(operation: &BankOperation) -> Result<(), BankInvalid> {
 struct BankInChange<'a> {
     files: BankFiles,
     known: KnownPieces<'a>,
-    /// Of the files in which items were ticked, the places of the operations that did so.
+    /// The places of the operations that ticked items, by their files.
     ticked: BTreeMap<BankPath, BTreeSet<usize>>,
 }
 

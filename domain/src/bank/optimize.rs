@@ -45,7 +45,7 @@ pub struct OptimizedBank {
     pub tokens: usize,
     /// A long piece was filed just now and stays as it is this time.
     pub waits: bool,
-    /// What is left of pieces that were cut, by their hashes.
+    /// The rests of pieces that were cut, by their hashes.
     pub cut: Vec<(String, String)>,
 }
 

@@ -117,7 +117,9 @@ fn the_tools_that_erase_are_told_apart_whoever_may_call_them() {
 fn is_for_scripts(tool: &str) -> bool {
     let episodes = ["list_episodes", "archive_episode", "delete_episode", "restore_episode", "purge_episodes"];
     let consolidation = ["consolidate", "list_consolidations", "get_consolidation", "undo_consolidation"];
+    let banks = ["list_bank_versions", "restore_bank"];
     ["list_memories", "list_traces", "get_trace", "get_workspace"].contains(&tool)
+        || banks.contains(&tool)
         || episodes.contains(&tool)
         || consolidation.contains(&tool)
 }

@@ -1,5 +1,5 @@
-//! How an entry joins a section: the first one takes the place of what a person left there, such as `TBD`, and a task
-//! has no box where the others have none.
+//! The rules by which an entry joins a section: the first one takes the place of what a person left there, such as
+//! `TBD`, and a task has no box where the others have none.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

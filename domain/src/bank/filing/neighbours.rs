@@ -18,7 +18,7 @@ static DATED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^([\[(*_]*)[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2})?)?([\])*_]*)(\s*[:–—-]\s*|\s+)[\])*_]*\s*").ok()
 });
 
-/// What was read of the sections of a bank: a long one is read once, and not for each piece of a text.
+/// The facts that were read of the sections of a bank: a long one is read once, and not for each piece of a text.
 #[derive(Debug, Default)]
 pub(super) struct ReadSections {
     /// The forms by the files and the places in them at which the sections begin.

@@ -27,7 +27,7 @@ const FALLBACK_TITLE: &str = "Notes";
 const DATED: [&str; 2] = ["progress", "activecontext"];
 /// Files that list tasks.
 const TASK_FILES: [&str; 2] = ["tasks", "todo"];
-/// What holds on is not dated, whatever file it has to go to.
+/// Entries about what lasts are not dated, whatever file they go to.
 const HOLDS_ON: [BankCategory; 9] = [
     BankCategory::Architecture,
     BankCategory::Command,
