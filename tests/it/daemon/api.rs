@@ -337,7 +337,7 @@ async fn the_query_of_a_request_with_a_body_names_its_workspace_and_nothing_else
     assert_eq!((status, &refused["error"]["code"]), (StatusCode::FORBIDDEN, &json!("scope_denied")), "{refused}");
     let header = both.request(Method::POST, "/memories?workspace=bank").header("x-workspace", "shop").json(&lesson);
     let (status, _) = document(header.send().await.unwrap()).await;
-    assert_eq!(status, StatusCode::FORBIDDEN, "as a GET answers it");
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "two workspaces are named");
     for (path, body) in [
         ("/memories?workspace=bank", with("shop")),
         ("/memories?workspace=shop&foo=1", lesson.clone()),

@@ -164,7 +164,7 @@ async fn teams_that_organisations_have_in_common_are_named_by_doctor_and_at_the_
     let check = of_tokens(&doctor()).unwrap();
     assert_eq!(check["status"], "warn", "{check}");
     assert!(check["detail"].as_str().unwrap().contains(said), "{check}");
-    let mut daemon = Daemon::start_logged(&place, &[]);
+    let mut daemon = Daemon::start_logged(&place, &["--llm", "none"]);
     assert_eq!(daemon.terminate(), Some(0));
     let log = std::fs::read_to_string(place.path("log")).unwrap();
     let log = log.replace('\\', "");
