@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::pieces::{PieceForm, undated};
-use super::signs::{heading_of, label_of};
-use super::tasks::{first_paragraph, is_marked_done};
+use super::signs::label_of;
+use super::tasks::{category_by_headings, first_paragraph, is_marked_done};
 use super::{BankCategory, BankSection};
 
 /// A box that is not ticked: behind the marker of any list, in a quotation, in a row of a table, or as a sign.
@@ -22,10 +22,9 @@ static SETTLED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Says of a section by its headings whether its pieces are open until they are marked as settled: tasks, questions,
-/// what blocks the work, and problems. The title of a file says nothing of what stands under others.
+/// what blocks the work, and problems.
 pub(super) fn lists_what_is_open(section: &BankSection) -> bool {
-    let titles = section.path.iter().skip(usize::from(section.path.len() > 1));
-    titles.rev().find_map(|title| heading_of(title)).is_some_and(is_open_category)
+    category_by_headings(section).is_some_and(is_open_category)
 }
 
 fn is_open_category(category: BankCategory) -> bool {

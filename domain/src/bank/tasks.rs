@@ -60,10 +60,16 @@ pub(super) fn first_paragraph(item: &str) -> &str {
     item[..first + lines.take_while(goes_on).map(str::len).sum::<usize>()].trim_end()
 }
 
-/// Says whether the items under a heading are tasks. The title of a file says nothing of what stands under others.
-pub(super) fn lists_tasks(section: &BankSection) -> bool {
+/// Returns the category that the headings of a section tell, the nearest first. The title of a file says nothing of what
+/// stands under others.
+pub(super) fn category_by_headings(section: &BankSection) -> Option<BankCategory> {
     let titles = section.path.iter().skip(usize::from(section.path.len() > 1));
-    titles.rev().find_map(|title| heading_of(title)) == Some(BankCategory::Next)
+    titles.rev().find_map(|title| heading_of(title))
+}
+
+/// Says whether the items under a heading are tasks.
+pub(super) fn lists_tasks(section: &BankSection) -> bool {
+    category_by_headings(section) == Some(BankCategory::Next)
 }
 
 /// Says whether the words of an item without a box tell that it is done, such as `Write docs (done 2026-11-25)`.
