@@ -70,14 +70,15 @@ pub fn check_answer(
         let section = is_replacement.then(|| replaced(&operation, files, facts)).flatten();
         let before = section.as_ref().map(|section| telling_words(&section.text)).unwrap_or_default();
         refuse_invented(&operation, &said, &before)?;
-        if let Some(lost) = section.and_then(|section| section.lost(&operation.content)) {
-            let place = operation.metadata.section.clone().unwrap_or_default();
-            problems.push(format!("{place} was added to and not replaced, because {:?} stays", quoted(&lost)));
-            operation.operation_type = BankOperationType::Append;
-        }
         let place = place_of(&operation);
-        if is_replacement && named.iter().filter(|of| **of == place).count() > 1 {
-            problems.push("a section that another operation is about was added to and not replaced".to_owned());
+        let is_shared = || is_replacement && named.iter().filter(|of| **of == place).count() > 1;
+        let why = match section.and_then(|section| section.lost(&operation.content)) {
+            Some(lost) => Some(format!("{:?} stays", quoted(&lost))),
+            None => is_shared().then(|| "another operation is about it".to_owned()),
+        };
+        if let Some(why) = why {
+            let section = operation.metadata.section.as_deref().unwrap_or_default();
+            problems.push(format!("{section} was added to and not replaced, because {why}"));
             operation.operation_type = BankOperationType::Append;
         }
         answered.extend(telling_words(&operation.content));
