@@ -36,7 +36,7 @@ impl Wordings {
     pub(crate) fn add(&mut self, text: &str) {
         let written = sentences(text, false);
         if has_both_cases(text) {
-            self.of_both_cases.insert(sentences(text, false));
+            self.of_both_cases.insert(written.clone());
         } else {
             self.folded.insert(sentences(text, true));
         }
@@ -74,7 +74,7 @@ fn is_title_case(word: &str) -> bool {
 }
 
 /// A sentence: its condition, where it has exactly one, and the rest. Otherwise all of its clauses in their order.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Sentence {
     condition: Vec<String>,
     clauses: Vec<Vec<String>>,
