@@ -274,7 +274,7 @@ mod tests {
 
     use super::*;
 
-    fn token(name: &str, bearer: &BearerToken) -> AccessToken {
+    pub(super) fn token(name: &str, bearer: &BearerToken) -> AccessToken {
         AccessToken {
             id: bearer.id().clone(),
             sha256: bearer.hash(),

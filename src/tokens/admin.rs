@@ -242,7 +242,7 @@ impl Tokens {
     }
 }
 
-/// What a text names tokens by. One that is the id of a token means that token, whatever others are called.
+/// The property that a text names tokens by. A text that is the id of a token means that token, whatever others are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TokenNaming {
     Id,

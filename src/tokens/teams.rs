@@ -85,25 +85,15 @@ pub(crate) fn teams_in_common(tokens: &[AccessToken], now: Timestamp) -> Vec<Tea
 
 #[cfg(test)]
 mod tests {
-    use reasoning_bank_domain::access::{AllowedWorkspaces, Permissions};
-
     use super::super::random_token;
     use super::*;
 
     fn token(name: &str, team: Option<&str>, org: Option<&str>, is_over: bool) -> AccessToken {
-        let bearer = random_token().unwrap();
         AccessToken {
-            id: bearer.id().clone(),
-            sha256: bearer.hash(),
-            name: name.into(),
-            owner: name.into(),
-            permissions: Permissions::all(),
-            workspaces: AllowedWorkspaces::All,
             team: team.map(Into::into),
             org: org.map(Into::into),
-            created_at: Timestamp::UNIX_EPOCH,
-            expires_at: None,
             revoked_at: is_over.then_some(Timestamp::UNIX_EPOCH),
+            ..super::super::tests::token(name, &random_token().unwrap())
         }
     }
 

@@ -86,7 +86,7 @@ pub(super) struct OpenItems<'a> {
 struct TaskWithWords<'a> {
     item: OpenItem<'a>,
     own: TaskWords,
-    /// None where it stands below none.
+    /// It is absent where the item stands below no other.
     whole: Option<TaskWords>,
 }
 

@@ -37,7 +37,7 @@ struct ExportRoute {
 
 /// The places that an export has: one of its token, and one of all.
 type ExportPlaces = (Option<OwnedSemaphorePermit>, OwnedSemaphorePermit);
-/// What is there until its time is up.
+/// A value that is there until its time is up.
 type Timed<T> = Mutex<Option<T>>;
 
 #[derive(Debug, Deserialize)]

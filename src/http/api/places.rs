@@ -38,7 +38,7 @@ impl Places {
     /// Takes one of all places, for which it waits this long.
     ///
     /// # Errors
-    /// None became free.
+    /// No place became free.
     pub(super) async fn take(&self, wait: Duration) -> Result<OwnedSemaphorePermit, Problem> {
         let taken = timeout(wait, Arc::clone(&self.all).acquire_owned()).await;
         taken.ok().and_then(Result::ok).ok_or_else(|| self.refused("there are too many"))
