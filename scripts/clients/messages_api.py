@@ -1,7 +1,8 @@
 """A scripted stand-in for the Messages API: a real Claude Code runs with it, without a model and without a key.
 
 Step i of the script answers the i-th request that offers tools: {"tool": NAME, "input": {…}} or {"text": "…"}. Requests
-without tools get a short text. `requests` has the bodies of those that offered tools.
+without tools get a short text. `requests` has the bodies of those that offered tools. `before` is called before each
+answer, as a model takes its time.
 """
 import json
 
@@ -32,8 +33,8 @@ def events(step, number, model):
 class ScriptedModel:
     """Serves until the `with` block ends."""
 
-    def __init__(self, script):
-        self.script, self.requests, self.number = script, [], 0
+    def __init__(self, script, before=lambda: None):
+        self.script, self.before, self.requests, self.number = script, before, [], 0
         model = self
 
         class Handler(StandIn):
@@ -54,6 +55,7 @@ class ScriptedModel:
                 if body.get("tools"):
                     step = model.script[min(len(model.requests), len(model.script) - 1)]
                     model.requests.append(body)
+                model.before()
                 self.stream(events(step, model.number, body.get("model", "m")))
 
         self.serving = served(Handler)
