@@ -108,10 +108,20 @@ with tempfile.TemporaryDirectory() as place:
     shown = [entry["source"] for entry in recalls if any(memory["shown"] for memory in entry["candidates"])]
     check("what was shown is in the recall log", "hook claude-code PostToolUseFailure" in shown, recalls)
 
+    def of_lesson():
+        return json.loads(run(str(binary), "--json", "memory", "get", kept[0]["id"]).stdout)
+
+    def within_a_minute(happens):
+        until = time.monotonic() + 60
+        while not happens() and time.monotonic() < until:
+            time.sleep(0.2)
+
     # A server looks at what hooks left at its start, and then every ten seconds.
-    session("Wait.", bash("sleep 12"))
-    trusted = json.loads(run(str(binary), "--json", "memory", "get", kept[0]["id"]).stdout)
-    check("the lesson is trusted more after its command succeeded", trusted["confidence"] > kept[0]["confidence"], trusted)
+    def is_trusted_more():
+        return of_lesson()["confidence"] > kept[0]["confidence"]
+
+    session("Wait.", wait, before=lambda: within_a_minute(is_trusted_more))
+    check("the lesson is trusted more after its command succeeded", is_trusted_more(), of_lesson())
 
     # A session is compacted, cut off and resumed in a new process. No tool of ours is called.
     def titled(title):
@@ -127,11 +137,10 @@ with tempfile.TemporaryDirectory() as place:
 
     # A model writes its summary for much longer than a server takes to work off what the hook before it left.
     def task_is_kept():
-        until = time.monotonic() + 30
-        while "date parser" not in run(str(binary), "working", "list").stdout and time.monotonic() < until:
-            time.sleep(0.2)
+        return "date parser" in run(str(binary), "working", "list").stdout
 
-    _, compacted = session("/compact", options=("--resume", kept_id), before=task_is_kept, **serves)
+    _, compacted = session("/compact", options=("--resume", kept_id), before=lambda: within_a_minute(task_is_kept),
+                           **serves)
     requests, resumed = session("Go on.", options=("--resume", kept_id), **serves)
     told = json.dumps(requests[0]["messages"]) if requests else ""
     told = told[told.find("A task is open in working memory"):]
