@@ -33,7 +33,7 @@ pub use lifecycle::{
     EpisodePhase, EpisodeState, EpisodeTimes, LifecycleProblem, LifecycleRules, REFERENCES_MAX, Visibility,
 };
 pub use recording::{BODY_MAX_BYTES, EntryBounds, MadeEpisode, NewEpisode, NewOutcome};
-pub use score::{EpisodeScore, RECENT_DAYS, ScoredEpisode, episode_score};
+pub use score::{EpisodeScore, RECENT_DAYS, ScoreInputs, ScoredEpisode};
 pub use search::{
     ArchivedEpisode, DeletedEpisode, EpisodeFound, EpisodeHits, EpisodeList, EpisodeSummary, FoundBecause,
     PurgedEpisodes, RecordedEpisode, ReportedEpisode, RestoredEpisode, Strategy,

@@ -3,12 +3,17 @@
 
 mod byte_vectors;
 
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use rayon::prelude::*;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeTimes, Visibility};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeTimes, ScoreInputs, Visibility};
+use reasoning_bank_domain::memory::label::label_key;
+use reasoning_bank_domain::memory::trace::Outcome;
+use uuid::Uuid;
 
 use self::byte_vectors::ByteQuery;
 pub use self::byte_vectors::ByteVectors;
@@ -20,6 +25,12 @@ pub struct EpisodeColumns {
     /// Microseconds since 1970.
     pub created: Vec<i64>,
     pub workspaces: Vec<Arc<str>>,
+    pub outcomes: Vec<Arc<str>>,
+    /// The keys of the domains and the types of the tasks. Those that have none are empty.
+    pub domains: Vec<Arc<str>>,
+    pub task_types: Vec<Arc<str>>,
+    /// The keys of the tools of each episode.
+    pub tools: Vec<Arc<[String]>>,
     /// The place of each episode in the table.
     pub row_ids: Vec<u64>,
 }
@@ -31,6 +42,7 @@ pub struct StateColumns {
     pub accessed: Vec<Option<Timestamp>>,
     pub archived: Vec<Option<Timestamp>>,
     pub deleted: Vec<Option<Timestamp>>,
+    pub access_counts: Vec<u64>,
 }
 
 /// The part of a table that has the vectors of episodes.
@@ -49,7 +61,10 @@ pub struct EpisodeTable {
     rows: Vec<EpisodeEntry>,
     /// The row of each episode.
     places: HashMap<u128, u32>,
-    workspaces: Vec<Arc<str>>,
+    /// The workspaces, outcomes, domains and types of tasks, each text once.
+    texts: Interned<Arc<str>>,
+    /// The tools that episodes used together, each list once.
+    tools: Interned<Arc<[String]>>,
     vectors: Vec<Arc<VectorColumns>>,
     /// The row of the episode, for each part of the vectors and each of its rows.
     owners: Vec<Vec<Option<u32>>>,
@@ -61,8 +76,13 @@ struct EpisodeEntry {
     created: i64,
     row_id: u64,
     workspace: u32,
+    outcome: u32,
+    domain: u32,
+    task_type: u32,
+    tools: u32,
     /// True where the episode has a state, because something happened to it.
     has_state: bool,
+    access_count: u64,
     times: EpisodeTimes,
     /// The embedder of its vectors, as the part and the row that name it.
     embedded: Option<(u32, u32)>,
@@ -71,24 +91,21 @@ struct EpisodeEntry {
 impl EpisodeTable {
     /// Adds parts of the table of episodes, and then of that of their vectors. Vectors of no episode are left out.
     pub fn add(&mut self, episodes: &[Arc<EpisodeColumns>], vectors: &[Arc<VectorColumns>]) {
-        let known = self.workspaces.iter().enumerate();
-        let mut known: HashMap<Arc<str>, u32> =
-            known.map(|(at, workspace)| (Arc::clone(workspace), place(at))).collect();
         for part in episodes {
-            let rows = part.ids.iter().zip(&part.created).zip(&part.workspaces).zip(&part.row_ids);
-            for (((id, created), workspace), row_id) in rows {
+            for (at, (id, created)) in part.ids.iter().zip(&part.created).enumerate() {
                 let Ok(created_at) = Timestamp::from_microsecond(*created) else { continue };
-                let workspace = *known.entry(Arc::clone(workspace)).or_insert_with(|| {
-                    self.workspaces.push(Arc::clone(workspace));
-                    place(self.workspaces.len() - 1)
-                });
                 self.places.insert(*id, place(self.rows.len()));
                 self.rows.push(EpisodeEntry {
                     id: *id,
                     created: *created,
-                    row_id: *row_id,
-                    workspace,
+                    row_id: part.row_ids[at],
+                    workspace: self.texts.add(&part.workspaces[at]),
+                    outcome: self.texts.add(&part.outcomes[at]),
+                    domain: self.texts.add(&part.domains[at]),
+                    task_type: self.texts.add(&part.task_types[at]),
+                    tools: self.tools.add(&part.tools[at]),
                     has_state: false,
+                    access_count: 0,
                     times: EpisodeTimes::untouched(created_at),
                     embedded: None,
                 });
@@ -117,6 +134,7 @@ impl EpisodeTable {
     pub fn set_states(&mut self, states: &[Arc<StateColumns>]) {
         for row in self.rows.iter_mut().filter(|row| row.has_state) {
             row.has_state = false;
+            row.access_count = 0;
             row.times = EpisodeTimes::untouched(row.times.created_at);
         }
         for part in states {
@@ -124,6 +142,7 @@ impl EpisodeTable {
                 let Some(place) = self.places.get(id) else { continue };
                 let entry = &mut self.rows[*place as usize];
                 entry.has_state = true;
+                entry.access_count = part.access_counts[row];
                 let times = &mut entry.times;
                 times.last_accessed = part.accessed[row];
                 times.archived_at = part.archived[row];
@@ -138,13 +157,33 @@ impl EpisodeTable {
         Some((row.row_id, row.has_state))
     }
 
+    /// Returns what the score of an episode is made of. None where it is unknown.
+    pub fn score_inputs(&self, id: u128) -> Option<ScoreInputs> {
+        let row = &self.rows[*self.places.get(&id)? as usize];
+        let domain = &self.texts.values[row.domain as usize];
+        Some(ScoreInputs {
+            id: Uuid::from_u128(id).into(),
+            times: row.times,
+            succeeded: *self.texts.values[row.outcome as usize] == *Outcome::Success.as_str(),
+            domain: (!domain.is_empty()).then(|| Arc::clone(domain)),
+            access_count: row.access_count,
+        })
+    }
+
     /// Estimates the bytes that a table of the given number of episodes takes.
     pub fn bytes(episodes: usize, vectors: usize, dims: usize) -> usize {
         episodes.saturating_mul(256).saturating_add(vectors.saturating_mul(3 * (dims + dims / 8 + 4) + 64))
     }
 
-    /// Lists the episodes that the workspace, the time and the visibility of a filter let through, in no order: who is
-    /// shown each, when it was made in microseconds, and its id. Labels are not looked at.
+    /// Returns what a filter asks for that is not told here: the session, the tags and the failures. None where that is
+    /// nothing.
+    pub fn untold(filter: &EpisodeFilter) -> Option<EpisodeFilter> {
+        let rest = EpisodeFilter { domain: None, task_type: None, status: None, tools: Vec::new(), ..filter.clone() };
+        rest.has_labels().then_some(rest)
+    }
+
+    /// Lists the episodes that a filter lets through but for what is [`Self::untold`], in no order: who is shown each,
+    /// when it was made in microseconds, and its id.
     pub fn shown<'a>(&'a self, filter: &'a EpisodeFilter) -> impl Iterator<Item = (Visibility, i64, u128)> + 'a {
         let passes = self.passes(filter);
         self.rows.iter().filter_map(move |row| Some((passes(row)?, row.created, row.id)))
@@ -213,20 +252,69 @@ impl EpisodeTable {
     }
 
     fn passes<'a>(&self, filter: &'a EpisodeFilter) -> impl Fn(&EpisodeEntry) -> Option<Visibility> + use<'a> {
-        let workspace = filter.workspace.as_ref().map(|wanted| {
-            let found = self.workspaces.iter().position(|workspace| **workspace == *wanted.as_str());
-            found.map_or(u32::MAX, place)
-        });
+        let place_of = |wanted: &str| self.texts.place(wanted);
+        let label = |label: &str| Some(label_key(label)).filter(|key| !key.is_empty());
+        let label = |wanted: &Option<String>| {
+            wanted.as_deref().map(|wanted| label(wanted).map_or(UNKNOWN, |key| place_of(&key)))
+        };
+        let workspace = filter.workspace.as_ref().map(|wanted| place_of(wanted.as_str()));
+        let outcome = filter.status.map(|wanted| place_of(wanted.as_str()));
+        let (domain, task_type) = (label(&filter.domain), label(&filter.task_type));
+        let wanted: Vec<String> = filter.tools.iter().map(|tool| label_key(tool)).collect();
+        let has_all = |tools: &Arc<[String]>| wanted.iter().all(|tool| tools.contains(tool));
+        let with_tools: Option<Vec<bool>> =
+            (!wanted.is_empty()).then(|| self.tools.values.iter().map(has_all).collect());
         let since = filter.since.map_or(i64::MIN, Timestamp::as_microsecond);
         let until = filter.until.map_or(i64::MAX, Timestamp::as_microsecond);
         move |row| {
-            let is_of = workspace.is_none_or(|workspace| workspace == row.workspace);
+            let is = |wanted: Option<u32>, own: u32| wanted.is_none_or(|wanted| wanted == own);
+            let is_of = is(workspace, row.workspace)
+                && is(outcome, row.outcome)
+                && is(domain, row.domain)
+                && is(task_type, row.task_type)
+                && with_tools.as_ref().is_none_or(|with_tools| with_tools[row.tools as usize]);
             if !is_of || row.created < since || row.created >= until {
                 return None;
             }
             let visibility = row.times.visibility(filter.rules, filter.now);
             filter.visible.contains(&visibility).then_some(visibility)
         }
+    }
+}
+
+/// The place of what is in no row.
+const UNKNOWN: u32 = u32::MAX;
+
+/// Values that many rows have, each once.
+#[derive(Debug, Clone)]
+struct Interned<T> {
+    values: Vec<T>,
+    places: HashMap<T, u32>,
+}
+
+impl<T> Default for Interned<T> {
+    fn default() -> Self {
+        Self { values: Vec::new(), places: HashMap::new() }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Interned<T> {
+    /// Returns the place of a value, which it gets where it has none.
+    fn add(&mut self, value: &T) -> u32 {
+        if let Some(at) = self.places.get(value) {
+            return *at;
+        }
+        let at = place(self.values.len());
+        self.values.push(value.clone());
+        self.places.insert(value.clone(), at);
+        at
+    }
+
+    fn place<Q: Eq + Hash + ?Sized>(&self, value: &Q) -> u32
+    where
+        T: Borrow<Q>,
+    {
+        self.places.get(value).copied().unwrap_or(UNKNOWN)
     }
 }
 
@@ -302,12 +390,17 @@ mod tests {
             columns.ids.push(n as u128);
             columns.created.push((now() - jiff::SignedDuration::from_hours(24 * one.days)).as_microsecond());
             columns.workspaces.push(shops()[usize::from(one.workspace)].as_str().into());
+            columns.outcomes.push(if n % 2 == 0 { "success" } else { "failure" }.into());
+            columns.domains.push(["rust", "web", ""][n % 3].into());
+            columns.task_types.push(["bug_fix", "other"][n / 2 % 2].into());
+            columns.tools.push([vec!["cargo".to_owned(), "bash".to_owned()], vec![]][n / 4 % 2].as_slice().into());
             columns.row_ids.push(1_000 + n as u64);
             if one.deleted {
                 states.ids.push(n as u128);
                 states.accessed.push(None);
                 states.archived.push(None);
                 states.deleted.push(Some(now()));
+                states.access_counts.push(7);
             }
             if let Some((is_old, [task, outcome, whole])) = &one.vectors {
                 let part = &mut parts[n % 2];
@@ -322,6 +415,25 @@ mod tests {
         }
         let parts: Vec<Arc<VectorColumns>> = parts.into_iter().map(Arc::new).collect();
         table.add(&[Arc::new(columns)], &parts);
+    }
+
+    #[test]
+    fn labels_leave_out_what_has_others() {
+        let one = |deleted| Drawn { workspace: false, days: 1, deleted, vectors: None };
+        let table = table_of(&(0..24).map(|n| one(n == 12)).collect::<Vec<_>>(), 10);
+        let all = EpisodeFilter::of(shops()[0].clone(), LifecycleRules::default(), now());
+        let shown = |filter: EpisodeFilter| table.shown(&filter).map(|(_, _, id)| id).collect::<Vec<u128>>();
+        let domain = |domain: &str| EpisodeFilter { domain: Some(domain.into()), ..all.clone() };
+        assert_eq!(shown(domain(" Rust")), [0, 3, 6, 9, 15, 18, 21]);
+        assert_eq!((shown(domain("go")), shown(domain(""))), (vec![], vec![]));
+        assert_eq!(shown(EpisodeFilter { status: Some(Outcome::Failure), ..domain("rust") }), [3, 9, 15, 21]);
+        let tools = vec!["Bash".to_owned(), "cargo".to_owned()];
+        assert_eq!(shown(EpisodeFilter { tools, ..domain("rust") }), [0, 3, 9, 18]);
+        assert_eq!(shown(EpisodeFilter { task_type: Some("other".into()), ..domain("rust") }), [3, 6, 15, 18]);
+        let inputs = |id| table.score_inputs(id).unwrap();
+        assert!(inputs(12).succeeded && inputs(12).access_count == 7 && inputs(12).domain.as_deref() == Some("rust"));
+        assert!(!inputs(5).succeeded && inputs(5).access_count == 0 && inputs(5).domain.is_none());
+        assert_eq!(table.score_inputs(99), None);
     }
 
     proptest! {

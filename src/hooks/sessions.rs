@@ -142,7 +142,9 @@ mod tests {
         let mut sessions = ShownSessions::default();
         let memory = MemoryId::from(uuid::Uuid::now_v7());
         sessions.note("first", [memory]);
-        (0..SESSIONS - 1).for_each(|number| sessions.note(&number.to_string(), []));
+        for number in 0..SESSIONS - 1 {
+            sessions.note(&number.to_string(), []);
+        }
         assert!(sessions.has("first", memory) && !sessions.has("0", memory));
         sessions.note("first", []);
         sessions.note("last", [memory]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use reasoning_bank_domain::episode::{
     EpisodeFilter, EpisodeFound, EpisodeHits, EpisodeScore, EpisodeSummary, EpisodeTexts, FailureMatch, FailureTier,
-    QuantizedVector, RECENT_DAYS, ScoredEpisode, Strategy, matched_failure, resolved_failure, tool_name,
+    QuantizedVector, RECENT_DAYS, ScoreInputs, ScoredEpisode, Strategy, matched_failure, resolved_failure, tool_name,
 };
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::signature::{PrintedFailure, Signature};
@@ -197,24 +197,23 @@ impl EpisodesHandle {
         let (now, domain) = (filter.now, request.domain.as_deref());
         let mut scored: Vec<ScoredEpisode> = alike
             .into_iter()
-            .map(|(row, similarity)| ScoredEpisode::new(row.trace, row.state, similarity, domain, now))
+            .map(|(inputs, similarity)| ScoredEpisode::new(inputs, similarity, domain, now))
             .filter(|scored| scored.is_found(&filter, request.min_relevance))
             .filter(|scored| scored.score.similarity() >= request.min_similarity)
             .collect();
         ScoredEpisode::rank(&mut scored);
         scored.truncate(request.k);
-        let (mut rows, scores): (Vec<EpisodeRow>, Vec<EpisodeScore>) = scored
-            .into_iter()
-            .map(|ScoredEpisode { trace, state, score, .. }| (EpisodeRow { trace, state }, score))
-            .unzip();
+        let scores: HashMap<TraceId, EpisodeScore> = scored.iter().map(|of| (of.inputs.id, of.score)).collect();
+        let mut rows = self.rows_of(&filter, scored.iter().map(|of| of.inputs.id).collect(), deadline).await?;
         if let Some(workspace) = &filter.workspace {
             self.name_readable(&mut rows, workspace, deadline).await?;
         }
-        let found = |(row, score): (&EpisodeRow, EpisodeScore)| {
+        let found = |row: &EpisodeRow| {
+            let score = *scores.get(&row.trace.trace_id)?;
             let summary = EpisodeSummary::new(&row.trace, &row.state, self.rules, now);
-            EpisodeFound { failure: row.trace.told_failure(), ..EpisodeFound::by_score(summary, score) }
+            Some(EpisodeFound { failure: row.trace.told_failure(), ..EpisodeFound::by_score(summary, score) })
         };
-        Ok(EpisodeHits { hits: rows.iter().zip(scores).map(found).collect(), notes })
+        Ok(EpisodeHits { hits: rows.iter().filter_map(found).collect(), notes })
     }
 
     /// Finds the failures that are like the one that was met: those with an equal signature first, then the same error
@@ -240,9 +239,10 @@ impl EpisodesHandle {
         let asked = ComparedText { query, of_outcome: true, limit: weighed, timeout: request.embedding_timeout };
         let (alike, notes) = self.alike(&filter, asked, deadline).await?;
         let similarities: HashMap<TraceId, f64> =
-            alike.iter().map(|(row, similarity)| (row.trace.trace_id, *similarity)).collect();
+            alike.iter().map(|(inputs, similarity)| (inputs.id, *similarity)).collect();
+        let alike = self.rows_of(&filter, alike.into_iter().map(|(inputs, _)| inputs.id).collect(), deadline).await?;
         let mut seen = HashSet::new();
-        let rows = same.into_iter().chain(alike.into_iter().map(|(row, _)| row));
+        let rows = same.into_iter().chain(alike);
         let mut rows: Vec<EpisodeRow> = rows.filter(|row| seen.insert(row.trace.trace_id)).collect();
         if let Some(workspace) = &filter.workspace {
             self.name_readable(&mut rows, workspace, deadline).await?;
@@ -267,6 +267,18 @@ impl EpisodesHandle {
         });
         let hits = found.into_iter().map(|(_, found)| found).take(request.k).collect();
         Ok(EpisodeHits { hits, notes })
+    }
+
+    /// Reads what was found. What the filter lets through no more, as it was deleted meanwhile, is left out.
+    async fn rows_of(
+        &self,
+        filter: &EpisodeFilter,
+        ids: Vec<TraceId>,
+        deadline: Deadline,
+    ) -> Result<Vec<EpisodeRow>, Error> {
+        let mut rows = self.store.episodes_of_ids(ids, deadline).await?;
+        rows.retain(|row| filter.holds(&row.trace, &row.state));
+        Ok(rows)
     }
 
     /// Finds the newest episodes in which the very failure that was printed was resolved.
@@ -304,7 +316,7 @@ impl EpisodesHandle {
         filter: &EpisodeFilter,
         ComparedText { query, of_outcome, limit, timeout }: ComparedText<'_>,
         deadline: Deadline,
-    ) -> Result<(Vec<(EpisodeRow, f64)>, Vec<Note>), Error> {
+    ) -> Result<(Vec<(ScoreInputs, f64)>, Vec<Note>), Error> {
         let by_words =
             |error: &EmbedError| Note::new(Code::EmbeddingUnavailable, format!("searched by words only: {error}"));
         let Some(workspace) = &filter.workspace else { return Ok(Default::default()) };
@@ -338,18 +350,18 @@ impl EpisodesHandle {
         query: &str,
         limit: usize,
         deadline: Deadline,
-    ) -> Result<Vec<(EpisodeRow, f64)>, Error> {
+    ) -> Result<Vec<(ScoreInputs, f64)>, Error> {
         let wanted = terms::query(query);
         let rows = self.store.episodes(filter.clone(), None, COMPARED_BY_WORDS, deadline).await?;
-        let mut found: Vec<(EpisodeRow, f64)> = rows
-            .into_iter()
+        let mut found: Vec<(ScoreInputs, f64)> = rows
+            .iter()
             .map(|row| {
                 let EpisodeTexts { task, outcome, whole } = EpisodeTexts::of(&row.trace);
                 let own: HashSet<String> = [task, outcome, whole].iter().flat_map(|text| terms::terms(text)).collect();
                 let shared = wanted.iter().filter(|of| own.contains(&of.term)).count();
                 #[allow(clippy::cast_precision_loss, reason = "a query has at most 128 terms")]
                 let similarity = shared as f64 / wanted.len().max(1) as f64;
-                (row, similarity)
+                (ScoreInputs::of(&row.trace, &row.state), similarity)
             })
             .filter(|(_, similarity)| *similarity > 0.0)
             .collect();

@@ -13,7 +13,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, Visibility};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, ScoreInputs, Visibility};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -154,7 +154,10 @@ pub trait StoreReads: Send + Sync {
 
     /// Finds the episodes that are most like what is asked, with the cosines, the most alike first. Episodes without
     /// vectors of the embedder are left out.
-    fn nearest_episodes(&self, search: EpisodeSearch, deadline: Deadline) -> StoreFuture<'_, Vec<(EpisodeRow, f64)>>;
+    fn nearest_episodes(&self, search: EpisodeSearch, deadline: Deadline) -> StoreFuture<'_, Vec<(ScoreInputs, f64)>>;
+
+    /// Reads these episodes, in this order, whether they are shown or not. Unknown ones are left out.
+    fn episodes_of_ids(&self, ids: Vec<TraceId>, deadline: Deadline) -> StoreFuture<'_, Vec<EpisodeRow>>;
 
     /// Lists the newest episodes that the filter lets through and that have no vectors of this embedder, at most
     /// `limit`, each with the revision that its vectors get.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, Visibility};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, ScoreInputs, Visibility};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -53,7 +53,8 @@ reads! {
     trace(id: TraceId, of: Option<WorkspaceId>) -> Option<Trace>;
     episodes(filter: EpisodeFilter, after: Option<TraceId>, limit: usize) -> Vec<EpisodeRow>;
     episode(id: TraceId, of: Option<WorkspaceId>) -> Option<EpisodeRow>;
-    nearest_episodes(search: EpisodeSearch) -> Vec<(EpisodeRow, f64)>;
+    nearest_episodes(search: EpisodeSearch) -> Vec<(ScoreInputs, f64)>;
+    episodes_of_ids(ids: Vec<TraceId>) -> Vec<EpisodeRow>;
     episodes_without_vectors(filter: EpisodeFilter, embedder: String, limit: usize) -> Vec<(Trace, u64)>;
     count_episodes(filter: EpisodeFilter) -> BTreeMap<Visibility, u64>;
     episode_states(ids: Vec<TraceId>) -> Vec<EpisodeState>;

@@ -12,7 +12,7 @@ use futures::future::ready;
 use jiff::Timestamp;
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, Visibility};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, ScoreInputs, Visibility};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::{Signal, SignalKind};
@@ -215,7 +215,11 @@ impl StoreReads for MemStore {
         self.answer("episode", deadline, |data| data.traces.get(&id).filter(wanted).map(|trace| data.episode(trace)))
     }
 
-    fn nearest_episodes(&self, search: EpisodeSearch, deadline: Deadline) -> StoreFuture<'_, Vec<(EpisodeRow, f64)>> {
+    fn episodes_of_ids(&self, ids: Vec<TraceId>, deadline: Deadline) -> StoreFuture<'_, Vec<EpisodeRow>> {
+        self.answer("episodes_of_ids", deadline, |data| data.episodes_of_ids(&ids))
+    }
+
+    fn nearest_episodes(&self, search: EpisodeSearch, deadline: Deadline) -> StoreFuture<'_, Vec<(ScoreInputs, f64)>> {
         self.answer("nearest_episodes", deadline, |data| data.nearest_episodes(&search))
     }
 

@@ -13,7 +13,7 @@ use reasoning_bank_actors::ports::{
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, Visibility};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, ScoreInputs, Visibility};
 use reasoning_bank_domain::learning::job::{Job, JobState};
 use reasoning_bank_domain::memory::ids::{JobId, KeyedRequestId, MemoryId, TraceId};
 use reasoning_bank_domain::memory::signal::Signal;
@@ -191,7 +191,11 @@ impl StoreReads for LanceStore {
         self.of_own_vectors(deadline, async move |_, tables| episodes::episode(tables, id, of.as_ref()).await).boxed()
     }
 
-    fn nearest_episodes(&self, search: EpisodeSearch, deadline: Deadline) -> StoreFuture<'_, Vec<(EpisodeRow, f64)>> {
+    fn episodes_of_ids(&self, ids: Vec<TraceId>, deadline: Deadline) -> StoreFuture<'_, Vec<EpisodeRow>> {
+        self.of_own_vectors(deadline, async move |shared, tables| episodes::of_ids(shared, tables, &ids).await).boxed()
+    }
+
+    fn nearest_episodes(&self, search: EpisodeSearch, deadline: Deadline) -> StoreFuture<'_, Vec<(ScoreInputs, f64)>> {
         self.of_own_vectors(deadline, async move |shared, tables| episodes::nearest(shared, tables, &search).await)
             .boxed()
     }

@@ -221,7 +221,7 @@ async fn the_most_alike_come_first_among_those_that_the_filter_lets_through(
     };
     let found = async |search| {
         let found = store.reads().nearest_episodes(search, soon()).await.unwrap();
-        found.into_iter().map(|(row, cosine)| (row.trace.trace_id, (cosine * 100.0).round())).collect::<Vec<_>>()
+        found.into_iter().map(|(inputs, cosine)| (inputs.id, (cosine * 100.0).round())).collect::<Vec<_>>()
     };
     assert_eq!(found(search(false)).await, [(near.trace_id, 100.0), (far.trace_id, 71.0)]);
     assert_eq!(found(search(true)).await, [(far.trace_id, 100.0), (near.trace_id, 0.0)]);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::HistoryEntry;
-use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors};
+use reasoning_bank_domain::episode::{EpisodeFilter, EpisodeState, EpisodeVectors, ScoreInputs};
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::learning::job::Job;
 use reasoning_bank_domain::memory::ids::{HistoryId, JobId, KeyedRequestId, MemoryId, SignalId, TraceId};
@@ -191,14 +191,20 @@ impl Data {
         rows
     }
 
-    pub(super) fn nearest_episodes(&self, search: &EpisodeSearch) -> Vec<(EpisodeRow, f64)> {
-        let mut found: Vec<(EpisodeRow, f64)> = self
+    /// Reads these episodes, in this order.
+    pub(super) fn episodes_of_ids(&self, ids: &[TraceId]) -> Vec<EpisodeRow> {
+        ids.iter().filter_map(|id| self.traces.get(id)).map(|trace| self.episode(trace)).collect()
+    }
+
+    pub(super) fn nearest_episodes(&self, search: &EpisodeSearch) -> Vec<(ScoreInputs, f64)> {
+        let mut found: Vec<(ScoreInputs, f64)> = self
             .episodes(&search.filter)
             .into_iter()
             .filter_map(|row| {
                 let vectors = self.episode_vectors.get(&row.trace.trace_id)?;
                 let cosine = vectors.similarity(&search.vector, search.of_outcome);
-                (vectors.embedder == search.embedder).then_some((row, cosine))
+                let inputs = ScoreInputs::of(&row.trace, &row.state);
+                (vectors.embedder == search.embedder).then_some((inputs, cosine))
             })
             .collect();
         found.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -12,12 +12,15 @@ use lance::table::format::Fragment;
 use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_index::{ByteVectors, EpisodeColumns, EpisodeTable, StateColumns, VectorColumns};
+use serde::Deserialize;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::rows;
 use crate::lance::errors::failed;
 use crate::lance::tables::recent_rows::ROW_ID;
-use crate::lance::tables::rows::{decode_bodies, id_column, optional_times, text_column, time_column, vector_bytes};
+use crate::lance::tables::rows::{
+    decode_bodies, id_column, listed, optional_times, text_column, time_column, vector_bytes,
+};
 use crate::lance::tables::{Tables, dataset};
 use crate::lance::threads::blocking;
 
@@ -135,8 +138,9 @@ impl EpisodeCache {
             self.bytes.store(0, Ordering::Relaxed);
             return Ok(None);
         }
-        held.episodes.follow(&episodes, &["id", "created", "workspace", ROW_ID], episode_columns).await?;
-        held.states.follow(&states, &["id", "accessed", "archived", "deleted"], state_columns).await?;
+        let of_episodes = ["id", "created", "workspace", "outcome", "domain", "task_type", "tools", ROW_ID];
+        held.episodes.follow(&episodes, &of_episodes, episode_columns).await?;
+        held.states.follow(&states, &["id", "accessed", "archived", "deleted", "body"], state_columns).await?;
         let of_vectors = ["id", "embedder", "task", "outcome", "whole"];
         held.vectors.follow(&vectors, &of_vectors, move |rows| vector_columns(rows, dims)).await?;
         held.join().await?;
@@ -218,6 +222,14 @@ fn few_texts(rows: &[RecordBatch], name: &'static str) -> Vec<Arc<str>> {
     text_column(rows, name).map(|text| Arc::clone(known.entry(text).or_insert_with(|| text.into()))).collect()
 }
 
+/// Reads a column of lists of which there are few.
+fn few_lists(rows: &[RecordBatch], name: &'static str) -> Vec<Arc<[String]>> {
+    let mut known: HashMap<&str, Arc<[String]>> = HashMap::new();
+    text_column(rows, name)
+        .map(|text| Arc::clone(known.entry(text).or_insert_with(|| listed(text).collect())))
+        .collect()
+}
+
 fn episode_columns(batches: &[RecordBatch]) -> Result<EpisodeColumns, StoreError> {
     let mut row_ids = Vec::new();
     for batch in batches {
@@ -227,14 +239,26 @@ fn episode_columns(batches: &[RecordBatch]) -> Result<EpisodeColumns, StoreError
         ids: id_column(batches).collect(),
         created: time_column(batches, "created").collect(),
         workspaces: few_texts(batches, "workspace"),
+        outcomes: few_texts(batches, "outcome"),
+        domains: few_texts(batches, "domain"),
+        task_types: few_texts(batches, "task_type"),
+        tools: few_lists(batches, "tools"),
         row_ids,
     })
+}
+
+/// The part of a state that no column has.
+#[derive(Deserialize)]
+struct Accesses {
+    #[serde(default)]
+    access_count: u64,
 }
 
 fn state_columns(rows: &[RecordBatch]) -> Result<StateColumns, StoreError> {
     let [accessed, archived, deleted] =
         ["accessed", "archived", "deleted"].map(|name| optional_times(rows, name).collect());
-    Ok(StateColumns { ids: id_column(rows).collect(), accessed, archived, deleted })
+    let counts = decode_bodies::<Accesses>(rows)?.into_iter().map(|of| of.access_count).collect();
+    Ok(StateColumns { ids: id_column(rows).collect(), accessed, archived, deleted, access_counts: counts })
 }
 
 fn vector_columns(rows: &[RecordBatch], dims: usize) -> Result<VectorColumns, StoreError> {

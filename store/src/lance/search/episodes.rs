@@ -1,17 +1,18 @@
 //! Episodes: lists by their labels and times, and the search by meaning. Which episodes there are is told by a table in
-//! memory (`resident/episodes.rs`), or by short columns where it would be too large. Labels are looked for in the
-//! columns, and only the bodies of those that are asked for are read.
+//! memory (`resident/episodes.rs`), or by short columns where it would be too large. Labels that it does not have are
+//! looked for in the columns, and only the bodies of those that are asked for are read.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use reasoning_bank_actors::ports::{EpisodeRow, EpisodeSearch, StoreError};
 use reasoning_bank_domain::episode::{
-    EpisodeFilter, EpisodeState, EpisodeTimes, EpisodeVectors, QuantizedVector, Visibility,
+    EpisodeFilter, EpisodeState, EpisodeTimes, EpisodeVectors, QuantizedVector, ScoreInputs, Visibility,
 };
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use reasoning_bank_index::EpisodeTable;
 use uuid::Uuid;
 
 use crate::lance::resident::CurrentEpisodes;
@@ -79,28 +80,19 @@ pub(in crate::lance) async fn nearest(
     shared: &SharedStore,
     tables: &Tables,
     search: &EpisodeSearch,
-) -> Result<Vec<(EpisodeRow, f64)>, StoreError> {
-    let ranked = match table(shared, tables).await? {
-        Some(CurrentEpisodes { table, .. }) => {
-            let labelled = labelled(tables, &search.filter).await?;
-            let search = search.clone();
-            let find = move || {
-                let EpisodeSearch { filter, vector, embedder, of_outcome, limit } = search;
-                table.nearest(&filter, labelled.as_ref(), vector.numbers(), &embedder, of_outcome, limit)
-            };
-            blocking(find).await?.into_iter().map(|(id, cosine)| (f64::from(cosine), id)).collect()
-        }
-        None => nearest_in_tables(shared, tables, search).await?,
+) -> Result<Vec<(ScoreInputs, f64)>, StoreError> {
+    let Some(CurrentEpisodes { table, .. }) = table(shared, tables).await? else {
+        return nearest_in_tables(shared, tables, search).await;
     };
-    let cosines: HashMap<u128, f64> = ranked.iter().map(|(cosine, id)| (*id, *cosine)).collect();
-    let wanted: Vec<u128> = ranked.iter().map(|(_, id)| *id).collect();
-    let rows = read_rows(shared, tables, &wanted).await?;
-    let cosine = |row: &EpisodeRow| cosines.get(&row.trace.trace_id.uuid().as_u128()).copied().unwrap_or_default();
-    let with_cosine = |row: EpisodeRow| {
-        let cosine = cosine(&row);
-        (row, cosine)
+    let labelled = labelled(tables, &search.filter).await?;
+    let search = search.clone();
+    let find = move || {
+        let EpisodeSearch { filter, vector, embedder, of_outcome, limit } = search;
+        let near = table.nearest(&filter, labelled.as_ref(), vector.numbers(), &embedder, of_outcome, limit);
+        let with_inputs = |(id, cosine)| Some((table.score_inputs(id)?, f64::from(cosine)));
+        near.into_iter().filter_map(with_inputs).collect()
     };
-    Ok(rows.into_iter().map(with_cosine).collect())
+    blocking(find).await
 }
 
 /// Compares the vectors as they lie in the tables.
@@ -108,7 +100,7 @@ async fn nearest_in_tables(
     shared: &SharedStore,
     tables: &Tables,
     search: &EpisodeSearch,
-) -> Result<Vec<(f64, u128)>, StoreError> {
+) -> Result<Vec<(ScoreInputs, f64)>, StoreError> {
     let shown: HashSet<u128> = places(shared, tables, &search.filter).await?.into_iter().map(|(_, id)| id).collect();
     let of = search.filter.workspace.as_ref().map(|workspace| filter::equals("workspace", workspace.as_str()));
     let of_embedder = filter::equals("embedder", search.embedder.as_str());
@@ -126,7 +118,21 @@ async fn nearest_in_tables(
     let mut ranked: Vec<(f64, u128)> = cosines.into_iter().zip(candidates.iter().map(|row| ids[*row])).collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     ranked.truncate(search.limit);
-    Ok(ranked)
+    let cosines: HashMap<u128, f64> = ranked.iter().map(|(cosine, id)| (*id, *cosine)).collect();
+    let wanted: Vec<u128> = ranked.iter().map(|(_, id)| *id).collect();
+    let rows = read_rows(shared, tables, &wanted).await?;
+    let cosine = |row: &EpisodeRow| cosines.get(&row.trace.trace_id.uuid().as_u128()).copied().unwrap_or_default();
+    Ok(rows.iter().map(|row| (ScoreInputs::of(&row.trace, &row.state), cosine(row))).collect())
+}
+
+/// Reads these episodes, in this order.
+pub(in crate::lance) async fn of_ids(
+    shared: &SharedStore,
+    tables: &Tables,
+    ids: &[TraceId],
+) -> Result<Vec<EpisodeRow>, StoreError> {
+    let ids: Vec<u128> = ids.iter().map(|id| id.uuid().as_u128()).collect();
+    read_rows(shared, tables, &ids).await
 }
 
 /// Reads the states of these episodes.
@@ -192,12 +198,11 @@ async fn table(shared: &SharedStore, tables: &Tables) -> Result<Option<CurrentEp
     shared.resident.episodes.table(tables, shared.dims).await
 }
 
-/// Returns the episodes that have the labels of the filter; none where it names no labels.
+/// Returns the episodes that have what the filter asks for and the table in memory does not tell. None where that is
+/// nothing.
 async fn labelled(tables: &Tables, filter: &EpisodeFilter) -> Result<Option<HashSet<u128>>, StoreError> {
-    if !filter.has_labels() {
-        return Ok(None);
-    }
-    let found = select(&tables.traces, filter::episodes(filter), &["id"]).await?;
+    let Some(untold) = EpisodeTable::untold(filter) else { return Ok(None) };
+    let found = select(&tables.traces, filter::episodes(&untold), &["id"]).await?;
     Ok(Some(id_column(&found).collect()))
 }
 

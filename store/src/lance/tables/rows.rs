@@ -47,6 +47,11 @@ pub(in crate::lance) fn list_entry_start(start: &str) -> String {
     format!("{SEPARATOR}{}", entry.strip_suffix('"').unwrap_or(&entry))
 }
 
+/// Returns the entries in the text of a list.
+pub(in crate::lance) fn listed(text: &str) -> impl Iterator<Item = String> {
+    text.split(SEPARATOR).filter_map(|entry| serde_json::from_str(entry).ok())
+}
+
 /// Returns the ids in the text of a list.
 pub(in crate::lance) fn listed_ids(text: &str) -> impl Iterator<Item = &str> {
     text.split(SEPARATOR).filter_map(|entry| entry.strip_prefix('"')?.strip_suffix('"'))
