@@ -39,6 +39,7 @@ pub use options::{McpOptions, ToolDefaults};
 pub(crate) use schema::{SchemaReader, of_answer as answer_schema, of_arguments as arguments_schema};
 pub(crate) use server::{ArrivedImport, DescribedTool, ScriptCall, Server};
 pub use session::SessionError;
+pub(crate) use tools::page_size;
 
 use reasoning_bank_actors::system::SystemHandle;
 use tokio_util::sync::CancellationToken;

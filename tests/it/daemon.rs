@@ -16,6 +16,7 @@ mod isolation;
 mod limits;
 mod metrics;
 mod operating;
+mod pages;
 mod streams;
 mod token_routes;
 mod tokens;
