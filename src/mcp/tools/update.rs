@@ -60,11 +60,12 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 /// Returns the memory bank that is named. A project's must have been activated once, so that a mistyped name makes
 /// none.
 async fn known(calling: &Calling<'_>, bank: &str) -> Result<BankLocation, Interrupted> {
-    let place = named(calling, bank).await?.place;
-    if place.key.kind() == BankKind::Project {
-        must_exist(calling, &place, bank).await?;
+    let called = named(calling, bank).await?;
+    if called.place.key.kind() == BankKind::Project {
+        must_exist(calling, &called.place, bank).await?;
     }
-    Ok(place)
+    called.register(calling).await?;
+    Ok(called.place)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
