@@ -78,6 +78,8 @@ pub(crate) struct DescribedTool<'a> {
 pub(crate) struct ScriptCall {
     pub(crate) tool: &'static str,
     pub(crate) arguments: JsonObject,
+    /// The revisions of which the memory that is changed must have one. None allows any.
+    pub(crate) if_revisions: Option<Vec<u64>>,
     /// The progress of a solve goes here.
     pub(crate) progress: watch::Sender<Progress>,
     pub(crate) key: Option<RequestKey>,
@@ -243,8 +245,9 @@ impl Server {
         let offered =
             self.offered(call.tool).ok_or_else(|| Error::internal("a route names a tool that does not exist"))?;
         let caller = self.0.end.caller(Some(request))?;
-        let client = ToolClient::Script { progress: call.progress, key: call.key };
-        match self.answer(offered, caller, Some(&call.arguments), client, call.cancel).await {
+        let ScriptCall { arguments, if_revisions, progress, key, cancel, .. } = call;
+        let client = ToolClient::Script { progress, key, if_revisions };
+        match self.answer(offered, caller, Some(&arguments), client, cancel).await {
             Ok(document) => Ok(document),
             Err(Interrupted::Failed(error)) => Err(error),
             Err(Interrupted::Asks(_)) => Err(Error::internal("a script was asked a question")),

@@ -17,7 +17,7 @@ use reasoning_bank_domain::access::{EarlierWrite, KeyScope, KeyedRequest};
 use reasoning_bank_domain::memory::ids::KeyedRequestId;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use rmcp::model::JsonObject;
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Calling, Interrupted, MEMORY_DEADLINE};
@@ -54,9 +54,14 @@ fn in_work_for() -> SignedDuration {
     SignedDuration::try_from(MEMORY_DEADLINE + STORE_LIMIT).unwrap_or(SignedDuration::MAX)
 }
 
-/// Writes what was sent in one order of its fields, because an object is the same in any.
-fn canonical(arguments: Option<&JsonObject>) -> serde_json::Result<Vec<u8>> {
+/// Writes what was sent in one order of its fields, because an object is the same in any. The revisions of a header
+/// stand where an argument would name one.
+fn canonical(arguments: Option<&JsonObject>, if_revisions: Option<&[u64]>) -> serde_json::Result<Vec<u8>> {
     let mut sent = serde_json::to_value(arguments)?;
+    if let (Some(fields), Some(revisions)) = (sent.as_object_mut(), if_revisions) {
+        let wanted = if let [one] = revisions { json!(one) } else { json!(revisions) };
+        fields.insert("if_revision".to_owned(), wanted);
+    }
     sent.sort_all_objects();
     serde_json::to_vec(&sent)
 }
@@ -91,7 +96,7 @@ impl Calling<'_> {
         let scope = KeyScope { owner: self.caller.source(), workspace: &workspace, route: &key.route };
         let id = scope.id(&key.key);
         let _in_work = self.requests.begin(id)?;
-        let sent = canonical(self.arguments).map_err(Error::internal)?;
+        let sent = canonical(self.arguments, self.client.if_revisions()).map_err(Error::internal)?;
         let now = Timestamp::now();
         let request = KeyedRequest::begun(id, workspace, &sent, Uuid::now_v7(), now);
         match request.earlier(self.system.store.request(id, self.deadline).await?) {
@@ -126,16 +131,22 @@ impl Calling<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn the_order_of_fields_does_not_make_another_request() {
-        let sent = |text: &str| canonical(Some(&serde_json::from_str::<JsonObject>(text).unwrap())).unwrap();
+        let sent = |text: &str| canonical(Some(&serde_json::from_str::<JsonObject>(text).unwrap()), None).unwrap();
         let one = sent(r#"{"a": 1, "b": [{"c": 2, "d": 3}]}"#);
         assert_eq!(sent(r#"{"b": [{"d": 3, "c": 2}], "a": 1}"#), one);
         assert_ne!(sent(r#"{"a": 1, "b": [{"c": 3, "d": 2}]}"#), one);
-        assert_eq!(canonical(None).unwrap(), json!(null).to_string().into_bytes());
+        assert_eq!(canonical(None, None).unwrap(), json!(null).to_string().into_bytes());
+    }
+    #[test]
+    fn the_revisions_of_a_header_are_a_part_of_what_was_sent() {
+        let arguments = JsonObject::from_iter([("a".to_owned(), json!(1))]);
+        let sent = |if_revisions: Option<&[u64]>| canonical(Some(&arguments), if_revisions).unwrap();
+        assert_eq!(sent(Some(&[3])), br#"{"a":1,"if_revision":3}"#);
+        assert_eq!(sent(Some(&[3, 4])), br#"{"a":1,"if_revision":[3,4]}"#);
+        assert_eq!(sent(None), br#"{"a":1}"#);
     }
 }

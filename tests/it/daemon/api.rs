@@ -80,6 +80,8 @@ async fn a_script_lives_with_a_memory_from_its_record_to_its_end() {
         let sent = script.request(Method::PATCH, &path).header("if-match", tags).json(&change).send().await.unwrap();
         assert_eq!(sent.status(), status, "{tags}: {:?}", sent.text().await);
     }
+    let of_updates = audited(&place).into_iter().filter(|line| line["action"] == "update_memory").count();
+    assert_eq!(of_updates, 7, "each request is one call, however many tags it names");
     let any = script.request(Method::GET, &path).header("if-none-match", "*").send().await.unwrap();
     assert_eq!(any.status(), StatusCode::NOT_MODIFIED);
     let (_, family) = script.send(Method::GET, &format!("{path}/genealogy"), None).await;
