@@ -31,7 +31,7 @@ mod transport;
 
 pub(crate) use arguments::read_arguments;
 pub use bridge::{BridgeError, BridgeOptions};
-pub(crate) use caller::{CallEnd, SESSION_HEADER, WORKSPACE_HEADER};
+pub(crate) use caller::{EndedBy, RequestEnd, SESSION_HEADER, WORKSPACE_HEADER};
 pub(crate) use client::RequestKey;
 pub(crate) use failure::failure_document;
 pub(crate) use http::{HttpRoute, HttpSessions, MAX_BODY_BYTES, PATH, http_route, is_stateless};

@@ -20,10 +20,9 @@ use super::export::JSON_LINES;
 use super::places::Places;
 use super::{BASE, DESCRIBED, Problem, idempotency, invalid, media_type, status};
 use crate::http::request_bodies;
-use crate::http::sessions::OpenUntil;
 use crate::import::ImportFailure;
 use crate::limits::{IMPORTS, RequestLimits};
-use crate::mcp::{ArrivedImport, Server};
+use crate::mcp::{ArrivedImport, RequestEnd, Server};
 
 const MAX_BYTES: u64 = 256 << 20;
 /// The number of imports that arrive at once, each of another token. Each lies on the disk, and none in memory.
@@ -55,7 +54,7 @@ pub(super) fn routes(server: Server, data_dir: Arc<Path>) -> Router {
 
 async fn import(
     State(own): State<ImportRoute>,
-    Extension(until): Extension<OpenUntil>,
+    Extension(end): Extension<RequestEnd>,
     Extension(limits): Extension<RequestLimits>,
     request: Request,
 ) -> Result<Response, Problem> {
@@ -78,7 +77,7 @@ async fn import(
     // This handler is dropped when its client goes away, and when its token or the server ends.
     let given_up = CancellationToken::new();
     let _guard = given_up.clone().drop_guard();
-    let arrived = ArrivedImport { target, files: (arrived, aside), given_up, end: until.end() };
+    let arrived = ArrivedImport { target, files: (arrived, aside), given_up, end };
     let importing = async move {
         let _places = (own_place, place);
         own.server.import(&parts, arrived).await
