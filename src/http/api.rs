@@ -32,6 +32,7 @@ use reasoning_bank_domain::note::Code;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 use self::tokens::TokenRoutes;
@@ -144,28 +145,32 @@ pub(crate) struct ApiRoutes {
     pub(super) held: Router,
     /// The routes that read the body themselves, because it may be too large for that.
     pub(super) streamed: Router,
+    /// What was begun, and goes on though its client is gone. The end of the server waits for it.
+    pub(super) work: TaskTracker,
 }
 
 impl ApiRoutes {
     pub(super) fn new(server: Server, data_dir: &Path, audit: &AuditLog) -> Self {
-        let tokens = TokenRoutes::new(data_dir.to_owned(), audit.clone());
+        let work = TaskTracker::new();
+        let tokens = TokenRoutes::new(data_dir.to_owned(), audit.clone(), work.clone());
         let of = server.clone();
         let description = Arc::new(LazyLock::new(move || openapi::document(&of)));
         let described = get(async move || Json(&**description).into_response());
         let mut held = Router::new().route(&format!("{BASE}/openapi.json"), described);
         for route in ROUTES {
-            let server = server.clone();
+            let (server, work) = (server.clone(), work.clone());
             let Ok(filter) = MethodFilter::try_from(route.method.clone()) else { continue };
             // A key may have slashes in it, written as they are.
             let path = format!("{BASE}{}", route.path.replace("{path}", "{*path}"));
-            let handler = on(filter, move |request: Request| respond(server, route, request));
+            let handler = on(filter, move |request: Request| respond(server, work, route, request));
             held = held.route(&path, handler);
         }
         let held = held.merge(tokens::routes(tokens)).merge(export::routes(server.clone()));
-        let streamed = import::routes(server, data_dir.into());
+        let streamed = import::routes(server, data_dir.into(), work.clone());
         Self {
             held: held.method_not_allowed_fallback(not_allowed),
             streamed: streamed.method_not_allowed_fallback(not_allowed),
+            work,
         }
     }
 }
@@ -174,7 +179,7 @@ async fn not_allowed() -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here", DESCRIBED)
 }
 
-async fn respond(server: Server, route: &'static Route, request: Request) -> Response {
+async fn respond(server: Server, work: TaskTracker, route: &'static Route, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
     let (arguments, if_revisions) = match read(&server, route, &mut parts, body).await {
         Ok(read) => read,
@@ -198,7 +203,7 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
     // A call that was begun is noted in the audit log whether somebody waits for it or not.
     let call = ScriptCall { tool: route.tool, arguments, if_revisions, progress, key, cancel };
     let answer = async move { server.script(&parts, call).await };
-    let answer = tokio::spawn(answer.instrument(tracing::Span::current()));
+    let answer = work.spawn(answer.instrument(tracing::Span::current()));
     if route.answer == RouteAnswer::Events {
         return events::respond(answer, news, guard, until).await;
     }

@@ -14,6 +14,7 @@ use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 use super::export::JSON_LINES;
@@ -38,6 +39,8 @@ struct ImportRoute {
     data_dir: Arc<Path>,
     arriving: Places,
     places: Places,
+    /// What goes on though its client is gone.
+    work: TaskTracker,
 }
 
 #[derive(Debug, Deserialize)]
@@ -46,9 +49,9 @@ struct ImportQuery {
     workspace: Option<String>,
 }
 
-pub(super) fn routes(server: Server, data_dir: Arc<Path>) -> Router {
+pub(super) fn routes(server: Server, data_dir: Arc<Path>, work: TaskTracker) -> Router {
     let places = |count| Places::new(count, "imports", RETRY_AFTER);
-    let own = ImportRoute { server, data_dir, arriving: places(ARRIVING), places: places(IMPORTS) };
+    let own = ImportRoute { server, data_dir, arriving: places(ARRIVING), places: places(IMPORTS), work };
     Router::new().route(&format!("{BASE}/import"), post(import)).with_state(own)
 }
 
@@ -78,11 +81,12 @@ async fn import(
     let given_up = CancellationToken::new();
     let _guard = given_up.clone().drop_guard();
     let arrived = ArrivedImport { target, files: (arrived, aside), given_up, end };
+    let server = own.server;
     let importing = async move {
         let _places = (own_place, place);
-        own.server.import(&parts, arrived).await
+        server.import(&parts, arrived).await
     };
-    let Ok(imported) = tokio::spawn(importing.instrument(tracing::Span::current())).await else {
+    let Ok(imported) = own.work.spawn(importing.instrument(tracing::Span::current())).await else {
         return Err(Problem::internal());
     };
     match imported {

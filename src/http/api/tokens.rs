@@ -19,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
+use tokio_util::task::TaskTracker;
 
 use super::{BASE, Problem, body_of, idempotency, invalid, query_of, status, unknown_in_query};
 use crate::audit::{AuditEntry, AuditLog};
@@ -32,11 +33,13 @@ pub(super) struct TokenRoutes {
     data_dir: PathBuf,
     audit: AuditLog,
     turn: Arc<Mutex<()>>,
+    /// What goes on though its client is gone.
+    work: TaskTracker,
 }
 
 impl TokenRoutes {
-    pub(super) fn new(data_dir: PathBuf, audit: AuditLog) -> Self {
-        Self { data_dir, audit, turn: Arc::default() }
+    pub(super) fn new(data_dir: PathBuf, audit: AuditLog, work: TaskTracker) -> Self {
+        Self { data_dir, audit, turn: Arc::default(), work }
     }
 }
 
@@ -249,7 +252,7 @@ impl TokenRoutes {
     ) -> Result<T, Problem> {
         self.allow(caller, action).await?;
         let (own, caller) = (self.clone(), Arc::clone(caller));
-        let changing = tokio::spawn(async move {
+        let changing = self.work.spawn(async move {
             // One change at a time: each holds a thread while it waits for the file.
             let _turn = own.turn.lock().await;
             let done = own.run(&caller, action, work).await;
