@@ -138,8 +138,8 @@ pub(super) async fn bind(
         return Problem::no_session().into_response();
     }
     let (method, end) = (request.method().clone(), own.end_of(&used));
-    // A client that listens for news of a session has asked for nothing else. All other streams are answers.
-    let is_news = method == Method::GET && request.uri().path() == mcp::PATH;
+    // A client that listens for news has asked for nothing else. All other streams are answers.
+    let is_news = request.uri().path() == mcp::PATH && mcp::listens(&method, request.headers());
     request.extensions_mut().insert(end.clone());
     let mut response = tokio::select! {
         by = end.reached() => return Problem::from(by).into_response(),
