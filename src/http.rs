@@ -140,7 +140,7 @@ impl Daemon {
         let listener = TcpListener::bind(options.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let allowed = Arc::new(AllowedHosts::new(address, &options.allowed_hosts));
-        let authenticator = Authenticator::new(Arc::clone(&tokens), has_tokens);
+        let authenticator = Authenticator::new(Arc::clone(&tokens));
         let audit = AuditLog::open(data_dir).map_err(ServeError::Audit)?;
         let metrics_readers = match options.metrics {
             MetricsAccess::Open => MetricsReaders::Everybody,
