@@ -1,8 +1,9 @@
 //! Identities. Every stored thing has a UUIDv7 of its own, made by its creator before the first write. A write that is
 //! retried carries the same id and is therefore the same thing. Things that may be made again from the same matter have
-//! an id (UUIDv8) that follows from it: a signal about a trace ([`crate::memory::signal::id_within_trace`]), background
-//! work and its memories ([`crate::learning::job`]), a write that its client may send again
-//! ([`crate::access::KeyScope`]), the copy of something in another workspace ([`copied`]).
+//! an id (UUIDv8) that follows from it: a signal about a trace ([`crate::memory::signal::id_within_trace`]), the trace of
+//! what a source reports ([`crate::memory::trace::id_of_reported`]), background work and its memories
+//! ([`crate::learning::job`]), a write that its client may send again ([`crate::access::KeyScope`]), the copy of
+//! something in another workspace ([`copied`]).
 
 use std::fmt;
 use std::str::FromStr;
