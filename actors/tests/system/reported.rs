@@ -164,7 +164,7 @@ async fn a_trace_that_was_purged_begins_anew() {
     let world = world(good_model()).await;
     let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let first = world.feedback(report(Some("one task"), &[used], claims(true))).await.trace_id;
-    let ahead = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(48);
+    let ahead = jiff::Timestamp::now() + SignedDuration::from_hours(48);
     world.handle.workspaces.purge_traces(&project(), ahead, soon()).await.unwrap();
     assert!(world.handle.memories.traces(&project(), 10, None, soon()).await.unwrap().traces.is_empty());
     let second = world.feedback(report(Some("one task"), &[used], claims(true))).await.trace_id;
@@ -280,7 +280,7 @@ async fn what_a_client_is_shown_counts_once_a_session_and_day_and_is_no_evidence
         world.handle.usage.shown([id], &project(), session);
     }
     assert!(world.signals().await.is_empty(), "nobody waits for it");
-    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
     let after = world.handle.memories.get(id, &project(), soon()).await.unwrap();
     assert_eq!((before.usage_count, after.usage_count), (0, 2));
     assert_eq!(after.confidence, before.confidence);
@@ -301,7 +301,7 @@ async fn a_crash_loses_what_waits_to_be_counted_and_nothing_else() {
     assert!(world.handle.faults("usage").panic().await);
     restarted(&mut events, "usage").await;
     world.handle.usage.shown([id], &project(), "one");
-    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(world.signal_kinds().await, [SignalKind::Shown]);
     world.stop().await;
 }
