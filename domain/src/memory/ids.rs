@@ -115,6 +115,13 @@ id!(
     /// A write that its client may send again.
     KeyedRequestId
 );
+impl WorkingId {
+    /// Returns the id of the task that a request with a key begins. It is the same however often the request is sent.
+    pub fn begun_by(request: KeyedRequestId) -> Self {
+        derived(&[b"working", request.uuid().as_bytes()]).into()
+    }
+}
+
 id!(
     /// A task while it runs; names it in logs and in `metadata.task_id` of model calls.
     TaskId

@@ -13,6 +13,8 @@ use reasoning_bank_actors::memories::MemoriesHandle;
 use reasoning_bank_actors::ports::{Record, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::KeyedWrite;
+use reasoning_bank_actors::working::WorkingHandle;
+use reasoning_bank_actors::workspaces::Resolved;
 use reasoning_bank_domain::access::{EarlierWrite, KeyScope, KeyedRequest};
 use reasoning_bank_domain::memory::ids::KeyedRequestId;
 use reasoning_bank_domain::safety::secrets::Scrub;
@@ -83,6 +85,18 @@ impl Calling<'_> {
     pub(in crate::mcp) fn context(&self) -> ContextHandle {
         let context = &self.system.context;
         self.keyed.get().map_or_else(|| context.clone(), |write| context.carrying_out(write.clone()))
+    }
+
+    /// Returns the tasks as this call works on them: the log of a task names the request as well.
+    pub(in crate::mcp) fn working(&self) -> WorkingHandle {
+        let working = &self.system.working;
+        self.keyed.get().map_or_else(|| working.clone(), |write| working.carrying_out(write.id()))
+    }
+
+    /// Registers a workspace before what is not stored with it. The key of a request is not stored with that: nothing
+    /// is carried out yet.
+    pub(in crate::mcp) async fn register(&self, workspace: &Resolved) -> Result<(), Error> {
+        self.system.memories.register(workspace, self.deadline).await
     }
 
     /// Answers a request that has a key. `answer` carries it out, and is run only where nobody has done that yet.

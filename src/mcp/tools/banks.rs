@@ -26,7 +26,7 @@ impl CalledBank {
     /// Registers the workspace whose bank it is, for a call that makes or changes the bank.
     pub(super) async fn register(&self, calling: &Calling<'_>) -> Result<(), Error> {
         match &self.workspace {
-            Some(workspace) => calling.memories().register(workspace, calling.deadline).await,
+            Some(workspace) => calling.register(workspace).await,
             None => Ok(()),
         }
     }
