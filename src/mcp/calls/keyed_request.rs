@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_actors::banks::BanksHandle;
 use reasoning_bank_actors::context::ContextHandle;
 use reasoning_bank_actors::episodes::EpisodesHandle;
 use reasoning_bank_actors::error::Error;
@@ -91,6 +92,12 @@ impl Calling<'_> {
     pub(in crate::mcp) fn working(&self) -> WorkingHandle {
         let working = &self.system.working;
         self.keyed.get().map_or_else(|| working.clone(), |write| working.carrying_out(write.id()))
+    }
+
+    /// Returns the memory banks as this call updates them, in the same way.
+    pub(in crate::mcp) fn banks(&self) -> BanksHandle {
+        let banks = &self.system.banks;
+        self.keyed.get().map_or_else(|| banks.clone(), |write| banks.carrying_out(write.id()))
     }
 
     /// Registers a workspace before what is not stored with it. The key of a request is not stored with that: nothing

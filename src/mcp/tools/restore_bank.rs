@@ -37,7 +37,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     })?;
     let called = existing(calling, &bank).await?;
     called.register(calling).await?;
-    let restored = calling.system.banks.restore(&called.place, version, calling.deadline).await?;
+    let restored = calling.banks().restore(&called.place, version, calling.deadline).await?;
     let added_since = restored.added_since.iter().map(BankPath::to_string).collect();
     document(&RestoredBank { bank, version: version.to_string(), kept: restored.kept.to_string(), added_since })
 }

@@ -50,7 +50,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let place = place.ok_or_else(missing)?;
     let (writer, reader) = (writer(calling), reader(calling));
     let request = UpdateBank { place, content, conversation_id, update_count, writer, reader };
-    match banks.update(request, calling.deadline).await {
+    match calling.banks().update(request, calling.deadline).await {
         Ok(updated) => document(&BankUpdate::of(&updated)),
         Err(error @ Error::Store(_)) => document(&BankUpdate::failed(calling.caller.told(error).to_string())),
         Err(error) => Err(error.into()),
