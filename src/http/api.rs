@@ -151,7 +151,7 @@ pub(crate) struct ApiRoutes {
 
 impl ApiRoutes {
     pub(super) fn new(server: Server, data_dir: &Path, audit: &AuditLog) -> Self {
-        let work = TaskTracker::new();
+        let work = server.work();
         let tokens = TokenRoutes::new(data_dir.to_owned(), audit.clone(), work.clone());
         let of = server.clone();
         let description = Arc::new(LazyLock::new(move || openapi::document(&of)));

@@ -17,6 +17,7 @@ use rmcp::transport::common::http_header::HEADER_SESSION_ID;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::binding::SessionBinding;
@@ -83,6 +84,8 @@ pub(super) enum ServerEnd {
         room: Semaphore,
         audit: AuditLog,
         metrics: Arc<ServerMetrics>,
+        /// What was begun, and goes on though its client is gone. The end of the server waits for it.
+        work: TaskTracker,
     },
 }
 
@@ -110,7 +113,15 @@ impl ServerEnd {
     /// Makes the end of a server for clients over the network.
     pub(super) fn http(audit: AuditLog, metrics: Arc<ServerMetrics>) -> Self {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        Self::Http { room: Semaphore::new(CALLS_PER_CORE * cores), audit, metrics }
+        Self::Http { room: Semaphore::new(CALLS_PER_CORE * cores), audit, metrics, work: TaskTracker::new() }
+    }
+
+    /// Returns the work that the end of the server waits for. Over stdio nobody does.
+    pub(super) fn work(&self) -> Option<&TaskTracker> {
+        match self {
+            Self::Stdio { .. } => None,
+            Self::Http { work, .. } => Some(work),
+        }
     }
 
     /// Begins to time a call of a tool, where calls are counted.
@@ -310,7 +321,8 @@ mod tests {
     async fn a_call_waits_a_moment_and_is_then_told_to_come_again() {
         let dir = tempfile::tempdir().unwrap();
         let audit = AuditLog::open(dir.path()).unwrap();
-        let end = ServerEnd::Http { room: Semaphore::new(1), audit, metrics: Arc::default() };
+        let work = TaskTracker::new();
+        let end = ServerEnd::Http { room: Semaphore::new(1), audit, metrics: Arc::default(), work };
         tokio::time::pause();
         let first = end.admit().await.unwrap();
         assert_eq!(end.admit().await.unwrap_err(), Error::Overloaded { retry_after: RETRY_AFTER });

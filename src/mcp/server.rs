@@ -33,6 +33,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 pub(crate) use self::bulk::ArrivedImport;
@@ -167,6 +168,8 @@ impl Server {
         let (spec, tool) = (offered.spec, offered.spec.name);
         let timed = self.0.end.timed(tool);
         let _served = self.0.system.activity.begin();
+        // In the revisions with a handshake a call goes on when its client has left.
+        let _in_work = self.0.end.work().map(TaskTracker::token);
         if !spec.may_be_called_by(&caller) {
             timed.into_iter().for_each(|timed| timed.ended(Code::PermissionDenied.as_str()));
             self.note(spec, &caller, arguments, Err(Code::PermissionDenied)).await;
@@ -255,6 +258,11 @@ impl Server {
             Err(Interrupted::Failed(error)) => Err(error),
             Err(Interrupted::Asks(_)) => Err(Error::internal("a script was asked a question")),
         }
+    }
+
+    /// Returns the work that goes on though its client is gone, for whoever begins and awaits such.
+    pub(crate) fn work(&self) -> TaskTracker {
+        self.0.end.work().cloned().unwrap_or_default()
     }
 
     /// Describes a tool, whether agents see it or not.
