@@ -30,6 +30,11 @@ def events(step, number, model):
     yield "message_stop", {"type": "message_stop"}
 
 
+def new_messages(requests, at):
+    """The messages that the request has beyond the one before it, as text."""
+    return "\n".join(json.dumps(message) for message in requests[at]["messages"][len(requests[at - 1]["messages"]):])
+
+
 class ScriptedModel:
     """Serves until the `with` block ends."""
 

@@ -26,7 +26,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout_at;
 
 use super::question::{HookQuestion, SpoolEntry, WorkedWarnings};
-use super::sessions::ShownSessions;
+use super::sessions::{ShownSessions, Told};
 use super::spool;
 use crate::project::{self, Identity};
 use crate::recall_log::{RecallEntry, RecallLog};
@@ -100,26 +100,15 @@ pub(super) struct HookAnswer {
 /// Memories that a session is about to be shown. They count as shown once the hook has printed them: one whose time is
 /// up shows nothing.
 pub(super) struct ToldMemories {
-    ids: Vec<MemoryId>,
+    pub(super) told: Told,
     workspace: WorkspaceRef,
-    session: String,
-    /// The command that failed.
-    command: Option<String>,
-    /// The text that says what had ended the failure.
-    resolutions: Option<String>,
     entry: Option<RecallEntry>,
 }
 
 impl ToldMemories {
-    fn of(context: &HookContext) -> Self {
-        Self {
-            ids: Vec::new(),
-            workspace: context.workspace.clone(),
-            session: context.call.session.clone(),
-            command: None,
-            resolutions: None,
-            entry: None,
-        }
+    fn of(context: &HookContext, memories: Vec<MemoryId>) -> Self {
+        let told = Told { session: context.call.session.clone(), memories, command: None, resolutions: None };
+        Self { told, workspace: context.workspace.clone(), entry: None }
     }
 }
 
@@ -156,34 +145,16 @@ impl HookAnswers {
         answer
     }
 
-    /// Notes what a session is about to be shown, so that the next event does not bring it again.
-    pub(super) fn note_in_session(&self, shown: &ToldMemories) {
-        let ids = shown.ids.iter().copied();
-        match &shown.command {
-            Some(command) => self.sessions().note_failed(&shown.session, command, ids.collect()),
-            None => self.sessions().note(&shown.session, ids),
-        }
-        if let Some(told) = &shown.resolutions {
-            self.sessions().note_resolutions(&shown.session, told.clone());
-        }
-    }
-
-    /// Notes that a session was not shown what it was about to be shown.
-    pub(super) fn take_back(&self, shown: &ToldMemories) {
-        let (command, resolutions) = (shown.command.as_deref(), shown.resolutions.as_deref());
-        self.sessions().take_back(&shown.session, &shown.ids, command, resolutions);
-    }
-
     /// Counts what a session was shown.
     pub(super) fn note(&self, shown: ToldMemories) {
-        let ToldMemories { ids, workspace, session, entry, .. } = shown;
-        self.system.usage.shown(ids, &workspace, &session);
+        let ToldMemories { told, workspace, entry } = shown;
+        self.system.usage.shown(told.memories, &workspace, &told.session);
         if let Some((log, entry)) = self.recalls.as_ref().zip(entry) {
             log.note(entry);
         }
     }
 
-    fn sessions(&self) -> MutexGuard<'_, ShownSessions> {
+    pub(super) fn sessions(&self) -> MutexGuard<'_, ShownSessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -318,10 +289,9 @@ impl HookAnswers {
             |memory: &MemoryView| if is_told(memory) { Some(reminder(memory)) } else { warning(memory) };
         let notes: String = chosen.into_iter().filter_map(short_or_whole).chain(resolutions.clone()).collect();
         let text = format!("This error is known in this project.\n{}", recalled_notes(&notes));
-        let shown = match shown {
-            Some(shown) => ToldMemories { command, resolutions, ..shown },
-            None => ToldMemories { resolutions, ..ToldMemories::of(context) },
-        };
+        let mut shown = shown.unwrap_or_else(|| ToldMemories::of(context, Vec::new()));
+        shown.told.command = command.filter(|_| !shown.told.memories.is_empty());
+        shown.told.resolutions = resolutions;
         Some(HookAnswer { text: Some(text), shown: Some(shown) })
     }
 
@@ -385,7 +355,7 @@ impl HookAnswers {
             }
             return None;
         }
-        Some(ToldMemories { ids, entry, ..ToldMemories::of(context) })
+        Some(ToldMemories { entry, ..ToldMemories::of(context, ids) })
     }
 }
 

@@ -122,7 +122,7 @@ async fn answer_one(stream: UnixStream, answers: &HookAnswers) -> io::Result<()>
     let mut reply = serde_json::to_string(&HookReply { text })?;
     reply.push('\n');
     let Some(shown) = shown else { return write.write_all(reply.as_bytes()).await };
-    answers.note_in_session(&shown);
+    let newly_told = answers.sessions().note_told(&shown.told);
     let printed = timeout(QUESTION_TIMEOUT, async {
         write.write_all(reply.as_bytes()).await?;
         read.read_u8().await
@@ -130,7 +130,7 @@ async fn answer_one(stream: UnixStream, answers: &HookAnswers) -> io::Result<()>
     match printed.await {
         Ok(Ok(PRINTED)) => answers.note(shown),
         // The time of the hook was up before it could print the answer.
-        _ => answers.take_back(&shown),
+        _ => answers.sessions().take_back(newly_told),
     }
     Ok(())
 }

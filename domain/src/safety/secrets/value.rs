@@ -93,6 +93,10 @@ impl<'a> AssignedValue<'a> {
         if marked || path_goes_on || is_template(self.head) || (!self.quoted && self.is_expression()) {
             return false;
         }
+        // The name is a verb: `Pass -DBUILD_TESTS=ON.`
+        if self.before.own_line && !self.quoted && assigns(self.head) {
+            return false;
+        }
         let shape = Shape::of(self.head);
         if shape.is_random() || shape.is_random_in_letters() {
             return true;
@@ -124,6 +128,17 @@ impl<'a> AssignedValue<'a> {
             && !Shape::of(self.head).is_random();
         called || identifier || self.head.contains(['[', ']']) || self.head.contains("::") || self.head.contains("->")
     }
+}
+
+/// Tells whether a value gives a value to an option or to a variable of the environment: `-std=c++17`, `JOBS=4`.
+fn assigns(value: &str) -> bool {
+    value.split_once('=').is_some_and(|(name, given)| {
+        let option = name.trim_start_matches('-');
+        let is_variable = !option.chars().any(|c| c.is_ascii_lowercase());
+        let is_name = option.starts_with(|c: char| c.is_ascii_alphabetic())
+            && option.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        is_name && (option.len() < name.len() || is_variable) && !given.trim_start_matches('=').is_empty()
+    })
 }
 
 /// Tells whether a value in the place of a password was written out.
