@@ -140,7 +140,7 @@ impl Daemon {
         let listener = TcpListener::bind(options.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let allowed = Arc::new(AllowedHosts::new(address, &options.allowed_hosts));
-        let authenticator = Authenticator::new(Arc::clone(&tokens), has_tokens);
+        let authenticator = Authenticator::new(Arc::clone(&tokens));
         let audit = AuditLog::open(data_dir).map_err(ServeError::Audit)?;
         let metrics_readers = match options.metrics {
             MetricsAccess::Open => MetricsReaders::Everybody,
@@ -197,6 +197,7 @@ impl Daemon {
     ) {
         let draining = Arc::new(AtomicBool::new(false));
         let HttpRoute { router: protocol, sessions, stop } = route;
+        let ApiRoutes { held, streamed, work } = api;
         let owners = Arc::new(SessionOwners::new(sessions, end.clone(), stop.clone()));
         let limited = LimitedRequests { limits: self.limits, metrics: Arc::clone(&metrics) };
         let watched = MetricsRoute {
@@ -211,9 +212,9 @@ impl Daemon {
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
         let protected = protocol
             .layer(map_response(problem::documented))
-            .merge(api.held)
+            .merge(held)
             .layer(from_fn_with_state(BodyPlaces::new(), request_bodies::read_whole))
-            .merge(api.streamed)
+            .merge(streamed)
             .layer(from_fn_with_state(Arc::clone(&owners), sessions::bind))
             .layer(from_fn_with_state(limited, limits::limit))
             .layer(from_fn_with_state(self.authenticator.clone(), auth::authenticate))
@@ -247,7 +248,7 @@ impl Daemon {
             .layer(from_fn(drain_body::read_rest));
         let watch = tokio::spawn(sessions::watch(owners, self.tokens, self.authenticator, REVOCATION_CHECK));
         let bounds = Bounds { behind_proxy: self.behind_proxy, drain: DRAIN };
-        connection::serve(self.listener, ConnectionAnswers { usual, late }, end, draining, stop, bounds).await;
+        connection::serve(self.listener, ConnectionAnswers { usual, late }, work, end, draining, stop, bounds).await;
         watch.abort();
         refusals.end_minute().await;
         self.audit.sync().await;

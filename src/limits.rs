@@ -82,6 +82,16 @@ impl Default for TokenPlaces {
     }
 }
 
+impl TokenPlaces {
+    /// Says whether something is in work. An import goes on when its request is over.
+    fn is_any_taken(&self) -> bool {
+        let Self { open, large_bodies, imports, exports } = self;
+        [(open, OPEN_MAX), (large_bodies, LARGE_BODIES), (imports, IMPORTS / 2), (exports, EXPORTS / 2)]
+            .into_iter()
+            .any(|(places, all)| places.available_permits() < all)
+    }
+}
+
 impl TokenUse {
     fn new(requests_per_second: u32) -> Self {
         Self {
@@ -92,10 +102,9 @@ impl TokenUse {
         }
     }
 
-    /// Says whether the token was used lately, or has something open.
+    /// Says whether the token was used lately, or has something in work.
     fn is_used(&self) -> bool {
-        let is_open = self.places.open.available_permits() < OPEN_MAX || self.solves.load(Ordering::Relaxed) > 0;
-        is_open || self.last.elapsed() < IDLE
+        self.places.is_any_taken() || self.solves.load(Ordering::Relaxed) > 0 || self.last.elapsed() < IDLE
     }
 }
 
@@ -311,6 +320,20 @@ mod tests {
         open.pop();
         assert!(ana.open().is_ok());
         assert!(limits.request(None).open().unwrap().is_none(), "who needs no token has no limit");
+    }
+
+    #[tokio::test]
+    async fn a_token_is_used_as_long_as_it_has_something_in_work() {
+        let mut of = TokenUse::new(0);
+        of.last = Instant::now().checked_sub(IDLE).unwrap();
+        assert!(!of.is_used());
+        let TokenPlaces { open, large_bodies, imports, exports } = of.places.clone();
+        for places in [open, large_bodies, imports, exports] {
+            let place = places.acquire_owned().await.unwrap();
+            assert!(of.is_used());
+            drop(place);
+            assert!(!of.is_used());
+        }
     }
 
     #[tokio::test]

@@ -31,14 +31,15 @@ mod transport;
 
 pub(crate) use arguments::read_arguments;
 pub use bridge::{BridgeError, BridgeOptions};
-pub(crate) use caller::{CallEnd, SESSION_HEADER, WORKSPACE_HEADER};
+pub(crate) use caller::{EndedBy, RequestEnd, SESSION_HEADER, WORKSPACE_HEADER};
 pub(crate) use client::RequestKey;
 pub(crate) use failure::failure_document;
-pub(crate) use http::{HttpRoute, HttpSessions, MAX_BODY_BYTES, PATH, http_route, is_stateless};
+pub(crate) use http::{HttpRoute, HttpSessions, MAX_BODY_BYTES, PATH, http_route, is_stateless, listens};
 pub use options::{McpOptions, ToolDefaults};
 pub(crate) use schema::{SchemaReader, of_answer as answer_schema, of_arguments as arguments_schema};
 pub(crate) use server::{ArrivedImport, DescribedTool, ScriptCall, Server};
 pub use session::SessionError;
+pub(crate) use tools::page_size;
 
 use reasoning_bank_actors::system::SystemHandle;
 use tokio_util::sync::CancellationToken;

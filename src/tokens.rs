@@ -219,6 +219,10 @@ impl TokenRegistry {
     }
 
     /// Says whether there is any token, a revoked or expired one included.
+    ///
+    /// # Errors
+    /// The file cannot be read. Neither can one that had tokens and has none any more: nothing ends that way, and no
+    /// server becomes open by it.
     pub fn has_tokens(&self) -> Result<bool, TokensError> {
         Ok(!self.current()?.by_id.is_empty())
     }
@@ -261,6 +265,10 @@ impl TokenRegistry {
         }
         // A file that is replaced between both looks is read again at the next request.
         let tokens = self.file.read()?;
+        if tokens.is_empty() && !read.by_id.is_empty() {
+            let problem = "they are gone; restore the file, or make new ones".to_owned();
+            return Err(TokensError::Unreadable(self.file.path(), problem));
+        }
         let by_id = tokens.into_iter().map(|token| (token.id.clone(), Arc::new(token))).collect();
         let read = Arc::new(ReadTokens { stamp, by_id });
         self.read.store(Arc::clone(&read));
@@ -321,7 +329,11 @@ mod tests {
         assert!(registry.find(&bearer, now).is_err());
         assert!(!registry.is_valid(bearer.id(), now));
         fs::remove_file(dir.path().join(data_dir::TOKENS)).unwrap();
-        assert_eq!(registry.find(&bearer, now).unwrap(), None);
+        assert!(registry.find(&bearer, now).is_err() && registry.has_tokens().is_err(), "they are gone");
+        assert!(!registry.is_valid(bearer.id(), now));
+        assert!(!TokenRegistry::open(dir.path()).unwrap().has_tokens().unwrap(), "here there were none");
+        file.add(token("new", &bearer), false, now).unwrap();
+        assert_eq!(registry.find(&bearer, now).unwrap().unwrap().name, "new");
     }
 
     #[test]

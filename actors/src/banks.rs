@@ -30,12 +30,14 @@ use moka::future::Cache;
 use reasoning_bank_domain::bank::{
     BankFiles, BankInvalid, BankKey, BankPath, OPTIMIZE_ABOVE_TOKENS, bank_tokens, check_bounds, template,
 };
+use reasoning_bank_domain::memory::ids::KeyedRequestId;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::system::restart::Restart;
 
 use self::actor::{BanksActor, BanksArgs, BanksMsg, SharedBank};
 use self::open_bank::{Freshness, OpenBank, unusable};
 use self::shorten::ShortenedTexts;
+use self::state::key_of_request;
 use crate::error::Error;
 use crate::file_io::blocking;
 use crate::ports::{BankDirectories, BankLocation, Clock};
@@ -158,6 +160,8 @@ pub struct BanksHandle {
     told: Cache<(String, PathBuf), u64>,
     /// The bank that a session works with.
     active: Cache<String, BankLocation>,
+    /// The request of a client that this handle carries out, where it has a key.
+    request: Option<KeyedRequestId>,
 }
 
 impl BanksHandle {
@@ -176,7 +180,13 @@ impl BanksHandle {
             model,
             told: Cache::builder().max_capacity(SESSIONS_MAX).time_to_idle(SESSION_IDLE).build(),
             active: Cache::builder().max_capacity(SESSIONS_MAX).time_to_idle(SESSION_IDLE).build(),
+            request: None,
         }
+    }
+
+    /// Makes a handle whose update is stored with this request. The same request again adds nothing.
+    pub fn carrying_out(&self, request: KeyedRequestId) -> Self {
+        Self { request: Some(request), ..self.clone() }
     }
 
     pub(crate) fn child(&self) -> ChildSpec {
@@ -310,7 +320,8 @@ impl BanksHandle {
         self.with_bank(place, deadline, |bank| bank.versions()).await
     }
 
-    /// Brings a version of a bank back. The bank as it was is kept as a version, too. Files that came later stay.
+    /// Brings a version of a bank back. The bank as it was is kept as a version, too. Files that came later stay. A
+    /// request with a key does so once.
     ///
     /// # Errors
     /// There is no such version.
@@ -320,10 +331,14 @@ impl BanksHandle {
         version: Timestamp,
         deadline: Deadline,
     ) -> Result<RestoredVersion, Error> {
-        let at = self.clock.now();
+        let (at, key) = (self.clock.now(), self.request.map(key_of_request));
         self.with_bank(place, deadline, move |bank| {
             let lock = bank.lock()?;
             bank.refresh(&lock, at)?;
+            // The digest of a request that restored a version is the version that it kept.
+            if let Some(kept) = key.as_ref().and_then(|key| bank.state.digest_of(key)?.parse().ok()) {
+                return Ok(RestoredVersion { kept, added_since: Vec::new() });
+            }
             let missing = || Error::NotFound(format!("version {version} of the bank {}", bank.place.key));
             let version = bank.version(version)?.ok_or_else(missing)?;
             let kept = bank.keep_version("before a version was restored", at)?;
@@ -336,6 +351,9 @@ impl BanksHandle {
             bank.state.optimized_tokens = bank.remembered.own_tokens(&bank.state.texts());
             bank.state.looked_at = Some(at);
             bank.state.shortened_at = version.shortened_at;
+            if let Some(key) = key {
+                bank.state.see(key, Some(kept.to_string()));
+            }
             bank.write_anew(&lock, at)?;
             Ok(RestoredVersion { kept, added_since })
         })

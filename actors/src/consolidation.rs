@@ -13,13 +13,15 @@ mod run_inputs;
 mod stages;
 mod undo;
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use futures::FutureExt;
 use reasoning_bank_domain::consolidation::{
-    AfterRun, ConsolidationRun, ConsolidationSchedule, HistoryEntry, RunTrigger, StageName, StageReport,
+    AfterRun, ConsolidationRun, ConsolidationSchedule, HistoryEntry, RunPage, RunTrigger, StageName, StageReport,
 };
 use reasoning_bank_domain::episode::LifecycleRules;
+use reasoning_bank_domain::memory::check_range;
 use reasoning_bank_domain::memory::ids::{MemoryId, RunId};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::note::Note;
@@ -30,6 +32,7 @@ use crate::conflict::retry_on_conflict;
 use crate::embedding_cache::CachedEmbedder;
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
+use crate::pages::{MAX_LISTED, cut_to};
 use crate::ports::{Clock, HistoryFilter, HistoryOf, Lease, LeaseGuard, Page, Record};
 use crate::runtime::{ChildSpec, Deadline};
 use crate::store::StoreHandle;
@@ -39,8 +42,9 @@ use self::actor::ConsolidationArgs;
 use self::run_inputs::RunInputs;
 use self::stages::{StageOutcome, WantedMerge};
 
-/// The most runs in a list.
-pub const RUNS_MAX: usize = 100;
+/// The most runs in a list that has no pages.
+const RUNS_MAX: usize = 100;
+
 /// A run is asked for this.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRequest {
@@ -189,16 +193,34 @@ impl ConsolidationHandle {
         Ok(after)
     }
 
-    /// Lists the runs of a workspace that can still be undone, the newest first.
+    /// Lists the newest runs of a workspace that can still be undone, the newest first.
     pub async fn runs(&self, workspace: &WorkspaceRef, deadline: Deadline) -> Result<Vec<ConsolidationRun>, Error> {
+        self.page_of_runs(workspace, RUNS_MAX, None, deadline).await.map(|page| page.runs)
+    }
+
+    /// Lists the runs of a workspace that can still be undone, the newest first. `limit` lies in 1..=500, and `after` is
+    /// the `next` of the page before.
+    pub async fn page_of_runs(
+        &self,
+        workspace: &WorkspaceRef,
+        limit: usize,
+        after: Option<RunId>,
+        deadline: Deadline,
+    ) -> Result<RunPage, Error> {
+        check_range("limit", limit, 1..=MAX_LISTED)?;
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace.id;
         let filter = HistoryFilter { workspace, of: HistoryOf::Runs };
-        let heads = self.store.history(filter, Page::newest(RUNS_MAX), deadline).await?;
-        let is_kept = |run: &&ConsolidationRun| self.is_kept(run);
-        let mut runs: Vec<ConsolidationRun> =
-            heads.iter().filter_map(HistoryEntry::as_run).filter(is_kept).cloned().collect();
-        runs.sort_by_key(|run| std::cmp::Reverse((run.started_at, run.run_id)));
-        Ok(runs)
+        let mut runs: Vec<ConsolidationRun> = Vec::new();
+        // One run more than the page has is read, to know whether there is another page.
+        let mut page = Some(Page { after: after.map(RunId::uuid), ..Page::newest(limit + 1) });
+        while let Some(asked) = page.filter(|_| runs.len() <= limit) {
+            let heads = self.store.history(filter.clone(), asked.clone(), deadline).await?;
+            page = asked.following(&heads, |head| head.id.uuid());
+            runs.extend(heads.iter().filter_map(HistoryEntry::as_run).filter(|run| self.is_kept(run)).cloned());
+        }
+        let next = cut_to(limit, &mut runs).map(|last| last.run_id);
+        runs.sort_by_key(|run| Reverse((run.started_at, run.run_id)));
+        Ok(RunPage { runs, next })
     }
 
     /// Reads one run of a workspace, with the titles of what it changed and what is still there.

@@ -27,7 +27,7 @@ use crate::store::{KeyedWrite, StoreHandle};
 use crate::usage::UsageHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
 
-pub use read::{EpisodeListRequest, MAX_EPISODES_LISTED, Shown};
+pub use read::{EpisodeListRequest, Shown};
 pub use record::RecordEpisode;
 pub use search::{EpisodeQuery, MAX_HITS};
 pub use transcript::LearnedRequests;

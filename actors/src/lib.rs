@@ -8,8 +8,8 @@
 //! agents share, and [`workspaces`] knows which workspace each of them belongs to. [`consolidation`] finds patterns in
 //! episodes and merges what says the same. [`learner`] and [`distiller`] learn in the background, [`usage`] stores what
 //! clients were shown, and [`backups`] has backups made. [`store`] keeps the store open, [`cache`] the answers of
-//! models, [`activity`] knows whether somebody is served, and [`model`] has the decorators around a model. `testkit` is
-//! for tests.
+//! models, [`activity`] knows whether somebody is served, [`model`] has the decorators around a model, and [`pages`] cuts
+//! lists into pages. `testkit` is for tests.
 
 pub mod activity;
 pub mod agents;
@@ -29,6 +29,7 @@ pub mod learner;
 mod matts;
 pub mod memories;
 pub mod model;
+pub mod pages;
 pub mod ports;
 pub mod runtime;
 mod sessions;

@@ -59,7 +59,7 @@ pub(crate) use compare::content_vector;
 pub use copies::PromotedCopies;
 pub use edit::{Erasure, UpdateRequest};
 pub(crate) use learn::StoredLessons;
-pub use list::{ListRequest, MAX_LISTED};
+pub use list::ListRequest;
 pub use patterns::{NewPattern, PatternQuery};
 pub(crate) use patterns::{checked, contradicting};
 pub use reasoning_bank_domain::evidence::feedback::{FeedbackRequest, Learning};

@@ -17,6 +17,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use reasoning_bank_domain::access::KeyedRequest;
+use reasoning_bank_domain::memory::ids::KeyedRequestId;
 use reasoning_bank_domain::system::restart::Restart;
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -58,6 +59,11 @@ pub struct KeyedWrite {
 impl KeyedWrite {
     pub fn new(request: KeyedRequest) -> Self {
         Self { request, stored: Arc::default() }
+    }
+
+    /// Returns the id of the request, for what is not stored by a commit.
+    pub fn id(&self) -> KeyedRequestId {
+        self.request.id
     }
 
     /// Says whether something was committed for the request.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use ractor::RpcReplyPort;
-use reasoning_bank_domain::memory::ids::WorkingId;
+use reasoning_bank_domain::memory::ids::{KeyedRequestId, WorkingId};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::system::restart::Restart;
@@ -63,11 +63,19 @@ pub struct WorkingHandle {
     logs: Arc<dyn WorkingLogs>,
     episodes: EpisodesHandle,
     clock: Clock,
+    /// The request of a client that this handle carries out, where it has a key.
+    request: Option<KeyedRequestId>,
 }
 
 impl WorkingHandle {
     pub(crate) fn new(logs: Arc<dyn WorkingLogs>, episodes: EpisodesHandle, clock: Clock) -> Self {
-        Self { slot: Slot::new(), gate: Gate::new(GATE), logs, episodes, clock }
+        Self { slot: Slot::new(), gate: Gate::new(GATE), logs, episodes, clock, request: None }
+    }
+
+    /// Makes a handle whose task or operations are stored with this request. The same request again begins no other
+    /// task, and carries out none of them.
+    pub fn carrying_out(&self, request: KeyedRequestId) -> Self {
+        Self { request: Some(request), ..self.clone() }
     }
 
     /// Describes the actor. With `closes_untouched` it closes the tasks that nobody touches any more.
@@ -98,9 +106,20 @@ impl WorkingHandle {
         deadline: Deadline,
     ) -> Result<WorkingTask, Error> {
         system.scrub();
-        let task = WorkingTask { workspace, owner, id: Uuid::now_v7().into() };
-        self.create(&task, system, deadline).await?;
+        let id = self.request.map_or_else(|| Uuid::now_v7().into(), WorkingId::begun_by);
+        let task = WorkingTask { workspace, owner, id };
+        if self.request.is_none() || !self.is_there(&task, deadline).await? {
+            self.create(&task, system, deadline).await?;
+        }
         Ok(task)
+    }
+
+    async fn is_there(&self, task: &WorkingTask, deadline: Deadline) -> Result<bool, Error> {
+        match self.get(task, deadline).await {
+            Ok(_) => Ok(true),
+            Err(Error::NotFound(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Makes the log of a task that is not there.
@@ -131,10 +150,11 @@ impl WorkingHandle {
             operation.scrub();
         });
         let (held, at, slot) = (self.open_task(task, deadline).await?.0, self.clock.now(), self.slot.clone());
+        let request = self.request;
         blocking(deadline, move || {
             let mut locked = held.blocking_lock();
             let was_synced = locked.is_synced();
-            let applied = locked.apply_all(operations, at);
+            let applied = locked.apply_all(operations, request, at);
             if was_synced && !locked.is_synced() {
                 // A task whose actor is gone goes as well, and syncs its log then.
                 let _ = slot.cast(WorkingMsg::Unsynced(Arc::clone(&held)));
@@ -226,8 +246,8 @@ impl WorkingHandle {
             Some(lines) => LoadedTask::read_lines(&lines),
             None => Ok(None),
         });
-        let own = read.await?.filter(|(owner, memory)| *owner == task.owner && memory.end().is_none());
-        Ok(own.map(|(_, memory)| ListedTask { id, memory, is_elsewhere: true }))
+        let own = read.await?.filter(|read| read.owner == task.owner && read.memory.end().is_none());
+        Ok(own.map(|read| ListedTask { id, memory: read.memory, is_elsewhere: true }))
     }
 
     /// Returns a task that is open, and whether it came from its log just now. One that was being closed when its

@@ -6,6 +6,7 @@ use reasoning_bank_actors::banks::{ActivateBank, ActivatedBank, NoticeReader, Re
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_actors::workspaces::Resolved;
 use reasoning_bank_domain::bank::{BankFiles, BankKey, BankKind, BankPath, bank_tokens, template};
 
 use super::answers::{BankDone, BankList, ListedBankAnswer, ShownBank};
@@ -44,7 +45,7 @@ pub(super) fn command(
     match command {
         BankCommand::List => {
             let listed = with_bank(loaded, async |bank| {
-                let own = here.code(&bank).await?;
+                let own = here.found(&bank).await?.0;
                 let mut places = bank_locations(&bank.workspaces.list(request_deadline()).await?);
                 places.insert(own.key.clone(), own);
                 let banks = bank.banks.list(places, request_deadline()).await?;
@@ -79,7 +80,7 @@ pub(super) fn command(
         }
         BankCommand::History { of } => {
             let history = with_bank(loaded, async |bank| {
-                let place = here.place(&bank, &of).await?;
+                let place = here.existing(&bank, &of).await?;
                 Ok(BankVersions::of(bank.banks.history(&place, request_deadline()).await?))
             })?;
             output.answer(&history, render::bank_history)
@@ -131,10 +132,20 @@ pub(super) struct BankCaller<'a> {
 }
 
 impl BankCaller<'_> {
+    /// Returns the memory bank that a command changes, or makes.
     pub(super) async fn place(&self, bank: &SystemHandle, of: &BankArgs) -> Result<BankLocation, CommandFailure> {
-        let Some(named) = &of.bank else { return self.code(bank).await };
+        let place = self.existing(bank, of).await?;
+        if place.key == self.found(bank).await?.0.key {
+            return self.code(bank).await;
+        }
+        Ok(place)
+    }
+
+    /// Returns the memory bank that a command reads.
+    async fn existing(&self, bank: &SystemHandle, of: &BankArgs) -> Result<BankLocation, CommandFailure> {
+        let own = self.found(bank).await?.0;
+        let Some(named) = &of.bank else { return Ok(own) };
         let key: BankKey = named.parse().map_err(Error::from)?;
-        let own = self.code(bank).await?;
         if key == own.key {
             return Ok(own);
         }
@@ -148,12 +159,18 @@ impl BankCaller<'_> {
         Ok(place)
     }
 
-    /// Returns the memory bank of the workspace.
+    /// Returns the memory bank of the workspace, and registers that: the bank is changed, or made.
     async fn code(&self, bank: &SystemHandle) -> Result<BankLocation, CommandFailure> {
+        let (place, workspace) = self.found(bank).await?;
+        bank.memories.register(&workspace, request_deadline()).await?;
+        Ok(place)
+    }
+
+    /// Returns the memory bank of the workspace, whether it was ever made or not.
+    async fn found(&self, bank: &SystemHandle) -> Result<(BankLocation, Resolved), CommandFailure> {
         let resolved = bank.workspaces.resolve(&self.loaded.workspace, request_deadline()).await?;
-        bank.memories.register(&resolved, request_deadline()).await?;
         let BankLocation { key, checkout } = BankLocation::of_workspace(&resolved.workspace);
-        Ok(BankLocation { key, checkout: self.work_tree().or(checkout) })
+        Ok((BankLocation { key, checkout: self.work_tree().or(checkout) }, resolved))
     }
 
     /// Returns the work tree that the command is called in, where it is one of the workspace.

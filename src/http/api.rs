@@ -28,18 +28,17 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on};
 use reasoning_bank_actors::error::Error;
-use reasoning_bank_actors::ports::StoreError;
 use reasoning_bank_domain::note::Code;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 use self::tokens::TokenRoutes;
 use super::problem::Problem;
-use super::sessions::OpenUntil;
 use crate::audit::AuditLog;
-use crate::mcp::{MAX_BODY_BYTES, ScriptCall, Server};
+use crate::mcp::{MAX_BODY_BYTES, RequestEnd, ScriptCall, Server};
 
 /// The path that all routes are below.
 const BASE: &str = "/api/v1";
@@ -146,28 +145,32 @@ pub(crate) struct ApiRoutes {
     pub(super) held: Router,
     /// The routes that read the body themselves, because it may be too large for that.
     pub(super) streamed: Router,
+    /// What was begun, and goes on though its client is gone. The end of the server waits for it.
+    pub(super) work: TaskTracker,
 }
 
 impl ApiRoutes {
     pub(super) fn new(server: Server, data_dir: &Path, audit: &AuditLog) -> Self {
-        let tokens = TokenRoutes::new(data_dir.to_owned(), audit.clone());
+        let work = server.work();
+        let tokens = TokenRoutes::new(data_dir.to_owned(), audit.clone(), work.clone());
         let of = server.clone();
         let description = Arc::new(LazyLock::new(move || openapi::document(&of)));
         let described = get(async move || Json(&**description).into_response());
         let mut held = Router::new().route(&format!("{BASE}/openapi.json"), described);
         for route in ROUTES {
-            let server = server.clone();
+            let (server, work) = (server.clone(), work.clone());
             let Ok(filter) = MethodFilter::try_from(route.method.clone()) else { continue };
             // A key may have slashes in it, written as they are.
             let path = format!("{BASE}{}", route.path.replace("{path}", "{*path}"));
-            let handler = on(filter, move |request: Request| respond(server, route, request));
+            let handler = on(filter, move |request: Request| respond(server, work, route, request));
             held = held.route(&path, handler);
         }
         let held = held.merge(tokens::routes(tokens)).merge(export::routes(server.clone()));
-        let streamed = import::routes(server, data_dir.into());
+        let streamed = import::routes(server, data_dir.into(), work.clone());
         Self {
             held: held.method_not_allowed_fallback(not_allowed),
             streamed: streamed.method_not_allowed_fallback(not_allowed),
+            work,
         }
     }
 }
@@ -176,10 +179,10 @@ async fn not_allowed() -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here", DESCRIBED)
 }
 
-async fn respond(server: Server, route: &'static Route, request: Request) -> Response {
+async fn respond(server: Server, work: TaskTracker, route: &'static Route, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
-    let mut arguments = match read(&server, route, &mut parts, body).await {
-        Ok(arguments) => arguments,
+    let (arguments, if_revisions) = match read(&server, route, &mut parts, body).await {
+        Ok(read) => read,
         Err(problem) => return problem.into_response(),
     };
     let cancel = CancellationToken::new();
@@ -190,37 +193,17 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
         Ok(key) => key,
         Err(problem) => return problem.into_response(),
     };
-    let Some(until) = parts.extensions.get::<OpenUntil>().cloned() else {
+    let Some(until) = parts.extensions.get::<RequestEnd>().cloned() else {
         tracing::error!("a request came without its end");
         return Problem::internal().into_response();
     };
     // A script that goes away drops the answer, and with it the guard. A request with a key is carried out to its end,
     // so that its answer is there when the script comes again.
     let guard = if key.is_none() { Some(cancel.clone().drop_guard()) } else { None };
-    let others = if route.wants_revision() { revision::others(&headers) } else { Vec::new() };
-    if key.is_some() && !others.is_empty() {
-        return invalid("a request with an Idempotency-Key names one revision in If-Match").into_response();
-    }
     // A call that was begun is noted in the audit log whether somebody waits for it or not.
-    let answer = async move {
-        let call = |arguments, key| {
-            let (progress, cancel) = (progress.clone(), cancel.clone());
-            server.script(&parts, ScriptCall { tool: route.tool, arguments, progress, key, cancel })
-        };
-        let (mut key, mut others) = (key, others.into_iter());
-        loop {
-            let other = others.next();
-            let sent = if other.is_some() { arguments.clone() } else { std::mem::take(&mut arguments) };
-            let answer = call(sent, key.take()).await;
-            match (other, &answer) {
-                (Some(other), Err(Error::Store(StoreError::Conflict(_)))) => {
-                    arguments.insert(revision::ARGUMENT.to_owned(), other.into());
-                }
-                _ => return answer,
-            }
-        }
-    };
-    let answer = tokio::spawn(answer.instrument(tracing::Span::current()));
+    let call = ScriptCall { tool: route.tool, arguments, if_revisions, progress, key, cancel };
+    let answer = async move { server.script(&parts, call).await };
+    let answer = work.spawn(answer.instrument(tracing::Span::current()));
     if route.answer == RouteAnswer::Events {
         return events::respond(answer, news, guard, until).await;
     }
@@ -234,8 +217,11 @@ async fn respond(server: Server, route: &'static Route, request: Request) -> Res
     }
 }
 
+/// The arguments of a tool, and the revisions of which the memory that it changes has to have one.
+type ReadArguments = (Map<String, Value>, Option<Vec<u64>>);
+
 /// Reads the arguments of the tool from the request. The tool itself holds them against its schema.
-async fn read(server: &Server, route: &Route, parts: &mut Parts, body: Body) -> Result<Map<String, Value>, Problem> {
+async fn read(server: &Server, route: &Route, parts: &mut Parts, body: Body) -> Result<ReadArguments, Problem> {
     let tool = server.described(route.tool);
     let known = tool.and_then(|tool| tool.arguments.get("properties")?.as_object());
     let in_query = query_of(parts, known).await?;
@@ -253,12 +239,14 @@ async fn read(server: &Server, route: &Route, parts: &mut Parts, body: Body) -> 
     for name in known.into_iter().flat_map(Map::keys).filter(|name| route.implies(name)) {
         arguments.insert(name.clone(), Value::Bool(true));
     }
-    if route.wants_revision() {
-        revision::required(&parts.headers, &mut arguments)?;
-    } else if revision::is_conditional(&parts.headers) {
-        return Err(invalid("If-Match belongs to a PATCH of a memory, and means nothing here"));
-    }
-    Ok(arguments)
+    let if_revisions = match route.wants_revision() {
+        true => revision::required(&parts.headers, &arguments)?,
+        false if revision::is_conditional(&parts.headers) => {
+            return Err(invalid("If-Match belongs to a PATCH of a memory, and means nothing here"));
+        }
+        false => None,
+    };
+    Ok((arguments, if_revisions))
 }
 
 /// Adds to the arguments of a body what stands in the query: the workspace, which the body may name as well.

@@ -2,7 +2,6 @@
 //! for goes with the request to the tool.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -29,21 +28,16 @@ pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
 #[derive(Clone)]
 pub(super) struct Authenticator {
     tokens: Arc<TokenRegistry>,
-    /// There was a token at some time. The server does not become open because the file of tokens goes away.
-    had_tokens: Arc<AtomicBool>,
 }
 
 impl Authenticator {
-    pub(super) fn new(tokens: Arc<TokenRegistry>, had_tokens: bool) -> Self {
-        Self { tokens, had_tokens: Arc::new(had_tokens.into()) }
+    pub(super) fn new(tokens: Arc<TokenRegistry>) -> Self {
+        Self { tokens }
     }
 
     /// Says whether every request needs a token.
     pub(super) fn needs_token(&self) -> bool {
-        if !self.had_tokens.load(Ordering::Relaxed) && self.tokens.has_tokens().unwrap_or(true) {
-            self.had_tokens.store(true, Ordering::Relaxed);
-        }
-        self.had_tokens.load(Ordering::Relaxed)
+        self.tokens.has_tokens().unwrap_or(true)
     }
 
     /// Finds out who sends a request, or why it is refused.

@@ -47,11 +47,12 @@ pub(super) struct ConnectionAnswers {
     pub(super) late: Router,
 }
 
-/// Serves connections until `end`. Then requests in work may end within a bound, after which `stop` cancels them. A
-/// client that comes meanwhile is told so. Nothing waits for it.
+/// Serves connections until `end`. Then requests in work may end within a bound, after which `stop` cancels them. So may
+/// the `work` that goes on though its client is gone. A client that comes meanwhile is told so. Nothing waits for it.
 pub(super) async fn serve(
     listener: TcpListener,
     answers: ConnectionAnswers,
+    work: TaskTracker,
     end: CancellationToken,
     draining: Arc<AtomicBool>,
     stop: CancellationToken,
@@ -74,7 +75,13 @@ pub(super) async fn serve(
     }
     draining.store(true, Ordering::Relaxed);
     connections.close();
-    let mut drained = pin!(timeout(drain, connections.wait()));
+    work.close();
+    let all_over = async || {
+        connections.wait().await;
+        // Nothing new is begun now.
+        work.wait().await;
+    };
+    let mut drained = pin!(timeout(drain, all_over()));
     let drained = loop {
         tokio::select! {
             biased;
@@ -86,11 +93,12 @@ pub(super) async fn serve(
     };
     drop(entrance);
     if drained.is_err() {
-        tracing::info!(connections = connections.len(), "requests are still in work and are cancelled");
+        let (connections, work) = (connections.len(), work.len());
+        tracing::info!(connections, work, "requests are still in work and are cancelled");
     }
     stop.cancel();
     // What is cancelled may say so before its connection is closed.
-    let _ = timeout(2 * LAST_WORDS, connections.wait()).await;
+    let _ = timeout(2 * LAST_WORDS, all_over()).await;
     cut.cancel();
     late.close();
     tokio::join!(connections.wait(), late.wait());
@@ -166,5 +174,42 @@ async fn talk(stream: TcpStream, from: SocketAddr, router: Router, end: Option<C
     };
     if let Err(error) = ended {
         tracing::debug!(%error, %from, "a connection ended early");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    /// Serves nobody, with work that goes on for a while and without end, and is told to end. Returns whether the first
+    /// was done, the second was cancelled, and how long the end took.
+    async fn ended(takes: Duration, drain: Duration) -> (bool, bool, Duration) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (end, stop, work) = (CancellationToken::new(), CancellationToken::new(), TaskTracker::new());
+        let stopped = stop.clone();
+        let working = work.spawn(async move {
+            tokio::select! {
+                () = stopped.cancelled() => (false, true),
+                () = tokio::time::sleep(takes) => (true, false),
+            }
+        });
+        let answers = ConnectionAnswers { usual: Router::new(), late: Router::new() };
+        let begun = Instant::now();
+        end.cancel();
+        serve(listener, answers, work, end, Arc::default(), stop, Bounds { behind_proxy: false, drain }).await;
+        let took = begun.elapsed();
+        assert!(working.is_finished(), "the server ends after it");
+        let (done, cancelled) = working.await.unwrap();
+        (done, cancelled, took)
+    }
+
+    #[tokio::test]
+    async fn work_whose_client_is_gone_is_done_within_the_grace_and_cancelled_after_it() {
+        let (done, cancelled, _) = ended(Duration::from_millis(200), Duration::from_secs(60)).await;
+        assert!(done && !cancelled);
+        let (done, cancelled, took) = ended(Duration::from_secs(600), Duration::from_millis(50)).await;
+        assert!(!done && cancelled && took < Duration::from_secs(30), "{took:?}");
     }
 }

@@ -12,6 +12,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+use crate::mcp::EndedBy;
+
 const NO_SESSION: &str = "there is no such session";
 const NEW_SESSION: &str = "begin a new session with initialize";
 const LOG_SAYS: &str = "try again, and look into the log of the server";
@@ -109,6 +111,15 @@ pub(super) struct ProblemCode(pub(super) &'static str);
 pub(super) fn whole_seconds(wait: Duration) -> HeaderValue {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     seconds.max(1).into()
+}
+
+impl From<EndedBy> for Problem {
+    fn from(by: EndedBy) -> Self {
+        match by {
+            EndedBy::Token => Self::unauthenticated(),
+            EndedBy::Server => Self::ending(),
+        }
+    }
 }
 
 impl IntoResponse for Problem {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::auth::{Authenticator, UsedToken};
 use super::cut_body::{self, LAST_WORDS};
 use super::problem::Problem;
-use crate::mcp::{self, CallEnd, HttpSessions, SESSION_HEADER, is_stateless};
+use crate::mcp::{self, HttpSessions, RequestEnd, SESSION_HEADER, is_stateless};
 use crate::tokens::TokenRegistry;
 
 /// A token has at most this many sessions. For one more, the one that was not used for longest is closed: many clients
@@ -46,28 +46,6 @@ struct OwnedSession {
     used: Instant,
 }
 
-/// The time for which a request may have something open.
-#[derive(Clone)]
-pub(super) struct OpenUntil {
-    /// Cancelled when the token ends, or the server.
-    end: CancellationToken,
-    /// Cancelled when the server ends.
-    stop: CancellationToken,
-}
-
-impl OpenUntil {
-    /// Returns what is cancelled when the token ends, or the server.
-    pub(super) fn end(&self) -> CancellationToken {
-        self.end.clone()
-    }
-
-    /// Waits for the end, and says why it came.
-    pub(super) async fn ended(&self) -> Problem {
-        self.end.cancelled().await;
-        if self.stop.is_cancelled() { Problem::ending() } else { Problem::unauthenticated() }
-    }
-}
-
 impl SessionOwners {
     pub(super) fn new(sessions: HttpSessions, end: CancellationToken, stop: CancellationToken) -> Self {
         Self { sessions, owned: Mutex::default(), end, stop }
@@ -77,9 +55,11 @@ impl SessionOwners {
         work(&mut self.owned.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns what is cancelled when the token ends, or the server.
-    fn end_of(&self, used: &UsedToken) -> CancellationToken {
-        self.with(|owned| owned.ends.entry(used.0.clone()).or_insert_with(|| self.stop.child_token()).clone())
+    /// Returns the end of the requests of a token.
+    fn end_of(&self, used: &UsedToken) -> RequestEnd {
+        let end =
+            |owned: &mut Owned| owned.ends.entry(used.0.clone()).or_insert_with(|| self.stop.child_token()).clone();
+        RequestEnd::new(self.with(end), self.stop.clone())
     }
 
     /// Counts the sessions that are open.
@@ -158,13 +138,11 @@ pub(super) async fn bind(
         return Problem::no_session().into_response();
     }
     let (method, end) = (request.method().clone(), own.end_of(&used));
-    // A client that listens for news of a session has asked for nothing else. All other streams are answers.
-    let is_news = method == Method::GET && request.uri().path() == mcp::PATH;
-    let until = OpenUntil { end: end.clone(), stop: own.stop.clone() };
-    request.extensions_mut().insert(CallEnd(end.clone()));
-    request.extensions_mut().insert(until.clone());
+    // A client that listens for news has asked for nothing else. All other streams are answers.
+    let is_news = request.uri().path() == mcp::PATH && mcp::listens(&method, request.headers());
+    request.extensions_mut().insert(end.clone());
     let mut response = tokio::select! {
-        problem = until.ended() => return problem.into_response(),
+        by = end.reached() => return Problem::from(by).into_response(),
         response = next.run(request) => response,
     };
     if let Some(session) = response.headers().get(SESSION_HEADER).and_then(|session| session.to_str().ok())
@@ -187,7 +165,7 @@ pub(super) async fn bind(
     let server_ends = own.end.clone();
     let over = async move {
         tokio::select! {
-            () = end.cancelled() => {}
+            _ = end.reached() => {}
             () = server_ends.cancelled(), if is_news => {}
         }
         if !is_news {

@@ -17,6 +17,7 @@ use rmcp::transport::common::http_header::HEADER_SESSION_ID;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::binding::SessionBinding;
@@ -34,9 +35,34 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// words of a query find something at once.
 const EMBEDDING_TIMEOUT: Duration = Duration::from_millis(150);
 
-/// Cancelled when the token of a request ends, or the server: a call goes on no longer than that.
+/// The end of the time that a request has: when its token ends, or the server. Nothing that it began goes on longer.
 #[derive(Debug, Clone)]
-pub(crate) struct CallEnd(pub(crate) CancellationToken);
+pub(crate) struct RequestEnd {
+    /// Cancelled when the token ends, or the server.
+    end: CancellationToken,
+    /// Cancelled when the server ends.
+    of_server: CancellationToken,
+}
+
+/// The reason why the time of a request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EndedBy {
+    Token,
+    Server,
+}
+
+impl RequestEnd {
+    /// Makes the end of the requests of a token. The one of the token is a child of the one of the server.
+    pub(crate) fn new(of_token: CancellationToken, of_server: CancellationToken) -> Self {
+        Self { end: of_token, of_server }
+    }
+
+    /// Waits for the end, and says why it came.
+    pub(crate) async fn reached(&self) -> EndedBy {
+        self.end.cancelled().await;
+        if self.of_server.is_cancelled() { EndedBy::Server } else { EndedBy::Token }
+    }
+}
 
 /// The header of a request that names the workspace that it is for, by its key.
 pub(crate) const WORKSPACE_HEADER: &str = "x-workspace";
@@ -58,6 +84,8 @@ pub(super) enum ServerEnd {
         room: Semaphore,
         audit: AuditLog,
         metrics: Arc<ServerMetrics>,
+        /// What was begun, and goes on though its client is gone. The end of the server waits for it.
+        work: TaskTracker,
     },
 }
 
@@ -69,7 +97,7 @@ pub(super) enum Caller<'a> {
     Holder {
         principal: Arc<Principal>,
         key: Option<WorkspaceKey>,
-        end: CallEnd,
+        end: RequestEnd,
         limits: RequestLimits,
         /// The session of the protocol, in the revisions that have some.
         conversation: Option<String>,
@@ -85,7 +113,15 @@ impl ServerEnd {
     /// Makes the end of a server for clients over the network.
     pub(super) fn http(audit: AuditLog, metrics: Arc<ServerMetrics>) -> Self {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        Self::Http { room: Semaphore::new(CALLS_PER_CORE * cores), audit, metrics }
+        Self::Http { room: Semaphore::new(CALLS_PER_CORE * cores), audit, metrics, work: TaskTracker::new() }
+    }
+
+    /// Returns the work that the end of the server waits for. Over stdio nobody does.
+    pub(super) fn work(&self) -> Option<&TaskTracker> {
+        match self {
+            Self::Stdio { .. } => None,
+            Self::Http { work, .. } => Some(work),
+        }
     }
 
     /// Begins to time a call of a tool, where calls are counted.
@@ -153,7 +189,7 @@ impl ServerEnd {
             Self::Stdio { binding, session } => Ok(Caller::User { binding, session }),
             Self::Http { .. } => {
                 let principal = parts.and_then(|parts| parts.extensions.get::<Arc<Principal>>());
-                let end = parts.and_then(|parts| parts.extensions.get::<CallEnd>());
+                let end = parts.and_then(|parts| parts.extensions.get::<RequestEnd>());
                 let limits = parts.and_then(|parts| parts.extensions.get::<RequestLimits>());
                 let (Some(parts), Some(principal), Some(end), Some(limits)) = (parts, principal, end, limits) else {
                     return Err(Error::internal("a request came without a principal"));
@@ -187,7 +223,9 @@ impl Caller<'_> {
     pub(super) async fn ended(&self) {
         match self {
             Self::User { .. } => std::future::pending().await,
-            Self::Holder { end, .. } => end.0.cancelled().await,
+            Self::Holder { end, .. } => {
+                end.reached().await;
+            }
         }
     }
 
@@ -262,13 +300,29 @@ fn key_of(headers: &HeaderMap) -> Result<Option<WorkspaceKey>, Error> {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
+
     use super::*;
+
+    #[tokio::test]
+    async fn the_end_of_a_request_says_whether_its_token_ended_or_the_server() {
+        let server = CancellationToken::new();
+        let [revoked, other] = [(); 2].map(|()| server.child_token());
+        let [of_revoked, of_other] = [&revoked, &other].map(|token| RequestEnd::new(token.clone(), server.clone()));
+        assert_eq!(of_revoked.reached().now_or_never(), None);
+        revoked.cancel();
+        assert_eq!(of_revoked.reached().await, EndedBy::Token);
+        assert_eq!(of_other.reached().now_or_never(), None);
+        server.cancel();
+        assert_eq!(of_other.reached().await, EndedBy::Server);
+    }
 
     #[tokio::test]
     async fn a_call_waits_a_moment_and_is_then_told_to_come_again() {
         let dir = tempfile::tempdir().unwrap();
         let audit = AuditLog::open(dir.path()).unwrap();
-        let end = ServerEnd::Http { room: Semaphore::new(1), audit, metrics: Arc::default() };
+        let work = TaskTracker::new();
+        let end = ServerEnd::Http { room: Semaphore::new(1), audit, metrics: Arc::default(), work };
         tokio::time::pause();
         let first = end.admit().await.unwrap();
         assert_eq!(end.admit().await.unwrap_err(), Error::Overloaded { retry_after: RETRY_AFTER });

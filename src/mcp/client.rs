@@ -27,6 +27,8 @@ pub(super) enum ToolClient<'a> {
         /// The progress of a solve goes here.
         progress: watch::Sender<Progress>,
         key: Option<RequestKey>,
+        /// The revisions of which the memory that is changed must have one. None allows any.
+        if_revisions: Option<Vec<u64>>,
     },
 }
 
@@ -52,6 +54,14 @@ impl ToolClient<'_> {
         match self {
             Self::Agent { .. } => None,
             Self::Script { key, .. } => key.as_ref(),
+        }
+    }
+
+    /// Returns the revisions of which the memory that is changed must have one, where they are no argument.
+    pub(super) fn if_revisions(&self) -> Option<&[u64]> {
+        match self {
+            Self::Agent { .. } => None,
+            Self::Script { if_revisions, .. } => if_revisions.as_deref(),
         }
     }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Method};
 use rmcp::ServerHandler;
-use rmcp::model::ProtocolVersion;
-use rmcp::transport::common::http_header::HEADER_MCP_PROTOCOL_VERSION;
+use rmcp::model::{ConstString, ProtocolVersion, SubscriptionsListenRequestMethod};
+use rmcp::transport::common::http_header::{HEADER_MCP_METHOD, HEADER_MCP_PROTOCOL_VERSION};
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -26,6 +26,14 @@ const KEEP_ALIVE: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) fn is_stateless(headers: &HeaderMap) -> bool {
     let version = headers.get(HEADER_MCP_PROTOCOL_VERSION);
     version.is_some_and(|version| version.as_bytes() >= ProtocolVersion::NO_INITIALIZE.as_str().as_bytes())
+}
+
+/// Says whether a request asks for news and for nothing else: for those of its session, or in the revision without a
+/// handshake by a method. Such requests name their method in a header, which is held against the body.
+pub(crate) fn listens(method: &Method, headers: &HeaderMap) -> bool {
+    let named = headers.get(HEADER_MCP_METHOD);
+    let names_it = named.is_some_and(|named| named == SubscriptionsListenRequestMethod::VALUE);
+    method == Method::GET || (method == Method::POST && is_stateless(headers) && names_it)
 }
 
 /// The path of the protocol.

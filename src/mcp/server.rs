@@ -20,16 +20,20 @@ use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::solve::task::Progress;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, Implementation, InitializeRequestParams,
-    InitializeResult, JsonObject, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CompleteResult, ConstString, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestMethod,
+    GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
+    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SetLevelRequestMethod, SubscribeRequestMethod, SubscribeRequestParams, Tool, UnsubscribeRequestMethod,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 pub(crate) use self::bulk::ArrivedImport;
@@ -78,6 +82,8 @@ pub(crate) struct DescribedTool<'a> {
 pub(crate) struct ScriptCall {
     pub(crate) tool: &'static str,
     pub(crate) arguments: JsonObject,
+    /// The revisions of which the memory that is changed must have one. None allows any.
+    pub(crate) if_revisions: Option<Vec<u64>>,
     /// The progress of a solve goes here.
     pub(crate) progress: watch::Sender<Progress>,
     pub(crate) key: Option<RequestKey>,
@@ -162,6 +168,8 @@ impl Server {
         let (spec, tool) = (offered.spec, offered.spec.name);
         let timed = self.0.end.timed(tool);
         let _served = self.0.system.activity.begin();
+        // In the revisions with a handshake a call goes on when its client has left.
+        let _in_work = self.0.end.work().map(TaskTracker::token);
         if !spec.may_be_called_by(&caller) {
             timed.into_iter().for_each(|timed| timed.ended(Code::PermissionDenied.as_str()));
             self.note(spec, &caller, arguments, Err(Code::PermissionDenied)).await;
@@ -243,12 +251,18 @@ impl Server {
         let offered =
             self.offered(call.tool).ok_or_else(|| Error::internal("a route names a tool that does not exist"))?;
         let caller = self.0.end.caller(Some(request))?;
-        let client = ToolClient::Script { progress: call.progress, key: call.key };
-        match self.answer(offered, caller, Some(&call.arguments), client, call.cancel).await {
+        let ScriptCall { arguments, if_revisions, progress, key, cancel, .. } = call;
+        let client = ToolClient::Script { progress, key, if_revisions };
+        match self.answer(offered, caller, Some(&arguments), client, cancel).await {
             Ok(document) => Ok(document),
             Err(Interrupted::Failed(error)) => Err(error),
             Err(Interrupted::Asks(_)) => Err(Error::internal("a script was asked a question")),
         }
+    }
+
+    /// Returns the work that goes on though its client is gone, for whoever begins and awaits such.
+    pub(crate) fn work(&self) -> TaskTracker {
+        self.0.end.work().cloned().unwrap_or_default()
     }
 
     /// Describes a tool, whether agents see it or not.
@@ -293,6 +307,11 @@ impl Server {
         let caller = self.caller(context)?;
         self.0.end.within_rate(&caller).map_err(|error| failure::protocol_error(&error))?;
         Ok(caller)
+    }
+
+    /// Refuses a method that the server does not have. Asking for it counts as any other request does.
+    fn no_method<M: ConstString>(&self, context: &RequestContext<RoleServer>) -> ErrorData {
+        self.caller_within_rate(context).err().unwrap_or_else(ErrorData::method_not_found::<M>)
     }
 }
 
@@ -380,33 +399,74 @@ impl ServerHandler for Server {
     async fn complete(
         &self,
         _request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        Err(self.no_method::<CompleteRequestMethod>(&context))
+    }
+
+    async fn get_prompt(
+        &self,
+        _request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Err(self.no_method::<GetPromptRequestMethod>(&context))
     }
 
     async fn list_prompts(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        Err(self.no_method::<ListPromptsRequestMethod>(&context))
     }
 
     async fn list_resources(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        Err(self.no_method::<ListResourcesRequestMethod>(&context))
     }
 
     async fn list_resource_templates(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        Err(self.no_method::<ListResourceTemplatesRequestMethod>(&context))
+    }
+
+    async fn read_resource(
+        &self,
+        _request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Err(self.no_method::<ReadResourceRequestMethod>(&context))
+    }
+
+    async fn subscribe(
+        &self,
+        _request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Err(self.no_method::<SubscribeRequestMethod>(&context))
+    }
+
+    async fn unsubscribe(
+        &self,
+        _request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Err(self.no_method::<UnsubscribeRequestMethod>(&context))
+    }
+
+    #[expect(deprecated, reason = "clients of the revisions with a handshake may still ask for it")]
+    async fn set_level(
+        &self,
+        _request: rmcp::model::SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Err(self.no_method::<SetLevelRequestMethod>(&context))
     }
 
     /// Answers unknown methods. A known method with unreadable parameters arrives here as well.

@@ -3,3 +3,4 @@
 
 mod conformance;
 mod life_of_a_lesson;
+mod listening;

@@ -256,6 +256,11 @@ impl ToolSpec {
 #[serde(deny_unknown_fields)]
 pub(super) struct Nothing {}
 
+/// The number of things on a page of a list when nobody says how many.
+pub(crate) fn page_size() -> usize {
+    50
+}
+
 /// The default of arguments that are true when they are left out.
 fn yes() -> bool {
     true

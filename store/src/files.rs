@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::{Mode, mkdirat};
 
-use super::ownership::{give_dir, give_file};
+use super::ownership::{give_dir, give_file, is_of_another_user};
 
 /// Creates the directory with its parents; nobody but the user may look into what is created. A directory is an entry
 /// of its parent, so the parent of each one that is new is synced: without that a power loss takes the directory with
@@ -61,16 +61,19 @@ pub fn create_private(path: &Path, options: &OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file as the options say, and creates it for its owner alone where it is not there.
+/// Opens a file as the options say, and creates it for its owner alone where it is not there. Root follows no link that
+/// another user may have put in its place.
 pub fn open_private(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    let mut options = options.clone();
+    if is_of_another_user(parent(path)) {
+        options.custom_flags(libc::O_NOFOLLOW);
+    }
     if let Some(file) = unless_gone(options.open(path))? {
         return Ok(file);
     }
-    match create_private(path, options) {
+    match create_private(path, &options) {
         // Another process made it meanwhile, or a link leads to what is not there.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            options.clone().mode(0o600).create(true).open(path)
-        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.mode(0o600).create(true).open(path),
         created => created,
     }
 }

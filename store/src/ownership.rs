@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, openat, statat};
 
@@ -22,6 +23,14 @@ const ROOT: u32 = 0;
 pub fn own_uid() -> io::Result<u32> {
     let (reader, _writer) = io::pipe()?;
     Ok(File::from(OwnedFd::from(reader)).metadata()?.uid())
+}
+
+/// Says whether this process is root's and the directory is not.
+pub(crate) fn is_of_another_user(dir: &Path) -> bool {
+    static IS_ROOT: OnceLock<bool> = OnceLock::new();
+    // A directory that cannot be looked at holds nothing that could be opened.
+    let is_of_another = || dir.metadata().is_ok_and(|about| about.uid() != ROOT);
+    *IS_ROOT.get_or_init(|| own_uid().is_ok_and(|uid| uid == ROOT)) && is_of_another()
 }
 
 /// Gives a file of this name that was just made in a directory to the owner of the directory, where root made it. A
@@ -116,7 +125,7 @@ mod tests {
     use std::os::unix::fs::{chown, symlink};
 
     use super::*;
-    use crate::files::{create_dir, create_file, open_lock, write_synced};
+    use crate::files::{create_dir, create_file, open_lock, open_private, write_synced};
 
     const SERVICE: (u32, u32) = (12_345, 12_346);
 
@@ -157,13 +166,32 @@ mod tests {
         let elsewhere = tempfile::tempdir().unwrap();
         let target = elsewhere.path().join("target");
         fs::write(&target, "").unwrap();
-        symlink(&target, dir.path().join(".lock")).unwrap();
+        fs::hard_link(&target, dir.path().join(".lock")).unwrap();
         open_lock(&dir.path().join(".lock")).unwrap();
         symlink(elsewhere.path(), dir.path().join("link")).unwrap();
         create_dir(&dir.path().join("link/made")).unwrap();
         for path in [&target, elsewhere.path(), &elsewhere.path().join("made")] {
             assert_eq!(owner(path).0, ROOT, "{}", path.display());
         }
+    }
+
+    #[test]
+    fn root_follows_a_link_to_a_file_in_its_own_directories_alone() {
+        let Some(dir) = of_service() else { return };
+        let own = tempfile::tempdir().unwrap();
+        let [target, made] = ["target", "made"].map(|name| own.path().join(name));
+        fs::write(&target, "kept").unwrap();
+        let appended = File::options().append(true).clone();
+        for leads_to in [&target, &made] {
+            let link = dir.path().join("log");
+            symlink(leads_to, &link).unwrap();
+            assert_eq!(open_private(&link, &appended).unwrap_err().raw_os_error(), Some(libc::ELOOP));
+            fs::remove_file(&link).unwrap();
+        }
+        assert!(!made.exists(), "nothing is made at the other end of a link");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "kept");
+        symlink(&target, own.path().join("log")).unwrap();
+        open_private(&own.path().join("log"), &appended).unwrap();
     }
 
     #[test]

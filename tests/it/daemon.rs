@@ -16,6 +16,7 @@ mod isolation;
 mod limits;
 mod metrics;
 mod operating;
+mod pages;
 mod streams;
 mod token_routes;
 mod tokens;
@@ -31,8 +32,7 @@ use serde_json::{Value, json};
 
 use crate::support::Place;
 
-/// The time for an answer, or for the end of the process. It is far above what either takes, for machines that are
-/// busy.
+/// The time for an answer, or for the end of the process. It is far above what either takes, for busy machines.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A daemon that runs, and is killed when it is dropped.

@@ -7,12 +7,13 @@ use jiff::Timestamp;
 use reasoning_bank_domain::bank::{
     BankFiles, BankMetadata, BankPath, RenamedHeadings, addition_heading, merge, new_pieces, template_text,
 };
+use reasoning_bank_domain::memory::ids::KeyedRequestId;
 use serde::{Deserialize, Serialize};
 
 use super::notice::{BankNotice, NoticeReader, NoticeSeverity};
 use crate::ports::BankOnDisk;
 
-/// A bank remembers this many updates by the number that their conversation gave them.
+/// A bank remembers this many updates by the number that their conversation gave them, or by their key.
 const MAX_SEEN: usize = 1_000;
 /// A bank remembers the metadata of this many pieces.
 const MAX_METADATA: usize = 5_000;
@@ -25,6 +26,11 @@ const MAX_CALLERS: usize = 200;
 
 /// An update as its conversation numbers it.
 pub(super) type UpdateKey = (String, u64);
+
+/// Returns the key of a request of a client that has one. No name of a conversation or a writer ends with a line break.
+pub(super) fn key_of_request(request: KeyedRequestId) -> UpdateKey {
+    (format!("{request}\n"), 0)
+}
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct BankState {
@@ -167,14 +173,19 @@ impl BankState {
         }
         self.forget_metadata();
         if let Some(key) = frame.key {
-            self.digests.extend(frame.digest.map(|digest| (key.clone(), digest)));
-            self.seen.push_back(key);
-            forget_surplus(&mut self.seen);
-            forget_surplus(&mut self.digests);
+            self.see(key, frame.digest);
         }
         frame.notices.into_iter().for_each(|notice| self.add_notice(notice));
         self.begun_at.get_or_insert(frame.at);
         self.updated_at = Some(frame.at);
+    }
+
+    /// Notes that a request was carried out, and what its digest is.
+    pub(super) fn see(&mut self, key: UpdateKey, digest: Option<String>) {
+        self.digests.extend(digest.map(|digest| (key.clone(), digest)));
+        self.seen.push_back(key);
+        forget_surplus(&mut self.seen);
+        forget_surplus(&mut self.digests);
     }
 
     /// Forgets the metadata that is too much: first that of pieces that are gone, then that of the oldest ones which

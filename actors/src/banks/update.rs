@@ -7,6 +7,7 @@ use reasoning_bank_domain::bank::{
     AddedFacts, AppliedOperation, BANK_FILE_MAX_BYTES, BankChange, BankFiles, BankInvalid, BankOperation, ImportedFact,
     add_facts, apply, check_answer, described, file_by_rules, without_empty_additions,
 };
+use reasoning_bank_domain::memory::ids::KeyedRequestId;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use reasoning_bank_domain::text::hex::hex;
 use sha2::{Digest, Sha256};
@@ -14,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::notice::{BankNotice, NoticeReader, NoticeSeverity};
 use super::open_bank::{BankLock, OpenBank};
 use super::shorten::{ModelShortened, ShortenedTexts, with_facts};
-use super::state::{LastingCause, UpdateFrame, UpdateKey};
+use super::state::{LastingCause, UpdateFrame, UpdateKey, key_of_request};
 use super::{BankSettings, BanksHandle, shorten};
 use crate::error::Error;
 use crate::ports::BankLocation;
@@ -71,10 +72,11 @@ impl BanksHandle {
         let at = self.clock.now();
         let by_model = self.by_model(&request, deadline).await?;
         let (settings, place, reader) = (self.settings.clone(), request.place.clone(), request.reader.clone());
+        let sent_as = self.request;
         let updating = self.with_bank(&place, deadline, move |bank| {
             let lock = bank.lock()?;
             bank.refresh(&lock, at)?;
-            let filed = file(bank, &lock, &request, by_model, at)?;
+            let filed = file(bank, &lock, &request, sent_as, by_model, at)?;
             if shorten::tell_of_length(bank, &settings, at) {
                 bank.store_notices(&lock);
             }
@@ -203,6 +205,7 @@ fn file(
     bank: &mut OpenBank,
     lock: &BankLock,
     request: &UpdateBank,
+    sent_as: Option<KeyedRequestId>,
     by_model: Option<Result<Vec<BankOperation>, String>>,
     at: Timestamp,
 ) -> Result<FiledText, Error> {
@@ -212,6 +215,7 @@ fn file(
         None => id.clone(),
     });
     let key: Option<UpdateKey> = conversation.zip(request.update_count);
+    let key = key.or_else(|| sent_as.map(key_of_request));
     let digest = key.is_some().then(|| digest(&request.content));
     if let Some(key) = key.as_ref().filter(|key| bank.state.has_seen(key)) {
         let is_other = bank.state.digest_of(key).is_some_and(|filed| digest.as_deref() != Some(filed));

@@ -11,12 +11,10 @@ use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
 use super::{EpisodesHandle, not_found};
 use crate::error::Error;
+use crate::pages::{MAX_LISTED, cut_to};
 use crate::ports::EpisodeRow;
 use crate::runtime::Deadline;
 use crate::workspaces::WorkspaceRef;
-
-/// The most episodes that a page lists.
-pub const MAX_EPISODES_LISTED: usize = 500;
 
 /// The episodes that a list has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -100,7 +98,7 @@ impl EpisodesHandle {
 
     /// Lists the episodes of a workspace.
     pub async fn list(&self, request: EpisodeListRequest, deadline: Deadline) -> Result<EpisodeList, Error> {
-        check_range("limit", request.limit, 1..=MAX_EPISODES_LISTED)?;
+        check_range("limit", request.limit, 1..=MAX_LISTED)?;
         let workspace = self.workspace_of(&request.workspace, deadline).await?;
         let visible = match request.shown {
             Shown::Current => vec![Visibility::Active],
@@ -112,9 +110,7 @@ impl EpisodesHandle {
         let (rules, now) = (self.rules, filter.now);
         // One episode more than the page has is read, to know whether there is another page.
         let mut rows = self.store.page_of_episodes("episode", filter, after, limit + 1, deadline).await?;
-        let is_more = rows.len() > limit;
-        rows.truncate(limit);
-        let next = rows.last().filter(|_| is_more).map(|row| row.trace.trace_id);
+        let next = cut_to(limit, &mut rows).map(|last| last.trace.trace_id);
         let episodes = rows.iter().map(|row| EpisodeSummary::new(&row.trace, &row.state, rules, now)).collect();
         Ok(EpisodeList { episodes, next })
     }

@@ -30,8 +30,8 @@ pub struct UpdateRequest {
     pub id: MemoryId,
     pub workspace: WorkspaceRef,
     pub changes: Changes,
-    /// The revision that the memory must have; otherwise nothing is changed. None allows any.
-    pub if_revision: Option<u64>,
+    /// The revisions of which the memory must have one; otherwise nothing is changed. None allows any.
+    pub if_revisions: Option<Vec<u64>>,
 }
 
 /// The answer to an erasure.
@@ -47,7 +47,7 @@ impl MemoriesHandle {
     /// Changes a memory. Returns the memory as it is then, and those that came back into search with the change.
     /// Changes that make no difference give it no new revision.
     pub async fn update(&self, request: UpdateRequest, deadline: Deadline) -> Result<Updated, Error> {
-        let UpdateRequest { id, workspace, changes, if_revision } = request;
+        let UpdateRequest { id, workspace, changes, if_revisions } = request;
         if changes.is_empty() {
             let problem = format!("there are none; give at least one of {}", Changes::FIELDS.join(", "));
             return Err(Error::invalid("changes", problem));
@@ -56,8 +56,8 @@ impl MemoriesHandle {
         let workspace = self.workspaces.resolve(&workspace, deadline).await?.workspace;
         let try_to_change = async |_| {
             let row = self.readable_one(id, &workspace, deadline).await?;
-            if if_revision.is_some_and(|revision| revision != row.memory.revision) {
-                // Another try would not find that revision either.
+            if if_revisions.as_ref().is_some_and(|wanted| !wanted.contains(&row.memory.revision)) {
+                // Another try would not find one of them either.
                 return Ok(Err(StoreError::Conflict(id).into()));
             }
             let mut changed = changes.apply(&row.memory, self.clock.now());

@@ -2,6 +2,7 @@
 //! or extends the reported trace of its session.
 
 use jiff::Timestamp;
+use reasoning_bank_domain::access::ClientSession;
 use reasoning_bank_domain::evidence::confidence::Evidence;
 use reasoning_bank_domain::evidence::feedback::{FeedbackRequest, Reported};
 use reasoning_bank_domain::evidence::report::Report;
@@ -9,7 +10,7 @@ use reasoning_bank_domain::learning::lesson::LessonBatch;
 use reasoning_bank_domain::learning::recording::reported_lessons;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
-use reasoning_bank_domain::memory::trace::{Trace, TraceSource};
+use reasoning_bank_domain::memory::trace::{Trace, TraceSource, id_of_reported};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use uuid::Uuid;
 
@@ -42,15 +43,44 @@ impl MemoriesHandle {
         let Some(session) = request.session.as_ref().filter(|_| request.tells_of_own_work()) else {
             return retry_on_conflict(|_| self.report(&request, &workspace, None, deadline)).await;
         };
-        let traces = self.sessions.reported(&workspace.id, session).await;
-        let traces = tokio::time::timeout_at(deadline.instant(), traces.lock_owned()).await;
-        let mut traces = traces.map_err(|_elapsed| Error::DeadlineExceeded)?;
-        let own = self.sessions.reports_on(&workspace.id, session, request.task.as_deref(), &mut traces).await;
-        let own = own.ok_or_else(|| Error::invalid("task", NO_TASK_YET))?;
+        let turn = self.sessions.turn(&workspace.id, session).await;
+        let turn = tokio::time::timeout_at(deadline.instant(), turn.lock_owned()).await;
+        let _turn = turn.map_err(|_elapsed| Error::DeadlineExceeded)?;
+        let own = self.reported_trace(&workspace, session, request.task.as_deref(), deadline).await?;
+        self.sessions.reports_on(&workspace.id, session, own).await;
         // Somebody may be faster. On top of what they said this may be said as well.
         let reported = retry_on_conflict(|_| self.report(&request, &workspace, Some(own), deadline)).await?;
         self.sessions.left(&workspace.id, session, own).await;
         Ok(reported)
+    }
+
+    /// Returns the trace that a report of the session extends or begins. All conversations of a source share that of a
+    /// task, because a source counts once for each task. A report that names no task is about what its conversation
+    /// reported last.
+    ///
+    /// # Errors
+    /// There is no task, and nothing came before, unless the conversation is all that its source says.
+    async fn reported_trace(
+        &self,
+        workspace: &Workspace,
+        session: &ClientSession,
+        task: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<TraceId, Error> {
+        let task = match (task, self.sessions.latest_reported(&workspace.id, session).await) {
+            (Some(task), _) => task,
+            (None, Some(latest)) => return Ok(latest),
+            (None, None) if session.is_whole_source() => "",
+            (None, None) => return Err(Error::invalid("task", NO_TASK_YET)),
+        };
+        let today = day_of(self.clock.now());
+        let begun_on = |day| id_of_reported(&workspace.id, &session.source, task, day);
+        // What was begun yesterday goes on today. It may have been reported to another process, or before a restart.
+        match self.own_trace(begun_on(today - 1), workspace, deadline).await {
+            Ok(trace) => Ok(trace.trace_id),
+            Err(Error::NotFound(_)) => Ok(begun_on(today)),
+            Err(error) => Err(error),
+        }
     }
 
     /// `own` is the trace of the session's own work, stored or not, where the report is about that.
@@ -158,6 +188,11 @@ impl MemoriesHandle {
         let memories = self.with_evidence(request.subjects(trace.as_ref()), workspace, deadline).await?;
         Ok(Report::of(request, workspace, trace, begins, memories)?)
     }
+}
+
+/// Counts the days until a time, in UTC.
+fn day_of(time: Timestamp) -> i64 {
+    time.as_second().div_euclid(24 * 60 * 60)
 }
 
 /// Returns the memories that these records change.

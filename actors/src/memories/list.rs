@@ -14,14 +14,12 @@ use reasoning_bank_domain::retrieval::responses::{MemoryPage, MemoryView};
 
 use super::{MemoriesHandle, ScopeFilter, WorkspaceRef, visible, with_time_range};
 use crate::error::Error;
+use crate::pages::{MAX_LISTED, cut_to};
 use crate::ports::{Conditions, MemoryFilter, MemoryRow, Page};
 use crate::runtime::Deadline;
 
 /// The number of memories or signals that one read takes where all are looked at.
 pub(super) const PAGE: usize = 1_000;
-
-/// The most memories or traces that a page lists.
-pub const MAX_LISTED: usize = 500;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListRequest {
@@ -130,12 +128,4 @@ impl MemoriesHandle {
         }
         Ok(())
     }
-}
-
-/// Cuts what was read, which may be one more, to the length of a page. Returns the last one on the page, after which
-/// the next page begins. None where there is no next page.
-fn cut_to<T>(limit: usize, found: &mut Vec<T>) -> Option<&T> {
-    let is_more = found.len() > limit;
-    found.truncate(limit);
-    found.last().filter(|_| is_more)
 }

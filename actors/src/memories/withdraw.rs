@@ -123,7 +123,7 @@ impl MemoriesHandle {
             }
         }
         let changes = Changes { status: Some(Status::Superseded), ..Changes::default() };
-        let update = UpdateRequest { id: lesson, workspace: workspace.clone(), changes, if_revision: None };
+        let update = UpdateRequest { id: lesson, workspace: workspace.clone(), changes, if_revisions: None };
         self.update(update, deadline).await.map(|_| ())
     }
 }

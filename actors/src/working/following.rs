@@ -31,7 +31,7 @@ impl WorkingHandle {
             operations.iter_mut().for_each(|operation| {
                 operation.scrub();
             });
-            if operations.is_empty() { Ok(()) } else { locked.apply_all(operations, at).map(drop) }
+            if operations.is_empty() { Ok(()) } else { locked.apply_all(operations, None, at).map(drop) }
         })
         .await;
         self.release_if(is_new, &task.key(), deadline).await?;

@@ -1,6 +1,9 @@
 //! A task that this process has: its working memory and its log, which is locked.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
+use reasoning_bank_domain::memory::ids::KeyedRequestId;
 use reasoning_bank_domain::working::{Operation, TaskEnd, WorkingChange, WorkingInvalid, WorkingMemory};
 use serde::{Deserialize, Serialize};
 
@@ -23,14 +26,26 @@ struct TaskLogHead {
 #[derive(Debug, Serialize, Deserialize)]
 struct LogLine {
     at: Timestamp,
+    /// The request of a client that asked for this operation and those behind it, where it has a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<KeyedRequestId>,
     #[serde(flatten)]
     operation: Operation,
+}
+
+/// The content of a log.
+pub(super) struct ReadTask {
+    pub(super) owner: String,
+    pub(super) memory: WorkingMemory,
+    /// The requests with a key that were carried out.
+    requests: HashSet<KeyedRequestId>,
 }
 
 /// A task in the memory of this process, with its log.
 pub(crate) struct LoadedTask {
     owner: String,
     memory: WorkingMemory,
+    requests: HashSet<KeyedRequestId>,
     log: Box<dyn WorkingLog>,
     log_bytes: usize,
     is_synced: bool,
@@ -40,7 +55,7 @@ impl LoadedTask {
     pub(super) fn begin(log: Box<dyn WorkingLog>, owner: String, system: String, at: Timestamp) -> Result<Self, Error> {
         let memory = WorkingMemory::new(&system, at);
         let head = TaskLogHead { owner: owner.clone(), system, at };
-        let mut begun = Self { owner, memory, log, log_bytes: 0, is_synced: true };
+        let mut begun = Self { owner, memory, requests: HashSet::new(), log, log_bytes: 0, is_synced: true };
         begun.append(&[head], true, false)?;
         Ok(begun)
     }
@@ -50,23 +65,31 @@ impl LoadedTask {
     pub(super) fn read(log: Box<dyn WorkingLog>, lines: &[String]) -> Result<Option<Self>, Error> {
         let read = Self::read_lines(lines)?;
         let log_bytes = lines.iter().map(|line| line.len() + 1).sum();
-        Ok(read.map(|(owner, memory)| Self { owner, memory, log, log_bytes, is_synced: true }))
+        Ok(read.map(|ReadTask { owner, memory, requests }| Self {
+            owner,
+            memory,
+            requests,
+            log,
+            log_bytes,
+            is_synced: true,
+        }))
     }
 
-    /// Returns the owner and the memory that the lines of a log tell of. None where there is no line.
-    pub(super) fn read_lines(lines: &[String]) -> Result<Option<(String, WorkingMemory)>, Error> {
+    /// Reads what the lines of a log tell. None where there is no line.
+    pub(super) fn read_lines(lines: &[String]) -> Result<Option<ReadTask>, Error> {
         let Some((head, operations)) = lines.split_first() else { return Ok(None) };
         let head: TaskLogHead = serde_json::from_str(head).map_err(Error::internal)?;
-        let mut memory = WorkingMemory::new(&head.system, head.at);
+        let (mut memory, mut requests) = (WorkingMemory::new(&head.system, head.at), HashSet::new());
         for line in operations {
-            let LogLine { at, operation } = serde_json::from_str(line).map_err(Error::internal)?;
+            let LogLine { at, request, operation } = serde_json::from_str(line).map_err(Error::internal)?;
+            requests.extend(request);
             match memory.apply(&operation, at) {
                 // Earlier versions gave a number again after a return to a snapshot. Nobody has what was read under it.
                 Ok(_) | Err(WorkingInvalid::NoReference(_)) => {}
                 Err(error) => return Err(Error::internal(error)),
             }
         }
-        Ok(Some((head.owner, memory)))
+        Ok(Some(ReadTask { owner: head.owner, memory, requests }))
     }
 
     pub(super) fn owner(&self) -> &str {
@@ -83,16 +106,24 @@ impl LoadedTask {
     }
 
     /// Carries out operations, or none of them where one is not possible. Where there are none, it still says whether
-    /// the task is there.
-    pub(super) fn apply_all(&mut self, operations: Vec<Operation>, at: Timestamp) -> Result<WorkingChange, Error> {
-        if operations.is_empty() {
+    /// the task is there. So it does where the `request` for them was carried out before.
+    pub(super) fn apply_all(
+        &mut self,
+        operations: Vec<Operation>,
+        request: Option<KeyedRequestId>,
+        at: Timestamp,
+    ) -> Result<WorkingChange, Error> {
+        if operations.is_empty() || request.is_some_and(|request| self.requests.contains(&request)) {
             return if self.log.is_there().map_err(unusable)? { Ok(WorkingChange::default()) } else { Err(gone()) };
         }
         self.memory.check_all(&operations, at)?;
         let sync = operations.iter().any(Operation::is_synced);
         let ends = operations.iter().any(|operation| matches!(operation, Operation::Close(_)));
-        let lines: Vec<LogLine> = operations.into_iter().map(|operation| LogLine { at, operation }).collect();
+        let mut of_first = request;
+        let line = |operation| LogLine { at, request: of_first.take(), operation };
+        let lines: Vec<LogLine> = operations.into_iter().map(line).collect();
         self.append(&lines, sync, ends)?;
+        self.requests.extend(request);
         let mut applied = WorkingChange::default();
         for line in lines {
             applied.extend(self.memory.apply(&line.operation, at)?);
@@ -106,7 +137,7 @@ impl LoadedTask {
             Some(earlier) if self.sync()? => Ok(earlier),
             Some(_) => Err(gone()),
             None => {
-                self.apply_all(vec![Operation::Close(end.clone())], at)?;
+                self.apply_all(vec![Operation::Close(end.clone())], None, at)?;
                 Ok(end)
             }
         }
@@ -183,7 +214,7 @@ mod tests {
         let mut task = LoadedTask::begin(log, "ann".to_owned(), String::new(), at).unwrap();
         let set =
             || Operation::Set(serde_json::from_value(json!({"key": "k", "value": "x".repeat(60 << 10)})).unwrap());
-        let until_full = (0..2_000).find_map(|_| task.apply_all(vec![set()], at).err()).unwrap();
+        let until_full = (0..2_000).find_map(|_| task.apply_all(vec![set()], None, at).err()).unwrap();
         assert!(until_full.to_string().contains("close it"), "{until_full}");
         task.close(TaskEnd::unknown(), at).unwrap();
     }
@@ -212,5 +243,26 @@ mod tests {
         let task = LoadedTask::read(log, &lines).unwrap().unwrap();
         let texts: Vec<&str> = task.memory().entries().iter().map(|entry| &*entry.text).collect();
         assert_eq!(texts, ["first", "third"]);
+    }
+    #[test]
+    fn a_request_that_is_in_the_log_is_carried_out_once() {
+        let logs = MemLogs::default();
+        let (shop, id) = (WorkspaceId::of_root("/shop"), uuid::Uuid::nil().into());
+        let at: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
+        let results = || {
+            ["one", "two"].map(|output| Operation::AddIntermediate { subtask: "a".to_owned(), output: json!(output) })
+        };
+        let [first, second] = [1, 2].map(|n| Some(KeyedRequestId::from(uuid::Uuid::from_u128(n))));
+        let mut task = LoadedTask::begin(logs.create(&shop, id).unwrap(), "ann".to_owned(), String::new(), at).unwrap();
+        for request in [first, first, second, None] {
+            task.apply_all(results().to_vec(), request, at).unwrap();
+        }
+        assert_eq!(task.memory().entries().len(), 6);
+        let lines = logs.read(&shop, id).unwrap().unwrap();
+        let mut again =
+            LoadedTask::read(logs.create(&shop, uuid::Uuid::max().into()).unwrap(), &lines).unwrap().unwrap();
+        again.apply_all(results().to_vec(), first, at).unwrap();
+        again.apply_all(results().to_vec(), second, at).unwrap();
+        assert_eq!(again.memory().entries().len(), 6, "another process knows it from the log");
     }
 }

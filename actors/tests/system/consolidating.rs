@@ -254,7 +254,7 @@ async fn memories_that_say_the_same_become_one_and_come_back() {
     // An edited text is not compared with what is there.
     let other = said("Ask the operator.", "Nightly report of the warehouse fails").await;
     let changes = Changes { content: Some("When it times out, retry the call".into()), ..Changes::default() };
-    let edited = UpdateRequest { id: other, workspace: here(), changes, if_revision: None };
+    let edited = UpdateRequest { id: other, workspace: here(), changes, if_revisions: None };
     world.bank.memories.update(edited, soon()).await.unwrap();
     let apart = said("Retry the call when it is refused.", "Reach the other host").await;
     let before = world.memories().await;

@@ -13,7 +13,7 @@ use reasoning_bank_domain::note::Code;
 use crate::support::*;
 
 fn update(id: MemoryId, changes: Changes) -> UpdateRequest {
-    UpdateRequest { id, workspace: project(), changes, if_revision: None }
+    UpdateRequest { id, workspace: project(), changes, if_revisions: None }
 }
 
 fn retitled(title: &str) -> Changes {
@@ -117,11 +117,15 @@ async fn a_change_that_makes_a_memory_invalid_names_all_that_is_wrong() {
 async fn a_change_meant_for_another_revision_is_a_conflict() {
     let world = world(good_model()).await;
     let id = world.recorded(lesson("Retry with backoff", "double the delay")).await;
-    let for_revision = |revision, title| UpdateRequest { if_revision: Some(revision), ..update(id, retitled(title)) };
-    assert_eq!(world.handle.memories.update(for_revision(1, "One"), soon()).await.unwrap().memory.revision, 2);
-    let error = world.handle.memories.update(for_revision(1, "Other"), soon()).await.unwrap_err();
-    assert_eq!((error.code(), error.retryable()), (Code::Conflict, true));
+    let for_one_of =
+        |wanted: &[u64], title| UpdateRequest { if_revisions: Some(wanted.to_vec()), ..update(id, retitled(title)) };
+    assert_eq!(world.handle.memories.update(for_one_of(&[1], "One"), soon()).await.unwrap().memory.revision, 2);
+    for stale in [&[1][..], &[1, 3], &[]] {
+        let error = world.handle.memories.update(for_one_of(stale, "Other"), soon()).await.unwrap_err();
+        assert_eq!((error.code(), error.retryable()), (Code::Conflict, true), "{stale:?}");
+    }
     assert_eq!(world.handle.memories.get(id, &project(), soon()).await.unwrap().title, "One");
+    assert_eq!(world.handle.memories.update(for_one_of(&[1, 2], "Two"), soon()).await.unwrap().memory.revision, 3);
     world.stop().await;
 }
 

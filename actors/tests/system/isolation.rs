@@ -17,7 +17,7 @@ fn helpful_elsewhere(memory_ids: Vec<MemoryId>, trace_id: Option<TraceId>) -> Fe
 async fn answers(world: &World, id: MemoryId) -> Vec<(&'static str, String)> {
     let (memories, from) = (&world.handle.memories, elsewhere());
     let changes = Changes { title: Some("mine now".into()), ..Changes::default() };
-    let update = UpdateRequest { id, workspace: from.clone(), changes, if_revision: None };
+    let update = UpdateRequest { id, workspace: from.clone(), changes, if_revisions: None };
     let list = ListRequest { parent: Some(id), ..ListRequest::new(from.clone(), 10) };
     let child = RecordRequest { workspace: from.clone(), ..lesson("Mine", "derived from what I cannot read") };
     let parent = RecordRequest { parent_memory_id: Some(id), ..child.clone() };

@@ -112,7 +112,7 @@ async fn a_status_or_a_parent_narrows_it() {
         children.insert(0, world.recorded(child).await);
     }
     let archive = Changes { status: Some(Status::Archived), ..Changes::default() };
-    let update = UpdateRequest { id: children[1], workspace: project(), changes: archive, if_revision: None };
+    let update = UpdateRequest { id: children[1], workspace: project(), changes: archive, if_revisions: None };
     world.handle.memories.update(update, soon()).await.unwrap();
     let of_parent = ListRequest { parent: Some(parent), ..first(10) };
     assert_eq!(listed(&world, of_parent.clone()).await, (children.clone(), None));

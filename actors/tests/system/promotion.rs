@@ -80,7 +80,7 @@ async fn a_person_may_promote_what_is_not_proposed_and_no_more_than_that() {
     assert_eq!(memories.promote(id, &elsewhere(), soon()).await.unwrap_err().code(), Code::NotFound);
     let quarantined = world.recorded(lesson("Close files", "before renaming them")).await;
     let changes = Changes { status: Some(Status::Quarantined), ..Changes::default() };
-    let update = UpdateRequest { id: quarantined, workspace: project(), changes, if_revision: None };
+    let update = UpdateRequest { id: quarantined, workspace: project(), changes, if_revisions: None };
     memories.update(update, soon()).await.unwrap();
     assert_eq!(memories.promote(quarantined, &project(), soon()).await.unwrap_err().code(), Code::InvalidArgument);
     world.handle.workspaces.trust(&project(), None, Some("acme".into()), soon()).await.unwrap();
@@ -120,7 +120,7 @@ async fn where_it_is_agreed_to_what_has_proved_itself_is_shared_at_once_and_once
         Changes { content: Some("double the delay, with jitter".into()), ..Changes::default() },
         Changes { status: Some(Status::Quarantined), ..Changes::default() },
     ] {
-        let update = UpdateRequest { id: made.id, workspace: project(), changes, if_revision: None };
+        let update = UpdateRequest { id: made.id, workspace: project(), changes, if_revisions: None };
         memories.update(update, soon()).await.unwrap();
         assert!(report(&world, proven, "d", &project()).await.promoted.is_empty(), "whatever became of the copy");
     }
@@ -224,7 +224,7 @@ async fn what_the_team_says_already_is_proposed_and_confirmed_once() {
     assert_eq!((confirmed.id, confirmed.created), (shared, false));
     assert_eq!(proposed().await, 0, "the team has it");
     let changes = Changes { content: Some("double the delay, with jitter".into()), ..Changes::default() };
-    let update = UpdateRequest { id: own, workspace: project(), changes, if_revision: None };
+    let update = UpdateRequest { id: own, workspace: project(), changes, if_revisions: None };
     memories.update(update, soon()).await.unwrap();
     assert_eq!(proposed().await, 1, "these are other words");
     world.stop().await;
@@ -378,7 +378,7 @@ async fn copies_go_with_their_workspace_whatever_was_edited_since() {
     let own = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let edit = async |id, content: &str| {
         let changes = Changes { content: Some(content.into()), ..Changes::default() };
-        let update = UpdateRequest { id, workspace: project(), changes, if_revision: None };
+        let update = UpdateRequest { id, workspace: project(), changes, if_revisions: None };
         memories.update(update, soon()).await.unwrap();
     };
     let first = memories.promote(own, &project(), soon()).await.unwrap().id;

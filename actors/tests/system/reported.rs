@@ -1,8 +1,16 @@
 //! Tests of the traces of clients that work by themselves: what they were shown, and the traces that their reports
 //! make.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::SignedDuration;
 use reasoning_bank_actors::agents::SolveOptions;
 use reasoning_bank_actors::memories::{FeedbackRequest, RecordRequest};
+use reasoning_bank_actors::model::NoModel;
+use reasoning_bank_actors::system::{System, SystemParts};
+use reasoning_bank_actors::testkit::memory_store::MemStore;
+use reasoning_bank_actors::testkit::{ManualClock, parts};
 use reasoning_bank_domain::access::ClientSession;
 use reasoning_bank_domain::memory::Scope;
 use reasoning_bank_domain::memory::ids::MemoryId;
@@ -156,12 +164,39 @@ async fn a_trace_that_was_purged_begins_anew() {
     let world = world(good_model()).await;
     let used = world.recorded(lesson("Retry with backoff", "double the delay")).await;
     let first = world.feedback(report(Some("one task"), &[used], claims(true))).await.trace_id;
-    let ahead = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(48);
+    let ahead = jiff::Timestamp::now() + SignedDuration::from_hours(48);
     world.handle.workspaces.purge_traces(&project(), ahead, soon()).await.unwrap();
     assert!(world.handle.memories.traces(&project(), 10, None, soon()).await.unwrap().traces.is_empty());
     let second = world.feedback(report(Some("one task"), &[used], claims(true))).await.trace_id;
     assert_eq!((second, world.trace(second.unwrap()).await.memories_used), (first, vec![used]));
     world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_source_says_of_a_task_counts_once_over_restarts_until_the_next_day_is_over() {
+    let (store, clock) = (Arc::new(MemStore::new()), ManualClock::default());
+    let mut used = None;
+    let mut traces = Vec::new();
+    for hours in [0, 1, 24, 24] {
+        clock.advance(SignedDuration::from_hours(hours));
+        let parts = SystemParts { clock: clock.clock(), ..parts(Arc::clone(&store) as Arc<_>, NoModel) };
+        let system = System::start(parts).await.unwrap();
+        let memories = system.handle().memories;
+        let id = match used {
+            Some(id) => id,
+            None => memories.record(lesson("Retry with backoff", "double the delay"), soon()).await.unwrap().id,
+        };
+        used = Some(id);
+        let report =
+            FeedbackRequest { session: conversation("laptop"), ..report(Some("fix the pager"), &[id], claims(true)) };
+        let told = memories.feedback(report, soon()).await.unwrap();
+        let counted = told.updated[0].confidence_after != told.updated[0].confidence_before;
+        traces.push((told.trace_id.unwrap(), counted));
+        system.stop(Duration::ZERO).await;
+    }
+    let (first, last) = (traces[0].0, traces[3].0);
+    assert_eq!(traces, [(first, true), (first, false), (first, false), (last, true)]);
+    assert_ne!(first, last);
 }
 
 #[tokio::test(start_paused = true)]
@@ -245,7 +280,7 @@ async fn what_a_client_is_shown_counts_once_a_session_and_day_and_is_no_evidence
         world.handle.usage.shown([id], &project(), session);
     }
     assert!(world.signals().await.is_empty(), "nobody waits for it");
-    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
     let after = world.handle.memories.get(id, &project(), soon()).await.unwrap();
     assert_eq!((before.usage_count, after.usage_count), (0, 2));
     assert_eq!(after.confidence, before.confidence);
@@ -266,7 +301,7 @@ async fn a_crash_loses_what_waits_to_be_counted_and_nothing_else() {
     assert!(world.handle.faults("usage").panic().await);
     restarted(&mut events, "usage").await;
     world.handle.usage.shown([id], &project(), "one");
-    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(world.signal_kinds().await, [SignalKind::Shown]);
     world.stop().await;
 }

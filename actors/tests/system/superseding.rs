@@ -265,7 +265,7 @@ async fn a_status_set_by_hand_undoes_it_and_other_words_end_a_link() {
     let world = world(good_model()).await;
     let (old, new) = linked(&world).await;
     world.handle.memories.supersede(old, new, &project(), &SaidBy::Person, soon()).await.unwrap();
-    let update = |id, changes| UpdateRequest { id, workspace: project(), changes, if_revision: None };
+    let update = |id, changes| UpdateRequest { id, workspace: project(), changes, if_revisions: None };
     let active = Changes { status: Some(Status::Active), ..Changes::default() };
     let back = world.handle.memories.update(update(old, active), soon()).await.unwrap();
     assert_eq!((back.memory.status, back.memory.superseded_by), (Status::Active, None));
@@ -293,7 +293,7 @@ async fn what_was_superseded_is_back_when_what_superseded_it_goes() {
 
     let set = |id, status| {
         let changes = Changes { status: Some(status), ..Changes::default() };
-        UpdateRequest { id, workspace: project(), changes, if_revision: None }
+        UpdateRequest { id, workspace: project(), changes, if_revisions: None }
     };
     let archived = memories.update(set(new, Status::Archived), soon()).await.unwrap();
     assert_eq!(archived.reinstated, [old]);

@@ -15,7 +15,7 @@ use reasoning_bank_actors::testkit::{ManualClock, MemLogs, parts};
 use reasoning_bank_actors::working::{ListedTask, WorkingTask};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
 use reasoning_bank_domain::episode::{EpisodeStatus, EpisodeSummary};
-use reasoning_bank_domain::memory::ids::TraceId;
+use reasoning_bank_domain::memory::ids::{KeyedRequestId, TraceId};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 use reasoning_bank_domain::working::{
     Operation, SetValue, TOTAL_TOKENS, TaskContext, TaskEnd, ValueScope, WorkingValueKind,
@@ -115,6 +115,29 @@ async fn a_task_whose_log_another_process_removed_is_no_longer_shown() {
     bank.logs.remove_all(&task.workspace);
     let gone = shown(&system, &task, Vec::new()).await.unwrap_err();
     assert!(matches!(gone, Error::NotFound(_)), "{gone}");
+}
+
+#[tokio::test]
+async fn a_request_with_a_key_begins_one_task_and_is_carried_out_once_over_processes() {
+    let bank = Bank::default();
+    bank.register().await;
+    let [opens, notes] = [1, 2].map(|n| KeyedRequestId::from(uuid::Uuid::from_u128(n)));
+    let mut tasks = Vec::new();
+    for _process in 0..2 {
+        let system = bank.open(false).await;
+        let working = system.handle().working;
+        for _try in 0..2 {
+            let opening = working.carrying_out(opens);
+            let task = opening.begin(WorkspaceId::of_root("/shop"), "ann".into(), String::new(), soon()).await.unwrap();
+            let note = Operation::PushState { state: None, note: Some("it compiles".into()) };
+            working.carrying_out(notes).apply(&task, vec![note], soon(), |_, _| ()).await.unwrap();
+            tasks.push(task);
+        }
+        let text = shown(&system, &tasks[0], Vec::new()).await.unwrap();
+        assert_eq!(text.matches("it compiles").count(), 1, "{text}");
+        system.stop(Duration::ZERO).await;
+    }
+    assert!(tasks.iter().all(|task| *task == tasks[0]), "{tasks:?}");
 }
 
 #[tokio::test]

@@ -12,6 +12,15 @@ use crate::memory::pattern::PatternStage;
 use crate::memory::workspace::WorkspaceId;
 use crate::note::Note;
 
+/// One page of runs, the newest first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct RunPage {
+    pub runs: Vec<ConsolidationRun>,
+    /// The `after` of the next page. It is absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<RunId>,
+}
+
 /// One run of consolidation in a workspace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConsolidationRun {

@@ -1,8 +1,9 @@
 //! Identities. Every stored thing has a UUIDv7 of its own, made by its creator before the first write. A write that is
 //! retried carries the same id and is therefore the same thing. Things that may be made again from the same matter have
-//! an id (UUIDv8) that follows from it: a signal about a trace ([`crate::memory::signal::id_within_trace`]), background
-//! work and its memories ([`crate::learning::job`]), a write that its client may send again
-//! ([`crate::access::KeyScope`]), the copy of something in another workspace ([`copied`]).
+//! an id (UUIDv8) that follows from it: a signal about a trace ([`crate::memory::signal::id_within_trace`]), the trace of
+//! what a source reports ([`crate::memory::trace::id_of_reported`]), background work and its memories
+//! ([`crate::learning::job`]), a write that its client may send again ([`crate::access::KeyScope`]), the copy of
+//! something in another workspace ([`copied`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -114,6 +115,13 @@ id!(
     /// A write that its client may send again.
     KeyedRequestId
 );
+impl WorkingId {
+    /// Returns the id of the task that a request with a key begins. It is the same however often the request is sent.
+    pub fn begun_by(request: KeyedRequestId) -> Self {
+        derived(&[b"working", request.uuid().as_bytes()]).into()
+    }
+}
+
 id!(
     /// A task while it runs; names it in logs and in `metadata.task_id` of model calls.
     TaskId

@@ -4,7 +4,7 @@ mod episode_parts;
 mod reported;
 
 pub use episode_parts::*;
-pub use reported::Account;
+pub use reported::{Account, id_of_reported};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

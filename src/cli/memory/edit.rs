@@ -59,8 +59,12 @@ pub(in crate::cli) async fn update(
         status: args.status.map(Into::into),
         pinned: None,
     };
-    let request =
-        UpdateRequest { id: args.id, workspace: loaded.workspace.clone(), changes, if_revision: args.if_revision };
+    let request = UpdateRequest {
+        id: args.id,
+        workspace: loaded.workspace.clone(),
+        changes,
+        if_revisions: args.if_revision.map(|revision| vec![revision]),
+    };
     Ok(system.memories.update(request, deadline).await?)
 }
 
@@ -72,7 +76,7 @@ pub(in crate::cli) async fn pin(
     deadline: Deadline,
 ) -> Result<Updated, CommandFailure> {
     let changes = Changes { pinned: Some(pinned), ..Changes::default() };
-    let request = UpdateRequest { id, workspace: loaded.workspace.clone(), changes, if_revision: None };
+    let request = UpdateRequest { id, workspace: loaded.workspace.clone(), changes, if_revisions: None };
     Ok(system.memories.update(request, deadline).await?)
 }
 

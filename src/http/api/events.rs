@@ -14,8 +14,8 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::DropGuard;
 
-use super::status;
-use crate::http::sessions::OpenUntil;
+use super::{Problem, status};
+use crate::mcp::RequestEnd;
 
 /// Proxies close connections on which nothing is said. A comment is sent this often.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -26,7 +26,7 @@ pub(super) async fn respond(
     mut answer: JoinHandle<Result<Value, Error>>,
     mut news: watch::Receiver<Progress>,
     guard: Option<DropGuard>,
-    until: OpenUntil,
+    until: RequestEnd,
 ) -> Response {
     tokio::select! {
         biased;
@@ -53,7 +53,7 @@ pub(super) async fn respond(
                 };
                 Some((vec![last], None))
             }
-            problem = until.ended() => Some((vec![event("error", &problem.document()["error"])], None)),
+            by = until.reached() => Some((vec![event("error", &Problem::from(by).document()["error"])], None)),
         }
     });
     let events = events.flat_map(stream::iter);

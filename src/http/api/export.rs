@@ -21,7 +21,7 @@ use super::places::Places;
 use super::{BASE, Problem, status};
 use crate::export::{Export, ExportOptions};
 use crate::limits::{EXPORTS, RequestLimits};
-use crate::mcp::{CallEnd, Server};
+use crate::mcp::{RequestEnd, Server};
 
 pub(super) const JSON_LINES: &str = "application/x-ndjson";
 
@@ -55,7 +55,7 @@ pub(super) fn routes(server: Server) -> Router {
 
 async fn export(
     State(own): State<ExportRoute>,
-    Extension(end): Extension<CallEnd>,
+    Extension(end): Extension<RequestEnd>,
     Extension(limits): Extension<RequestLimits>,
     request: Request,
 ) -> Result<Response, Problem> {
@@ -74,7 +74,7 @@ async fn export(
             let (export, guard) = state?;
             let line = tokio::select! {
                 biased;
-                () = end.0.cancelled() => Err(Error::Cancelled),
+                _ = end.reached() => Err(Error::Cancelled),
                 line = next_line(&export) => line,
             };
             match line {

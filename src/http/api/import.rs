@@ -14,16 +14,16 @@ use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 use super::export::JSON_LINES;
 use super::places::Places;
 use super::{BASE, DESCRIBED, Problem, idempotency, invalid, media_type, status};
 use crate::http::request_bodies;
-use crate::http::sessions::OpenUntil;
 use crate::import::ImportFailure;
 use crate::limits::{IMPORTS, RequestLimits};
-use crate::mcp::{ArrivedImport, Server};
+use crate::mcp::{ArrivedImport, RequestEnd, Server};
 
 const MAX_BYTES: u64 = 256 << 20;
 /// The number of imports that arrive at once, each of another token. Each lies on the disk, and none in memory.
@@ -39,6 +39,8 @@ struct ImportRoute {
     data_dir: Arc<Path>,
     arriving: Places,
     places: Places,
+    /// What goes on though its client is gone.
+    work: TaskTracker,
 }
 
 #[derive(Debug, Deserialize)]
@@ -47,15 +49,15 @@ struct ImportQuery {
     workspace: Option<String>,
 }
 
-pub(super) fn routes(server: Server, data_dir: Arc<Path>) -> Router {
+pub(super) fn routes(server: Server, data_dir: Arc<Path>, work: TaskTracker) -> Router {
     let places = |count| Places::new(count, "imports", RETRY_AFTER);
-    let own = ImportRoute { server, data_dir, arriving: places(ARRIVING), places: places(IMPORTS) };
+    let own = ImportRoute { server, data_dir, arriving: places(ARRIVING), places: places(IMPORTS), work };
     Router::new().route(&format!("{BASE}/import"), post(import)).with_state(own)
 }
 
 async fn import(
     State(own): State<ImportRoute>,
-    Extension(until): Extension<OpenUntil>,
+    Extension(end): Extension<RequestEnd>,
     Extension(limits): Extension<RequestLimits>,
     request: Request,
 ) -> Result<Response, Problem> {
@@ -78,12 +80,13 @@ async fn import(
     // This handler is dropped when its client goes away, and when its token or the server ends.
     let given_up = CancellationToken::new();
     let _guard = given_up.clone().drop_guard();
-    let arrived = ArrivedImport { target, files: (arrived, aside), given_up, end: until.end() };
+    let arrived = ArrivedImport { target, files: (arrived, aside), given_up, end };
+    let server = own.server;
     let importing = async move {
         let _places = (own_place, place);
-        own.server.import(&parts, arrived).await
+        server.import(&parts, arrived).await
     };
-    let Ok(imported) = tokio::spawn(importing.instrument(tracing::Span::current())).await else {
+    let Ok(imported) = own.work.spawn(importing.instrument(tracing::Span::current())).await else {
         return Err(Problem::internal());
     };
     match imported {

@@ -5,7 +5,7 @@ use axum::http::{Method, StatusCode};
 use reasoning_bank_domain::access::KeyedRequest;
 use serde_json::{Map, Value, json};
 
-use super::{BASE, ROUTES, Route, RouteAnswer, export, idempotency, import, status, tokens};
+use super::{BASE, ROUTES, Route, RouteAnswer, WORKSPACE, export, idempotency, import, revision, status, tokens};
 use crate::mcp::{DescribedTool, Server};
 
 pub(super) fn document(server: &Server) -> Value {
@@ -125,7 +125,7 @@ fn own_path() -> Value {
 fn operation(route: &Route, tool: &DescribedTool<'_>, answer: Value) -> Value {
     let mut arguments = tool.arguments.clone();
     let in_path = |name: &str| route.path.contains(&format!("{{{name}}}"));
-    let is_in_header = |name: &str| name == "if_revision" && route.wants_revision();
+    let is_in_header = |name: &str| name == revision::ARGUMENT && route.wants_revision();
     let mut parameters = vec![json!({"$ref": "#/components/parameters/Workspace"})];
     let takes_key = idempotency::takes_key(route, tool.changes_something);
     if takes_key {
@@ -148,6 +148,10 @@ fn operation(route: &Route, tool: &DescribedTool<'_>, answer: Value) -> Value {
             let place = if in_path(&name) { "path" } else { "query" };
             let is_required = place == "path" || required.contains(&name);
             parameters.push(json!({"name": name, "in": place, "required": is_required, "schema": schema}));
+        }
+        // A body may name it as well. It is all that the query has beside a body.
+        if let Some(schema) = properties.get(WORKSPACE) {
+            parameters.push(json!({"name": WORKSPACE, "in": "query", "required": false, "schema": schema}));
         }
         let left: Vec<&String> = required.iter().filter(|name| properties.contains_key(*name)).collect();
         // A body that is not there says as much as an empty object.
@@ -210,5 +214,35 @@ fn answer(route: &Route, schema: Option<Map<String, Value>>) -> Value {
                             the report or `error` with the failure.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::route;
+    use super::*;
+
+    #[test]
+    fn a_route_with_a_body_may_have_the_workspace_in_its_query() {
+        let of = |method: Method, arguments: Value| {
+            let arguments = arguments.as_object().cloned().unwrap();
+            let (title, description) = (None, None);
+            let tool = DescribedTool { name: "t", title, description, arguments: &arguments, changes_something: false };
+            operation(&route(method, "/things", "t", RouteAnswer::Document), &tool, json!({}))
+        };
+        let in_query = |operation: &Value| {
+            let parameters = operation["parameters"].as_array().unwrap().clone();
+            let names =
+                parameters.iter().filter(|it| it["in"] == "query").map(|it| it["name"].as_str().unwrap().to_owned());
+            names.collect::<Vec<_>>()
+        };
+        let text = json!({"type": "string"});
+        let both = json!({"type": "object", "properties": {"query": text, "workspace": text}, "required": ["query"]});
+        let posted = of(Method::POST, both.clone());
+        assert_eq!(in_query(&posted), ["workspace"]);
+        let body = &posted["requestBody"]["content"]["application/json"]["schema"]["properties"];
+        assert_eq!(body.as_object().unwrap().len(), 2, "the body may name it, too");
+        assert_eq!(in_query(&of(Method::POST, json!({"properties": {"query": text}}))), Vec::<String>::new());
+        assert_eq!(in_query(&of(Method::GET, both)), ["query", "workspace"]);
     }
 }

@@ -1,6 +1,8 @@
 //! The revision of a memory as its entity tag. A script that changes a memory says which revision it has read, so that
 //! it overwrites nothing that it has not seen (RFC 9110, section 13).
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -9,10 +11,8 @@ use serde_json::{Map, Value};
 
 use super::Problem;
 
-/// The argument with the revision that a memory has to have.
+/// The argument with the revision that a memory has to have, which stands in the header here.
 pub(super) const ARGUMENT: &str = "if_revision";
-/// No memory has as many revisions. A tag that is none of ours stands for it.
-const OF_NO_MEMORY: u64 = 9_007_199_254_740_991;
 /// A request names at most this many revisions.
 const MOST: usize = 8;
 
@@ -36,7 +36,7 @@ impl EntityTag {
 
     /// Returns the revision that a tag of ours names. A weak one names none for sure.
     fn revision(&self) -> Option<u64> {
-        let revision = self.opaque.parse().ok().filter(|revision| (1..OF_NO_MEMORY).contains(revision))?;
+        let revision = self.opaque.parse().ok()?;
         (!self.is_weak && self.is_of(revision)).then_some(revision)
     }
 }
@@ -109,22 +109,30 @@ pub(super) fn is_conditional(headers: &HeaderMap) -> bool {
     headers.contains_key(header::IF_MATCH)
 }
 
-/// Returns the revisions of which the memory has to have one. None where any will do, and one of no memory where the
-/// header names none that a memory can have.
+/// Returns the revisions of which the memory has to have one. None where any will do. A list without any means no
+/// memory: the header names no tag of ours.
 ///
 /// # Errors
-/// The header is not there, or is no list of tags.
-fn wanted(headers: &HeaderMap) -> Result<Vec<u64>, Problem> {
+/// The header is not there, or is no list of tags. The revision is among the arguments as well.
+pub(super) fn required(headers: &HeaderMap, arguments: &Map<String, Value>) -> Result<Option<Vec<u64>>, Problem> {
+    let wanted = wanted(headers)?;
+    match arguments.contains_key(ARGUMENT) {
+        true => Err(super::invalid("if_revision is in the header If-Match, and does not belong anywhere else")),
+        false => Ok(wanted),
+    }
+}
+
+fn wanted(headers: &HeaderMap) -> Result<Option<Vec<u64>>, Problem> {
     match Condition::of(headers, header::IF_MATCH) {
         None => {
             let problem = "the header If-Match is missing";
             let hint = "send If-Match with the ETag of the memory that you have read, such as \"3\"";
             Err(Problem::new(StatusCode::PRECONDITION_REQUIRED, "invalid_argument", problem, hint))
         }
-        Some(Condition::Any) => Ok(Vec::new()),
+        Some(Condition::Any) => Ok(None),
         Some(Condition::Tags(tags)) if tags.len() <= MOST => {
-            let revisions: Vec<u64> = tags.iter().filter_map(EntityTag::revision).collect();
-            Ok(if revisions.is_empty() { vec![OF_NO_MEMORY] } else { revisions })
+            let revisions: BTreeSet<u64> = tags.iter().filter_map(EntityTag::revision).collect();
+            Ok(Some(revisions.into_iter().collect()))
         }
         Some(Condition::Tags(_)) => Err(super::invalid(format!("If-Match names more than {MOST} tags"))),
         Some(Condition::Unreadable) => {
@@ -132,26 +140,6 @@ fn wanted(headers: &HeaderMap) -> Result<Vec<u64>, Problem> {
             Err(super::invalid(problem))
         }
     }
-}
-
-/// Puts the revision of the header If-Match among the arguments, the first one where it names several.
-///
-/// # Errors
-/// The header is not there or cannot be read, or the revision is among the arguments already.
-pub(super) fn required(headers: &HeaderMap, arguments: &mut Map<String, Value>) -> Result<(), Problem> {
-    let wanted = wanted(headers)?;
-    if arguments.contains_key(ARGUMENT) {
-        return Err(super::invalid("if_revision is in the header If-Match, and does not belong anywhere else"));
-    }
-    if let Some(first) = wanted.first() {
-        arguments.insert(ARGUMENT.to_owned(), (*first).into());
-    }
-    Ok(())
-}
-
-/// Returns the revisions of the header If-Match behind the first one. A memory may have one of them as well.
-pub(super) fn others(headers: &HeaderMap) -> Vec<u64> {
-    wanted(headers).into_iter().flatten().skip(1).collect()
 }
 
 #[cfg(test)]
@@ -168,13 +156,13 @@ mod tests {
     fn if_match_names_the_revisions_that_a_memory_may_have() {
         let wanted = |lines: &[&str]| wanted(&headers(header::IF_MATCH, lines)).map_err(|problem| problem.document());
         for (lines, revisions) in [
-            (&["\"3\""][..], vec![3]),
-            (&["*"], vec![]),
-            (&["\"1\", \"2\""], vec![1, 2]),
-            (&["\"1\"", "W/\"2\",\"4\""], vec![1, 4]),
-            (&["\"abc\""], vec![OF_NO_MEMORY]),
-            (&["W/\"1\""], vec![OF_NO_MEMORY]),
-            (&["\"a,b\", \"03\", \"99999999999999999999\""], vec![OF_NO_MEMORY]),
+            (&["\"3\""][..], Some(vec![3])),
+            (&["*"], None),
+            (&["\"2\", \"1\", \"2\""], Some(vec![1, 2])),
+            (&["\"1\"", "W/\"2\",\"4\""], Some(vec![1, 4])),
+            (&["\"abc\""], Some(vec![])),
+            (&["W/\"1\""], Some(vec![])),
+            (&["\"a,b\", \"03\", \"99999999999999999999\""], Some(vec![])),
         ] {
             assert_eq!(wanted(lines), Ok(revisions), "{lines:?}");
         }

@@ -12,16 +12,20 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use reasoning_bank_actors::error::Error;
+use reasoning_bank_actors::pages::{MAX_LISTED, page_of};
 use reasoning_bank_domain::access::{AccessToken, CannotGrant, Permission, Principal, TokenId};
 use reasoning_bank_domain::note::Code;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
+use tokio_util::task::TaskTracker;
 
-use super::{BASE, Problem, body_of, idempotency, invalid, status, unknown_in_query};
+use super::{BASE, Problem, body_of, idempotency, invalid, query_of, status, unknown_in_query};
 use crate::audit::{AuditEntry, AuditLog};
-use crate::mcp::{SchemaReader, answer_schema, read_arguments};
+use crate::mcp::{SchemaReader, answer_schema, arguments_schema, page_size, read_arguments};
 use crate::remedies;
-use crate::tokens::{ListedToken, ListedTokens, MadeToken, NewToken, Tokens, TokensError};
+use crate::tokens::{ListedToken, MadeToken, NewToken, Tokens, TokensError};
 
 /// The state that the routes for tokens work with.
 #[derive(Clone)]
@@ -29,11 +33,13 @@ pub(super) struct TokenRoutes {
     data_dir: PathBuf,
     audit: AuditLog,
     turn: Arc<Mutex<()>>,
+    /// What goes on though its client is gone.
+    work: TaskTracker,
 }
 
 impl TokenRoutes {
-    pub(super) fn new(data_dir: PathBuf, audit: AuditLog) -> Self {
-        Self { data_dir, audit, turn: Arc::default() }
+    pub(super) fn new(data_dir: PathBuf, audit: AuditLog, work: TaskTracker) -> Self {
+        Self { data_dir, audit, turn: Arc::default(), work }
     }
 }
 
@@ -83,15 +89,48 @@ impl From<TokenFailure> for Problem {
 
 pub(super) fn routes(own: TokenRoutes) -> Router {
     Router::new()
-        .route(&format!("{BASE}/tokens"), get(list).post(create))
+        .route(&format!("{BASE}/tokens"), post(create))
         .route(&format!("{BASE}/tokens/{{token}}"), get(show).delete(revoke))
         .route(&format!("{BASE}/tokens/{{token}}/rotate"), post(rotate))
         .route_layer(from_fn(without_query))
+        .route(&format!("{BASE}/tokens"), get(list))
         .with_state(own)
 }
 
-async fn list(State(own): State<TokenRoutes>, Extension(caller): Administrator) -> Result<Json<ListedTokens>, Problem> {
-    own.run(&caller, "token list", |tokens, caller| Ok(tokens.list(|token| caller.looks_after(token))?)).await.map(Json)
+/// The part of the list of tokens that is asked for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TokensQuery {
+    /// The most tokens on a page.
+    #[serde(default = "page_size")]
+    #[schemars(range(min = 1, max = MAX_LISTED))]
+    limit: usize,
+    /// The `next` of the page before.
+    after: Option<TokenId>,
+}
+
+/// One page of tokens, in the order in which they were made.
+#[derive(Debug, Serialize, JsonSchema)]
+struct TokenPage {
+    tokens: Vec<ListedToken>,
+    /// The `after` of the next page. It is absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<TokenId>,
+}
+
+async fn list(
+    State(own): State<TokenRoutes>,
+    Extension(caller): Administrator,
+    request: Request,
+) -> Result<Json<TokenPage>, Problem> {
+    own.allow(&caller, "token list").await?;
+    let (schema, (mut parts, _)) = (arguments_schema::<TokensQuery>(), request.into_parts());
+    let arguments = query_of(&mut parts, schema.get("properties").and_then(Value::as_object)).await?;
+    let TokensQuery { limit, after } = read_arguments(arguments, &[]).map_err(|error| refused(&error))?;
+    let all = own.run(&caller, "token list", |tokens, caller| Ok(tokens.list(|token| caller.looks_after(token))?));
+    let page = page_of(all.await?.tokens, "token", |token| token.id.clone(), after.as_ref(), limit);
+    let (tokens, next) = page.map_err(|error| refused(&error))?;
+    Ok(Json(TokenPage { tokens, next }))
 }
 
 async fn show(
@@ -153,12 +192,12 @@ async fn rotate(
     rotated.await.map(|(_, made)| Json(made))
 }
 
-/// Refuses a request with a parameter in its query, which no route for tokens has.
+/// Refuses a request with a parameter in its query, which no other route for tokens has.
 async fn without_query(request: Request, next: Next) -> Result<Response, Problem> {
     let query = Query::<Vec<(String, String)>>::try_from_uri(request.uri());
     let Query(pairs) = query.map_err(super::bad_query)?;
     match pairs.first() {
-        Some((name, _)) => Err(unknown_in_query(name, "the routes for tokens have nothing there")),
+        Some((name, _)) => Err(unknown_in_query(name, "of the routes for tokens, the list alone has something there")),
         None => Ok(next.run(request).await),
     }
 }
@@ -213,7 +252,7 @@ impl TokenRoutes {
     ) -> Result<T, Problem> {
         self.allow(caller, action).await?;
         let (own, caller) = (self.clone(), Arc::clone(caller));
-        let changing = tokio::spawn(async move {
+        let changing = self.work.spawn(async move {
             // One change at a time: each holds a thread while it waits for the file.
             let _turn = own.turn.lock().await;
             let done = own.run(&caller, action, work).await;
@@ -246,14 +285,21 @@ pub(super) fn paths() -> Value {
     };
     let made = || json!(answer_schema::<MadeToken>(SchemaReader::Program));
     let listed = || json!(answer_schema::<ListedToken>(SchemaReader::Program));
-    let all = json!(answer_schema::<ListedTokens>(SchemaReader::Program));
+    let page = json!(answer_schema::<TokenPage>(SchemaReader::Program));
+    let mut list =
+        operation("list_tokens", "List the tokens of the team, a page at a time", page, &[StatusCode::NOT_FOUND]);
+    let schema = arguments_schema::<TokensQuery>();
+    let in_query = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    list["parameters"] = in_query
+        .map(|(name, schema)| json!({"name": name, "in": "query", "required": false, "schema": schema}))
+        .collect();
     let of_create = [&[StatusCode::CONFLICT][..], &status::OF_BODIES].concat();
     let mut create = operation("create_token", "Make a token, which is shown this once", made(), &of_create);
-    let new = json!(crate::mcp::arguments_schema::<NewToken>());
+    let new = json!(arguments_schema::<NewToken>());
     create["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": new}}});
     json!({
         format!("{BASE}/tokens"): {
-            "get": operation("list_tokens", "List the tokens of the team", all, &[]),
+            "get": list,
             "post": create,
         },
         format!("{BASE}/tokens/{{token}}"): {

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use reasoning_bank_actors::banks::BanksHandle;
 use reasoning_bank_actors::context::ContextHandle;
 use reasoning_bank_actors::episodes::EpisodesHandle;
 use reasoning_bank_actors::error::Error;
@@ -13,11 +14,13 @@ use reasoning_bank_actors::memories::MemoriesHandle;
 use reasoning_bank_actors::ports::{Record, StoreError};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::store::KeyedWrite;
+use reasoning_bank_actors::working::WorkingHandle;
+use reasoning_bank_actors::workspaces::Resolved;
 use reasoning_bank_domain::access::{EarlierWrite, KeyScope, KeyedRequest};
 use reasoning_bank_domain::memory::ids::KeyedRequestId;
 use reasoning_bank_domain::safety::secrets::Scrub;
 use rmcp::model::JsonObject;
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Calling, Interrupted, MEMORY_DEADLINE};
@@ -54,9 +57,14 @@ fn in_work_for() -> SignedDuration {
     SignedDuration::try_from(MEMORY_DEADLINE + STORE_LIMIT).unwrap_or(SignedDuration::MAX)
 }
 
-/// Writes what was sent in one order of its fields, because an object is the same in any.
-fn canonical(arguments: Option<&JsonObject>) -> serde_json::Result<Vec<u8>> {
+/// Writes what was sent in one order of its fields, because an object is the same in any. The revisions of a header
+/// stand where an argument would name one.
+fn canonical(arguments: Option<&JsonObject>, if_revisions: Option<&[u64]>) -> serde_json::Result<Vec<u8>> {
     let mut sent = serde_json::to_value(arguments)?;
+    if let (Some(fields), Some(revisions)) = (sent.as_object_mut(), if_revisions) {
+        let wanted = if let [one] = revisions { json!(one) } else { json!(revisions) };
+        fields.insert("if_revision".to_owned(), wanted);
+    }
     sent.sort_all_objects();
     serde_json::to_vec(&sent)
 }
@@ -80,6 +88,24 @@ impl Calling<'_> {
         self.keyed.get().map_or_else(|| context.clone(), |write| context.carrying_out(write.clone()))
     }
 
+    /// Returns the tasks as this call works on them: the log of a task names the request as well.
+    pub(in crate::mcp) fn working(&self) -> WorkingHandle {
+        let working = &self.system.working;
+        self.keyed.get().map_or_else(|| working.clone(), |write| working.carrying_out(write.id()))
+    }
+
+    /// Returns the memory banks as this call updates them, in the same way.
+    pub(in crate::mcp) fn banks(&self) -> BanksHandle {
+        let banks = &self.system.banks;
+        self.keyed.get().map_or_else(|| banks.clone(), |write| banks.carrying_out(write.id()))
+    }
+
+    /// Registers a workspace before what is not stored with it. The key of a request is not stored with that: nothing
+    /// is carried out yet.
+    pub(in crate::mcp) async fn register(&self, workspace: &Resolved) -> Result<(), Error> {
+        self.system.memories.register(workspace, self.deadline).await
+    }
+
     /// Answers a request that has a key. `answer` carries it out, and is run only where nobody has done that yet.
     pub(in crate::mcp) async fn once(
         &self,
@@ -91,7 +117,7 @@ impl Calling<'_> {
         let scope = KeyScope { owner: self.caller.source(), workspace: &workspace, route: &key.route };
         let id = scope.id(&key.key);
         let _in_work = self.requests.begin(id)?;
-        let sent = canonical(self.arguments).map_err(Error::internal)?;
+        let sent = canonical(self.arguments, self.client.if_revisions()).map_err(Error::internal)?;
         let now = Timestamp::now();
         let request = KeyedRequest::begun(id, workspace, &sent, Uuid::now_v7(), now);
         match request.earlier(self.system.store.request(id, self.deadline).await?) {
@@ -126,16 +152,22 @@ impl Calling<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn the_order_of_fields_does_not_make_another_request() {
-        let sent = |text: &str| canonical(Some(&serde_json::from_str::<JsonObject>(text).unwrap())).unwrap();
+        let sent = |text: &str| canonical(Some(&serde_json::from_str::<JsonObject>(text).unwrap()), None).unwrap();
         let one = sent(r#"{"a": 1, "b": [{"c": 2, "d": 3}]}"#);
         assert_eq!(sent(r#"{"b": [{"d": 3, "c": 2}], "a": 1}"#), one);
         assert_ne!(sent(r#"{"a": 1, "b": [{"c": 3, "d": 2}]}"#), one);
-        assert_eq!(canonical(None).unwrap(), json!(null).to_string().into_bytes());
+        assert_eq!(canonical(None, None).unwrap(), json!(null).to_string().into_bytes());
+    }
+    #[test]
+    fn the_revisions_of_a_header_are_a_part_of_what_was_sent() {
+        let arguments = JsonObject::from_iter([("a".to_owned(), json!(1))]);
+        let sent = |if_revisions: Option<&[u64]>| canonical(Some(&arguments), if_revisions).unwrap();
+        assert_eq!(sent(Some(&[3])), br#"{"a":1,"if_revision":3}"#);
+        assert_eq!(sent(Some(&[3, 4])), br#"{"a":1,"if_revision":[3,4]}"#);
+        assert_eq!(sent(None), br#"{"a":1}"#);
     }
 }

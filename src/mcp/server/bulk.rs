@@ -16,7 +16,7 @@ use super::Server;
 use crate::audit::AuditEntry;
 use crate::export::{Export, ExportOptions};
 use crate::import::{self, ImportFailure, ImportMode, ImportTarget, ImportWords, Imported};
-use crate::mcp::caller::{Caller, ServerEnd};
+use crate::mcp::caller::{Caller, RequestEnd, ServerEnd};
 use crate::mcp::calls::{MEMORY_DEADLINE, shared_workspace};
 
 struct OverNetwork;
@@ -38,8 +38,8 @@ pub(crate) struct ArrivedImport {
     pub(crate) files: (File, File),
     /// Cancelled when nobody waits for it. It ends by that only while nothing is written.
     pub(crate) given_up: CancellationToken,
-    /// Cancelled when the token or the server ends, which ends it in any case.
-    pub(crate) end: CancellationToken,
+    /// The end of its token, or of the server, which ends it in any case.
+    pub(crate) end: RequestEnd,
 }
 
 impl Server {
@@ -106,7 +106,7 @@ impl Server {
         let notes = checked.notes(&OverNetwork);
         let written = tokio::select! {
             biased;
-            () = end.cancelled() => return Err(broken_off(Error::Cancelled)),
+            _ = end.reached() => return Err(broken_off(Error::Cancelled)),
             written = checked.write(&self.0.system, |_things| {}) => written,
         };
         written.map(|imported| Imported { notes, ..imported })

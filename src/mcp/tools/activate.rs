@@ -53,6 +53,9 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
         path.map_err(|invalid| Error::invalid("files", format!("{name:?} {}", invalid.problem)))
     };
     let files = arguments.files.iter().map(path).collect::<Result<_, _>>()?;
+    if calling.caller.may(Permission::Write) {
+        bank.register(calling).await?;
+    }
     let request = ActivateBank {
         place: bank.place,
         description: arguments.project_description,

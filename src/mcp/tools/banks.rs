@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use reasoning_bank_actors::banks::NoticeReader;
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
-use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::access::{Permission, Principal};
+use reasoning_bank_actors::workspaces::{Resolved, WorkspaceRef};
+use reasoning_bank_domain::access::Principal;
 use reasoning_bank_domain::bank::{BankHolder, BankKey, BankKind, project_slug};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
@@ -18,16 +18,26 @@ use crate::project;
 pub(super) struct CalledBank {
     pub(super) place: BankLocation,
     pub(super) id: String,
+    /// The workspace whose bank it is.
+    workspace: Option<Resolved>,
 }
 
-/// Returns the memory bank of a kind. `name` is the name of the project, or the path or key of the workspace.
+impl CalledBank {
+    /// Registers the workspace whose bank it is, for a call that makes or changes the bank.
+    pub(super) async fn register(&self, calling: &Calling<'_>) -> Result<(), Error> {
+        match &self.workspace {
+            Some(workspace) => calling.register(workspace).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the memory bank of a kind, and makes none. `name` is the name of the project, or the path or key of the workspace.
 pub(super) async fn bank_of(
     calling: &Calling<'_>,
     kind: BankKind,
     name: Option<&str>,
 ) -> Result<CalledBank, Interrupted> {
-    let at_home =
-        |key: BankKey, id: &str| CalledBank { place: BankLocation { key, checkout: None }, id: id.to_owned() };
     match (kind, &calling.caller) {
         (BankKind::Global, Caller::User { .. }) => {
             let key = BankKey::global();
@@ -54,12 +64,14 @@ fn holder(principal: &Principal) -> BankHolder<'_> {
     BankHolder { team: principal.team.as_deref(), owner: &principal.owner }
 }
 
+/// Returns the memory bank of no workspace.
+fn at_home(key: BankKey, id: &str) -> CalledBank {
+    CalledBank { place: BankLocation { key, checkout: None }, id: id.to_owned(), workspace: None }
+}
+
 async fn code(calling: &Calling<'_>, name: Option<&str>) -> Result<CalledBank, Interrupted> {
     let workspace = calling.workspace(name).await?;
     let resolved = calling.resolved(&workspace).await?;
-    if calling.caller.may(Permission::Write) {
-        calling.memories().register(&resolved, calling.deadline).await?;
-    }
     let BankLocation { key, checkout: root } = BankLocation::of_workspace(&resolved.workspace);
     let (checkout, id) = match &calling.caller {
         Caller::User { .. } => (work_tree(calling, name, &workspace).or(root), key.id().to_owned()),
@@ -68,7 +80,7 @@ async fn code(calling: &Calling<'_>, name: Option<&str>) -> Result<CalledBank, I
             (None, shared.unwrap_or_else(|| key.id().to_owned()))
         }
     };
-    Ok(CalledBank { place: BankLocation { key, checkout }, id })
+    Ok(CalledBank { place: BankLocation { key, checkout }, id, workspace: Some(resolved) })
 }
 
 /// Returns the work tree that a call is made in, where it is one of its workspace. None over the network.
@@ -96,7 +108,8 @@ pub(super) async fn named(calling: &Calling<'_>, text: &str) -> Result<CalledBan
         (BankKind::Global, _) if id != BankKey::global().id() => Err(unknown().into()),
         (BankKind::Project, Caller::User { .. }) => {
             let key: BankKey = text.parse().map_err(Error::from)?;
-            Ok(CalledBank { id: key.id().to_owned(), place: BankLocation { key, checkout: None } })
+            let id = key.id().to_owned();
+            Ok(at_home(key, &id))
         }
         (BankKind::Code, Caller::User { .. }) if is_nowhere(calling, id) => Err(unknown().into()),
         _ => bank_of(calling, kind, Some(id).filter(|id| !id.is_empty())).await,
@@ -104,10 +117,10 @@ pub(super) async fn named(calling: &Calling<'_>, text: &str) -> Result<CalledBan
 }
 
 /// Returns the memory bank that a text names, which is there.
-pub(super) async fn existing(calling: &Calling<'_>, text: &str) -> Result<BankLocation, Interrupted> {
-    let place = named(calling, text).await?.place;
-    must_exist(calling, &place, text).await?;
-    Ok(place)
+pub(super) async fn existing(calling: &Calling<'_>, text: &str) -> Result<CalledBank, Interrupted> {
+    let bank = named(calling, text).await?;
+    must_exist(calling, &bank.place, text).await?;
+    Ok(bank)
 }
 
 /// Checks that a memory bank, which a text names, is there.

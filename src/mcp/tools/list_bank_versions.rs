@@ -29,8 +29,8 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let Arguments { bank } = calling.extract()?;
-    let place = existing(calling, &bank).await?;
-    document(&BankVersions::of(calling.system.banks.history(&place, calling.deadline).await?))
+    let bank = existing(calling, &bank).await?;
+    document(&BankVersions::of(calling.system.banks.history(&bank.place, calling.deadline).await?))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

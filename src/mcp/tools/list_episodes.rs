@@ -1,7 +1,8 @@
 //! The tool `list_episodes` lists what happened in tasks, the newest first. It is for scripts alone.
 
 use futures::FutureExt;
-use reasoning_bank_actors::episodes::{EpisodeListRequest, MAX_EPISODES_LISTED, Shown};
+use reasoning_bank_actors::episodes::{EpisodeListRequest, Shown};
+use reasoning_bank_actors::pages::MAX_LISTED;
 use reasoning_bank_domain::episode::{EpisodeList, EpisodeStatus};
 use reasoning_bank_domain::memory::LABEL_MAX_CHARS;
 use reasoning_bank_domain::memory::ids::TraceId;
@@ -11,8 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::list_memories::page_size;
-use super::{Permission, ToolEffect, ToolSpec, present};
+use super::{Permission, ToolEffect, ToolSpec, page_size, present};
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
 use crate::mcp::schema;
 
@@ -73,7 +73,7 @@ struct Arguments {
     status: Option<EpisodeStatus>,
     /// The most episodes on a page.
     #[serde(default = "page_size")]
-    #[schemars(range(min = 1, max = MAX_EPISODES_LISTED))]
+    #[schemars(range(min = 1, max = MAX_LISTED))]
     limit: usize,
     /// The `next` of the page before.
     after: Option<Uuid>,

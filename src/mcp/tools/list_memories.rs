@@ -2,7 +2,8 @@
 //! browse, they ask for what their task needs.
 
 use futures::FutureExt;
-use reasoning_bank_actors::memories::{ListRequest, MAX_LISTED};
+use reasoning_bank_actors::memories::ListRequest;
+use reasoning_bank_actors::pages::MAX_LISTED;
 use reasoning_bank_domain::memory::Status;
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
@@ -12,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Permission, ToolEffect, ToolSpec};
+use super::{Permission, ToolEffect, ToolSpec, page_size};
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
 use crate::mcp::schema;
 
@@ -55,9 +56,4 @@ struct Arguments {
     /// Path or id.
     #[schemars(length(min = 1, max = ROOT_MAX_BYTES))]
     workspace: Option<String>,
-}
-
-/// The number of things on a page when nobody says how many.
-pub(super) fn page_size() -> usize {
-    50
 }

@@ -1,7 +1,7 @@
 //! The tool `list_traces` lists what was tried for tasks, the newest first. It is for scripts alone.
 
 use futures::FutureExt;
-use reasoning_bank_actors::memories::MAX_LISTED;
+use reasoning_bank_actors::pages::MAX_LISTED;
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::Traces;
 use reasoning_bank_domain::memory::workspace::ROOT_MAX_BYTES;
@@ -10,8 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::list_memories::page_size;
-use super::{Permission, ToolEffect, ToolSpec};
+use super::{Permission, ToolEffect, ToolSpec, page_size};
 use crate::mcp::calls::{Calling, Interrupted, document, quoted};
 use crate::mcp::schema;
 

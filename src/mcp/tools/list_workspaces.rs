@@ -2,22 +2,23 @@
 
 use futures::FutureExt;
 use jiff::Timestamp;
+use reasoning_bank_actors::pages::{MAX_LISTED, page_of};
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceId, WorkspaceKey};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Nothing, Permission, ToolEffect, ToolSpec, Toolset};
+use super::{Permission, ToolEffect, ToolSpec, Toolset, page_size};
 use crate::mcp::calls::{Calling, Interrupted, document};
 use crate::mcp::schema;
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
     name: "list_workspaces",
     title: "List projects",
-    description: "Lists the projects that have memories, and which of them is current. Call it to find a project \
-                  whose memories may help here.",
+    description: "Lists the projects that have memories, by name, a page at a time, and which of them is current. Call \
+                  it to find a project whose memories may help here.",
     toolsets: |_| &[Toolset::Workspace],
-    arguments: |_| schema::of_arguments::<Nothing>(),
+    arguments: |_| schema::of_arguments::<Arguments>(),
     judged_elsewhere: &[],
     answer: schema::of_answer::<Workspaces>,
     effect: ToolEffect::Reads,
@@ -28,15 +29,30 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 };
 
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
-    let Nothing {} = calling.extract()?;
-    let (workspaces, current) = calling.workspaces().await?;
-    document(&Workspaces { workspaces: workspaces.into_iter().map(ListedWorkspace::from).collect(), current })
+    let Arguments { limit, after } = calling.extract()?;
+    let (all, current) = calling.workspaces().await?;
+    let (page, next) = page_of(all, "workspace", |workspace| workspace.id.clone(), after.as_ref(), limit)?;
+    document(&Workspaces { workspaces: page.into_iter().map(ListedWorkspace::from).collect(), next, current })
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The most projects on a page.
+    #[serde(default = "page_size")]
+    #[schemars(range(min = 1, max = MAX_LISTED))]
+    limit: usize,
+    /// The `next` of the page before.
+    after: Option<WorkspaceId>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Workspaces {
     /// The workspaces that were ever written to.
     workspaces: Vec<ListedWorkspace>,
+    /// The `after` of the next page. It is absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<WorkspaceId>,
     /// The workspace that this session works in. It is absent until that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     current: Option<WorkspaceId>,

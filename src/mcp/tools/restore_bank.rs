@@ -35,8 +35,9 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let version: Timestamp = version.parse().map_err(|_| {
         Error::invalid("version", "is no time; name it as the list of versions does, such as 2026-11-28T09:30:00Z")
     })?;
-    let place = existing(calling, &bank).await?;
-    let restored = calling.system.banks.restore(&place, version, calling.deadline).await?;
+    let called = existing(calling, &bank).await?;
+    called.register(calling).await?;
+    let restored = calling.banks().restore(&called.place, version, calling.deadline).await?;
     let added_since = restored.added_since.iter().map(BankPath::to_string).collect();
     document(&RestoredBank { bank, version: version.to_string(), kept: restored.kept.to_string(), added_since })
 }

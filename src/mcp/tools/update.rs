@@ -50,7 +50,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let place = place.ok_or_else(missing)?;
     let (writer, reader) = (writer(calling), reader(calling));
     let request = UpdateBank { place, content, conversation_id, update_count, writer, reader };
-    match banks.update(request, calling.deadline).await {
+    match calling.banks().update(request, calling.deadline).await {
         Ok(updated) => document(&BankUpdate::of(&updated)),
         Err(error @ Error::Store(_)) => document(&BankUpdate::failed(calling.caller.told(error).to_string())),
         Err(error) => Err(error.into()),
@@ -60,11 +60,12 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
 /// Returns the memory bank that is named. A project's must have been activated once, so that a mistyped name makes
 /// none.
 async fn known(calling: &Calling<'_>, bank: &str) -> Result<BankLocation, Interrupted> {
-    let place = named(calling, bank).await?.place;
-    if place.key.kind() == BankKind::Project {
-        must_exist(calling, &place, bank).await?;
+    let called = named(calling, bank).await?;
+    if called.place.key.kind() == BankKind::Project {
+        must_exist(calling, &called.place, bank).await?;
     }
-    Ok(place)
+    called.register(calling).await?;
+    Ok(called.place)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -39,7 +39,9 @@ pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
 async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
-    let request = arguments.into_request(workspace);
+    let if_revisions = calling.client.if_revisions().map(<[u64]>::to_vec);
+    let if_revisions = if_revisions.or_else(|| Some(vec![arguments.if_revision?]));
+    let request = arguments.into_request(workspace, if_revisions);
     // The change itself says what is not there, or cannot be changed like this.
     match calling.may_change(request.id, &request.workspace).await {
         Ok(_) | Err(Error::NotFound(_)) => {}
@@ -80,7 +82,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn into_request(self, workspace: WorkspaceRef) -> UpdateRequest {
+    fn into_request(self, workspace: WorkspaceRef, if_revisions: Option<Vec<u64>>) -> UpdateRequest {
         let changes = Changes {
             title: self.title,
             description: self.description,
@@ -91,6 +93,6 @@ impl Arguments {
             status: self.status,
             pinned: self.pinned,
         };
-        UpdateRequest { id: MemoryId::from(self.memory_id), workspace, changes, if_revision: self.if_revision }
+        UpdateRequest { id: MemoryId::from(self.memory_id), workspace, changes, if_revisions }
     }
 }

@@ -40,11 +40,11 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let workspace = calling.workspace(named.as_deref()).await?;
     let resolved = calling.resolved(&workspace).await?;
     let id = resolved.workspace.id.clone();
-    let (working, owner) = (&calling.system.working, owner(calling));
+    let (working, owner) = (calling.working(), owner(calling));
     let (task, operations) = match (task, task_id) {
         (Some(task), _) => {
             let load = working.checked(Operation::LoadTask(task))?;
-            calling.memories().register(&resolved, calling.deadline).await?;
+            calling.register(&resolved).await?;
             let begun = working.begin(id, owner, system.unwrap_or_default(), calling.deadline).await?;
             (begun, vec![load])
         }

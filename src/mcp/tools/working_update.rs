@@ -36,7 +36,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let (id, named) = (arguments.task_id, arguments.workspace.clone());
     let task = task(calling, id, named.as_deref()).await?;
     let read = move |memory: &WorkingMemory, applied| WorkingAnswer::of(id, memory, &applied, None);
-    document(&calling.system.working.apply(&task, arguments.operations(), calling.deadline, read).await?)
+    document(&calling.working().apply(&task, arguments.operations(), calling.deadline, read).await?)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

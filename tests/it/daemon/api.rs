@@ -80,6 +80,8 @@ async fn a_script_lives_with_a_memory_from_its_record_to_its_end() {
         let sent = script.request(Method::PATCH, &path).header("if-match", tags).json(&change).send().await.unwrap();
         assert_eq!(sent.status(), status, "{tags}: {:?}", sent.text().await);
     }
+    let of_updates = audited(&place).into_iter().filter(|line| line["action"] == "update_memory").count();
+    assert_eq!(of_updates, 7, "each request is one call, however many tags it names");
     let any = script.request(Method::GET, &path).header("if-none-match", "*").send().await.unwrap();
     assert_eq!(any.status(), StatusCode::NOT_MODIFIED);
     let (_, family) = script.send(Method::GET, &format!("{path}/genealogy"), None).await;
@@ -282,6 +284,8 @@ async fn the_description_names_the_statuses_that_a_script_has_to_expect() {
         ("get", "/export", "404 504"),
         ("post", "/import", "404 408 413 415 504"),
         ("post", "/tokens", "408 409 413 415"),
+        ("get", "/tokens", "404"),
+        ("get", "/workspaces", "404 504"),
         ("get", "/tokens/{token}", "404 409"),
         ("get", "/openapi.json", ""),
     ] {
@@ -356,7 +360,7 @@ async fn the_query_of_a_request_with_a_body_names_its_workspace_and_nothing_else
             "{path}: {refused}"
         );
     }
-    let (status, refused) = ask(&both, Method::GET, "/tokens?limit=1", None).await;
+    let (status, refused) = ask(&both, Method::GET, "/tokens?foo=1", None).await;
     assert_eq!(status.as_u16(), 422, "{refused}");
     for body in [lesson.clone(), with("bank")] {
         let (status, made) = ask(&both, Method::POST, "/memories?workspace=bank", Some(body)).await;

@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-use super::api::{Script, script};
+use super::api::{Script, document, script};
 use super::*;
 
 #[tokio::test]
@@ -207,4 +207,40 @@ async fn a_team_has_the_bank_that_an_earlier_version_kept_unless_another_team_ca
         sees.push(seen["content"].to_string().contains("zebra"));
     }
     assert_eq!(sees, [true, false, false]);
+}
+
+#[tokio::test]
+async fn whoever_looks_for_a_bank_registers_no_workspace() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let rights = ["writer", "--permissions", "read,write", "--all-workspaces", "--team", "red"];
+    let writer = Script { daemon: &daemon, token: token(&place, &rights) };
+    let ask = async |method: Method, path: &str, body: Value| {
+        let request = daemon.http.request(method, daemon.url.replace("/mcp", &format!("/api/v1{path}")));
+        document(request.bearer_auth(&writer.token).json(&body).send().await.unwrap()).await
+    };
+    let keys = async || {
+        let (_, listed) = ask(Method::GET, "/workspaces", json!(null)).await;
+        let listed = listed["workspaces"].as_array().unwrap().clone();
+        listed.iter().map(|it| it["key"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let restore = json!({"version": "2026-11-28T09:30:00Z"});
+    for (method, path, body) in [
+        (Method::GET, "/banks/code%3Anew/versions", json!(null)),
+        (Method::POST, "/banks/code%3Anew/restore", restore),
+        (Method::GET, "/memories?workspace=new", json!(null)),
+        (Method::POST, "/memories/search", json!({"query": "locks", "workspace": "new"})),
+        (Method::POST, "/episodes/search", json!({"query": "locks", "workspace": "new"})),
+        (Method::POST, "/patterns/search", json!({"query": "locks", "workspace": "new"})),
+        (Method::POST, "/context", json!({"task": "Take locks", "workspace": "new"})),
+        (Method::POST, "/recovery", json!({"error": "deadlock", "workspace": "new"})),
+        (Method::GET, "/episodes?workspace=new", json!(null)),
+        (Method::GET, "/workspaces/new", json!(null)),
+    ] {
+        ask(method, path, body).await;
+        assert_eq!(keys().await, Vec::<String>::new(), "{path}");
+    }
+    let activate = json!({"conversation_type": "coding", "current_path": "new"});
+    let (status, activated) = ask(Method::POST, "/banks/activate", activate).await;
+    assert_eq!((status, keys().await), (StatusCode::OK, vec!["new".to_owned()]), "{activated}");
 }

@@ -60,10 +60,23 @@ async fn the_rate_of_a_token_bounds_whatever_it_asks_of_the_protocol() {
     place.write("config/reasoning-bank/config.toml", "[http]\nrequests_per_second = 3\n");
     let daemon = Daemon::start(&place, &[]);
     let session = daemon.session(Some(&ana)).await.on("shop");
-    let unknown = json!({"name": "no_such_tool", "arguments": {}});
-    for (method, params) in
-        [("tools/list", json!({})), ("ping", json!({})), ("tools/call", unknown), ("no/such", json!({}))]
-    {
+    for (method, params) in [
+        ("tools/list", json!({})),
+        ("ping", json!({})),
+        ("tools/call", json!({"name": "no_such_tool", "arguments": {}})),
+        ("no/such", json!({})),
+        (
+            "completion/complete",
+            json!({"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": "b"}}),
+        ),
+        ("prompts/list", json!({})),
+        ("prompts/get", json!({"name": "p"})),
+        ("resources/list", json!({})),
+        ("resources/read", json!({"uri": "file:///x"})),
+        ("resources/templates/list", json!({})),
+        ("resources/subscribe", json!({"uri": "file:///x"})),
+        ("logging/setLevel", json!({"level": "info"})),
+    ] {
         let asked = (0..12).map(|_| session.request(method, params.clone()));
         let answers = futures::future::join_all(asked).await;
         let refused = answers.iter().map(|answer| match method {

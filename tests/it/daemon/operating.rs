@@ -7,7 +7,7 @@ use std::time::Instant;
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
-use super::{Daemon, TIMEOUT, message, token};
+use super::{Daemon, TIMEOUT, audited, message, token};
 use crate::support::Place;
 
 /// The end of the service manager.
@@ -130,4 +130,22 @@ async fn a_daemon_that_waits_for_what_is_in_work_says_so_to_whoever_comes_meanwh
     }
     drop(solving);
     assert_eq!(daemon.child.wait().unwrap().code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_daemon_that_ends_waits_for_a_call_whose_client_has_left() {
+    let place = Place::new();
+    place.write(CONFIG, "[llm.simulated]\nlatency_ms = 150\n");
+    let ana = token(&place, &["ana", "--key", "shop", "--permissions", "solve"]);
+    let mut daemon = Daemon::start(&place, &["--llm", "simulated"]);
+    let session = daemon.session(Some(&ana)).await.on("shop");
+    let params = json!({
+        "name": "solve_coding_task", "arguments": {"task": "sort a list"}, "_meta": {"progressToken": "p"},
+    });
+    let mut solving = session.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
+    solving.chunk().await.unwrap().expect("a stream that begins");
+    drop((solving, session));
+    assert_eq!(daemon.terminate(), Some(0));
+    let solved = audited(&place).into_iter().find(|line| line["action"] == "solve_coding_task");
+    assert_eq!(solved.unwrap()["outcome"], "ok");
 }

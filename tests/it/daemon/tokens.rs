@@ -90,17 +90,27 @@ async fn a_daemon_whose_tokens_cannot_be_read_is_not_ready_until_they_can() {
     let place = Place::new();
     let ana = token(&place, &["ana", "--all-workspaces"]);
     let daemon = Daemon::start(&place, &[]);
-    let stored = std::fs::read(place.path("data/tokens.json")).unwrap();
-    std::fs::write(place.path("data/tokens.json"), "{").unwrap();
-    let refused = daemon.initialize(Some(&ana)).send().await.unwrap();
-    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
-    let unready = daemon.get("/readyz").send().await.unwrap();
-    assert_eq!(unready.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(unready.json::<Value>().await.unwrap(), json!({"status": "unready", "reasons": ["tokens"]}));
+    let file = place.path("data/tokens.json");
+    let stored = std::fs::read(&file).unwrap();
+    for broken in [None, Some("{"), Some(r#"{"tokens": []}"#)] {
+        std::fs::remove_file(&file).unwrap();
+        broken.into_iter().for_each(|text| std::fs::write(&file, text).unwrap());
+        for token in [Some(&*ana), None] {
+            let refused = daemon.initialize(token).send().await.unwrap();
+            assert!([401, 503].contains(&refused.status().as_u16()), "{broken:?}: {refused:?}");
+            assert_eq!(refused.status() == 503, token.is_some(), "{broken:?}");
+        }
+        let unready = daemon.get("/readyz").send().await.unwrap();
+        assert_eq!(unready.status(), StatusCode::SERVICE_UNAVAILABLE, "{broken:?}");
+        assert_eq!(unready.json::<Value>().await.unwrap(), json!({"status": "unready", "reasons": ["tokens"]}));
+        std::fs::write(&file, &stored).unwrap();
+        assert_eq!(daemon.get("/readyz").send().await.unwrap().status(), StatusCode::OK, "{broken:?}");
+    }
+    std::fs::write(&file, "{").unwrap();
     let url = daemon.url.replace("/mcp", "");
     let health = place.run(&["health", "--url", &url]).exits(1);
     assert!(health.stdout.contains("is not ready") && health.stdout.contains("tokens"), "{}", health.stdout);
-    std::fs::write(place.path("data/tokens.json"), stored).unwrap();
+    std::fs::write(&file, stored).unwrap();
     assert_eq!(daemon.get("/readyz").send().await.unwrap().status(), StatusCode::OK);
 }
 

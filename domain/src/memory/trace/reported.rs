@@ -4,7 +4,8 @@
 use jiff::Timestamp;
 
 use super::{MattsMode, Outcome, Trace, TraceMetadata, TraceSource, VerdictSource};
-use crate::memory::ids::{MemoryId, TraceId};
+use crate::memory::ids::{MemoryId, TraceId, derived};
+use crate::memory::normalised;
 use crate::memory::observation::Feedback;
 use crate::memory::workspace::WorkspaceId;
 
@@ -23,6 +24,13 @@ pub struct Account<'a> {
     /// The memories that were learned with the report.
     pub learned: &'a [MemoryId],
     pub verdict: &'a Feedback,
+}
+
+/// Returns the id of the trace that a source begins on a day with its first report on a task. It is the same in
+/// whichever process the source reports, so that what it reports counts once. `day` counts days, in UTC.
+pub fn id_of_reported(workspace: &WorkspaceId, source: &str, task: &str, day: i64) -> TraceId {
+    let (task, day) = (normalised(task), day.to_be_bytes());
+    derived(&[b"reported", workspace.as_str().as_bytes(), source.as_bytes(), task.as_bytes(), &day]).into()
 }
 
 impl Trace {
