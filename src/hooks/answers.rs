@@ -26,7 +26,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout_at;
 
 use super::question::{HookQuestion, SpoolEntry, WorkedWarnings};
-use super::sessions::{ShownSessions, Told};
+use super::sessions::{SessionTold, ShownSessions};
 use super::spool;
 use crate::project::{self, Identity};
 use crate::recall_log::{RecallEntry, RecallLog};
@@ -100,14 +100,14 @@ pub(super) struct HookAnswer {
 /// Memories that a session is about to be shown. They count as shown once the hook has printed them: one whose time is
 /// up shows nothing.
 pub(super) struct ToldMemories {
-    pub(super) told: Told,
+    pub(super) told: SessionTold,
     workspace: WorkspaceRef,
     entry: Option<RecallEntry>,
 }
 
 impl ToldMemories {
     fn of(context: &HookContext, memories: Vec<MemoryId>) -> Self {
-        let told = Told { session: context.call.session.clone(), memories, command: None, resolutions: None };
+        let told = SessionTold { session: context.call.session.clone(), memories, command: None, resolutions: None };
         Self { told, workspace: context.workspace.clone(), entry: None }
     }
 }

@@ -17,7 +17,7 @@ const COMMANDS: usize = 100;
 pub(super) struct ShownSessions(VecDeque<(String, ShownSession)>);
 
 /// What a session is about to be told.
-pub(super) struct Told {
+pub(super) struct SessionTold {
     pub(super) session: String,
     pub(super) memories: Vec<MemoryId>,
     /// The command that failed.
@@ -76,7 +76,7 @@ impl ShownSessions {
     }
 
     /// Notes what a session is about to be told. Returns what is new in it.
-    pub(super) fn note_told(&mut self, told: &Told) -> NewlyTold {
+    pub(super) fn note_told(&mut self, told: &SessionTold) -> NewlyTold {
         let memories = self.note(&told.session, told.memories.iter().copied());
         let shown = self.latest(&told.session);
         let command = told.command.clone().map(|command| {
@@ -132,9 +132,9 @@ fn keep_last<T>(entries: &mut VecDeque<T>) {
 mod tests {
     use super::*;
 
-    fn failed(command: &str, memory: MemoryId) -> Told {
+    fn failed(command: &str, memory: MemoryId) -> SessionTold {
         let command = Some(command.to_owned());
-        Told { session: "one".to_owned(), memories: vec![memory], command, resolutions: None }
+        SessionTold { session: "one".to_owned(), memories: vec![memory], command, resolutions: None }
     }
 
     #[test]
@@ -175,8 +175,9 @@ mod tests {
         let mut sessions = ShownSessions::default();
         let [before, late] = [(); 2].map(|()| MemoryId::from(uuid::Uuid::now_v7()));
         let resolved = |told: &str| Some(told.to_owned());
-        sessions.note_told(&Told { resolutions: resolved("make clean"), ..failed("make", before) });
-        let again = Told { memories: vec![before, late], resolutions: resolved("make all"), ..failed("make", before) };
+        sessions.note_told(&SessionTold { resolutions: resolved("make clean"), ..failed("make", before) });
+        let again =
+            SessionTold { memories: vec![before, late], resolutions: resolved("make all"), ..failed("make", before) };
         let newly = sessions.note_told(&again);
         sessions.take_back(newly);
         assert!(sessions.has_resolutions("one", "make clean") && !sessions.has_resolutions("one", "make all"));
