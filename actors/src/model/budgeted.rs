@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::civil::Date;
 use reasoning_bank_domain::learning::job::day_of;
 use reasoning_bank_domain::prompt::{question_tokens, unreported_tokens};
 use reasoning_bank_domain::solve::answer::Answer;
@@ -65,6 +66,34 @@ impl BudgetedModel {
         deadline: Deadline,
         cancel: CancellationToken,
     ) -> Result<Answer, BudgetedFailure> {
+        self.ask_and_count(request, deadline, cancel).await.0
+    }
+
+    /// Asks as [`Self::ask`] does, and says how many tokens the question counts as.
+    pub(crate) async fn ask_and_count(
+        &self,
+        request: Completion,
+        deadline: Deadline,
+        cancel: CancellationToken,
+    ) -> (Result<Answer, BudgetedFailure>, u64) {
+        let set_aside = self.set_aside(&request, deadline).await;
+        let (day, most) = match set_aside {
+            Ok(set_aside) => set_aside,
+            Err(failure) => return (Err(failure), 0),
+        };
+        let CallOutcome { result, spent, .. } = ask(&*self.model, request, deadline, cancel).await;
+        let may_have_cost = result.as_ref().is_err_and(ModelError::may_have_cost);
+        let unreported = if may_have_cost { unreported_tokens(most) } else { 0 };
+        let counted = spent.total_tokens() + unreported;
+        let settling = self.account.settle(day, most, counted);
+        if let Err(why) = in_time(Deadline::after(ACCOUNT_LIMIT), settling).await {
+            tracing::warn!(%why, "what was spent of the tokens that were set aside could not be written down");
+        }
+        (result.map_err(BudgetedFailure::Model), counted)
+    }
+
+    /// Sets aside the most that a question may cost, and returns the day and the tokens.
+    async fn set_aside(&self, request: &Completion, deadline: Deadline) -> Result<(Date, u64), BudgetedFailure> {
         if deadline.passed() {
             return Err(BudgetedFailure::Model(ModelError::TimedOut));
         }
@@ -75,17 +104,7 @@ impl BudgetedModel {
         let day = day_of(self.clock.now());
         let setting_aside = self.account.set_aside(day, most, self.daily_token_cap);
         let is_set_aside = in_time(deadline.at_most(ACCOUNT_LIMIT), setting_aside).await;
-        if !is_set_aside.map_err(BudgetedFailure::Account)? {
-            return Err(BudgetedFailure::UsedUp);
-        }
-        let CallOutcome { result, spent, .. } = ask(&*self.model, request, deadline, cancel).await;
-        let may_have_cost = result.as_ref().is_err_and(ModelError::may_have_cost);
-        let unreported = if may_have_cost { unreported_tokens(most) } else { 0 };
-        let settling = self.account.settle(day, most, spent.total_tokens() + unreported);
-        if let Err(why) = in_time(Deadline::after(ACCOUNT_LIMIT), settling).await {
-            tracing::warn!(%why, "what was spent of the tokens that were set aside could not be written down");
-        }
-        result.map_err(BudgetedFailure::Model)
+        if is_set_aside.map_err(BudgetedFailure::Account)? { Ok((day, most)) } else { Err(BudgetedFailure::UsedUp) }
     }
 }
 
