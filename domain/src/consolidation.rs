@@ -13,7 +13,7 @@ pub mod undo;
 
 pub use history::{HistoryEntry, Undo};
 pub use run::{
-    AfterRun, ChangeKind, ConsolidationRun, RunChange, RunPage, RunTrigger, Skipped, SkippedBecause, StageName,
-    StageReport, Undone,
+    AfterRun, ChangeKind, ConsolidationRun, ModelReading, RunChange, RunPage, RunTrigger, Skipped, SkippedBecause,
+    StageName, StageReport, Undone,
 };
 pub use schedule::{ConsolidationSchedule, may_begin};

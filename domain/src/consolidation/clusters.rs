@@ -1,9 +1,12 @@
-//! Episodes that tell the same: which they are, and the one that stands for them.
+//! Episodes that tell the same: which they are, and the one that stands for them. Episodes that are less alike, from
+//! which a model may learn, are found by the same rule.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::history::HistoryEntry;
 use crate::episode::{EntryBounds, QuantizedVector};
 use crate::memory::ids::{MemoryId, TraceId, derived};
 use crate::memory::label::label_key;
@@ -12,6 +15,7 @@ use crate::memory::trace::{
     ConsolidatedParts, EpisodeParts, FailureAnalysis, Outcome, ResourceUsage, Trace, TraceMetadata, TraceSource,
     Variation, VerdictSource,
 };
+use crate::pattern::facts::EpisodeFacts;
 
 /// Episodes tell the same from this cosine of their whole vectors on.
 pub const SAME_COSINE: f64 = 0.95;
@@ -25,6 +29,10 @@ const INSTANCES_MAX: usize = 100;
 const KEPT_MAX: usize = 20;
 /// The most bytes of the failures of the instances that are kept.
 const FAILURES_MAX_BYTES: usize = 512 << 10;
+/// A model may see what successes have in common from this cosine on.
+const ALIKE_COSINE: f64 = 0.6;
+/// The most successes that are compared to find those that are alike, the newest ones.
+const COMPARED_MAX: usize = 2_000;
 
 /// The part of an episode that is compared before its body is read.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,10 +53,51 @@ impl ClusterCandidate {
     }
 }
 
-/// Finds the episodes that tell the same: of one domain, type and outcome, within 30 days, and alike in meaning. An
-/// episode is in one cluster at most. Each cluster is in the order of time, and its first member is the one that all
-/// the others are alike to. Episodes without a vector are in none.
+/// Finds the episodes that tell the same.
 pub fn clusters(candidates: &[ClusterCandidate], vectors: &HashMap<TraceId, QuantizedVector>) -> Vec<Vec<TraceId>> {
+    clusters_above(SAME_COSINE, candidates, vectors)
+}
+
+/// Finds the successes that a model may learn from together, the most of them first.
+pub fn clusters_alike(
+    candidates: &[ClusterCandidate],
+    vectors: &HashMap<TraceId, QuantizedVector>,
+) -> Vec<Vec<TraceId>> {
+    let mut found = clusters_above(ALIKE_COSINE, candidates, vectors);
+    found.sort_by_key(|cluster| (Reverse(cluster.len()), cluster.first().copied()));
+    found
+}
+
+/// Returns the successes that a model may read. `read` are those that a model has read, as the records of runs name
+/// them. A record is kept for 30 days, and older episodes are left out, so none is read twice.
+pub fn unread_successes(episodes: &[EpisodeFacts], read: &HashSet<TraceId>, now: Timestamp) -> Vec<ClusterCandidate> {
+    let is_recent = |at: Timestamp| at <= now && now.duration_since(at) < HistoryEntry::KEPT;
+    let unread = |one: &&EpisodeFacts| one.is_original && is_recent(one.at) && !read.contains(&one.id);
+    let mut successes: Vec<ClusterCandidate> = episodes
+        .iter()
+        .filter(|one| one.succeeded == Some(true))
+        .filter(unread)
+        .map(|one| ClusterCandidate {
+            id: one.id,
+            domain: one.domain.clone(),
+            task_type: one.task_type.clone(),
+            outcome: Outcome::Success,
+            at: one.at,
+        })
+        .collect();
+    successes.sort_by_key(|one| (Reverse(one.at), one.id));
+    successes.truncate(COMPARED_MAX);
+    successes
+}
+
+/// Finds clusters of episodes: of one domain, type and outcome, within 30 days, and alike in meaning, with a cosine
+/// above the given one. An episode is in one cluster at most. Each cluster is in the order of time, and its first
+/// member is the one that all the others are alike to. Episodes without a vector are in none.
+fn clusters_above(
+    least: f64,
+    candidates: &[ClusterCandidate],
+    vectors: &HashMap<TraceId, QuantizedVector>,
+) -> Vec<Vec<TraceId>> {
     let mut groups: BTreeMap<(Option<&str>, &str, &str), Vec<&ClusterCandidate>> = BTreeMap::new();
     for one in candidates.iter().filter(|one| vectors.contains_key(&one.id)) {
         groups.entry((one.domain.as_deref(), &one.task_type, one.outcome.as_str())).or_default().push(one);
@@ -62,7 +111,7 @@ pub fn clusters(candidates: &[ClusterCandidate], vectors: &HashMap<TraceId, Quan
             let near = group[place + 1..].iter().take_while(|one| one.at.duration_since(first.at) <= WITHIN);
             let same = near
                 .filter(|one| !taken.contains(&one.id))
-                .filter(|one| vectors.get(&one.id).is_some_and(|other| vector.cosine(other) > SAME_COSINE));
+                .filter(|one| vectors.get(&one.id).is_some_and(|other| vector.cosine(other) > least));
             let members: Vec<TraceId> =
                 std::iter::once(first.id).chain(same.map(|one| one.id)).take(INSTANCES_MAX).collect();
             if members.len() >= INSTANCES_MIN {
@@ -215,6 +264,29 @@ mod tests {
         // 4 is of another type, 5 means something else, 6 has no vector, and 7 is more than 30 days after the first
         assert_eq!(clusters(&candidates, &vectors), [[id(1), id(2), id(3)]]);
         assert_eq!(clusters(&candidates[1..3], &vectors), Vec::<Vec<TraceId>>::new(), "two are too few");
+    }
+
+    #[test]
+    fn a_model_may_read_recent_successes_that_none_has_read_and_the_largest_cluster_comes_first() {
+        let told = |n: u128, days: f64, succeeded: Option<bool>| EpisodeFacts {
+            at: days_ago(days),
+            ..crate::pattern::samples::episode(n, succeeded)
+        };
+        let consolidated = EpisodeFacts { is_original: false, ..told(9, 1.0, Some(true)) };
+        let mut episodes: Vec<EpisodeFacts> = (1..=7).map(|n| told(n, n as f64, Some(true))).collect();
+        episodes.extend([told(8, 1.0, Some(false)), consolidated, told(10, 1.0, None), told(11, 30.0, Some(true))]);
+        episodes.push(told(12, -1.0, Some(true)));
+        let successes = unread_successes(&episodes, &HashSet::from([id(7)]), now());
+        assert_eq!(successes.iter().map(|one| one.id).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6].map(id));
+
+        let vector = |numbers: &[f32]| QuantizedVector::of(numbers).unwrap();
+        let (one, alike, other) = (vector(&[1.0, 0.0]), vector(&[0.8, 0.6]), vector(&[-1.0, 0.3]));
+        let vectors: HashMap<TraceId, QuantizedVector> =
+            [(1, &one), (2, &alike), (3, &one), (4, &other), (5, &alike), (6, &one)]
+                .map(|(n, vector)| (id(n), vector.clone()))
+                .into();
+        assert_eq!(clusters_alike(&successes, &vectors), [[id(6), id(5), id(3), id(2), id(1)]]);
+        assert_eq!(clusters(&successes, &vectors), [[id(6), id(3), id(1)]]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::memory::ids::RunId;
+use crate::memory::ids::{RunId, TraceId};
 use crate::memory::pattern::PatternStage;
 use crate::memory::workspace::WorkspaceId;
 use crate::note::Note;
@@ -109,12 +109,32 @@ pub struct StageReport {
     pub left: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
+    /// What a model read and proposed. None where no model may be asked, and where the run only plans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelReading>,
+}
+
+/// What a model read to propose patterns, and what came of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ModelReading {
+    /// The number of clusters of episodes that it read.
+    pub clusters: u64,
+    /// The number of candidates that came of them.
+    pub candidates: u64,
+    /// The number of patterns that were refused, by the reason.
+    #[serde(default)]
+    pub refused: BTreeMap<String, u64>,
+    /// The tokens that count towards those of the day.
+    pub tokens: u64,
+    /// The episodes of the clusters. No later run gives them to a model.
+    #[serde(default)]
+    pub episodes: Vec<TraceId>,
 }
 
 impl StageReport {
     /// Makes the report of a stage that looked at the given number of things and has changed nothing yet.
     pub fn of(stage: StageName, looked_at: usize) -> Self {
-        Self { stage, looked_at: looked_at as u64, changes: Vec::new(), left: 0, notes: Vec::new() }
+        Self { stage, looked_at: looked_at as u64, changes: Vec::new(), left: 0, notes: Vec::new(), model: None }
     }
 }
 
@@ -235,6 +255,11 @@ impl ConsolidationRun {
 
     pub fn changes(&self) -> impl Iterator<Item = &RunChange> {
         self.stages.iter().flat_map(|stage| &stage.changes)
+    }
+
+    /// Returns the episodes that a model has read in the run.
+    pub fn read_by_model(&self) -> impl Iterator<Item = TraceId> {
+        self.stages.iter().filter_map(|stage| stage.model.as_ref()).flat_map(|model| model.episodes.iter().copied())
     }
 
     /// Returns the record as it is stored: without the words of what it is about.
