@@ -72,10 +72,11 @@ pub enum Template {
     Distill,
     BankUpdate,
     BankOptimize,
+    Patterns,
 }
 
 impl Template {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Think,
         Self::Refine,
         Self::Evaluate,
@@ -87,6 +88,7 @@ impl Template {
         Self::Distill,
         Self::BankUpdate,
         Self::BankOptimize,
+        Self::Patterns,
     ];
 
     pub fn purpose(self) -> Purpose {
@@ -100,6 +102,7 @@ impl Template {
             Self::Capture => Purpose::Capture,
             Self::Distill => Purpose::Distill,
             Self::BankUpdate | Self::BankOptimize => Purpose::Bank,
+            Self::Patterns => Purpose::Patterns,
         }
     }
 
@@ -137,6 +140,7 @@ impl Template {
             Self::Distill => include_str!("../../config/prompts/distill.md"),
             Self::BankUpdate => include_str!("../../config/prompts/banks/update.md"),
             Self::BankOptimize => include_str!("../../config/prompts/banks/optimize.md"),
+            Self::Patterns => include_str!("../../config/prompts/patterns.md"),
         }
     }
 }

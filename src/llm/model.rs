@@ -55,7 +55,7 @@ impl Models {
             Purpose::Evaluate => &self.evaluate,
             Purpose::Judge => &self.judge,
             Purpose::Extract | Purpose::Contrast => &self.extract,
-            Purpose::Capture | Purpose::Distill | Purpose::Bank => &self.capture,
+            Purpose::Capture | Purpose::Distill | Purpose::Bank | Purpose::Patterns => &self.capture,
         }
     }
 }

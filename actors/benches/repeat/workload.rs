@@ -41,9 +41,13 @@ fn reasoning_tokens(purpose: Purpose) -> u64 {
     match purpose {
         Purpose::Think | Purpose::Refine => 1_200,
         Purpose::Evaluate => 400,
-        Purpose::Judge | Purpose::Extract | Purpose::Contrast | Purpose::Capture | Purpose::Distill | Purpose::Bank => {
-            600
-        }
+        Purpose::Judge
+        | Purpose::Extract
+        | Purpose::Contrast
+        | Purpose::Capture
+        | Purpose::Distill
+        | Purpose::Bank
+        | Purpose::Patterns => 600,
     }
 }
 
@@ -132,6 +136,7 @@ impl Priced {
                 serde_json::json!({ "learnings": [lesson(&request.input)] }).to_string()
             }
             Purpose::Bank => serde_json::json!({ "operations": [] }).to_string(),
+            Purpose::Patterns => serde_json::json!({ "patterns": [] }).to_string(),
             Purpose::Contrast => serde_json::json!({
                 "best_index": 1, "analysis": filler(3, 400), "learnings": [lesson(&request.input)],
             })

@@ -205,7 +205,8 @@ impl AgentState {
                 | Purpose::Contrast
                 | Purpose::Capture
                 | Purpose::Distill
-                | Purpose::Bank => Ok(ask(&*dependencies.model, request, deadline, cancel).await),
+                | Purpose::Bank
+                | Purpose::Patterns => Ok(ask(&*dependencies.model, request, deadline, cancel).await),
             }
         };
         self.tasks.pipe(myself, asked, move |asked| {

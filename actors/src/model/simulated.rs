@@ -14,6 +14,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use reasoning_bank_domain::bank::BankProposal;
+use reasoning_bank_domain::consolidation::PatternProposals;
 use reasoning_bank_domain::learning::lesson::{Lesson, LessonError};
 use reasoning_bank_domain::prompt::Purpose;
 use reasoning_bank_domain::prompt::{FENCE, TEXT_FENCE};
@@ -79,6 +80,8 @@ impl Simulated {
             }
             // Invented operations would be filed as if somebody had said them; from no answer, the rules go on.
             Purpose::Bank => json(&BankProposal { operations: Vec::new() }),
+            // An invented pattern would wait for evidence as if episodes had shown it.
+            Purpose::Patterns => json(&PatternProposals { patterns: Vec::new() }),
             Purpose::Contrast => json(&Contrasted {
                 best_index: 1,
                 analysis: "simulated: the attempts that named the edge cases first scored higher".into(),

@@ -52,7 +52,12 @@ pub fn affords(prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> 
 }
 
 /// Returns the most tokens that a prompt may have. None where they are too few to be of use.
-fn prompt_tokens(purpose: Purpose, prompt_budget: usize, max_output_tokens: u32, daily_cap: u64) -> Option<u64> {
+pub(crate) fn prompt_tokens(
+    purpose: Purpose,
+    prompt_budget: usize,
+    max_output_tokens: u32,
+    daily_cap: u64,
+) -> Option<u64> {
     let tokens = prompt_tokens_within(daily_cap, purpose, max_output_tokens).min(prompt_budget as u64);
     (tokens >= LEAST_PROMPT_TOKENS).then_some(tokens)
 }

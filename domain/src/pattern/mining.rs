@@ -2,6 +2,7 @@
 //!
 //! `hypotheses` are sets of tools, orders of steps and plans that may make success likelier; `tested` decides which of
 //! them do. `counted` are failures and recoveries, which only have to come twice. `candidate` makes patterns of both.
+//! What a model proposes where one may be asked is in `consolidation::proposals`.
 
 mod candidate;
 mod counted;
@@ -14,6 +15,7 @@ use std::collections::{BTreeMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 
 pub use candidate::MinedPattern;
+pub(crate) use candidate::mined_id;
 
 use super::facts::EpisodeFacts;
 use crate::memory::ids::MemoryId;

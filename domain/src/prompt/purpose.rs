@@ -19,6 +19,8 @@ pub enum Purpose {
     Distill,
     /// A call that files new content into a memory bank.
     Bank,
+    /// A call for patterns from episodes that are alike and succeeded.
+    Patterns,
 }
 
 impl Purpose {
@@ -33,6 +35,7 @@ impl Purpose {
             Self::Capture => "capture",
             Self::Distill => "distill",
             Self::Bank => "bank",
+            Self::Patterns => "patterns",
         }
     }
 

@@ -30,6 +30,7 @@ fn every_template_has_instructions_and_shows_what_it_is_about() {
             Template::Capture => "answer",
             Template::Distill => "transcript",
             Template::BankUpdate | Template::BankOptimize => "content",
+            Template::Patterns => "episodes",
             _ => "task",
         };
         let prompt = render(template, &[(about, "what is at hand")], 32_000);
@@ -50,7 +51,7 @@ fn whoever_asks_for_items_says_what_they_are_and_how_long_they_may_be() {
         }
         assert!(instructions.contains("no paths, names, ids"), "{template:?}");
         assert!(instructions.contains("error_context"), "{template:?}");
-        if template != Template::ExtractSuccess {
+        if !matches!(template, Template::ExtractSuccess | Template::Patterns) {
             for field in ["error_type", "failure_pattern", "corrective_guidance"] {
                 assert!(instructions.contains(field), "{template:?} {field}");
             }
@@ -82,6 +83,7 @@ fn whatever_others_wrote_stands_in_a_fence_where_it_is_not_the_task() {
                 "content",
                 "kept",
                 "bank",
+                "episodes",
             ]
             .contains(&name);
             assert_eq!(fenced, long, "{template:?} {name}");

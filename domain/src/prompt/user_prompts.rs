@@ -230,7 +230,7 @@ mod tests {
 
         let prompts = replaced("item.md", "An item is short.").unwrap();
         assert!(prompts.instructions(Template::Distill).contains("An item is short."));
-        assert_eq!(prompts.own_instructions().count(), 6);
+        assert_eq!(prompts.own_instructions().count(), 7);
     }
 
     #[rstest]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::bank::BankProposal;
+use crate::consolidation::{PatternProposal, PatternProposals};
 use crate::learning::lesson::Lesson;
 use crate::prompt::Purpose;
 
@@ -20,6 +21,7 @@ impl Purpose {
             Self::Extract | Self::Capture | Self::Distill => schemars::schema_for!(Extracted),
             Self::Contrast => schemars::schema_for!(Contrasted),
             Self::Bank => schemars::schema_for!(BankProposal),
+            Self::Patterns => schemars::schema_for!(PatternProposals),
         };
         let mut schema = schema.to_value();
         make_strict(&mut schema);
@@ -107,6 +109,8 @@ pub enum Answer {
     Lessons(Vec<Lesson>),
     /// The operations that file content into a memory bank.
     Bank(BankProposal),
+    /// The patterns that a model sees in episodes that are alike.
+    Patterns(Vec<PatternProposal>),
 }
 
 /// The reason why the model stopped writing an answer.
@@ -168,6 +172,7 @@ pub fn read(purpose: Purpose, text: &str) -> Result<Answer, InvalidAnswer> {
             object::<Extracted>(text).map(|extracted| Answer::Lessons(extracted.learnings))
         }
         Purpose::Bank => object(text).map(Answer::Bank),
+        Purpose::Patterns => object::<PatternProposals>(text).map(|proposed| Answer::Patterns(proposed.patterns)),
         Purpose::Contrast => object::<Contrasted>(text).map(|contrasted| Answer::Lessons(contrasted.learnings)),
     }
 }
@@ -226,9 +231,15 @@ mod tests {
                 _ => {}
             }
         }
-        for purpose in
-            [Purpose::Evaluate, Purpose::Judge, Purpose::Extract, Purpose::Contrast, Purpose::Distill, Purpose::Bank]
-        {
+        for purpose in [
+            Purpose::Evaluate,
+            Purpose::Judge,
+            Purpose::Extract,
+            Purpose::Contrast,
+            Purpose::Distill,
+            Purpose::Bank,
+            Purpose::Patterns,
+        ] {
             check(&purpose.schema().unwrap());
         }
     }

@@ -82,8 +82,8 @@ impl ScriptedAnswers {
             }
             Purpose::Extract => json(&Extracted { learnings: self.extracted.clone() }),
             Purpose::Capture | Purpose::Distill => json(&Extracted { learnings: self.distilled.clone() }),
-            // No task of the evaluation has a memory bank.
-            Purpose::Bank => String::new(),
+            // No task of the evaluation has a memory bank, or a run of consolidation.
+            Purpose::Bank | Purpose::Patterns => String::new(),
         }
     }
 }

@@ -146,10 +146,8 @@ impl MinedPattern {
     ) -> Self {
         let workspace = episodes.first().map(|episode| episode.workspace.clone());
         let workspace = workspace.unwrap_or_else(|| WorkspaceId::of_root(""));
-        let head: [&[u8]; 3] = [b"mined pattern", workspace.as_str().as_bytes(), part.category.as_str().as_bytes()];
-        let parts: Vec<&[u8]> = head.into_iter().chain(key.iter().map(String::as_bytes)).collect();
         Self {
-            id: derived(&parts).into(),
+            id: mined_id(&workspace, part.category, key),
             workspace,
             title: short(&title, TITLE_MAX_CHARS),
             description: short(&description, DESCRIPTION_MAX_CHARS),
@@ -160,6 +158,14 @@ impl MinedPattern {
             p_value: 1.0,
         }
     }
+}
+
+/// Returns the id of a pattern that was found in episodes. The same content gives the same id, so that a run finds
+/// nothing twice, and what was rejected does not come back.
+pub(crate) fn mined_id(workspace: &WorkspaceId, category: PatternCategory, key: &[String]) -> MemoryId {
+    let head: [&[u8]; 3] = [b"mined pattern", workspace.as_str().as_bytes(), category.as_str().as_bytes()];
+    let parts: Vec<&[u8]> = head.into_iter().chain(key.iter().map(String::as_bytes)).collect();
+    derived(&parts).into()
 }
 
 fn heuristic(condition: &str, action: &str, tools: Vec<String>) -> PatternContent {
