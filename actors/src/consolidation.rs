@@ -1,6 +1,6 @@
 //! Consolidation: it keeps what was recorded small and true, in runs that can be undone. `run_inputs` is what a run
 //! reads, and `stages` has what it does; the stages of `episodes` and of memories that say the same (`duplicates`) are
-//! files of their own. `undo` takes a run back, and `actor` begins runs that are due. One process of a bank runs at a
+//! files of their own, and so is what a model proposes (`proposals`). `undo` takes a run back, and `actor` begins runs that are due. One process of a bank runs at a
 //! time.
 //!
 //! Each stage is one commit, together with what takes it back and with the record of the run as far as it has come. A
@@ -9,6 +9,7 @@
 mod actor;
 mod duplicates;
 mod episodes;
+mod proposals;
 mod run_inputs;
 mod stages;
 mod undo;
@@ -39,6 +40,7 @@ use crate::store::StoreHandle;
 use crate::workspaces::{Resolved, WorkspaceRef, WorkspacesHandle};
 
 use self::actor::ConsolidationArgs;
+pub(crate) use self::proposals::PatternModel;
 use self::run_inputs::RunInputs;
 use self::stages::{StageOutcome, WantedMerge};
 
@@ -61,21 +63,26 @@ pub struct ConsolidationHandle {
     memories: MemoriesHandle,
     embedder: CachedEmbedder,
     lease: Arc<dyn Lease>,
+    /// It is None where no model may be asked.
+    model: Option<PatternModel>,
     rules: LifecycleRules,
     clock: Clock,
 }
 
+/// A run is done with these.
+pub(crate) struct ConsolidationServices {
+    pub(crate) store: StoreHandle,
+    pub(crate) workspaces: WorkspacesHandle,
+    pub(crate) memories: MemoriesHandle,
+    pub(crate) embedder: CachedEmbedder,
+    pub(crate) lease: Arc<dyn Lease>,
+    pub(crate) model: Option<PatternModel>,
+}
+
 impl ConsolidationHandle {
-    pub(crate) fn new(
-        store: StoreHandle,
-        workspaces: WorkspacesHandle,
-        memories: MemoriesHandle,
-        embedder: CachedEmbedder,
-        lease: Arc<dyn Lease>,
-        rules: LifecycleRules,
-        clock: Clock,
-    ) -> Self {
-        Self { store, workspaces, memories, embedder, lease, rules, clock }
+    pub(crate) fn new(services: ConsolidationServices, rules: LifecycleRules, clock: Clock) -> Self {
+        let ConsolidationServices { store, workspaces, memories, embedder, lease, model } = services;
+        Self { store, workspaces, memories, embedder, lease, model, rules, clock }
     }
 
     pub(crate) fn child(&self, schedule: ConsolidationSchedule, activity: ClientActivity) -> ChildSpec {

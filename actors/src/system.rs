@@ -20,7 +20,7 @@ use crate::agents::{AgentDependencies, AgentsHandle, SolveSettings};
 use crate::backups::BackupsHandle;
 use crate::banks::{BankModel, BankSettings, BanksHandle, LanguageBankModel};
 use crate::cache::{CacheHandle, CacheLimits};
-use crate::consolidation::ConsolidationHandle;
+use crate::consolidation::{ConsolidationHandle, ConsolidationServices, PatternModel};
 use crate::context::ContextHandle;
 use crate::distiller::{DistillerArgs, DistillerHandle, DistillerSettings};
 use crate::embedding_cache::{CachedEmbedder, EmbeddingCache};
@@ -276,17 +276,8 @@ impl Handles {
         let (workspaces, embedder) = (&base.workspaces, &base.embedder);
         Self {
             breaker,
-            budgeted,
             agents: AgentsHandle::new(&dependencies, workspaces.clone(), base.events.clone(), base.meters.clone()),
-            consolidation: ConsolidationHandle::new(
-                base.store.clone(),
-                workspaces.clone(),
-                memories.clone(),
-                embedder.clone(),
-                Arc::clone(&parts.consolidation),
-                settings.episodes,
-                clock.clone(),
-            ),
+            consolidation: consolidation(parts, &base, &memories, budgeted.clone()),
             context: ContextHandle::new(
                 workspaces.clone(),
                 memories.clone(),
@@ -299,6 +290,7 @@ impl Handles {
             working: WorkingHandle::new(Arc::clone(&parts.working), episodes.clone(), clock.clone()),
             backups: parts.backups.is_some().then(BackupsHandle::new),
             activity: ClientActivity::new(),
+            budgeted,
             dependencies,
             memories,
             episodes,
@@ -403,6 +395,23 @@ fn episodes(parts: &SystemParts, base: &Base, memories: &MemoriesHandle) -> Epis
         artefacts: Arc::clone(&parts.artefacts),
     };
     EpisodesHandle::new(services, parts.settings.episodes, parts.clock.clone())
+}
+
+fn consolidation(
+    parts: &SystemParts,
+    base: &Base,
+    memories: &MemoriesHandle,
+    model: Option<BudgetedModel>,
+) -> ConsolidationHandle {
+    let services = ConsolidationServices {
+        store: base.store.clone(),
+        workspaces: base.workspaces.clone(),
+        memories: memories.clone(),
+        embedder: base.embedder.clone(),
+        lease: Arc::clone(&parts.consolidation),
+        model: PatternModel::new(model, &parts.settings.solve),
+    };
+    ConsolidationHandle::new(services, parts.settings.episodes, parts.clock.clone())
 }
 
 fn dependencies(parts: &SystemParts, model: Arc<dyn LanguageModel>, memories: &MemoriesHandle) -> AgentDependencies {

@@ -95,7 +95,7 @@ impl ConsolidationHandle {
     }
 
     /// Reads the vectors of whole episodes. One that tells nothing but its task has that of its task.
-    async fn whole_vectors(
+    pub(super) async fn whole_vectors(
         &self,
         candidates: &[ClusterCandidate],
         deadline: Deadline,

@@ -36,6 +36,8 @@ pub(super) struct RunInputs {
     pub(super) mature: Arc<Vec<ClusterCandidate>>,
     /// The patterns and episodes that the run leaves alone.
     pub(super) rejected: HashSet<Uuid>,
+    /// The episodes that a model has read to propose patterns.
+    pub(super) read: HashSet<TraceId>,
 }
 
 /// The patterns of a workspace and what they are judged by.
@@ -119,24 +121,15 @@ impl ConsolidationHandle {
             mature.extend(may_become_one.map(|row| ClusterCandidate::of(&row.trace)));
         };
         self.store.each_episode(&filter, EPISODES_MOST, deadline, take).await?;
-        let rejected = self.rejected(trigger, workspace, deadline).await?;
-        Ok(RunInputs { episodes: Arc::new(episodes), mature: Arc::new(mature), rejected })
-    }
-
-    /// Returns the things that a run which was undone made or changed. A run that begins by itself leaves them alone,
-    /// because somebody did not want that.
-    async fn rejected(
-        &self,
-        trigger: RunTrigger,
-        workspace: &Workspace,
-        deadline: Deadline,
-    ) -> Result<HashSet<Uuid>, Error> {
-        if trigger == RunTrigger::Person {
-            return Ok(HashSet::new());
-        }
         let runs = self.runs(&WorkspaceRef::Id(workspace.id.clone()), deadline).await?;
-        let undone = runs.iter().filter(|run| run.undone.is_some());
-        Ok(undone.flat_map(ConsolidationRun::changes).map(|change| change.id).collect())
+        // A run that begins by itself leaves alone what a run that was undone made, changed or read, because somebody
+        // did not want that.
+        let by_itself = trigger == RunTrigger::Schedule;
+        let undone = runs.iter().filter(|run| by_itself && run.undone.is_some());
+        let rejected = undone.flat_map(ConsolidationRun::changes).map(|change| change.id).collect();
+        let counting = runs.iter().filter(|run| by_itself || run.undone.is_none());
+        let read = counting.flat_map(ConsolidationRun::read_by_model).collect();
+        Ok(RunInputs { episodes: Arc::new(episodes), mature: Arc::new(mature), rejected, read })
     }
 
     pub(super) async fn has_episodes(&self, workspace: &Workspace, deadline: Deadline) -> Result<bool, Error> {

@@ -86,10 +86,11 @@ impl ConsolidationHandle {
         let now = self.clock.now();
         let known = self.memories.own_patterns(workspace, deadline).await?;
         let rejected = inputs.rejected.iter().copied().map(MemoryId::from);
-        let known: HashSet<MemoryId> = known.iter().map(|(memory, _)| memory.id).chain(rejected).collect();
+        let mut known: HashSet<MemoryId> = known.iter().map(|(memory, _)| memory.id).chain(rejected).collect();
         let mut staged = StageOutcome::of(StageName::Mining, inputs.episodes.len());
         let episodes = Arc::clone(&inputs.episodes);
-        for found in off_the_runtime(move || mine(&episodes, &known, now)).await? {
+        let of_rules = known.clone();
+        for found in off_the_runtime(move || mine(&episodes, &of_rules, now)).await? {
             let memory = match checked(found.memory(now)) {
                 Ok(memory) => memory,
                 Err(error) => {
@@ -103,10 +104,10 @@ impl ConsolidationHandle {
             } else {
                 format!("{of} episodes")
             };
-            staged.note(memory.id.uuid(), ChangeKind::Proposed, &memory.title, why);
-            staged.records.push(Record::History(HistoryEntry::made_memory(run, &memory, now)));
-            staged.records.push(Record::Memory { memory, passages: Vec::new(), confirm: None });
+            known.insert(memory.id);
+            self.add_candidate(&mut staged, run, memory, why);
         }
+        self.propose_by_model(&mut staged, run, workspace, inputs, known, deadline).await?;
         Ok(staged)
     }
 

@@ -22,6 +22,7 @@ mod memories;
 mod merging_sources;
 mod numbering;
 mod promotion;
+mod proposing;
 mod provider;
 mod recalling;
 mod reliability;
