@@ -11,7 +11,7 @@ use super::args::ConsolidateArgs;
 use super::failure::{CommandExit, CommandFailure};
 use super::output::Output;
 use super::render;
-use super::session::{request_deadline, with_bank};
+use super::session::{request_deadline, with_background_model, with_bank};
 use crate::settings::Loaded;
 
 /// A run, or taking one back, may take this long.
@@ -24,16 +24,19 @@ pub(super) fn command(args: ConsolidateArgs, loaded: &Loaded, output: Output) ->
         let runs = with_bank(loaded, async |bank| Ok(bank.consolidation.runs(workspace, request_deadline()).await?))?;
         return output.answer(&ConsolidationRuns { runs }, render::consolidation_runs);
     }
-    let run = with_bank(loaded, async |bank| {
-        let consolidation = &bank.consolidation;
-        Ok(match (show, undo) {
-            (Some(id), _) => consolidation.show(id, workspace, request_deadline()).await?,
-            (None, Some(id)) => consolidation.undo(id, workspace, Deadline::after(RUN_LIMIT)).await?,
-            (None, None) => {
-                let request = RunRequest { workspace: workspace.clone(), trigger: RunTrigger::Person, apply };
-                consolidation.run(request, Deadline::after(RUN_LIMIT)).await?
-            }
-        })
-    })?;
+    let run = match (show, undo) {
+        (Some(id), _) => {
+            with_bank(loaded, async |bank| Ok(bank.consolidation.show(id, workspace, request_deadline()).await?))?
+        }
+        (None, Some(id)) => with_bank(loaded, async |bank| {
+            Ok(bank.consolidation.undo(id, workspace, Deadline::after(RUN_LIMIT)).await?)
+        })?,
+        (None, None) => {
+            let request = RunRequest { workspace: workspace.clone(), trigger: RunTrigger::Person, apply };
+            with_background_model(loaded, async |bank| {
+                Ok(bank.consolidation.run(request, Deadline::after(RUN_LIMIT)).await?)
+            })?
+        }
+    };
     output.answer(&run, render::consolidation_run)
 }

@@ -80,6 +80,19 @@ pub(super) fn with_solving_bank<T>(
     run(loaded, ChosenModel::of(loaded)?, Workload::Serving, MODEL_TIMEOUT, work)
 }
 
+/// Does the same for work that may ask the language model without being asked to, within `background.daily_token_cap`.
+/// Where that allows none, or the provider cannot be used, the bank goes without a model: the work needs none.
+pub(super) fn with_background_model<T>(
+    loaded: &Loaded,
+    work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
+    let may_ask = loaded.settings.background.daily_token_cap > 0 && loaded.check_provider(true).is_ok();
+    let chosen = if may_ask { ChosenModel::of(loaded)? } else { ChosenModel::none() };
+    // A key that is rejected does not end the work.
+    let chosen = ChosenModel { key_check: None, ..chosen };
+    run(loaded, chosen, Workload::OnDemand, Duration::ZERO, work)
+}
+
 /// Does the same for a server. It starts at once, or when a model from a directory is loaded; it works without a
 /// language model too, and works in the background.
 pub(super) fn with_serving_bank<T>(

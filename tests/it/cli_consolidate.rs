@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use crate::mcp_process::McpProcess;
 use crate::support::Place;
 
+mod proposing;
+
 pub(crate) fn place() -> Place {
     let place = Place::new();
     let config =

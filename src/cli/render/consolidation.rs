@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::consolidation::{ConsolidationRun, RunChange, StageReport};
+use reasoning_bank_domain::consolidation::{ConsolidationRun, ModelReading, RunChange, StageReport};
 
 use super::style::{bold, dim};
 use super::{clean_line, counted};
@@ -60,10 +60,23 @@ fn stage_report(stage: &StageReport) -> String {
     for change in &stage.changes {
         out.push_str(&changed(change));
     }
+    out.extend(stage.model.as_ref().map(model_reading));
     for note in &stage.notes {
         let _ = writeln!(out, "  note: {}", clean_line(&note.to_string()));
     }
     out
+}
+
+fn model_reading(reading: &ModelReading) -> String {
+    let refused: Vec<String> =
+        reading.refused.iter().map(|(reason, count)| format!("{count} {}", clean_line(reason))).collect();
+    let refused = if refused.is_empty() { "none".to_owned() } else { refused.join(", ") };
+    format!(
+        "  a model read {} for {}: {}, refused: {refused}\n",
+        counted(reading.clusters as usize, "cluster of episodes", "clusters of episodes"),
+        counted(reading.tokens as usize, "token", "tokens"),
+        counted(reading.candidates as usize, "candidate", "candidates"),
+    )
 }
 
 fn changed(change: &RunChange) -> String {
