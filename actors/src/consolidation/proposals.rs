@@ -104,7 +104,8 @@ impl ConsolidationHandle {
         let mut room = CANDIDATES_MAX.saturating_sub(staged.report.changes.len());
         let asked = clusters.len().min(CLUSTERS_MAX).min(room.div_ceil(PROPOSALS_MAX));
         if !run.applied {
-            let detail = format!("a model would read {asked} clusters of episodes; a run that only plans asks none");
+            let detail =
+                format!("a run that only plans asks no model; clusters of episodes that one would read: {asked}");
             staged.report.notes.push(Note::plain(detail));
             return Ok(());
         }

@@ -123,7 +123,7 @@ async fn a_model_turns_successes_that_are_alike_into_candidates_which_undoing_ta
     bank.tell(&system, "cli", 3, EpisodeStatus::Partial).await;
     bank.tell(&system, "web", 2, EpisodeStatus::Success).await;
     let planned = run_as(&system, RunTrigger::Person, false).await;
-    assert!(notes(&planned).contains("would read 1 clusters"), "{}", notes(&planned));
+    assert!(notes(&planned).contains("one would read: 1"), "{}", notes(&planned));
     assert_eq!((model.calls(Purpose::Patterns), mining(&planned).model.clone()), (0, None), "a plan spends nothing");
 
     let first = run(&system).await;

@@ -49,7 +49,7 @@ fn a_model_proposes_a_pattern_of_successes_that_are_alike_and_is_asked_once() {
     });
     let place = told(&server, 1_000_000);
     let planned = run(&place, &[]);
-    assert!(mining(&planned)["notes"].to_string().contains("would read 1 clusters"), "{planned}");
+    assert!(mining(&planned)["notes"].to_string().contains("one would read: 1"), "{planned}");
     assert_eq!(server.asked().len(), 0, "a plan asks no model");
 
     let first = run(&place, &["--apply"]);
