@@ -19,9 +19,9 @@ fn told(server: &LlmServer, cap: u64) -> Place {
     for number in 0..3 {
         tell(&mut process, number, "cli", &["rg"], true);
     }
-    // A search makes the vectors that the newest episodes lack.
-    process.call("search_episodes", json!({"query": "Fix the cli pager"}));
     process.end();
+    // A search waits for the embedding model, and makes the vectors that the newest episodes lack.
+    place.run(&["--json", "episode", "search", "Fix the cli pager"]).ok();
     place
 }
 
