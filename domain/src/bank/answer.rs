@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::apply::item;
 use super::filing::classify;
 use super::open_item::{OpenItems, TaskReport, terms_of_task};
-use super::pieces::{blocks, piece_hash, text_pieces, undated};
+use super::pieces::{blocks, text_pieces, undated};
 use super::{
     BankCategory, BankDocument, BankFacts, BankFileReading, BankFiles, BankImportance, BankInvalid, BankOperation,
     BankOperationType, BankPath, BankTextPiece, PieceForm,
@@ -161,15 +161,17 @@ fn reported(operation: &BankOperation, files: &BankFiles, pieces: &[BankTextPiec
 /// A section that an operation replaces, with the pieces in it that stay.
 struct ReplacedSection {
     text: String,
-    /// Each with its hash.
-    staying: Vec<(String, String)>,
+    staying: Vec<(PieceForm, String)>,
 }
 
 impl ReplacedSection {
-    /// Returns a piece that stays and that the new content does not have.
+    /// Returns a piece that stays and that the new content does not have: as it is written, with its date and its tick.
     fn lost(self, content: &str) -> Option<String> {
-        let has: BTreeSet<String> = blocks(content).iter().map(|(form, text)| piece_hash(*form, text)).collect();
-        self.staying.into_iter().find(|(hash, _)| !has.contains(hash)).map(|(_, text)| text)
+        let has = blocks(content);
+        let is_kept = |(form, text): &(PieceForm, String)| {
+            has.iter().any(|(other, written)| other == form && text.split_whitespace().eq(written.split_whitespace()))
+        };
+        self.staying.into_iter().find(|piece| !is_kept(piece)).map(|(_, text)| text)
     }
 }
 
@@ -187,7 +189,7 @@ fn replaced(operation: &BankOperation, files: &BankFiles, facts: BankFacts<'_>) 
         is_own || (facts.metadata)(hash).is_some_and(|of| of.importance == BankImportance::High)
     };
     let staying = section.blocks.iter().filter(|block| all_stay || block.stays.is_some() || stays(block.hash()));
-    let staying = staying.map(|block| (block.hash().to_owned(), block.text.clone())).collect();
+    let staying = staying.map(|block| (block.form, block.text.clone())).collect();
     let text = document.sections().get(at).map(|section| document.body(section).to_owned())?;
     Some(ReplacedSection { text, staying })
 }

@@ -56,7 +56,7 @@ pub(super) struct SectionReading {
 /// An item, a paragraph or code of a section.
 #[derive(Debug)]
 pub(super) struct BlockReading {
-    form: PieceForm,
+    pub form: PieceForm,
     /// The piece without the marker of its item.
     pub text: String,
     /// Its lines in the file, in bytes.

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::bank::pieces::piece_hash;
 use crate::bank::{BankKind, BankMetadata, RenamedHeadings, apply, template};
 
 const PATTERNS: &str = "systemPatterns.md";
@@ -59,6 +60,27 @@ fn a_replacement_that_would_lose_what_stays_is_added_instead() {
         let with_it = operation(PATTERNS, ReplaceSection, "Notes of ours", &format!("{line}\n{}", new.content));
         let answer = checked(text, &files, &[with_it]).unwrap();
         assert!(answer.replaces() && answer.problems.is_empty(), "{line}: {answer:?}");
+    }
+}
+
+#[test]
+fn the_date_and_the_tick_of_a_line_of_a_person_stay() {
+    let text = "We decided to use zebra as the cache because it is fast.";
+    for (line, of_model) in [
+        ("- 2026-10-02: Ana asked for the lion page.", "- Ana asked for the lion page."),
+        ("- 2026-10-02: Ana asked for the lion page.", "- 2026-11-20: Ana asked for the lion page."),
+        ("- [x] Ana painted the lion page", "- Ana painted the lion page"),
+        ("- Ana painted the lion page", "- [x] Ana painted the lion page"),
+        ("- Ana: use `zebra`, **never** the lion.", "- Ana: use zebra, never the lion."),
+    ] {
+        let mut files = template(BankKind::Code);
+        files.insert(PATTERNS.parse().unwrap(), format!("# Patterns\n\n## Notes of ours\n\n{line}\n"));
+        let replaces = |kept: &str| {
+            let content = format!("{kept}\n- We decided to use zebra as the cache.");
+            checked(text, &files, &[operation(PATTERNS, ReplaceSection, "Notes of ours", &content)])
+        };
+        assert!(replaces(line).unwrap().replaces(), "{line}");
+        assert!(!replaces(of_model).is_ok_and(|answer| answer.replaces()), "{of_model}");
     }
 }
 
