@@ -240,7 +240,11 @@ pub(super) fn stays(has_decisions: Option<bool>, is_listed: bool, form: PieceFor
     if is_tagged(text) || is_open(is_listed, form, text) {
         return Some(StaysAs::Open);
     }
-    let is_one = || is_decision(form, text) || !decisions_of_table(text).is_empty();
+    let is_in_cell = || {
+        let rows = text.lines().filter(|line| line.trim_start().starts_with('|'));
+        rows.flat_map(|row| row.split('|')).any(|cell| is_decision(PieceForm::Item, cell.trim()))
+    };
+    let is_one = || is_decision(form, text) || !decisions_of_table(text).is_empty() || is_in_cell();
     has_decisions.unwrap_or_else(is_one).then_some(StaysAs::Decision)
 }
 

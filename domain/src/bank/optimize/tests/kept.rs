@@ -55,6 +55,14 @@ fn what_is_open_or_tagged_stays_in_any_form(#[case] text: &str) {
 }
 
 #[test]
+fn a_decision_in_a_cell_stays_with_its_table() {
+    let table = |cell: &str| format!("# A\n\n## Components\n\n| Part | Notes |\n| --- | --- |\n| Mast | {cell} |\n");
+    let decided = table("We decided to use one mast because it is cheap.");
+    assert_eq!(left_of("a.md", &decided), decided);
+    assert!(!left_of("a.md", &table("It is painted blue.")).contains("painted blue"));
+}
+
+#[test]
 fn what_was_settled_may_leave() {
     for text in ["## Known issues\n\n- Masts bend (fixed in 2.1)\n", "## Next steps\n\n- [x] Paint the masts\n"] {
         assert!(!left_of("a.md", &format!("# A\n\n{text}")).contains("asts"), "{text}");
