@@ -50,8 +50,9 @@ fn lessons_are_read_as_they_were_recorded(process: &mut McpProcess, lookalikes: 
     let mut id = Value::Null;
     for (n, part) in lookalikes.chunks(15).enumerate() {
         let text = part.join("\n\n");
-        let short =
-            |most: usize| part.iter().find(|text| text.chars().count() <= most && !text.contains('\n')).unwrap();
+        let is_short = |text: &&String, most| text.chars().count() <= most && !text.contains('\n');
+        // A part may have none that is short enough.
+        let short = |most: usize| part.iter().chain(lookalikes).find(|text| is_short(text, most)).unwrap();
         let lesson = json!({
             "title": format!("Lesson {n}"), "description": short(400), "content": text, "task": text,
             "pattern_tags": [short(100)], "domain_category": short(100),
