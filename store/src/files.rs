@@ -54,6 +54,19 @@ pub(crate) fn create_file(path: &Path) -> io::Result<File> {
     create_private(path, File::options().read(true).write(true))
 }
 
+/// Creates a file that was not there, for its owner alone, with the directories that it lies in. Its lock is taken
+/// before others can see it. Nothing is synced.
+pub(crate) fn create_locked(path: &Path) -> io::Result<File> {
+    make_parent(path)?;
+    let dir = parent(path);
+    let file = tempfile::NamedTempFile::new_in(dir)?;
+    give_file(file.as_file(), dir, file.path().file_name());
+    match try_lock(file.as_file())? {
+        true => Ok(file.persist_noclobber(path)?),
+        false => Err(io::Error::other("the lock of a new file is taken")),
+    }
+}
+
 /// Creates a file that was not there, for its owner alone, and opens it as the options say.
 pub fn create_private(path: &Path, options: &OpenOptions) -> io::Result<File> {
     let file = options.clone().mode(0o600).create_new(true).open(path)?;

@@ -13,7 +13,7 @@ use reasoning_bank_domain::memory::ids::WorkingId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
 
 use super::data_dir;
-use super::files::{create_file, remove_if_there, sync_data, sync_dir, try_lock, unless_gone};
+use super::files::{create_locked, remove_if_there, sync_data, sync_dir, try_lock, unless_gone};
 
 /// A log that is larger was not written by this program.
 const MAX_BYTES: u64 = 1 << 30;
@@ -61,12 +61,18 @@ impl WorkingFiles {
 impl WorkingLogs for WorkingFiles {
     fn create(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<Box<dyn WorkingLog>> {
         let path = self.path(workspace, task);
-        let file = create_file(&path)?;
-        if !try_lock(&file)? {
-            return Err(io::Error::other("the log of a new task is locked"));
+        match create_locked(&path) {
+            Ok(file) => {
+                sync_dir(&self.workspace(workspace))?;
+                Ok(Box::new(WorkingFile { file, path }))
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match self.open(workspace, task)? {
+                // A process ended before it wrote the first line, so that nobody was answered.
+                OpenedLog::Opened(log, lines) if lines.is_empty() => Ok(log),
+                _ => Err(error),
+            },
+            Err(error) => Err(error),
         }
-        sync_dir(&self.workspace(workspace))?;
-        Ok(Box::new(WorkingFile { file, path }))
     }
 
     fn open(&self, workspace: &WorkspaceId, task: WorkingId) -> io::Result<OpenedLog> {
@@ -158,6 +164,32 @@ mod tests {
             OpenedLog::InUse => vec!["in use".into()],
             OpenedLog::Missing => vec!["missing".into()],
         }
+    }
+
+    #[test]
+    fn a_new_log_is_its_makers_and_one_without_a_line_is_taken_over() {
+        let place = tempfile::tempdir().unwrap();
+        let logs = WorkingFiles::of(place.path());
+        let workspace = WorkspaceId::of_root("/shop");
+        let task = |n: u128| WorkingId::from(uuid::Uuid::from_u128(n));
+        let is_done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            // Whoever lists the tasks looks at each log, and has its lock for that time.
+            threads.spawn(|| {
+                while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                    logs.list(&workspace).unwrap().into_iter().for_each(|id| drop(logs.open(&workspace, id).unwrap()));
+                }
+            });
+            let created: Vec<bool> = (0..100).map(|n| logs.create(&workspace, task(n)).is_ok()).collect();
+            is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert!(created.iter().all(|is_new| *is_new));
+        });
+        let mut log = logs.create(&workspace, task(7)).unwrap();
+        log.append("one", true).unwrap();
+        drop(log);
+        let again = logs.create(&workspace, task(7)).err().unwrap();
+        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(lines(logs.open(&workspace, task(7)).unwrap()), ["one"]);
     }
 
     #[test]
