@@ -9,15 +9,13 @@ the server as connected. A session of Claude Code records a lesson and finds it 
 the tools; the models of both are scripts.
 """
 import json
-import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from checks import Checks
 from messages_api import ScriptedModel
-from stand_in import CLAUDE, CODEX, StandIn, native, served
+from stand_in import CLAUDE, CODEX, StandIn, claude_environment, native, new_home, served
 
 WITHIN_S = 180
 KEY = "git:example.org/team/shop"
@@ -53,17 +51,10 @@ class Responses(StandIn):
         self.stream((event["type"], event) for event in events)
 
 
-with tempfile.TemporaryDirectory() as place:
-    place = Path(place)
-    home, project = place / "home", place / "project"
-    home.mkdir()
-    project.mkdir()
-    subprocess.run(["git", "init", "--quiet", project], check=True)
+with new_home() as (place, home, project):
     bank = [str(binary), "--data-dir", str(place / "data"), "--llm", "none"]
-    environment = {
-        "HOME": str(home), "PATH": os.environ["PATH"], "NO_COLOR": "1", "IS_SANDBOX": "1", "ANTHROPIC_API_KEY": "none",
-        "OPENAI_API_KEY": "none", "GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    environment = claude_environment(home) | {
+        "NO_COLOR": "1", "OPENAI_API_KEY": "none", "GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true",
     }
 
     def run(*command, **more):

@@ -9,15 +9,13 @@ MODULES is the node_modules directory with the clients of agents.txt; node is on
 model, and at most one in twenty of the others brings anything.
 """
 import json
-import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from checks import Checks
 from messages_api import ScriptedModel, new_messages
-from stand_in import CLAUDE, native
+from stand_in import CLAUDE, claude_environment, native, new_home
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -34,14 +32,8 @@ def fails(number, kind):
     return {"tool": "Bash", "input": {"command": f"cat {kind}-{number} >&2; exit 1", "description": "Run it"}}
 
 
-with tempfile.TemporaryDirectory() as place:
-    place = Path(place)
-    home, project = place / "home", place / "project"
-    home.mkdir()
-    project.mkdir()
-    subprocess.run(["git", "init", "--quiet", project], check=True)
-    environment = {"HOME": str(home), "PATH": os.environ["PATH"], "ANTHROPIC_API_KEY": "none", "IS_SANDBOX": "1",
-                   "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+with new_home() as (_, home, project):
+    environment = claude_environment(home)
     setup = subprocess.run([binary, "setup", "claude-code", "--with-hooks", "--yes"], cwd=project, env=environment,
                            capture_output=True, text=True)
     check("setup writes the hooks", setup.returncode == 0, setup.stderr)

@@ -12,12 +12,11 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 from checks import Checks
-from stand_in import StandIn, served
+from stand_in import StandIn, new_home, served
 
 SESSION_WITHIN_S = 180
 LEARNED_WITHIN_S = 60
@@ -53,12 +52,8 @@ class Model(StandIn):
         self.answer(body, "text/event-stream" if streams else "application/json")
 
 
-with served(Model) as model_url, tempfile.TemporaryDirectory() as place:
-    place = Path(place)
-    home, project = place / "home", place / "project"
-    (home / ".gemini").mkdir(parents=True)
-    project.mkdir()
-    subprocess.run(["git", "init", "--quiet", project], check=True)
+with served(Model) as model_url, new_home() as (_, home, project):
+    (home / ".gemini").mkdir()
     # The user's own settings stay beside what setup writes.
     own = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
     (home / ".gemini/settings.json").write_text(json.dumps(own))

@@ -11,16 +11,14 @@ the lesson is trusted more. A session that is compacted and resumed in a new pro
 plugins for Claude Code and for Codex are valid, both clients install theirs, and its server starts where there is no key.
 """
 import json
-import os
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 from checks import Checks
 from messages_api import ScriptedModel, new_messages
-from stand_in import CLAUDE, CODEX, native
+from stand_in import CLAUDE, CODEX, claude_environment, native, new_home
 
 SESSION_WITHIN_S = 180
 
@@ -50,18 +48,9 @@ def fails_with(key):
     return bash(f"python3 -c \"import os; os.path.exists('{key}') or {{}}['{key}']\"")
 
 
-with tempfile.TemporaryDirectory() as place:
-    place = Path(place)
-    home, project = place / "home", place / "project"
-    home.mkdir()
-    project.mkdir()
-    subprocess.run(["git", "init", "--quiet", project], check=True)
-    environment = {
-        "HOME": str(home), "PATH": os.environ["PATH"], "ANTHROPIC_API_KEY": "none", "IS_SANDBOX": "1",
-        "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        # No hook starts a server, which would take what the end of a session left before it is looked for.
-        "REASONING_BANK__HOOKS__SERVER_IDLE_S": "0",
-    }
+with new_home() as (place, home, project):
+    # No hook starts a server, which would take what the end of a session left before it is looked for.
+    environment = claude_environment(home) | {"REASONING_BANK__HOOKS__SERVER_IDLE_S": "0"}
 
     def run(*command, **more):
         return subprocess.run(command, cwd=project, env=environment | more, stdin=subprocess.DEVNULL,

@@ -1,8 +1,13 @@
-"""What the scripts of this folder serve in the place of a model's API, and where they find the programs of clients."""
+"""What the scripts of this folder serve in the place of a model's API, where they find the programs of clients, and where
+they run them."""
 import contextlib
 import json
+import os
+import subprocess
+import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 
 class StandIn(BaseHTTPRequestHandler):
@@ -38,6 +43,24 @@ def served(handler):
         yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
+
+
+@contextlib.contextmanager
+def new_home():
+    """Makes a directory with an empty home and an empty repository, which is there until the `with` block ends."""
+    with tempfile.TemporaryDirectory() as place:
+        place = Path(place)
+        home, project = place / "home", place / "project"
+        home.mkdir()
+        project.mkdir()
+        subprocess.run(["git", "init", "--quiet", project], check=True)
+        yield place, home, project
+
+
+def claude_environment(home):
+    """The environment of a Claude Code that has no account and asks nobody but its model."""
+    return {"HOME": str(home), "PATH": os.environ["PATH"], "ANTHROPIC_API_KEY": "none", "IS_SANDBOX": "1",
+            "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
 
 
 def native(modules, pattern):
