@@ -252,13 +252,14 @@ impl EpisodeTable {
     }
 
     fn passes<'a>(&self, filter: &'a EpisodeFilter) -> impl Fn(&EpisodeEntry) -> Option<Visibility> + use<'a> {
-        let place_of = |wanted: &str| self.texts.place(wanted);
-        let label = |label: &str| Some(label_key(label)).filter(|key| !key.is_empty());
-        let label = |wanted: &Option<String>| {
-            wanted.as_deref().map(|wanted| label(wanted).map_or(UNKNOWN, |key| place_of(&key)))
+        // An episode without a label has an empty text here, and no label is empty.
+        let place_of_label = |label: &str| match label_key(label).as_str() {
+            "" => UNKNOWN,
+            key => self.texts.place(key),
         };
-        let workspace = filter.workspace.as_ref().map(|wanted| place_of(wanted.as_str()));
-        let outcome = filter.status.map(|wanted| place_of(wanted.as_str()));
+        let label = |wanted: &Option<String>| wanted.as_deref().map(place_of_label);
+        let workspace = filter.workspace.as_ref().map(|wanted| self.texts.place(wanted.as_str()));
+        let outcome = filter.status.map(|wanted| self.texts.place(wanted.as_str()));
         let (domain, task_type) = (label(&filter.domain), label(&filter.task_type));
         let wanted: Vec<String> = filter.tools.iter().map(|tool| label_key(tool)).collect();
         let has_all = |tools: &Arc<[String]>| wanted.iter().all(|tool| tools.contains(tool));

@@ -13,7 +13,7 @@ use super::pieces::{COMMENT_END, ends_fence, fence_of, is_thematic_break, item_w
 use super::tasks::{NestedTask, OpenItem, TaskPlace, first_paragraph, is_marked_done, lists_tasks};
 use super::{BankDocument, BankInvalid};
 
-pub(super) use decision_log::{REASON, decisions_of_table};
+pub(super) use decision_log::{REASON, cells, decisions_of_table};
 
 /// A list marker at the beginning of a line: its spaces, its sign, and its number where it has one.
 static MARKER: LazyLock<Option<Regex>> =

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::civil::Date;
 
-use super::edit::decisions_of_table;
+use super::edit::{cells, decisions_of_table};
 use super::filing::is_decision;
 use super::open_mark::{is_open, lists_what_is_open};
 use super::pieces::{BlockSpan, PieceForm, block_spans, date_of, piece_hash, tag_in};
@@ -242,7 +242,7 @@ pub(super) fn stays(has_decisions: Option<bool>, is_listed: bool, form: PieceFor
     }
     let is_in_cell = || {
         let rows = text.lines().filter(|line| line.trim_start().starts_with('|'));
-        rows.flat_map(|row| row.split('|')).any(|cell| is_decision(PieceForm::Item, cell.trim()))
+        rows.flat_map(cells).any(|cell| is_decision(PieceForm::Item, cell))
     };
     let is_one = || is_decision(form, text) || !decisions_of_table(text).is_empty() || is_in_cell();
     has_decisions.unwrap_or_else(is_one).then_some(StaysAs::Decision)

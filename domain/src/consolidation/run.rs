@@ -109,12 +109,13 @@ pub struct StageReport {
     pub left: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
-    /// What a model read and proposed. None where no model may be asked, and where the run only plans.
+    /// The episodes that a model read, and what it proposed. None where no model may be asked, and where the run only
+    /// plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelReading>,
 }
 
-/// What a model read to propose patterns, and what came of it.
+/// The reading of a model that proposes patterns, and what came of it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ModelReading {
     /// The number of clusters of episodes that it read.

@@ -56,7 +56,7 @@ impl EpisodeScore {
     }
 }
 
-/// What the score of an episode is made of, beside its similarity.
+/// The parts of an episode's score, beside its similarity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreInputs {
     pub id: TraceId,

@@ -2,7 +2,7 @@
 //!
 //! `hypotheses` are sets of tools, orders of steps and plans that may make success likelier; `tested` decides which of
 //! them do. `counted` are failures and recoveries, which only have to come twice. `candidate` makes patterns of both.
-//! What a model proposes where one may be asked is in `consolidation::proposals`.
+//! The patterns that a model proposes, where one may be asked, are in `consolidation::proposals`.
 
 mod candidate;
 mod counted;

@@ -122,8 +122,8 @@ fn without_stop(sentence: &str) -> &str {
     if bare.contains(". ") { sentence } else { bare }
 }
 
-/// Returns the cells of a row, without the space around them.
-fn cells(row: &str) -> Vec<&str> {
+/// Returns the cells of a row, without the space around them. An escaped bar ends none.
+pub(in crate::bank) fn cells(row: &str) -> Vec<&str> {
     let row = row.trim();
     let row = row.strip_prefix('|').unwrap_or(row);
     let row = row.strip_suffix('|').filter(|inner| !inner.ends_with('\\')).unwrap_or(row);

@@ -216,18 +216,14 @@ fn rows_of(dataset: &Dataset) -> usize {
     dataset.fragments().iter().filter_map(|fragment| fragment.physical_rows).sum()
 }
 
-/// Reads a column of texts of which there are few.
-fn few_texts(rows: &[RecordBatch], name: &'static str) -> Vec<Arc<str>> {
-    let mut known: HashMap<&str, Arc<str>> = HashMap::new();
-    text_column(rows, name).map(|text| Arc::clone(known.entry(text).or_insert_with(|| text.into()))).collect()
+/// Reads a column of texts of which there are few. Each is made into a value once.
+fn few<T: ?Sized>(rows: &[RecordBatch], name: &'static str, value: impl Fn(&str) -> Arc<T>) -> Vec<Arc<T>> {
+    let mut known: HashMap<&str, Arc<T>> = HashMap::new();
+    text_column(rows, name).map(|text| Arc::clone(known.entry(text).or_insert_with(|| value(text)))).collect()
 }
 
-/// Reads a column of lists of which there are few.
-fn few_lists(rows: &[RecordBatch], name: &'static str) -> Vec<Arc<[String]>> {
-    let mut known: HashMap<&str, Arc<[String]>> = HashMap::new();
-    text_column(rows, name)
-        .map(|text| Arc::clone(known.entry(text).or_insert_with(|| listed(text).collect())))
-        .collect()
+fn few_texts(rows: &[RecordBatch], name: &'static str) -> Vec<Arc<str>> {
+    few(rows, name, |text| text.into())
 }
 
 fn episode_columns(batches: &[RecordBatch]) -> Result<EpisodeColumns, StoreError> {
@@ -242,7 +238,7 @@ fn episode_columns(batches: &[RecordBatch]) -> Result<EpisodeColumns, StoreError
         outcomes: few_texts(batches, "outcome"),
         domains: few_texts(batches, "domain"),
         task_types: few_texts(batches, "task_type"),
-        tools: few_lists(batches, "tools"),
+        tools: few(batches, "tools", |text| listed(text).collect()),
         row_ids,
     })
 }
