@@ -81,7 +81,7 @@ pub(super) fn with_solving_bank<T>(
 }
 
 /// Does the same for work that may ask the language model without being asked to, within `background.daily_token_cap`.
-/// Where that allows none, or the provider cannot be used, the bank goes without a model: the work needs none.
+/// The bank goes without a model where that allows none, or the provider cannot be used: the work needs none.
 pub(super) fn with_background_model<T>(
     loaded: &Loaded,
     work: impl AsyncFnOnce(SystemHandle) -> Result<T, CommandFailure>,

@@ -16,7 +16,7 @@ const COMMANDS: usize = 100;
 #[derive(Debug, Default)]
 pub(super) struct ShownSessions(VecDeque<(String, ShownSession)>);
 
-/// What a session is about to be told.
+/// The notes that a session is about to be told.
 pub(super) struct SessionTold {
     pub(super) session: String,
     pub(super) memories: Vec<MemoryId>,
@@ -26,7 +26,7 @@ pub(super) struct SessionTold {
     pub(super) resolutions: Option<String>,
 }
 
-/// What a session had not been told before.
+/// The part of its notes that a session had not been told before.
 pub(super) struct NewlyTold {
     session: String,
     memories: Vec<MemoryId>,

@@ -145,7 +145,7 @@ pub(crate) struct ApiRoutes {
     pub(super) held: Router,
     /// The routes that read the body themselves, because it may be too large for that.
     pub(super) streamed: Router,
-    /// What was begun, and goes on though its client is gone. The end of the server waits for it.
+    /// The work that goes on though its client is gone. The end of the server waits for it.
     pub(super) work: TaskTracker,
 }
 

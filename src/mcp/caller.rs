@@ -84,7 +84,7 @@ pub(super) enum ServerEnd {
         room: Semaphore,
         audit: AuditLog,
         metrics: Arc<ServerMetrics>,
-        /// What was begun, and goes on though its client is gone. The end of the server waits for it.
+        /// The work that goes on though its client is gone. The end of the server waits for it.
         work: TaskTracker,
     },
 }

@@ -39,7 +39,7 @@ struct ImportRoute {
     data_dir: Arc<Path>,
     arriving: Places,
     places: Places,
-    /// What goes on though its client is gone.
+    /// The work that goes on though its client is gone.
     work: TaskTracker,
 }
 

@@ -33,7 +33,7 @@ pub(super) struct TokenRoutes {
     data_dir: PathBuf,
     audit: AuditLog,
     turn: Arc<Mutex<()>>,
-    /// What goes on though its client is gone.
+    /// The work that goes on though its client is gone.
     work: TaskTracker,
 }
 
