@@ -14,7 +14,7 @@ use reasoning_bank_domain::system::restart::Restart;
 
 use crate::conflict::retry_on_conflict;
 use crate::error::Error;
-use crate::ports::{Clock, Record};
+use crate::ports::{Clock, EpisodeRow, Record};
 use crate::runtime::{ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// The number of signals that the actor remembers as stored. Then it forgets them all; the store knows them by their
 /// ids in any case.
 const NOTED_MAX: usize = 20_000;
-/// The most signals that one commit holds.
+/// The most signals, or accesses of episodes, that one commit holds.
 const AT_ONCE: usize = 500;
 const STORE_LIMIT: Duration = Duration::from_secs(10);
 const FINISH_LIMIT: Duration = Duration::from_secs(5);
@@ -226,19 +226,24 @@ struct EpisodeAccess {
     permits: Vec<Permit>,
 }
 
-/// Stores the accesses of episodes. One that is gone meanwhile is left out.
+/// Stores the accesses of episodes, many with one commit. One that is gone meanwhile is left out.
 async fn store_accesses(store: StoreHandle, accessed: HashMap<TraceId, EpisodeAccess>) {
     let deadline = Deadline::after(STORE_LIMIT);
-    for (id, EpisodeAccess { workspace, count, at, permits }) in accessed {
+    let ids: Vec<TraceId> = accessed.keys().copied().collect();
+    for some in ids.chunks(AT_ONCE) {
         let stored = retry_on_conflict(async |_tries| {
-            let Some(row) = store.episode(id, Some(workspace.clone()), deadline).await? else { return Ok(()) };
-            let next = row.state.accessed(count, at);
-            store.commit(vec![Record::EpisodeState(next)], deadline).await.map(drop)
+            let rows = store.episodes_of_ids(some.to_vec(), deadline).await?;
+            let next = rows.iter().filter_map(|EpisodeRow { trace, state }| {
+                let access = accessed.get(&trace.trace_id)?;
+                let is_there = trace.metadata.workspace_id == access.workspace && !state.is_deleted();
+                is_there.then(|| Record::EpisodeState(state.accessed(access.count, access.at)))
+            });
+            let next: Vec<Record> = next.collect();
+            if next.is_empty() { Ok(()) } else { store.commit(next, deadline).await.map(drop) }
         });
         if let Err(error) = stored.await {
-            tracing::debug!(code = error.code().as_str(), "accesses of an episode are not counted");
+            tracing::debug!(code = error.code().as_str(), "accesses of episodes are not counted");
         }
-        drop(permits);
     }
 }
 

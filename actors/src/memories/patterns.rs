@@ -72,7 +72,7 @@ impl MemoriesHandle {
         let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
         let (memory, part) = self.readable_pattern(id, &workspace, deadline).await?;
         let judged = self.judged(id, deadline).await?;
-        Ok(PatternDocument::new(&memory, &part, &judged.applied(), self.clock.now()))
+        Ok(PatternDocument::new(&memory, &part, &judged.of(id), self.clock.now()))
     }
 
     /// Records that a pattern was applied in the work of a trace, and looks at its applications.
@@ -100,7 +100,8 @@ impl MemoriesHandle {
             if !is_known {
                 batch.push(Record::Signal(application.into()));
             }
-            let changed = self.review(&memory, &part, &judged, &workspace, batch, deadline).await?;
+            let others = self.compared_with(&judged, &workspace, deadline).await?;
+            let changed = self.review(&memory, &part, &judged, &others, batch, deadline).await?;
             Ok(PatternChanged { application_id: Some(application_id), ..changed })
         })
         .await
@@ -117,7 +118,8 @@ impl MemoriesHandle {
         retry_on_conflict(async |_| {
             let (memory, part) = self.readable_pattern(id, &workspace, deadline).await?;
             let judged = self.judged(id, deadline).await?;
-            self.review(&memory, &part, &judged, &workspace, Vec::new(), deadline).await
+            let others = self.compared_with(&judged, &workspace, deadline).await?;
+            self.review(&memory, &part, &judged, &others, Vec::new(), deadline).await
         })
         .await
     }
@@ -176,7 +178,7 @@ impl MemoriesHandle {
             let judged = self.judged(id, deadline).await?;
             let stage_before = part.stage;
             let (memory, part) = self.store_part(&before, memory, next, Vec::new(), deadline).await?;
-            let pattern = PatternDocument::new(&memory, &part, &judged.applied(), self.clock.now());
+            let pattern = PatternDocument::new(&memory, &part, &judged.of(id), self.clock.now());
             Ok(PatternChanged { pattern, application_id: None, stage_before, why })
         })
         .await

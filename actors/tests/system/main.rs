@@ -9,6 +9,7 @@ mod consolidating;
 mod context;
 mod distilling;
 mod editing;
+mod episode_evidence;
 mod faults;
 mod feedback;
 mod filing;

@@ -1,8 +1,7 @@
 //! The applications of a pattern with the traces that they were in, and what follows from them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use futures::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 use reasoning_bank_domain::episode::EpisodeFilter;
 use reasoning_bank_domain::memory::Memory;
@@ -23,9 +22,7 @@ use crate::runtime::Deadline;
 const PAGE: usize = 500;
 /// The most applications of a pattern that are looked at.
 const APPLICATIONS_MOST: usize = 20_000;
-/// The number of episodes that are read at the same time.
-const EPISODES_AT_ONCE: usize = 16;
-/// The most traces that a pattern is compared with, the newest ones.
+/// The most episodes of one type of task that patterns are compared with, the newest ones.
 const COMPARED_MOST: usize = 5_000;
 
 /// Applications with what is known of their episodes.
@@ -35,14 +32,11 @@ pub(super) struct JudgedApplications {
 }
 
 impl JudgedApplications {
-    pub(super) fn applied(&self) -> Vec<Applied<'_>> {
-        let with = |application| Applied { application, episode: self.episodes.get(&application.episode_id) };
-        self.applications.iter().map(with).collect()
-    }
-
-    /// Returns the applications of one of several patterns.
-    pub(super) fn applied_of(&self, pattern: MemoryId) -> Vec<Applied<'_>> {
-        self.applied().into_iter().filter(|one| one.application.pattern_id == pattern).collect()
+    /// Returns the applications of one of the patterns.
+    pub(super) fn of(&self, pattern: MemoryId) -> Vec<Applied<'_>> {
+        let with = |application: &'_ PatternApplication| self.episodes.get(&application.episode_id);
+        let own = self.applications.iter().filter(|application| application.pattern_id == pattern);
+        own.map(|application| Applied { application, episode: with(application) }).collect()
     }
 
     /// Adds an application. Returns false where it is there.
@@ -106,44 +100,56 @@ impl MemoriesHandle {
             let of = (application.workspace_id.clone(), application.session.clone());
             told.entry(application.episode_id).or_insert(of);
         }
-        let reads = stream::iter(told).map(|(id, (workspace, session))| async move {
-            let row = self.store.episode(id, Some(workspace), deadline).await?;
-            let trace = row.filter(|row| !row.state.is_deleted()).map(|row| row.trace);
-            Ok::<_, Error>(trace.map(|trace| (id, EpisodeFacts { session, ..EpisodeFacts::of_trace(&trace) })))
-        });
-        let read: Vec<_> = reads.buffer_unordered(EPISODES_AT_ONCE).try_collect().await?;
-        Ok(JudgedApplications { applications, episodes: read.into_iter().flatten().collect() })
+        let mut episodes = BTreeMap::new();
+        let asked: Vec<TraceId> = told.keys().copied().collect();
+        for ids in asked.chunks(PAGE) {
+            for EpisodeRow { trace, state } in self.store.episodes_of_ids(ids.to_vec(), deadline).await? {
+                let Some((workspace, session)) = told.remove(&trace.trace_id) else { continue };
+                if trace.metadata.workspace_id == workspace && !state.is_deleted() {
+                    episodes.insert(trace.trace_id, EpisodeFacts { session, ..EpisodeFacts::of_trace(&trace) });
+                }
+            }
+        }
+        Ok(JudgedApplications { applications, episodes })
     }
 
-    /// Reads the episodes of a workspace that applications may be compared with, the newest first.
+    /// Reads the episodes of a workspace that these applications may be compared with: those of the same types of task,
+    /// the newest first.
     pub(super) async fn compared_with(
         &self,
+        judged: &JudgedApplications,
         workspace: &Workspace,
-        now: Timestamp,
         deadline: Deadline,
     ) -> Result<Vec<EpisodeFacts>, Error> {
-        let filter =
-            EpisodeFilter { since: Some(window_start(now)), ..EpisodeFilter::of_any_age(workspace.id.clone(), now) };
+        let now = self.clock.now();
+        let types: BTreeSet<&str> = judged.episodes.values().map(|episode| episode.task_type.as_str()).collect();
         let mut others: Vec<EpisodeFacts> = Vec::new();
-        let take = |rows: Vec<EpisodeRow>| others.extend(rows.iter().map(|row| EpisodeFacts::of_trace(&row.trace)));
-        self.store.each_episode(&filter, COMPARED_MOST, deadline, take).await?;
+        for task_type in types {
+            let filter = EpisodeFilter {
+                task_type: Some(task_type.to_owned()),
+                since: Some(window_start(now)),
+                ..EpisodeFilter::of_any_age(workspace.id.clone(), now)
+            };
+            let take = |rows: Vec<EpisodeRow>| others.extend(rows.iter().map(|row| EpisodeFacts::of_trace(&row.trace)));
+            self.store.each_episode(&filter, COMPARED_MOST, deadline, take).await?;
+        }
         Ok(others)
     }
 
-    /// Looks at the applications of a pattern and stores what follows, together with a batch.
+    /// Looks at the applications of a pattern, held against other episodes, and stores what follows, together with a
+    /// batch.
     pub(super) async fn review(
         &self,
         memory: &Memory,
         part: &PatternPart,
         judged: &JudgedApplications,
-        workspace: &Workspace,
+        others: &[EpisodeFacts],
         batch: Vec<Record>,
         deadline: Deadline,
     ) -> Result<PatternChanged, Error> {
         let now = self.clock.now();
-        let others = self.compared_with(workspace, now, deadline).await?;
-        let applied = judged.applied();
-        let comparable = comparable(part, &applied, &others, now);
+        let applied = judged.of(memory.id);
+        let comparable = comparable(part, &applied, others, now);
         let reviewed = stages::review(part, &applied, &comparable, now);
         let why = match &reviewed.change {
             Some(change) => change.reason.clone(),

@@ -52,7 +52,7 @@ impl MemoriesHandle {
             }
             let now = self.clock.now();
             let judged = self.judged(id, deadline).await?;
-            let applied = judged.applied();
+            let applied = judged.of(id);
             let said = input.part();
             let changed = PatternPart {
                 content: said.content,
@@ -73,7 +73,7 @@ impl MemoriesHandle {
                 let why = "it says that already".to_owned();
                 return Ok(PatternChanged { pattern, application_id: None, stage_before: part.stage, why });
             }
-            let others = self.compared_with(&workspace, now, deadline).await?;
+            let others = self.compared_with(&judged, &workspace, deadline).await?;
             let comparable = comparable(&changed, &applied, &others, now);
             let next = stages::next_version(changed, &applied, &comparable, now);
             let revised = self.with_part(&before, memory, next.clone(), deadline).await?;

@@ -47,9 +47,8 @@ impl MemoriesHandle {
         for some in wanted.chunks(COUNTED_AT_ONCE) {
             let ids: Vec<MemoryId> = some.iter().map(|(memory, _)| memory.id).collect();
             let judged = self.judged_since(&ids, window_start(now), deadline).await?;
-            let listed = |(memory, part): &(&Memory, &PatternPart)| {
-                ListedPattern::new(memory, part, &judged.applied_of(memory.id), now)
-            };
+            let listed =
+                |(memory, part): &(&Memory, &PatternPart)| ListedPattern::new(memory, part, &judged.of(memory.id), now);
             patterns.extend(some.iter().map(listed));
         }
         let more_first = |a: &ListedPattern, b: &ListedPattern| -> Ordering {

@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 
 use futures::FutureExt;
-use reasoning_bank_domain::memory::pattern::PatternStage;
+use jiff::Timestamp;
+use reasoning_bank_domain::memory::ids::MemoryId;
+use reasoning_bank_domain::memory::pattern::{PatternPart, PatternStage};
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceRef};
 use reasoning_bank_domain::pattern::facts::EpisodeFacts;
 use reasoning_bank_domain::pattern::{observation, stages};
 
+use crate::conflict::retry_on_conflict;
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
 use crate::ports::Record;
@@ -48,10 +51,29 @@ impl MemoriesHandle {
             return Ok(());
         }
         self.store.commit(signals, deadline).await?;
-        for (id, part, _) in followed {
-            if stages::may_be_due(&part, &self.applications(&[id], deadline).await?) {
-                self.review_pattern(id, &of_workspace, deadline).await?;
-            }
+        let ids: Vec<MemoryId> = followed.iter().map(|(id, ..)| *id).collect();
+        let applications = self.applications(&ids, deadline).await?;
+        let is_due = |id: MemoryId, part: &PatternPart| {
+            stages::may_be_due(part, applications.iter().filter(|application| application.pattern_id == id))
+        };
+        let due: Vec<MemoryId> =
+            followed.iter().filter(|(id, part, _)| is_due(*id, part)).map(|(id, ..)| *id).collect();
+        self.review_together(&due, workspace, deadline).await
+    }
+
+    /// Looks at the applications of several patterns. What they are compared with is read once.
+    async fn review_together(&self, ids: &[MemoryId], workspace: &Workspace, deadline: Deadline) -> Result<(), Error> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let judged = self.judged_since(ids, Timestamp::MIN, deadline).await?;
+        let others = self.compared_with(&judged, workspace, deadline).await?;
+        for id in ids {
+            retry_on_conflict(async |_| {
+                let (memory, part) = self.readable_pattern(*id, workspace, deadline).await?;
+                self.review(&memory, &part, &judged, &others, Vec::new(), deadline).await
+            })
+            .await?;
         }
         Ok(())
     }
