@@ -160,6 +160,7 @@ fn changes_that_somebody_else_wrote_are_found_and_look_alikes_are_not() {
         ("later", 45, 4),
         ("blind", 25, 6),
         ("varied", 42, 7),
+        ("varied_2", 22, 12),
     ];
     for (split, least_found, most_false) in splits {
         let (mut found, mut wrong) = (0, 0);
