@@ -13,6 +13,7 @@
 mod alignment;
 mod clause;
 mod clause_relation;
+mod cleft;
 mod comparable;
 mod features;
 mod former_value;

@@ -122,6 +122,10 @@ pub(super) fn align<'a>(newer: &'a Clause, older: &'a Clause) -> Option<Alignmen
     let (a, b) = (&newer.outline, &older.outline);
     if newer.is_affirmed != older.is_affirmed {
         let (new, old) = (rest(a, b, None), rest(b, a, None));
+        // A title affirms nothing but what it names.
+        if newer.is_affirmed && a.only_names() && !old.is_empty() {
+            return None;
+        }
         return Some(Alignment { difference: Difference::Polarity, slots: None, new, old });
     }
     if change_places(a, b) {
@@ -132,7 +136,7 @@ pub(super) fn align<'a>(newer: &'a Clause, older: &'a Clause) -> Option<Alignmen
     let pairs = new.iter().flat_map(|x| old.iter().map(move |y| (x, y)));
     let fitting = pairs.filter_map(|(x, y)| fit(x, y).map(|(difference, fit)| (x, y, difference, fit)));
     let (x, y, difference, _) = fitting.reduce(|best, next| if next.3 > best.3 { next } else { best })?;
-    let (new, old) = (rest(a, b, Some(x)), rest(b, a, Some(y)));
+    let (new, old) = (rest(a, b, Some([x, y])), rest(b, a, Some([y, x])));
     Some(Alignment { difference, slots: Some([x.clone(), y.clone()]), new, old })
 }
 
@@ -237,6 +241,10 @@ fn fit(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<(Difference, f64)> {
         _ if excluded || same_tools => (Difference::Exclusive, 6.0),
         _ if a.part.is_none() || b.part.is_none() || a.is_beside || b.is_beside => return None,
         (Some(a), Some(b)) if a.kind == ValueKind::Name && b.kind == ValueKind::Name => (Difference::Names, 3.0),
+        // A command, an address or a place of a file may be written with signs that tell a path, or without them.
+        (Some(x), Some(y)) if x.is_written_name() && y.is_written_name() && x.kind != y.kind => {
+            (Difference::Names, 2.5)
+        }
         (Some(a), Some(b)) if a.may_replace(b) => (Difference::Typed, 5.0),
         (Some(a), Some(b))
             if (a.is_hour() && b.kind == ValueKind::Time) || (a.kind == ValueKind::Time && b.is_hour()) =>
@@ -260,62 +268,109 @@ fn fit(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<(Difference, f64)> {
     Some((difference, fit + places))
 }
 
-/// Counts what outline `a` says and outline `b` does not, beside the value that differs.
-fn rest(a: &Outline, b: &Outline, slot: Option<&Candidate<'_>>) -> UnsharedWords {
-    let (mut rest, mut shared) = (UnsharedWords::default(), BTreeSet::new());
-    let noun = slot.and_then(|slot| slot.value).map(|value| value.kind.noun());
+/// Counts what outline `a` says and outline `b` does not, beside the values that differ: that of `a` first.
+fn rest(a: &Outline, b: &Outline, slots: Option<[&Candidate<'_>; 2]>) -> UnsharedWords {
+    let mut reading = RestReading { a, b, slots, rest: UnsharedWords::default(), shared: BTreeSet::new() };
     for part in &a.parts {
-        let is_slot = slot.is_some_and(|slot| slot.is_in(part));
-        for value in &part.values {
-            if is_known(value, a, b) {
-                shared.extend(value.words.iter().map(String::as_str));
-            } else if !(is_slot && slot.is_some_and(|slot| slot.value == Some(value))) {
-                let is_name = value.kind == ValueKind::Name;
-                let describes = is_slot
-                    && is_name
-                    && !part.lists
-                    && slot.and_then(|slot| slot.value).is_some_and(|value| value.kind == ValueKind::Name);
-                let count = match () {
-                    () if describes => continue,
-                    () if part.is_condition || (!part.opening.is_empty() && !is_slot) => &mut rest.narrowing,
-                    () if is_name => &mut rest.names,
-                    () => &mut rest.values,
-                };
-                *count += 1.0;
-            }
-        }
-        for (at, word) in part.words.iter().enumerate() {
-            if says(b, word) && !phrase::is_detail(word) {
-                shared.insert(word);
-                continue;
-            }
-            let names_kind = noun.is_some_and(|noun| relations::names_kind(word, noun));
-            if phrase::is_detail(word) || relations::is_bound(word) || lexicon::is_polarity(word) || names_kind {
-                continue;
-            }
-            let is_environment = lexicon::environment(word).is_some();
-            let before_detail = part.words.get(at + 1).is_some_and(|next| phrase::is_detail(next) && says(b, next));
-            let is_modifier = before_detail
-                || part.words[at + 1..].iter().any(|behind| says(b, behind) && !phrase::is_detail(behind));
-            let of_slot = is_slot && slot.is_some_and(|slot| slot.value.is_none() || !is_modifier);
-            let count = match () {
-                () if is_environment => &mut rest.narrowing,
-                () if of_slot && slot.is_some_and(|slot| slot.value.is_none()) => continue,
-                () if of_slot => &mut rest.beside,
-                () if part.is_action && at == 0 => &mut rest.verbs,
-                () if is_modifier => &mut rest.modifiers,
-                () if part.is_condition => &mut rest.narrowing,
-                () if !part.opening.is_empty() => &mut rest.behind,
-                () if part.is_before_verb => &mut rest.subjects,
-                () => &mut rest.nouns,
-            };
-            *count += 1.0;
-        }
+        part.values.iter().for_each(|value| reading.value(part, value));
+        (0..part.words.len()).for_each(|at| reading.word(part, at));
     }
-    let is_verb = slot.is_some_and(|slot| slot.part.is_none());
-    let known = a.actions.iter().filter(|verb| says(b, verb) && !shared.contains(verb.as_str())).count();
-    let unknown = a.actions.iter().filter(|verb| !is_verb && !lexicon::is_polarity(verb) && !says(b, verb)).count();
-    rest.verbs += unknown as f64;
-    rest.shared = shared.len() as f64 + VERB_WEIGHT * known as f64;
-    rest
+    reading.finish()
+}
+
+/// The reading of what outline `a` says and outline `b` does not.
+struct RestReading<'a, 'b> {
+    a: &'a Outline,
+    b: &'b Outline,
+    slots: Option<[&'b Candidate<'b>; 2]>,
+    rest: UnsharedWords,
+    shared: BTreeSet<&'a str>,
+}
+
+impl<'a> RestReading<'a, '_> {
+    /// Returns the value of `a` that differs, where it stands in this phrase.
+    fn slot_in(&self, part: &Part) -> Option<&Candidate<'_>> {
+        self.slots.map(|[own, _]| own).filter(|own| own.is_in(part))
+    }
+
+    fn value(&mut self, part: &'a Part, value: &'a ClauseValue) {
+        if is_known(value, self.a, self.b) {
+            self.shared.extend(value.words.iter().map(String::as_str));
+            return;
+        }
+        let slot = self.slot_in(part);
+        let is_slot = slot.is_some_and(|slot| slot.value == Some(value));
+        let is_name = value.kind == ValueKind::Name;
+        let of_slot = slot.and_then(|slot| slot.value);
+        let describes = is_name && !part.lists && of_slot.is_some_and(|value| value.kind == ValueKind::Name);
+        if is_slot || describes || self.changes_too(part, value) {
+            return;
+        }
+        let count = match () {
+            () if part.is_condition || (!part.opening.is_empty() && slot.is_none()) => &mut self.rest.narrowing,
+            () if is_name => &mut self.rest.names,
+            () => &mut self.rest.values,
+        };
+        *count += 1.0;
+    }
+
+    /// Tells whether outline `b` says another value at the place of this one, beside the values that differ: with the
+    /// day the hour changes, and with the beginning the end.
+    fn changes_too(&self, part: &Part, value: &ClauseValue) -> bool {
+        let Some([own, other]) = self.slots else { return false };
+        let (Some(of_own), Some(of_other)) = (own.value, other.value) else { return false };
+        let may_stand = |part: &Part| !part.is_before_verb && !part.is_only_condition();
+        let is_counterpart = |of_b: &ClauseValue| {
+            !std::ptr::eq(of_b, of_other) && !is_known(of_b, self.b, self.a) && of_b.changes_with(value)
+        };
+        may_stand(part)
+            && value.belongs_to(of_own)
+            && self.b.parts.iter().filter(|part| may_stand(part)).flat_map(|part| &part.values).any(is_counterpart)
+    }
+
+    fn word(&mut self, part: &'a Part, at: usize) {
+        let word = &part.words[at];
+        if says(self.b, word) && !phrase::is_detail(word) {
+            self.shared.insert(word);
+            return;
+        }
+        let noun = self.slots.and_then(|[own, _]| own.value).map(|value| value.kind.noun());
+        let names_kind = noun.is_some_and(|noun| relations::names_kind(word, noun));
+        if phrase::is_detail(word) || relations::is_bound(word) || lexicon::is_polarity(word) || names_kind {
+            return;
+        }
+        let slot = self.slot_in(part);
+        let is_of_words = slot.is_some_and(|slot| slot.value.is_none());
+        let is_modifier = self.is_modifier(part, at);
+        let of_slot = slot.is_some() && (is_of_words || !is_modifier);
+        let count = match () {
+            () if lexicon::environment(word).is_some() => &mut self.rest.narrowing,
+            () if is_of_words => return,
+            () if of_slot => &mut self.rest.beside,
+            () if part.is_action && at == 0 => &mut self.rest.verbs,
+            () if is_modifier => &mut self.rest.modifiers,
+            () if part.is_condition => &mut self.rest.narrowing,
+            () if !part.opening.is_empty() => &mut self.rest.behind,
+            () if part.is_before_verb => &mut self.rest.subjects,
+            () => &mut self.rest.nouns,
+        };
+        *count += 1.0;
+    }
+
+    /// Tells whether a word stands before a noun that both say.
+    fn is_modifier(&self, part: &Part, at: usize) -> bool {
+        let behind = &part.words[at + 1..];
+        behind.first().is_some_and(|next| phrase::is_detail(next) && says(self.b, next))
+            || behind.iter().any(|behind| says(self.b, behind) && !phrase::is_detail(behind))
+    }
+
+    fn finish(mut self) -> UnsharedWords {
+        let (actions, b) = (&self.a.actions, self.b);
+        let is_verb = self.slots.is_some_and(|[own, _]| own.part.is_none());
+        let known = actions.iter().filter(|verb| says(b, verb) && !self.shared.contains(verb.as_str())).count();
+        let unknown = actions.iter().filter(|verb| !is_verb && !lexicon::is_polarity(verb) && !says(b, verb)).count();
+        self.rest.verbs += unknown as f64;
+        self.rest.shared = self.shared.len() as f64 + VERB_WEIGHT * known as f64;
+        self.rest
+    }
 }

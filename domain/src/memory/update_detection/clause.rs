@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::cleft;
 use super::former_value;
 use super::lexicon;
 use super::outline::Outline;
@@ -67,6 +68,8 @@ impl Clause {
 
 /// Reads the words of a clause. A clause without a subject speaks of `inherited`, the subject of the clause before.
 pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
+    let plain = cleft::plain(tokens);
+    let tokens = plain.as_deref().unwrap_or(tokens);
     let announces = tense::announces(tokens);
     // It speaks of a word of the clause before, and not of its subject.
     let is_relative = tokens.first().is_some_and(|token| matches!(&*token.lower, "who" | "whose" | "which"));
@@ -79,7 +82,7 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let is_past = tense::is_over(&tokens);
     let mut reading = Reading::default();
     let tokens = reading.polarity(&tokens);
-    reading.outline.measure(&tokens);
+    reading.outline.measure(&tokens, reading.negations % 2 == 1);
     let was = reading.clause(&tokens, inherited);
     // An interval tells how often something happens.
     if tokens.iter().any(|token| matches!(&*token.lower, "interval" | "frequency" | "cadence")) {

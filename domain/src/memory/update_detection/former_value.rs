@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::lexicon;
 use super::token::Token;
-use super::tools;
+use super::{lexicon, tools, verb};
 
 const CHANGES: &str = "move moves moved moving switch switched switching switches migrate migrated migrating migrates change \
     changed changes raise raised lower lowered bump bumped go went goes gone increase increased reduce reduced up down \
@@ -12,6 +11,7 @@ const CHANGES: &str = "move moves moved moving switch switched switching switche
     relocated relocate extended shortened dropped shifted shift grew rose fell transferred rewritten rewrote rewrite";
 const REPLACES: &str = "replace replaced replaces replacing swap swapped swaps drop dropped ditch ditched abandon \
     abandoned trade traded exchanged retire retired";
+const PREFERS: &str = "picked chose prefer prefers preferred";
 
 /// Words which say that something is no longer there.
 const GONE: [&str; 12] = [
@@ -41,41 +41,63 @@ pub(super) fn is_change(word: &str) -> bool {
 /// Splits words into those without the former value, and the words of that value.
 pub(super) fn split(tokens: &[Token]) -> (Vec<Token>, BTreeSet<String>) {
     let mut is_former = vec![false; tokens.len()];
-    let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     let mut at = 0;
     while at < tokens.len() {
-        let span = match word(at) {
-            "from" if tokens[..at].iter().any(|token| in_list(CHANGES, token)) => Some((at, end(tokens, at + 1))),
-            "instead" if word(at + 1) == "of" => Some((at, end(tokens, at + 2))),
-            "rather" if word(at + 1) == "than" => Some((at, end(tokens, at + 2))),
-            "place" if word(at + 1) == "of" && at > 0 => Some((at - 1, end(tokens, at + 2))),
-            "over"
-                if tokens[..at]
-                    .iter()
-                    .any(|token| matches!(&*token.lower, "picked" | "chose" | "prefer" | "prefers" | "preferred")) =>
-            {
-                Some((at, end(tokens, at + 1)))
-            }
-            "not" if at > 0 && (tokens[at - 1].pauses || word(at - 1) == "and") && !follows_verb(tokens, at + 1) => {
-                Some((at, end(tokens, at + 1)))
-            }
-            "was" | "formerly" | "previously" if at > 0 && (tokens[at].opens || tokens[at - 1].pauses) => {
-                Some((at, end(tokens, at + 1)))
-            }
-            _ if in_list(REPLACES, &tokens[at]) => replaced(tokens, at),
-            _ => None,
-        };
-        let Some((from, to)) = span else {
-            at += 1;
-            continue;
-        };
-        is_former[from..to].fill(true);
-        at = to.max(at + 1);
+        let spans = contrasted(tokens, at).map_or_else(|| former_at(tokens, at).into_iter().collect(), Vec::from);
+        for (from, to) in &spans {
+            is_former[*from..*to].fill(true);
+        }
+        at = spans.last().map_or(0, |(_, to)| *to).max(at + 1);
     }
     let former = tokens.iter().zip(&is_former).filter(|(token, is_former)| **is_former && carries(token));
     let former = former.map(|(token, _)| token.lower.clone()).collect();
     let rest = tokens.iter().zip(&is_former).filter(|(_, is_former)| !**is_former).map(|(token, _)| token.clone());
     (rest.collect(), former)
+}
+
+/// Returns where the former value stands that the word at `at` announces, with this word.
+fn former_at(tokens: &[Token], at: usize) -> Option<(usize, usize)> {
+    let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    let follows_pause = at > 0 && tokens[at - 1].pauses;
+    let behind = |words: usize| Some((at, end(tokens, at + words)));
+    match word(at) {
+        "from" if tokens[..at].iter().any(|token| in_list(CHANGES, token)) => behind(1),
+        "instead" if word(at + 1) == "of" => behind(2),
+        "rather" if word(at + 1) == "than" => behind(2),
+        "place" if word(at + 1) == "of" && at > 0 => Some((at - 1, end(tokens, at + 2))),
+        "over" if tokens[..at].iter().any(|token| in_list(PREFERS, token)) => behind(1),
+        "not" if (follows_pause || (at > 0 && word(at - 1) == "and")) && !follows_verb(tokens, at + 1) => behind(1),
+        "was" | "formerly" | "previously" if at > 0 && (tokens[at].opens || follows_pause) => behind(1),
+        _ if in_list(REPLACES, &tokens[at]) => replaced(tokens, at),
+        _ => None,
+    }
+}
+
+/// Returns where the denial and the former value stand in `no longer A but B` and `not A but B`. None where no such
+/// contrast begins at `at`.
+fn contrasted(tokens: &[Token], at: usize) -> Option<[(usize, usize); 2]> {
+    let from = at + denial(tokens, at)?;
+    let but = from + tokens.get(from..)?.iter().position(|token| token.lower == "but")?;
+    let is_value = tokens.len() > but + 1 && verb::main(&tokens[but + 1..]).is_none();
+    let object = verb::main(&tokens[from..but]).map_or(from, |verb| from + verb.to);
+    (is_value && object < but).then_some([(at, from), (object, but + 1)])
+}
+
+/// Tells whether the word at `at` joins the two values of a contrast: `not A, but B`.
+pub(super) fn joins_contrast(tokens: &[Token], at: usize) -> bool {
+    let denial = (0..at).rev().find(|at| denial(tokens, *at).is_some());
+    denial.and_then(|denial| contrasted(tokens, denial)).is_some_and(|[_, (_, to)]| to == at + 1)
+}
+
+/// Returns the number of words of the denial that begins at `at`. None where no denial begins there.
+fn denial(tokens: &[Token], at: usize) -> Option<usize> {
+    let next = tokens.get(at + 1).map_or("", |next| &next.lower);
+    match &*tokens[at].lower {
+        "no" => (next == "longer").then_some(2),
+        // What holds not only for one thing holds for both.
+        "not" => (!matches!(next, "only" | "just" | "merely")).then_some(1),
+        word => word.ends_with("n't").then_some(1),
+    }
 }
 
 /// Returns the names that a sentence says are gone: `Moment.js was removed`, `AWS was too expensive`, `Dmitri left`.

@@ -70,7 +70,17 @@ const CONTENT_VERBS: &str = "listen listens live lives lived cost costs own owns
     measure measures measured travel travels stream streams streamed upload uploads uploaded download downloads load loads loaded \
     order orders ordered handle pack packs packed count counts counted emit emits emitted parse collect collects collected \
     estimate estimates estimated plan planned partition partitioned compress compresses compressed print prints printed push pushes pushed \
-    hang hangs hung";
+    hang hangs hung see sees saw seen appear appears appeared deliver delivers delivered receive receives received obtain \
+    obtains obtained contain contains contained include includes included consist consists consisted exist exists \
+    execute executes executed trigger triggers triggered enter enters entered carry carries carried protect protects \
+    protected identify identifies identified install installs installed refuse refuses refused reject rejects rejected \
+    prevent prevents prevented cook cooks cooked wash washes washed bake bakes baked prescribe prescribes prescribed \
+    attach attaches attached submit submits submitted describe describes described define defines defined assign assigns \
+    assigned allocate allocates allocated redirect redirects redirected resolve resolves resolved detect detects detected \
+    encrypt encrypts encrypted dispatch dispatches dispatched expose exposes exposed subscribe subscribes subscribed \
+    consume consumes consumed invoke invokes invoked ignore ignores ignored exclude excludes excluded omit omits omitted \
+    translate translates translated enqueue enqueues enqueued transmit transmits transmitted replicate replicates \
+    replicated conduct conducts conducted organise organises organised organize organizes organized";
 /// Verbs whose bare subject is the value: what one does, another may do later.
 const ROLE_VERBS: &str = "own owns lead leads maintain maintains handle handles manage manages host hosts build builds \
     store stores approve approves chair chairs head heads coach coaches serve serves generate generates monitor \

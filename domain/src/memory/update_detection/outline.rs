@@ -75,14 +75,18 @@ impl Outline {
         self.parts.push(Part { is_before_verb: true, values: name.into_iter().collect(), ..Part::default() });
     }
 
-    pub(super) fn measure(&mut self, tokens: &[Token]) {
+    /// Reads the points of scales. That there is no such thing denies whatever is told of it.
+    pub(super) fn measure(&mut self, tokens: &[Token], denies: bool) {
         let point = |token: &Token| {
             relations::point(&token.lower).or_else(|| relations::point(&lexicon::canonical(&token.lower)))
         };
         // A time before and a time after something narrow a clause where they begin it.
         let may_lead =
             |at: usize, word: &str| at == 0 || !matches!(word, "before" | "until" | "after" | "from" | "since");
-        let tells = tokens.iter().enumerate().filter(|(at, token)| may_lead(*at, &token.lower));
+        let tells = tokens
+            .iter()
+            .enumerate()
+            .filter(|(at, token)| may_lead(*at, &token.lower) && !(denies && token.lower == "there"));
         self.points.extend(tells.filter_map(|(_, token)| point(token)));
         if tokens.windows(2).any(|pair| pair[0].lower == "as" && pair[1].lower == "of") {
             self.points.extend(relations::point("from"));
@@ -184,6 +188,23 @@ impl Outline {
     /// Tells whether both say what something is, where it is or where it is from, but not the same one of these.
     pub(super) fn joins_otherwise(&self, other: &Self) -> bool {
         self.joins_by.zip(other.joins_by).is_some_and(|(own, others)| own != others)
+    }
+
+    /// Tells whether both say what is done, and name different acts.
+    pub(super) fn does_otherwise(&self, other: &Self) -> bool {
+        let are_same = |a: &String, b: &String| a == b || relations::are_related(a, b);
+        let does_too = other.acts().any(|other| self.acts().any(|own| are_same(own, other)));
+        self.acts().next().is_some() && other.acts().next().is_some() && !does_too
+    }
+
+    fn acts(&self) -> impl Iterator<Item = &String> {
+        self.verbs.iter().filter(|verb| !lexicon::is_polarity(verb) && !relations::is_general(verb))
+    }
+
+    /// Tells whether it only names things, as a title does.
+    pub(super) fn only_names(&self) -> bool {
+        let says_nothing = self.values().next().is_none() && !self.said.iter().any(|word| lexicon::is_polarity(word));
+        says_nothing && !self.is_copula && !self.joins() && self.verbs.is_empty() && self.actions.is_empty()
     }
 
     /// Tells whether its verb is a form of `to be`.

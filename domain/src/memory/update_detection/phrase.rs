@@ -127,6 +127,7 @@ pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
         let is_participle =
             word.ends_with("ed") || matches!(word, "kept" | "written" | "built" | "run" | "set" | "using" | "sent");
         if behind_verb
+            && !token.is_joined
             && is_participle
             && builder.has_words()
             && lexicon::is_content_verb(word) | lexicon::is_light_verb(word)
@@ -207,7 +208,9 @@ impl Builder {
 
     fn typed(&mut self, mut value: ClauseValue) {
         let name = std::mem::take(&mut self.name);
-        if value.kind == ValueKind::Number && value.of.is_none() {
+        // What stands behind the number of a version counts nothing: `Ubuntu 22.04 LTS`.
+        let is_version = !name.is_empty() && value.of.as_deref().is_some_and(|of| of == "lts");
+        if value.kind == ValueKind::Number && (value.of.is_none() || is_version) {
             value.of = name.last().or(self.part.last()).map(|word| lexicon::canonical(word));
         }
         self.push_name(name);

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::lexicon::canonical;
+use super::lexicon::{canonical, verb};
 
 /// Verbs of one group tell the same relation between a subject and its value.
 const RELATIONS: &[&str] = &[
@@ -22,7 +22,16 @@ const RELATIONS: &[&str] = &[
     "lead head chair run manage",
     "lead own maintain handle",
     "leave depart departure",
+    "take hold host happen meet",
+    "deliver supply provide come bring give issue",
+    "keep store manage",
+    "pin lock freeze",
+    "report receive collect",
+    "teach give",
 ];
+/// Verbs that name no act: something is used, had or changed whatever is done with it.
+const GENERAL_VERBS: &str = "use run go have has get make do move switch choose pick set settle decide adopt replace \
+    change become remain";
 /// Nouns that only say what kind of value follows, by the kinds they are used for.
 const KIND_NOUNS: &[(&str, &str)] = &[
     ("duration", "time duration period lifetime ttl retention window length interval expiry"),
@@ -57,6 +66,7 @@ static RELATION: LazyLock<HashMap<String, Vec<usize>>> = LazyLock::new(|| {
     }
     map
 });
+static GENERAL: LazyLock<HashSet<String>> = LazyLock::new(|| GENERAL_VERBS.split_whitespace().map(verb).collect());
 static KIND_NOUN: LazyLock<HashSet<(&str, String)>> = LazyLock::new(|| {
     KIND_NOUNS
         .iter()
@@ -78,6 +88,11 @@ pub(super) const MINIMUM: (usize, usize) = (0, 1);
 /// Tells whether two verbs, in the spelling that is compared, tell the same relation.
 pub(super) fn are_related(a: &str, b: &str) -> bool {
     RELATION.get(a).zip(RELATION.get(b)).is_some_and(|(a, b)| a.iter().any(|group| b.contains(group)))
+}
+
+/// Tells whether a verb, in the spelling that is compared, names no act.
+pub(super) fn is_general(verb: &str) -> bool {
+    GENERAL.contains(verb)
 }
 
 /// Returns the kind of relation that a preposition tells. It is empty for other words.

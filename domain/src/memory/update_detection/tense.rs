@@ -10,9 +10,14 @@ use super::units;
 pub(super) fn doubts(tokens: &[Token]) -> bool {
     tokens.iter().enumerate().any(|(at, token)| {
         let is_plan = token.lower.starts_with("plan");
-        // Something that is considered abandoned is abandoned.
-        let is_rule = token.lower == "considered"
-            && at.checked_sub(1).is_some_and(|before| matches!(&*tokens[before].lower, "is" | "are"));
+        let before = at.checked_sub(1).map_or("", |before| &tokens[before].lower);
+        // Something that is considered abandoned is abandoned, and where something is discussed is a rule.
+        let is_rule = match &*token.lower {
+            "considered" | "discussed" => matches!(before, "is" | "are"),
+            "discussing" => before == "for",
+            "expected" => tokens.get(at + 1).is_some_and(|next| matches!(&*next.lower, "within" | "by" | "at" | "in")),
+            _ => false,
+        };
         lexicon::is_doubt(&token.lower)
             && !is_rule
             && (!is_plan || tokens.get(at + 1).is_some_and(|next| next.lower == "to"))

@@ -23,6 +23,24 @@ pub(super) struct Token {
     pub opens: bool,
     /// True where a question ends with the word.
     pub asks: bool,
+    /// True for a word of a compound with a hyphen that describes the noun behind it: `long-lived branches`.
+    pub is_joined: bool,
+}
+
+impl Token {
+    /// Makes a plain word.
+    pub(super) fn word(word: &str) -> Self {
+        Self {
+            text: word.to_owned(),
+            lower: word.to_owned(),
+            is_name: false,
+            separates: false,
+            pauses: false,
+            opens: false,
+            asks: false,
+            is_joined: false,
+        }
+    }
 }
 
 /// Splits a text into sentences, each as its words. There are at most `most` words altogether.
@@ -44,8 +62,28 @@ pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
             all.push(std::mem::take(&mut words));
         }
     }
-    all.iter_mut().for_each(join_pairs);
+    all.iter_mut().for_each(|words| {
+        join_pairs(words);
+        spare_verbs(words);
+    });
     all
+}
+
+/// Leaves only those compounds joined that stand before a noun. Others may be verbs: `is self-hosted on`, `we force-push`.
+fn spare_verbs(words: &mut [Token]) {
+    let mut from = 0;
+    while from < words.len() {
+        let length = words[from..].iter().take_while(|token| token.is_joined).count();
+        let to = from + length;
+        let may_speak = |word: &str| lexicon::is_plain_pronoun(word) || matches!(word, "can" | "may" | "must" | "to");
+        let begins = from == 0 || may_speak(&words[from - 1].lower);
+        let has_noun =
+            to > from && !words[to - 1].pauses && words.get(to).is_some_and(|next| !is_function_word(&next.lower));
+        if begins || !has_noun {
+            words[from..to].iter_mut().for_each(|token| token.is_joined = false);
+        }
+        from = to + 1;
+    }
 }
 
 /// Splits a line into words as they are written. A command in backticks is one word, an assignment is not.
@@ -146,10 +184,11 @@ fn read(written: &str, words: &mut Vec<Token>) -> bool {
             pauses: at == last && behind.contains([',', ')', ']']),
             opens: at == 0 && opens,
             asks: at == last && behind.contains('?'),
+            is_joined: last > 0,
         });
     }
     behind.contains(['.', ';', '!', '?'])
-        && !matches!(text, "e.g" | "i.e" | "vs" | "approx" | "no" | "Dr" | "Mr" | "Mrs" | "Ms")
+        && !matches!(text, "e.g" | "i.e" | "vs" | "approx" | "no" | "Dr" | "Mr" | "Mrs" | "Ms" | "St" | "Prof" | "Mt")
 }
 
 /// Returns a pronoun without the short form of a verb behind it: `you` for `you'll`. Other words stay.

@@ -86,8 +86,31 @@ impl ClauseValue {
 
     /// Tells whether it may be an hour: `at 6`.
     pub(super) fn is_hour(&self) -> bool {
-        let hour = self.words.first().and_then(|word| word.parse::<u32>().ok());
+        let hour = self.words.first().filter(|word| word.len() <= 2).and_then(|word| word.parse::<u32>().ok());
         self.kind == ValueKind::Number && self.of.is_none() && hour.is_some_and(|hour| hour <= 24)
+    }
+
+    /// Tells whether it and another value of the same clause tell one thing together: a day and an hour, two ends.
+    pub(super) fn belongs_to(&self, other: &Self) -> bool {
+        let is_when = |value: &Self| value.is_time() || value.kind == ValueKind::Date;
+        let is_amount = matches!(self.kind, ValueKind::Amount(_) | ValueKind::Frequency);
+        (is_when(self) && is_when(other)) || (is_amount && self.kind == other.kind)
+    }
+
+    /// Tells whether a value of another clause takes its place.
+    pub(super) fn changes_with(&self, other: &Self) -> bool {
+        let are_times = self.is_time() && other.is_time();
+        (are_times || (self.may_replace(other) && !self.is_time() && !other.is_time())) && !self.overlaps(other)
+    }
+
+    fn is_time(&self) -> bool {
+        self.kind == ValueKind::Time || self.is_hour()
+    }
+
+    /// Tells whether it is written as commands, places of files and names of symbols are.
+    pub(super) fn is_written_name(&self) -> bool {
+        let is_place = |word: &String| word.contains(['/', ' ']) && !word.starts_with(|c: char| c.is_ascii_digit());
+        self.kind == ValueKind::Name || (self.kind == ValueKind::Path && self.words.iter().any(is_place))
     }
 
     /// Tells whether one may stand in the place of the other, and says something else.
@@ -348,7 +371,8 @@ fn one_unit(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
         lexicon::is_preposition(before) || lexicon::is_light_verb(before) || lexicon::is_content_verb(before);
     let size = if is_half { size / 2.0 } else { size };
     let taken = 2 + usize::from(is_half);
-    (kind == "duration" && !article.pauses && (is_half || (stands_alone && before != "per")))
+    let is_counted = kind == "duration" || (kind == "share" && is_half);
+    (is_counted && !article.pauses && (is_half || (stands_alone && before != "per")))
         .then(|| (ClauseValue::new(ValueKind::Amount(kind), [size.to_string()]), taken))
 }
 

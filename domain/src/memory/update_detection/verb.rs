@@ -77,6 +77,7 @@ fn is_copula(word: &str) -> bool {
 fn is_verb(token: &Token) -> bool {
     let is_abbreviation = token.text.len() > 1 && token.text.chars().all(char::is_uppercase);
     !token.is_name
+        && !token.is_joined
         && !is_abbreviation
         && (lexicon::is_light_verb(&token.lower) || lexicon::is_content_verb(&token.lower))
 }
@@ -216,7 +217,7 @@ fn is_additive(verb: &[Token], next: Option<&Token>) -> bool {
 fn is_participle(token: &Token) -> bool {
     let word = token.lower.as_str();
     let is_regular = word.len() > 4 && (word.ends_with("ed") || word.ends_with("built") || word.ends_with("written"));
-    !token.is_name && (is_regular || in_list(PARTICIPLES, word))
+    !token.is_name && !token.is_joined && (is_regular || in_list(PARTICIPLES, word))
 }
 
 /// Finds the place of a word that reads like a verb, where no listed verb stands. It has the ending of a verb, and an
@@ -225,7 +226,9 @@ fn is_participle(token: &Token) -> bool {
 fn unlisted(tokens: &[Token]) -> Option<usize> {
     let end = tokens.iter().position(|token| lexicon::is_condition(&token.lower)).unwrap_or(tokens.len());
     let is_spoken_by = |at: usize| {
-        (lexicon::is_pronoun(&tokens[at - 1].lower) || is_modal(&tokens[at - 1].lower))
+        // The denial is taken out of `we no longer refund`.
+        let before = if tokens[at - 1].lower == "longer" && at > 1 { &tokens[at - 2] } else { &tokens[at - 1] };
+        (lexicon::is_pronoun(&before.lower) || is_modal(&before.lower))
             && !lexicon::is_filler(&tokens[at].lower)
             && !tokens[at].is_name
     };
