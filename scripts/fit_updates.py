@@ -47,7 +47,7 @@ SHARE = 0.015
 PRIOR = {
     "one": 1.29, "nouns_both": -1.01, "subjects_any": -1.8, "modifiers_any": -3.16, "narrowing_any": -4.36,
     "behind_any": -2.83, "values_both": -1.92, "names_any": -2.43, "beside_both": -2.93, "typed_verbs": -1.87,
-    "passive_verbs": -1.5, "words": -0.5, "other_opening": -1.5, "polarity": 0.22, "polarity_left": -2.5,
+    "passive_verbs": -1.5, "open_verbs": -2.0, "being_words": -1.5, "words": -0.5, "other_opening": -1.5, "polarity": 0.22, "polarity_left": -2.5,
     "being": -1.0, "objects_both": -1.5, "exception": -1.0, "other_tool": -2.65, "marker": 1.2, "names_older": 3.34,
     "additive": -3.74, "indefinite": -3.0, "of_several": -3.0, "condition": -2.5, "permission": -3.42,
     "both_denied": -2.0, "advice": -3.1, "subject_name": -3.33, "subject_phrase": -2.82, "turned": -2.0,

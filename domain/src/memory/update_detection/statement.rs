@@ -53,8 +53,10 @@ impl Statement {
             context.extend(about.map(|term| term.word.clone()));
             clauses.extend(of_title);
         }
-        let is_of_several = is_told && names_several(title);
-        clauses.iter_mut().for_each(|clause| clause.is_of_several = is_of_several);
+        let several = several_things(title).filter(|_| is_told);
+        for clause in &mut clauses {
+            clause.is_of_several = several.as_ref().is_some_and(|things| !clause.tells_of(things));
+        }
         let said = clauses.iter().flat_map(|clause| clause.said.iter().cloned()).collect();
         // A sentence that only narrows is about all of them: `This holds for staging only.`
         let narrows: Vec<Term> = clauses
@@ -85,6 +87,12 @@ impl Clause {
         self.said.contains(word) || self.said.contains(&lexicon::canonical(word))
     }
 
+    /// Tells whether it tells something of all these things, rather than what one of them is: `Spare keys hang in the
+    /// hall`.
+    fn tells_of(&self, things: &str) -> bool {
+        !self.outline.is_copula && self.outline.parts.iter().any(|part| part.words.iter().any(|word| word == things))
+    }
+
     pub(super) fn has_no_subject(&self) -> bool {
         !self.subject.iter().any(|term| matches!(term.role, Role::Topic | Role::Qualifier))
     }
@@ -104,12 +112,17 @@ impl Clause {
     }
 }
 
-/// Tells whether a title speaks of several things, such as `Open ports of the gateway`, where the first noun phrase is
-/// a plural.
+/// Tells whether a title speaks of several things, such as `Open ports of the gateway`.
 pub(super) fn names_several(title: &str) -> bool {
+    several_things(title).is_some()
+}
+
+/// Returns the noun for the things that a title speaks of, in the spelling that is compared. None where its first noun
+/// phrase is no plural.
+fn several_things(title: &str) -> Option<String> {
     let words: Vec<String> = title.split_whitespace().map(str::to_lowercase).collect();
-    let nouns = words.iter().take_while(|word| !lexicon::is_preposition(word));
-    nouns.last().is_some_and(|noun| noun.ends_with('s') && !noun.ends_with("ss") && noun != "hours")
+    let noun = words.iter().take_while(|word| !lexicon::is_preposition(word)).last()?;
+    (noun.ends_with('s') && !noun.ends_with("ss") && noun != "hours").then(|| lexicon::canonical(noun))
 }
 
 fn clauses(text: &str, subject: &[Term]) -> Vec<Clause> {
@@ -160,7 +173,8 @@ fn segments(sentence: &[Token]) -> Vec<&[Token]> {
             segments.push(&sentence[from..at]);
             from = at;
         }
-        if at <= from || is_reason || !(sentence[at - 1].pauses || joins) {
+        let is_contrast = sentence[at].lower == "but" && former_value::joins_contrast(&sentence[from..], at - from);
+        if at <= from || is_reason || is_contrast || !(sentence[at - 1].pauses || joins) {
             continue;
         }
         let has_predicate =

@@ -64,6 +64,28 @@ fn is_update(older: &str, newer: &str) -> bool {
 #[case::pronoun_and_verb("Invoices are stored for seven years.", "We keep invoices for ten years.")]
 #[case::symbol("Alerts land in the #alerts channel.", "Alerts land in the #incidents channel.")]
 #[case::agent("Retros are moderated by Agata.", "Luca moderates the retros.")]
+#[case::day_and_hour("Yoga is on Tuesday at 18:00.", "Yoga is on Thursday at 19:00.")]
+#[case::both_ends("Phone support is available from 9 to 17.", "Phone support is available from 7 to 21.")]
+#[case::written_as_a_path(
+    "Start the simulator with `./sim --headless`.",
+    "Start the simulator with `docker compose up sim`."
+)]
+#[case::lowest("The proxy accepts TLS 1.1 and up.", "The lowest TLS version the proxy accepts is 1.2.")]
+#[case::cleft("We keep recipes in Notion.", "Confluence is where we keep recipes.")]
+#[case::cleft_of_means("The stubs are generated with `make proto`.", "`buf generate` is how you generate the stubs.")]
+#[case::cleft_with_it("Ann owns billing.", "It is Bob who owns billing.")]
+#[case::cleft_that_ends_with_its_value("We keep recipes in Notion.", "Where we keep recipes is Confluence.")]
+#[case::contrast("The app shows Google Maps.", "The app no longer shows Google Maps but Mapbox.")]
+#[case::contrast_behind_a_pause("The index is stored in Solr.", "The index is not stored in Solr, but in Typesense.")]
+#[case::retracted("Tickets are refunded until the day before.", "We no longer refund tickets.")]
+#[case::there_is_none("The minimum order is 25 euros.", "There is no minimum order any more.")]
+#[case::compound("We work on long-lived branches in Gitea.", "We work on long-lived branches in GitLab.")]
+#[case::part_of_a_percent(
+    "Visual tests allow a difference of 0.1 percent.",
+    "Visual tests allow a difference of half a percent."
+)]
+#[case::habit("Incidents are discussed in #ops.", "Incidents are discussed in #fire.")]
+#[case::version_with_lts("The runner is based on Ubuntu 22.04 LTS.", "The runner is based on Ubuntu 24.04.")]
 fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
     assert!(is_update(older, newer));
 }
@@ -122,6 +144,14 @@ fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
 #[case::period("Uploads are stored in MinIO.", "During tests, uploads are stored in a temporary folder.")]
 #[case::in_addition("The grants cover travel.", "The grants cover meals in addition.")]
 #[case::object_of_the_advice("Retry failed webhooks after one second.", "Retry failed uploads after ten seconds.")]
+#[case::other_act("Uploads are stored in MinIO.", "Uploads come from the tablet.")]
+#[case::being_and_act("The logs are plain text.", "The logs are shipped by a daemon.")]
+#[case::verb_and_measure("The pool opens at ten.", "The pool is 25 metres long.")]
+#[case::phone_number("The hotline is open from 8 to 18.", "The hotline has the number 0800 555 019.")]
+#[case::not_only("The app shows Google Maps.", "The app shows not only Google Maps but Mapbox.")]
+#[case::address_of_it("The VPN uses WireGuard.", "Addresses in the VPN come from 10.40.0.0/16.")]
+#[case::other_thing_retracted("Tickets are refunded until the day before.", "We no longer refund vouchers.")]
+#[case::cleft_of_the_same("The band rehearses in the town hall.", "The town hall is where the band rehearses.")]
 fn an_exception_is_no_update(#[case] older: &str, #[case] newer: &str) {
     assert!(!is_update(older, newer));
     assert!(!is_update(newer, older));
