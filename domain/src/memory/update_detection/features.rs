@@ -59,7 +59,8 @@ pub(super) struct UpdateFeatures {
     being: bool,
     /// One clause says in words what the subject is, and the other what is done: `is plain text`, `is shipped by Vector`.
     being_words: bool,
-    /// The values stand behind prepositions that say other things: `is done with`, `is done by`.
+    /// The values stand behind prepositions that say other things: `is done with` and `is done by`, or `is serviced by`
+    /// and `runs at`.
     other_opening: bool,
     /// One side denies what the other affirms.
     polarity: bool,
@@ -288,12 +289,16 @@ impl<'a> ClausePair<'a> {
     fn has_other_opening(&self) -> bool {
         let openings =
             self.slots.as_ref().and_then(|[new, old]| new.opening_behind_verb().zip(old.opening_behind_verb()));
-        openings.is_some_and(|(new, old)| {
-            let (kind_of_new, kind_of_old) = (relations::preposition(new), relations::preposition(old));
-            let are_kinds = !kind_of_new.is_empty() && !kind_of_old.is_empty() && kind_of_new != kind_of_old;
-            let has_no_verbs = self.new.verbs + self.old.verbs == 0.0;
-            self.are_passive() && (are_kinds || (new != old && self.is(Difference::Words) && has_no_verbs))
-        })
+        let Some((new, old)) = openings else { return false };
+        let (kind_of_new, kind_of_old) = (relations::preposition(new), relations::preposition(old));
+        let are_kinds = !kind_of_new.is_empty() && !kind_of_old.is_empty() && kind_of_new != kind_of_old;
+        let is_other_verb = self.new.verbs + self.old.verbs > 0.0;
+        let are_words = self.is(Difference::Words);
+        match self.are_passive() {
+            true => are_kinds || (are_words && new != old && !is_other_verb),
+            // Who services something is another question than when it runs.
+            false => are_kinds && are_words && is_other_verb,
+        }
     }
 }
 

@@ -110,7 +110,7 @@ fn counts(all: &[Said]) -> Counts {
 
 #[test]
 fn changes_are_found_and_look_alikes_are_not() {
-    for (split, least_orderable, most_false, most_across) in [("dev", 0.85, 0.01, 0), ("held_out", 0.83, 0.02, 2)] {
+    for (split, least_orderable, most_false, most_across) in [("dev", 0.86, 0.01, 0), ("held_out", 0.84, 0.02, 2)] {
         let all = set(split);
         let counts = counts(&all);
         assert!(counts.orderable as f64 >= least_orderable * counts.changes as f64, "{split}: {counts:?}");
@@ -160,7 +160,7 @@ fn changes_that_somebody_else_wrote_are_found_and_look_alikes_are_not() {
         ("later", 48, 2),
         ("blind", 27, 6),
         ("varied", 42, 2),
-        ("varied_2", 23, 5),
+        ("varied_2", 23, 3),
     ];
     for (split, least_found, most_false) in splits {
         let (mut found, mut wrong) = (0, 0);
