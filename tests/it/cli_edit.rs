@@ -62,6 +62,14 @@ fn a_memory_is_changed_pinned_and_rated() {
 }
 
 #[test]
+fn what_one_person_says_often_is_not_proposed_to_others() {
+    let place = Place::new();
+    let id = lesson(&place, "Bound retries", &[]);
+    (0..6).for_each(|_| drop(place.document(&["memory", "feedback", &id, "--helpful"])));
+    assert_eq!(place.document(&["memory", "promote"])["proposals"].as_array().unwrap().len(), 0);
+}
+
+#[test]
 fn a_quarantined_family_is_not_found_until_it_is_put_back() {
     let place = Place::new();
     let parent = lesson(&place, "Bound retries", &[]);

@@ -11,7 +11,15 @@ pub struct ClientSession {
     pub conversation: Option<String>,
 }
 
+/// The source of what a person says by the command line, however often and in however many terminals.
+const BY_HAND: &str = "by hand";
+
 impl ClientSession {
+    /// Makes the session of the person at this machine.
+    pub fn by_hand() -> Self {
+        Self { source: BY_HAND.to_owned(), conversation: None }
+    }
+
     /// Tells whether the source has no other conversations. What it reports without a task is then one piece of
     /// evidence, however often it says so.
     pub fn is_whole_source(&self) -> bool {

@@ -4,13 +4,13 @@
 use reasoning_bank_actors::memories::{Erasure, FeedbackRequest, ListRequest, SaidBy, UpdateRequest};
 use reasoning_bank_actors::runtime::Deadline;
 use reasoning_bank_actors::system::SystemHandle;
+use reasoning_bank_domain::access::ClientSession;
 use reasoning_bank_domain::evidence::feedback::Reported;
 use reasoning_bank_domain::evidence::promotion::{Promoted, Proposals};
 use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::observation::Feedback;
 use reasoning_bank_domain::memory::{Changes, Scope};
 use reasoning_bank_domain::retrieval::responses::{MemoryDetail, MemoryPage, Quarantined, Replaced, Updated};
-use uuid::Uuid;
 
 use super::narrowed;
 use crate::cli::answers::Deleted;
@@ -94,8 +94,7 @@ pub(in crate::cli) async fn feedback(
         commit: None,
         verdict: Feedback { helpful: Some(args.helpful), comment: args.comment, ..Feedback::default() },
         learnings: Vec::new(),
-        // Every call by hand is a session of its own.
-        session: Some(Uuid::now_v7().to_string().as_str().into()),
+        session: Some(ClientSession::by_hand()),
         counts_in: Scope::SHARED.to_vec(),
         is_work: false,
     };

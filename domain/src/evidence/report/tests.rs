@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::*;
+use crate::access::ClientSession;
+use crate::evidence::promotion::PositiveSources;
 use crate::memory::observation::{EvidenceKind, Feedback, Observed};
 use crate::memory::samples::{self, id, now, strategy};
 use crate::memory::workspace::WorkspaceRef;
@@ -111,6 +113,21 @@ fn one_who_says_the_same_again_votes_once_and_votes_by_hand_count_each() {
     assert_eq!(ids(&vote, None)[0], id_of_vote("s", id(1), SignalKind::Helpful));
     let by_hand = FeedbackRequest { is_work: false, ..vote };
     assert_eq!(ids(&by_hand, None), [Uuid::from_u128(1).into(), Uuid::from_u128(2).into()]);
+}
+
+#[test]
+fn votes_by_hand_come_from_one_source_whatever_the_workspace() {
+    let workspace = strategy(1).workspace_id;
+    for mut sources in [PositiveSources::default(), PositiveSources::with_shared([workspace.clone()])] {
+        for _ in 0..3 {
+            let vote = request(helpful(true));
+            let by_hand = FeedbackRequest { session: Some(ClientSession::by_hand()), is_work: false, ..vote };
+            let mut said = signals(&by_hand, None);
+            said.iter_mut().for_each(|signal| signal.workspace_id = workspace.clone());
+            said.into_iter().for_each(|signal| sources.add(signal));
+        }
+        assert_eq!(sources.count(id(1)), 1);
+    }
 }
 
 #[test]
