@@ -8,7 +8,7 @@ use super::{phrase, verb};
 const MOST_WORDS_FIRST: usize = 8;
 
 /// The place that the thing has in the plain sentence.
-enum Place {
+enum ThingPlace {
     Subject,
     /// Behind the verb, with this preposition. It is empty for an object.
     Behind(&'static str),
@@ -45,19 +45,19 @@ fn join(thing: &[Token], clause: &[Token], joins: &str) -> Option<Vec<Token>> {
     let is_whole = !thing.iter().any(|token| token.pauses || token.separates);
     let verb = verb::main(clause).filter(|_| is_short && is_whole)?;
     let place = match joins {
-        "where" => Place::Behind("in"),
-        "how" => Place::Behind("with"),
-        "when" => Place::Behind("on"),
-        _ if verb.from == 0 => Place::Subject,
-        _ => Place::Behind(""),
+        "where" => ThingPlace::Behind("in"),
+        "how" => ThingPlace::Behind("with"),
+        "when" => ThingPlace::Behind("on"),
+        _ if verb.from == 0 => ThingPlace::Subject,
+        _ => ThingPlace::Behind(""),
     };
     let mut thing = thing.to_vec();
     if let [name] = &mut thing[..] {
         name.is_name |= phrase::may_be_name(name);
     }
     Some(match place {
-        Place::Subject => [thing, clause.to_vec()].concat(),
-        Place::Behind(preposition) => behind(clause, preposition, thing),
+        ThingPlace::Subject => [thing, clause.to_vec()].concat(),
+        ThingPlace::Behind(preposition) => behind(clause, preposition, thing),
     })
 }
 
