@@ -83,10 +83,12 @@ fn contrasted(tokens: &[Token], at: usize) -> Option<[(usize, usize); 2]> {
     (is_value && object < but).then_some([(at, from), (object, but + 1)])
 }
 
-/// Tells whether the word at `at` joins the two values of a contrast: `not A, but B`.
-pub(super) fn joins_contrast(tokens: &[Token], at: usize) -> bool {
-    let denial = (0..at).rev().find(|at| denial(tokens, *at).is_some());
-    denial.and_then(|denial| contrasted(tokens, denial)).is_some_and(|[_, (_, to)]| to == at + 1)
+/// Tells whether `rest` begins with the word that joins the two values of a contrast: `not A, but B`.
+pub(super) fn joins_contrast(before: &[Token], rest: &[Token]) -> bool {
+    let is_but = rest.first().is_some_and(|first| first.lower == "but");
+    let denial = (0..before.len()).rev().find(|at| is_but && denial(before, *at).is_some());
+    let all = || [before, rest].concat();
+    denial.and_then(|denial| contrasted(&all(), denial)).is_some_and(|[_, (_, to)]| to == before.len() + 1)
 }
 
 /// Returns the number of words of the denial that begins at `at`. None where no denial begins there.

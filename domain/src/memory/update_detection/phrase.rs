@@ -84,80 +84,104 @@ pub(super) fn name(tokens: &[Token]) -> Option<ClauseValue> {
 
 /// Splits words into phrases. Where they stand behind a verb, a preposition that comes first belongs to the verb.
 pub(super) fn split(tokens: &[Token], behind_verb: bool) -> Vec<Phrase> {
-    let mut builder = Builder { phrases: vec![Phrase::default()], ..Builder::default() };
-    let (mut at, mut is_begun) = (0, !behind_verb);
+    let builder = Builder { phrases: vec![Phrase::default()], ..Builder::default() };
+    let mut reader = PhraseReader { tokens, behind_verb, is_begun: !behind_verb, builder };
+    let mut at = 0;
     while at < tokens.len() {
-        if let Some(length) = idiom(tokens, at) {
-            builder.bound(&tokens[at..at + length]);
-            at += length;
-            continue;
+        at += reader.several_words(at).unwrap_or_else(|| reader.one_word(at));
+    }
+    reader.builder.finish()
+}
+
+/// The reading of words into phrases.
+struct PhraseReader<'a> {
+    tokens: &'a [Token],
+    behind_verb: bool,
+    /// True where a preposition begins a phrase, and belongs to no verb before it.
+    is_begun: bool,
+    builder: Builder,
+}
+
+impl PhraseReader<'_> {
+    /// Reads an idiom, a value with a type or a purpose, and returns the number of its words. None where none of these
+    /// begins at `at`.
+    fn several_words(&mut self, at: usize) -> Option<usize> {
+        if let Some(length) = idiom(self.tokens, at) {
+            self.builder.bound(&self.tokens[at..at + length]);
+            return Some(length);
         }
-        let token = &tokens[at];
+        if let Some((value, taken)) = values::typed(self.tokens, at) {
+            self.builder.typed(value);
+            self.is_begun = true;
+            self.builder.pause(&self.tokens[at + taken - 1]);
+            return Some(taken);
+        }
+        let tells_purpose = |next: &Token| PURPOSES.split_whitespace().any(|purpose| purpose == next.lower);
+        let is_purpose = self.tokens[at].lower == "to" && self.tokens.get(at + 1).is_some_and(tells_purpose);
+        is_purpose.then(|| after_pause(self.tokens, at) - at)
+    }
+
+    /// Reads a word that begins a phrase, joins two, or belongs to one, and returns the number of words read.
+    fn one_word(&mut self, at: usize) -> usize {
+        let token = &self.tokens[at];
         let word = token.lower.as_str();
-        if let Some((value, taken)) = values::typed(tokens, at) {
-            builder.typed(value);
-            (at, is_begun) = (at + taken, true);
-            builder.pause(&tokens[at - 1]);
-            continue;
-        }
-        let next = tokens.get(at + 1);
-        if word == "to" && next.is_some_and(|next| PURPOSES.split_whitespace().any(|purpose| purpose == next.lower)) {
-            at = after_pause(tokens, at);
-            continue;
-        }
         let is_condition = lexicon::is_condition(word);
         if (is_condition || lexicon::is_preposition(word)) && !token.is_name {
-            if is_begun || (is_condition && !matches!(word, "after" | "before" | "until" | "once")) {
-                builder.open(word, is_condition);
-                let is_verb = |next: &Token| next.lower.len() > 4 && next.lower.ends_with("ing") && !next.is_name;
-                let is_infinitive = word == "to"
-                    && next.is_some_and(|next| lexicon::is_content_verb(&next.lower) && !next.lower.ends_with('s'));
-                let is_action = is_infinitive || matches!(word, "for" | "by") && next.is_some_and(is_verb);
-                builder.phrases.iter_mut().last().into_iter().for_each(|phrase| phrase.is_action = is_action);
+            if self.is_begun || (is_condition && !matches!(word, "after" | "before" | "until" | "once")) {
+                self.builder.open(word, is_condition);
+                self.builder.current().into_iter().for_each(|phrase| phrase.is_action = opens_action(self.tokens, at));
             }
-            at += 1;
-            builder.pause(token);
-            continue;
+            self.builder.pause(token);
+        } else if self.builder.has_words() && (is_relative(word) || self.is_participle(at)) {
+            self.builder.open(word, true);
+        } else if matches!(word, "and" | "or" | "plus" | "&" | "nor" | "but" | "then") {
+            self.builder.end_part();
+            let lists = word != "but" && word != "then";
+            self.builder.current().into_iter().for_each(|phrase| phrase.lists |= lists);
+        } else {
+            self.plain_word(at);
         }
-        if matches!(word, "that" | "who" | "whose" | "which") && builder.has_words() {
-            builder.open(word, true);
-            at += 1;
-            continue;
-        }
-        let is_participle =
-            word.ends_with("ed") || matches!(word, "kept" | "written" | "built" | "run" | "set" | "using" | "sent");
-        if behind_verb
-            && !token.is_joined
-            && is_participle
-            && builder.has_words()
-            && lexicon::is_content_verb(word) | lexicon::is_light_verb(word)
-            && !next.is_some_and(|next| next.is_name)
-        {
-            builder.open(word, true);
-            at += 1;
-            continue;
-        }
-        if matches!(word, "and" | "or" | "plus" | "&" | "nor" | "but" | "then") {
-            builder.end_part();
-            builder
-                .phrases
-                .iter_mut()
-                .last()
-                .into_iter()
-                .for_each(|phrase| phrase.lists |= word != "but" && word != "then");
-            at += 1;
-            continue;
-        }
-        let begins_anew = lexicon::is_article(word) || lexicon::is_pronoun(word) || matches!(word, "our" | "my");
-        if begins_anew && builder.has_words() {
-            builder.close_leading(at);
-        }
-        is_begun |= !lexicon::is_filler(word) || begins_anew;
-        builder.word(token);
-        builder.pause(token);
-        at += 1;
+        1
     }
-    builder.finish()
+
+    fn plain_word(&mut self, at: usize) {
+        let token = &self.tokens[at];
+        let word = token.lower.as_str();
+        let begins_anew = lexicon::is_article(word) || lexicon::is_pronoun(word) || matches!(word, "our" | "my");
+        if begins_anew && self.builder.has_words() {
+            self.builder.close_leading(at);
+        }
+        self.is_begun |= !lexicon::is_filler(word) || begins_anew;
+        self.builder.word(token);
+        self.builder.pause(token);
+    }
+
+    /// Tells whether a participle behind a noun begins a phrase that narrows it: `invoices written by hand`.
+    fn is_participle(&self, at: usize) -> bool {
+        let token = &self.tokens[at];
+        let word = token.lower.as_str();
+        let has_form =
+            word.ends_with("ed") || matches!(word, "kept" | "written" | "built" | "run" | "set" | "using" | "sent");
+        self.behind_verb
+            && !token.is_joined
+            && has_form
+            && (lexicon::is_content_verb(word) || lexicon::is_light_verb(word))
+            && !self.tokens.get(at + 1).is_some_and(|next| next.is_name)
+    }
+}
+
+fn is_relative(word: &str) -> bool {
+    matches!(word, "that" | "who" | "whose" | "which")
+}
+
+/// Tells whether a verb stands behind the preposition at `at`: `for sending mail`, `to send mail`.
+fn opens_action(tokens: &[Token], at: usize) -> bool {
+    let Some(next) = tokens.get(at + 1) else { return false };
+    match &*tokens[at].lower {
+        "to" => lexicon::is_content_verb(&next.lower) && !next.lower.ends_with('s'),
+        "for" | "by" => next.lower.len() > 4 && next.lower.ends_with("ing") && !next.is_name,
+        _ => false,
+    }
 }
 
 /// Returns the end of what begins at `at`, which is behind the next pause. What begins at the first word may also end

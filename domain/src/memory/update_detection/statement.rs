@@ -159,31 +159,9 @@ fn clauses(text: &str, subject: &[Term]) -> Vec<Clause> {
 fn segments(sentence: &[Token]) -> Vec<&[Token]> {
     let (mut segments, mut from) = (Vec::new(), 0);
     for at in 1..sentence.len() {
-        let joins = matches!(
-            &*sentence[at].lower,
-            "and" | "but" | "while" | "whereas" | "which" | "although" | "though" | "so"
-        );
-        // A reason says nothing of its own.
-        let is_reason = matches!(&*sentence[at].lower, "because" | "since" | "as" | "given");
-        // A mark behind a whole sentence announces another sentence: `Barrels are forbidden: import the file itself`.
-        let is_announced = sentence[at - 1].separates
-            && verb::main(&sentence[from..at]).is_some_and(|verb| from + verb.to < at || verb.to > verb.from + 1)
-            && verb::main(&sentence[at..]).is_some();
-        if is_announced && at > from {
-            segments.push(&sentence[from..at]);
-            from = at;
-        }
-        let is_contrast = sentence[at].lower == "but" && former_value::joins_contrast(&sentence[from..], at - from);
-        if at <= from || is_reason || is_contrast || !(sentence[at - 1].pauses || joins) {
-            continue;
-        }
-        let has_predicate =
-            |tokens: &[Token]| tokens.iter().any(|token| token.separates) || verb::main(tokens).is_some();
-        let rest = &sentence[at..];
-        let until = rest.iter().position(|token| token.pauses).map_or(rest.len(), |pause| pause + 1);
-        let is_told_apart = joins && sentence[at - 1].pauses && rest.len() > 4;
-        if has_predicate(&sentence[from..at]) && (is_told_apart || has_predicate(&rest[..until])) {
-            segments.push(&sentence[from..at]);
+        let (before, rest) = (&sentence[from..at], &sentence[at..]);
+        if announces(before, rest) || joins_clauses(before, rest) {
+            segments.push(before);
             from = at;
         }
     }
@@ -191,4 +169,26 @@ fn segments(sentence: &[Token]) -> Vec<&[Token]> {
         segments.push(&sentence[from..]);
     }
     segments
+}
+
+/// Tells whether a mark behind a whole sentence announces another one: `Barrels are forbidden: import the file itself`.
+fn announces(before: &[Token], rest: &[Token]) -> bool {
+    before.last().is_some_and(|last| last.separates)
+        && verb::main(before).is_some_and(|verb| verb.to < before.len() || verb.to > verb.from + 1)
+        && verb::main(rest).is_some()
+}
+
+/// Tells whether another clause begins with `rest`, behind a pause or with a word that joins clauses.
+fn joins_clauses(before: &[Token], rest: &[Token]) -> bool {
+    let (Some(last), Some(first)) = (before.last(), rest.first()) else { return false };
+    let joins = matches!(&*first.lower, "and" | "but" | "while" | "whereas" | "which" | "although" | "though" | "so");
+    // A reason says nothing of its own.
+    let is_reason = matches!(&*first.lower, "because" | "since" | "as" | "given");
+    if is_reason || !(last.pauses || joins) || former_value::joins_contrast(before, rest) {
+        return false;
+    }
+    let has_predicate = |tokens: &[Token]| tokens.iter().any(|token| token.separates) || verb::main(tokens).is_some();
+    let until = rest.iter().position(|token| token.pauses).map_or(rest.len(), |pause| pause + 1);
+    let is_told_apart = joins && last.pauses && rest.len() > 4;
+    has_predicate(before) && (is_told_apart || has_predicate(&rest[..until]))
 }
