@@ -329,9 +329,12 @@ impl BankInChange<'_> {
             None => Ok(document.sections().len() - 1),
         };
         let day = metadata.timestamp.map(day).unwrap_or_default();
-        if is_entry(*operation_type) && metadata.category == Some(BankCategory::Decision) {
-            let section = section()?;
-            if let Some(changed) = document.with_decisions(section, content, &day) {
+        if is_entry(*operation_type) {
+            let (section, is_newest) = (section()?, *operation_type == BankOperationType::PrependEntry);
+            let is_decision = metadata.category == Some(BankCategory::Decision);
+            let as_decisions = is_decision.then(|| document.with_decisions(section, content, &day)).flatten();
+            let changed = as_decisions.or_else(|| document.with_day_entries(section, content, &day, is_newest));
+            if let Some(changed) = changed {
                 return changed;
             }
         }

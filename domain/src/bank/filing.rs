@@ -17,7 +17,7 @@ use self::neighbours::ReadSections;
 use self::places::{BankPlace, place_in};
 use super::apply::NAME_MAX_CHARS as RELATION_MAX_CHARS;
 use super::open_item::{OpenItems, TaskReport};
-use super::pieces::{BankTextPiece, PieceForm, tag_in, text_pieces, undated};
+use super::pieces::{BankTextPiece, PieceForm, day_title, tag_in, text_pieces, undated};
 use super::signs;
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
@@ -240,7 +240,9 @@ fn operations_of(
     }
     let title = section.as_deref().and_then(|path| path.rsplit(SECTION_SEPARATOR).next()).unwrap_or(file.stem());
     let kind = if is_dated { BankOperationType::PrependEntry } else { BankOperationType::Append };
-    let form = Some(&form).filter(|form| is_dated || form.has_dates());
+    // The heading of a day dates the entries below it.
+    let has_dates = form.has_dates() || (is_dated && day_title(title).is_none());
+    let form = Some(&form).filter(|_| has_dates);
     let entry = |text: &str| dated(piece, text, untold, title, form, now);
     operations.push(operation(kind, written(piece, untold, category, entry)));
     operations

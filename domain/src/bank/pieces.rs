@@ -349,6 +349,11 @@ impl BlockSpan {
     }
 }
 
+/// Returns the day that a heading names, where it says nothing else.
+pub(super) fn day_title(title: &str) -> Option<Date> {
+    date_of(title).filter(|_| !undated(title).contains(char::is_alphanumeric))
+}
+
 /// Returns the day that a piece is dated with.
 pub(super) fn date_of(text: &str) -> Option<Date> {
     static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\[(*_]*([0-9]{4}-[0-9]{2}-[0-9]{2})").ok());

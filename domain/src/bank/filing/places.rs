@@ -3,6 +3,7 @@
 
 use super::likings::{Target, preference_targets};
 use super::neighbours::{NeighbourForm, ReadSections};
+use crate::bank::pieces::day_title;
 use crate::bank::signs::heading_of;
 use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, BankTextPiece, PieceForm, RenamedHeadings};
 use crate::memory::normalised;
@@ -230,8 +231,8 @@ pub(super) fn place_in(
     let existing = |path: &BankPath, document: &BankDocument, section: &BankSection| {
         existing(path, section, read.form(path, document, section))
     };
-    let place =
-        under_its_heading(documents, renamed, piece).map(|(path, document, section)| existing(path, document, section));
+    let place = under_its_heading(documents, renamed, category, piece)
+        .map(|(path, document, section)| existing(path, document, section));
     if let Some(place) = place.filter(|_| !is_elsewhere(documents, category, piece)) {
         return place;
     }
@@ -321,6 +322,7 @@ fn is_elsewhere(documents: &[(&BankPath, BankDocument)], category: BankCategory,
 fn under_its_heading<'a>(
     documents: &'a [(&'a BankPath, BankDocument)],
     renamed: &RenamedHeadings,
+    category: BankCategory,
     piece: &BankTextPiece,
 ) -> Option<(&'a BankPath, &'a BankDocument, &'a BankSection)> {
     const SAY_NOTHING: [&str; 3] = ["notes", "summary", "update"];
@@ -344,7 +346,12 @@ fn under_its_heading<'a>(
             (former.next(), former.next())
         }
     };
-    found.filter(|_| another.is_none()).and_then(|(path, section)| {
+    // The heading of a day tells nothing about what stands under it, unlike the one above it in the bank.
+    let is_of_others = |section: &BankSection| {
+        let above = || section.path.iter().rev().skip(1).find_map(|title| heading_of(title));
+        day_title(section.title()).is_some() && above().is_some_and(|of| of != category)
+    };
+    found.filter(|(_, section)| another.is_none() && !is_of_others(section)).and_then(|(path, section)| {
         let (_, document) = documents.iter().find(|(of, _)| of == path)?;
         Some((*path, document, *section))
     })

@@ -42,3 +42,16 @@ fn an_entry_has_one_date_after_a_person_edited_its_section() {
     let change = apply(&bank, &by_rules("- 2026-11-21: Finished the export.", &bank).unwrap(), now()).unwrap();
     assert!(change.changed[&path].contains("\n- 2026-11-21: Finished the export.\n- 2026-11-18: Began with Ana\n"));
 }
+
+#[test]
+fn entries_go_under_the_heading_of_their_day_where_a_person_keeps_such_headings() {
+    let path: BankPath = "progress.md".parse().unwrap();
+    let log = "# Progress\n\n## Completed\n\n### 2026-11-24\n\n- Wrote the docs\n\n## Blocked\n";
+    let bank = BankFiles::from([(path.clone(), log.to_owned())]);
+    let after = |text: &str| apply(&bank, &by_rules(text, &bank).unwrap(), now()).unwrap().changed[&path].clone();
+    let new = "### 2026-11-25\n\n- Finished the login.\n\n### 2026-11-24";
+    assert_eq!(after("Finished the login."), log.replace("### 2026-11-24", new));
+    let text = "## 2026-11-24\n\n- Finished the login.\n- Blocked by the missing key.";
+    let wanted = log.replace("- Wrote", "- Finished the login.\n- Wrote");
+    assert_eq!(after(text), format!("{wanted}\n- 2026-11-24: Blocked by the missing key.\n"));
+}
