@@ -23,8 +23,8 @@ use crate::runtime::Deadline;
 
 /// The files are written at once after an update that has more bytes.
 const WRITTEN_AT_ONCE: usize = 16 << 10;
-/// The id of a conversation has at most this many characters.
-const CONVERSATION_MAX_CHARS: usize = 200;
+/// The id of a conversation has at least one character, and at most this many.
+pub const CONVERSATION_MAX_CHARS: usize = 200;
 /// The notice of an update whose text has nothing to file, such as `ok, thanks`.
 pub const NOTHING_TO_FILE: &str = "there is nothing to file in this text";
 /// The notice of an update that has the number of another one.

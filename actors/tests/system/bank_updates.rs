@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reasoning_bank_actors::banks::{CONVERSATION_MAX_CHARS, UpdateBank};
 use reasoning_bank_actors::testkit::MemBanks;
 
 use super::banks::{activate, deadline, own, process, said, saying};
@@ -27,5 +28,25 @@ async fn an_update_says_how_many_of_its_pieces_the_bank_has() {
     banks.save(&own(), "todo.md", "# To do\n\n## Next steps\n\n- [x] Write the docs\n");
     assert_eq!(told("- [x] Write the docs").await, (0, known("1 piece of this text was")));
     assert!(activate(&handle).await.notices.is_empty(), "only the caller has to know");
+    system.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn the_id_of_a_conversation_has_the_length_that_its_limit_says() {
+    let banks = MemBanks::default();
+    let system = process(&banks).await;
+    let handle = system.handle();
+    let update = async |chars: usize| {
+        let id = Some("\u{e4}".repeat(chars));
+        let request = UpdateBank { conversation_id: id, update_count: Some(1), ..saying(&said(1)) };
+        handle.banks.update(request, deadline()).await
+    };
+    for chars in [1, CONVERSATION_MAX_CHARS] {
+        assert!(update(chars).await.is_ok(), "{chars}");
+    }
+    for chars in [0, CONVERSATION_MAX_CHARS + 1] {
+        let refused = update(chars).await.unwrap_err().to_string();
+        assert!(refused.contains("conversation_id must have 1 to 200 characters"), "{refused}");
+    }
     system.stop(Duration::from_secs(5)).await;
 }
