@@ -236,7 +236,7 @@ pub(super) fn place_in(
     if let Some(place) = place.filter(|_| !is_elsewhere(documents, category, piece)) {
         return place;
     }
-    let targets = targets(category, &piece.text);
+    let targets = targets(in_files_of(documents, category), &piece.text);
     let in_file = |(stem, names): &Target| {
         let (path, document) = documents.iter().find(|(path, _)| plain(path.stem()) == *stem)?;
         Some((*path, document, *names))
@@ -287,6 +287,16 @@ pub(super) fn place_in(
             form: NeighbourForm::default(),
         },
     }
+}
+
+/// Returns the category whose places hold a piece in a bank. Where nothing but the file of preferences takes conventions,
+/// they are what its user likes: about answers, about tools, or about code.
+fn in_files_of(documents: &[(&BankPath, BankDocument)], category: BankCategory) -> BankCategory {
+    const PREFERENCES: &str = "preferences";
+    let has = |stem: &str| documents.iter().any(|(path, _)| plain(path.stem()) == stem);
+    let mut others = targets(category, "").iter().filter(|(stem, _)| *stem != PREFERENCES);
+    let is_liked = category == BankCategory::Convention && has(PREFERENCES) && !others.any(|(stem, _)| has(stem));
+    if is_liked { BankCategory::Preference } else { category }
 }
 
 /// Finds the section whose heading tells the category: one with a name that does, or any other heading that means it.
