@@ -1,7 +1,7 @@
 //! Consolidation: it keeps what was recorded small and true, in runs that can be undone. `run_inputs` is what a run
 //! reads, and `stages` has what it does; the stages of `episodes` and of memories that say the same (`duplicates`) are
-//! files of their own, and so is what a model proposes (`proposals`). `undo` takes a run back, and `actor` begins runs that are due. One process of a bank runs at a
-//! time.
+//! files of their own, and so is what a model proposes (`proposals`). `undo` takes a run back, and `actor` begins runs
+//! that are due. One process of a bank runs at a time.
 //!
 //! Each stage is one commit, together with what takes it back and with the record of the run as far as it has come. A
 //! run that a kill cuts off is therefore whole up to a stage, and can be undone like any other.
@@ -18,12 +18,13 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use futures::FutureExt;
+use reasoning_bank_domain::access::KeyedRequest;
 use reasoning_bank_domain::consolidation::{
     AfterRun, ConsolidationRun, ConsolidationSchedule, HistoryEntry, RunPage, RunTrigger, StageName, StageReport,
 };
 use reasoning_bank_domain::episode::LifecycleRules;
 use reasoning_bank_domain::memory::check_range;
-use reasoning_bank_domain::memory::ids::{MemoryId, RunId};
+use reasoning_bank_domain::memory::ids::{KeyedRequestId, MemoryId, RunId};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use reasoning_bank_domain::note::Note;
 use uuid::Uuid;
@@ -67,6 +68,8 @@ pub struct ConsolidationHandle {
     model: Option<PatternModel>,
     rules: LifecycleRules,
     clock: Clock,
+    /// The request of a client that runs are done for, where it has a key.
+    request: Option<KeyedRequestId>,
 }
 
 /// A run is done with these.
@@ -82,7 +85,13 @@ pub(crate) struct ConsolidationServices {
 impl ConsolidationHandle {
     pub(crate) fn new(services: ConsolidationServices, rules: LifecycleRules, clock: Clock) -> Self {
         let ConsolidationServices { store, workspaces, memories, embedder, lease, model } = services;
-        Self { store, workspaces, memories, embedder, lease, model, rules, clock }
+        Self { store, workspaces, memories, embedder, lease, model, rules, clock, request: None }
+    }
+
+    /// Makes a handle whose run is stored with this request. The same request again goes on with the run where its
+    /// process ended before it did, and else changes nothing.
+    pub fn carrying_out(&self, request: KeyedRequestId) -> Self {
+        Self { request: Some(request), ..self.clone() }
     }
 
     pub(crate) fn child(&self, schedule: ConsolidationSchedule, activity: ClientActivity) -> ChildSpec {
@@ -98,11 +107,17 @@ impl ConsolidationHandle {
         let begun = self.workspaces.resolve(&request.workspace, deadline).await?;
         let workspace = &begun.workspace;
         let _lease = if request.apply { Some(self.take_lease()?) } else { None };
-        let id = Uuid::now_v7().into();
-        let now = self.clock.now();
-        let mut run = ConsolidationRun::begun(id, workspace.id.clone(), request.trigger, request.apply, now);
+        let mut run = match self.begun_before(&request, workspace, deadline).await? {
+            Some(run) if run.is_over() => return self.titled(run, workspace, deadline).await,
+            Some(run) => run,
+            None => {
+                let (id, now) = (Uuid::now_v7().into(), self.clock.now());
+                let run = ConsolidationRun::begun(id, workspace.id.clone(), request.trigger, request.apply, now);
+                ConsolidationRun { request_id: self.request, ..run }
+            }
+        };
         let inputs = self.inputs(request.trigger, workspace, deadline).await?;
-        for stage in StageName::OF_EVERY_RUN {
+        for stage in run.stages_left() {
             run = retry_on_conflict(|_| self.stage(stage, run.clone(), &begun, &inputs, deadline)).await?;
         }
         // A process that serves does upkeep all the time.
@@ -160,6 +175,29 @@ impl ConsolidationHandle {
             Ok(run)
         })
         .await
+    }
+
+    /// Finds the run that this request began before.
+    async fn begun_before(
+        &self,
+        request: &RunRequest,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<Option<ConsolidationRun>, Error> {
+        let Some(id) = self.request.filter(|_| request.apply) else { return Ok(None) };
+        let of_workspace = WorkspaceRef::Id(workspace.id.clone());
+        let mut after = None;
+        loop {
+            let page = self.page_of_runs(&of_workspace, RUNS_MAX, after, deadline).await?;
+            if let Some(run) = page.runs.iter().find(|run| run.request_id == Some(id)) {
+                return Ok(Some(run.clone()));
+            }
+            let known = |run: &ConsolidationRun| self.clock.now().duration_since(run.started_at) < KeyedRequest::KEPT;
+            after = page.next.filter(|_| page.runs.iter().any(known));
+            if after.is_none() {
+                return Ok(None);
+            }
+        }
     }
 
     /// Does one stage, and returns the run with its report.

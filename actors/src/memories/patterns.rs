@@ -100,8 +100,7 @@ impl MemoriesHandle {
             if !is_known {
                 batch.push(Record::Signal(application.into()));
             }
-            let others = self.compared_with(&judged, &workspace, deadline).await?;
-            let changed = self.review(&memory, &part, &judged, &others, batch, deadline).await?;
+            let changed = self.review(&memory, &part, &judged, &workspace, batch, deadline).await?;
             Ok(PatternChanged { application_id: Some(application_id), ..changed })
         })
         .await
@@ -118,8 +117,7 @@ impl MemoriesHandle {
         retry_on_conflict(async |_| {
             let (memory, part) = self.readable_pattern(id, &workspace, deadline).await?;
             let judged = self.judged(id, deadline).await?;
-            let others = self.compared_with(&judged, &workspace, deadline).await?;
-            self.review(&memory, &part, &judged, &others, Vec::new(), deadline).await
+            self.review(&memory, &part, &judged, &workspace, Vec::new(), deadline).await
         })
         .await
     }

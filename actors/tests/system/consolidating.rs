@@ -1,6 +1,7 @@
 //! Consolidation: patterns are found in what happened, stand the test or do not, and every run can be taken back.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use jiff::SignedDuration;
@@ -10,17 +11,20 @@ use reasoning_bank_actors::episodes::{EpisodeQuery, RecordEpisode};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::memories::{RecordRequest, RetrieveRequest, UpdateRequest};
 use reasoning_bank_actors::model::NoModel;
-use reasoning_bank_actors::ports::{Lease, MemoryFilter, Page, StoreReads};
+use reasoning_bank_actors::ports::{Lease, MemoryFilter, Page, StoreError, StoreReads};
 use reasoning_bank_actors::system::{System, SystemHandle, SystemParts, SystemSettings};
 use reasoning_bank_actors::testkit::memory_store::MemStore;
 use reasoning_bank_actors::testkit::{ManualClock, MemLease, parts};
 use reasoning_bank_actors::workspaces::WorkspaceRef;
-use reasoning_bank_domain::consolidation::{ChangeKind, ConsolidationRun, ConsolidationSchedule, RunTrigger};
+use reasoning_bank_domain::consolidation::{
+    ChangeKind, ConsolidationRun, ConsolidationSchedule, RunTrigger, StageName,
+};
 use reasoning_bank_domain::episode::{EpisodePhase, EpisodeStatus, NewEpisode, Strategy};
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
 use reasoning_bank_domain::memory::pattern::{PatternCategory, PatternStage};
 use reasoning_bank_domain::memory::trace::TraceEntry;
 use reasoning_bank_domain::memory::{Changes, Memory};
+use uuid::Uuid;
 
 use crate::support::*;
 
@@ -340,4 +344,36 @@ async fn a_run_that_is_due_begins_by_itself() {
     world.clock.advance(DAY * 8);
     assert_eq!(after_an_hour().await.len(), 2);
     world.system.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_cut_off_goes_on_under_the_key_of_its_request() {
+    let world = started(ConsolidationSchedule::Off).await;
+    world.history().await;
+    let run = async |key: u128| {
+        let request = RunRequest { workspace: here(), trigger: RunTrigger::Schedule, apply: true };
+        world.bank.consolidation.carrying_out(Uuid::from_u128(key).into()).run(request, soon()).await
+    };
+    let commits = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&commits);
+    world.store.before_each(move |operation| match operation {
+        "commit" if counted.fetch_add(1, Ordering::Relaxed) >= 3 => Err(StoreError::Unusable("no space left".into())),
+        _ => Ok(()),
+    });
+    run(1).await.unwrap_err();
+    world.store.fail_with(None);
+    let cut_off = world.bank.consolidation.runs(&here(), soon()).await.unwrap().remove(0);
+    assert_eq!((cut_off.stages.len(), cut_off.ended_at), (3, None));
+
+    let whole = run(1).await.unwrap();
+    let stages: Vec<StageName> = whole.stages.iter().map(|report| report.stage).collect();
+    assert_eq!((whole.run_id, stages.as_slice()), (cut_off.run_id, &StageName::OF_EVERY_RUN[..]));
+    assert_eq!(changed(&cut_off, ChangeKind::Proposed), changed(&whole, ChangeKind::Proposed));
+    let before = world.memories().await;
+    assert_eq!(run(1).await.unwrap().run_id, whole.run_id, "nothing is left to do");
+    assert_eq!(
+        (world.memories().await, world.bank.consolidation.runs(&here(), soon()).await.unwrap().len()),
+        (before, 1)
+    );
+    assert_ne!(run(2).await.unwrap().run_id, whole.run_id, "another request is another run");
 }

@@ -91,6 +91,7 @@ async fn patterns_that_are_tested_by_the_same_episode_are_held_against_others_th
     world.searched(4).await;
     assert_eq!(operations.count("signals_about"), 2, "once to see who is tested, once to test");
     assert_eq!((operations.count("episodes_of_ids"), operations.count("episode")), (1, 0));
+    assert_eq!(operations.count("commit"), 3, "the episode, that it followed them, and what follows for them");
     // One read looks for the same episode, and one is of those to compare with.
     assert_eq!(operations.count("episodes"), 2);
     for pattern in patterns {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::memory::ids::{RunId, TraceId};
+use crate::memory::ids::{KeyedRequestId, RunId, TraceId};
 use crate::memory::pattern::PatternStage;
 use crate::memory::workspace::WorkspaceId;
 use crate::note::Note;
@@ -39,6 +39,10 @@ pub struct ConsolidationRun {
     pub after: Option<AfterRun>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone: Option<Undone>,
+    /// The request with a key that began the run. Where its process ended before the run did, the same request goes on
+    /// with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<KeyedRequestId>,
 }
 
 /// The state of a workspace and its bank after a run.
@@ -246,7 +250,19 @@ impl ConsolidationRun {
             stages: Vec::new(),
             after: None,
             undone: None,
+            request_id: None,
         }
+    }
+
+    /// Tells whether nothing of the run is left to do.
+    pub fn is_over(&self) -> bool {
+        self.ended_at.is_some() || self.undone.is_some()
+    }
+
+    /// Returns the stages of every run that this one has not done yet, in their order.
+    pub fn stages_left(&self) -> impl Iterator<Item = StageName> + use<> {
+        let done: Vec<StageName> = self.stages.iter().map(|report| report.stage).collect();
+        StageName::OF_EVERY_RUN.into_iter().filter(move |stage| !done.contains(stage))
     }
 
     /// Tells whether the run did all of its stages. One that only merged two patterns did not.

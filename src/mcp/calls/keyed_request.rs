@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use reasoning_bank_actors::banks::BanksHandle;
+use reasoning_bank_actors::consolidation::ConsolidationHandle;
 use reasoning_bank_actors::context::ContextHandle;
 use reasoning_bank_actors::episodes::EpisodesHandle;
 use reasoning_bank_actors::error::Error;
@@ -98,6 +99,12 @@ impl Calling<'_> {
     pub(in crate::mcp) fn banks(&self) -> BanksHandle {
         let banks = &self.system.banks;
         self.keyed.get().map_or_else(|| banks.clone(), |write| banks.carrying_out(write.id()))
+    }
+
+    /// Returns what consolidates, as this call runs it, in the same way.
+    pub(in crate::mcp) fn consolidation(&self) -> ConsolidationHandle {
+        let consolidation = &self.system.consolidation;
+        self.keyed.get().map_or_else(|| consolidation.clone(), |write| consolidation.carrying_out(write.id()))
     }
 
     /// Registers a workspace before what is not stored with it. The key of a request is not stored with that: nothing

@@ -38,7 +38,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let arguments: Arguments = calling.extract()?;
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let request = RunRequest { workspace, trigger: RunTrigger::Person, apply: arguments.apply };
-    let run = calling.system.consolidation.run(request, Deadline::after(RUN_DEADLINE)).await?;
+    let run = calling.consolidation().run(request, Deadline::after(RUN_DEADLINE)).await?;
     document(&run).map(quoted)
 }
 

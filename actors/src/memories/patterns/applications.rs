@@ -136,20 +136,20 @@ impl MemoriesHandle {
         Ok(others)
     }
 
-    /// Looks at the applications of a pattern, held against other episodes, and stores what follows, together with a
-    /// batch.
+    /// Looks at the applications of a pattern and stores what follows, together with a batch.
     pub(super) async fn review(
         &self,
         memory: &Memory,
         part: &PatternPart,
         judged: &JudgedApplications,
-        others: &[EpisodeFacts],
+        workspace: &Workspace,
         batch: Vec<Record>,
         deadline: Deadline,
     ) -> Result<PatternChanged, Error> {
         let now = self.clock.now();
+        let others = self.compared_with(judged, workspace, deadline).await?;
         let applied = judged.of(memory.id);
-        let comparable = comparable(part, &applied, others, now);
+        let comparable = comparable(part, &applied, &others, now);
         let reviewed = stages::review(part, &applied, &comparable, now);
         let why = match &reviewed.change {
             Some(change) => change.reason.clone(),

@@ -8,13 +8,14 @@ use reasoning_bank_domain::memory::ids::MemoryId;
 use reasoning_bank_domain::memory::pattern::{PatternPart, PatternStage};
 use reasoning_bank_domain::memory::trace::Trace;
 use reasoning_bank_domain::memory::workspace::{Workspace, WorkspaceRef};
+use reasoning_bank_domain::pattern::evidence::comparable;
 use reasoning_bank_domain::pattern::facts::EpisodeFacts;
 use reasoning_bank_domain::pattern::{observation, stages};
 
 use crate::conflict::retry_on_conflict;
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
-use crate::ports::Record;
+use crate::ports::{MemoryRow, Record};
 use crate::runtime::Deadline;
 
 impl MemoriesHandle {
@@ -61,20 +62,26 @@ impl MemoriesHandle {
         self.review_together(&due, workspace, deadline).await
     }
 
-    /// Looks at the applications of several patterns. What they are compared with is read once.
+    /// Looks at the applications of several patterns, and stores what follows with one commit. What they are compared
+    /// with is read once.
     async fn review_together(&self, ids: &[MemoryId], workspace: &Workspace, deadline: Deadline) -> Result<(), Error> {
         if ids.is_empty() {
             return Ok(());
         }
         let judged = self.judged_since(ids, Timestamp::MIN, deadline).await?;
         let others = self.compared_with(&judged, workspace, deadline).await?;
-        for id in ids {
-            retry_on_conflict(async |_| {
-                let (memory, part) = self.readable_pattern(*id, workspace, deadline).await?;
-                self.review(&memory, &part, &judged, &others, Vec::new(), deadline).await
-            })
-            .await?;
-        }
-        Ok(())
+        let now = self.clock.now();
+        retry_on_conflict(async |_| {
+            let mut reviewed = Vec::new();
+            for MemoryRow { memory, .. } in self.readable(ids.to_vec(), workspace, deadline).await? {
+                let Some(part) = memory.pattern.as_deref() else { continue };
+                let applied = judged.of(memory.id);
+                let next = stages::review(part, &applied, &comparable(part, &applied, &others, now), now).part;
+                let revised = self.with_part(&memory, memory.clone(), next, deadline).await?;
+                reviewed.extend(revised.map(|(_, record)| record));
+            }
+            if reviewed.is_empty() { Ok(()) } else { self.store.commit(reviewed, deadline).await.map(drop) }
+        })
+        .await
     }
 }
