@@ -225,7 +225,8 @@ impl BankInChange<'_> {
         creates && metadata.section.as_deref().is_some_and(finds)
     }
 
-    /// Leaves out what the bank says already. Returns what remains, if anything does, and how many pieces were left out.
+    /// Leaves out what the bank says already. Returns what remains, if anything does, and the number of pieces that were
+    /// left out.
     fn without_known(&mut self, mut operation: BankOperation) -> (Option<BankOperation>, usize) {
         if !is_entry(operation.operation_type) {
             return (Some(operation), 0);

@@ -248,8 +248,8 @@ fn operations_of(
     operations
 }
 
-/// Returns a piece as an entry of a bank: a list item with the words that `entry` makes of its text. Code and tables stay
-/// as they are, behind the headings that their place does not tell.
+/// Returns a piece as an entry of a bank: a list item with the words that `entry` makes of its text. Code and tables
+/// stay as they are, behind the headings that their place does not tell.
 fn written(piece: &BankTextPiece, untold: &str, category: BankCategory, entry: impl Fn(&str) -> String) -> String {
     let (form, text) = (piece.form, self_contained(&piece.text));
     let is_raw = form == PieceForm::Code || text.trim_start().starts_with('|');

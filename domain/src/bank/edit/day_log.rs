@@ -8,8 +8,8 @@ use crate::bank::{BankDocument, BankInvalid};
 const BOXES: [&str; 3] = ["[ ] ", "[x] ", "[X] "];
 
 impl BankDocument {
-    /// Adds entries under the headings of their days. A day without a heading gets one, in the order of the others. None
-    /// where most headings right below the section name no day.
+    /// Adds entries under the headings of their days. A day without a heading gets one, in the order of the others.
+    /// None where most headings right below the section name no day.
     ///
     /// # Errors
     /// The file would be too long, or another section would change.

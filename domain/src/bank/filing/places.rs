@@ -289,8 +289,8 @@ pub(super) fn place_in(
     }
 }
 
-/// Returns the category whose places hold a piece in a bank. Where nothing but the file of preferences takes conventions,
-/// they are what its user likes: about answers, about tools, or about code.
+/// Returns the category whose places hold a piece in a bank. Where nothing but the file of preferences takes
+/// conventions, they are what its user likes: about answers, about tools, or about code.
 fn in_files_of(documents: &[(&BankPath, BankDocument)], category: BankCategory) -> BankCategory {
     const PREFERENCES: &str = "preferences";
     let has = |stem: &str| documents.iter().any(|(path, _)| plain(path.stem()) == stem);
