@@ -46,7 +46,7 @@ async fn the_id_of_a_conversation_has_the_length_that_its_limit_says() {
     }
     for chars in [0, CONVERSATION_MAX_CHARS + 1] {
         let refused = update(chars).await.unwrap_err().to_string();
-        assert!(refused.contains("conversation_id must have 1 to 200 characters"), "{refused}");
+        assert!(refused.contains("conversation_id: must have 1 to 200 characters"), "{refused}");
     }
     system.stop(Duration::from_secs(5)).await;
 }
