@@ -76,7 +76,9 @@ pub(crate) fn of(error: &Error) -> Cow<'static, str> {
         Error::Overloaded { .. } => {
             format!("call again after {} ms", error.retry_after().unwrap_or_default().as_millis()).into()
         }
-        Error::DeadlineExceeded => "call again; raise agent.deadline_s if the work is that long".into(),
+        Error::DeadlineExceeded => {
+            "call again; a write may have been done: look before you repeat it; raise agent.deadline_s if the work is that long".into()
+        }
         Error::Cancelled => "nothing to do: the caller cancelled".into(),
         Error::Internal(_) => "this is a bug; report it with the log entry".into(),
     }
@@ -120,6 +122,13 @@ mod tests {
         assert_eq!(of(&failed(Some(Duration::ZERO))), "call again later, or with another model");
         let overloaded = Error::Overloaded { retry_after: Duration::from_micros(1_001) };
         assert_eq!(of(&overloaded), "call again after 2 ms");
+    }
+
+    #[test]
+    fn whose_time_is_up_looks_before_a_write_is_repeated() {
+        for error in [Error::DeadlineExceeded, Error::Store(StoreError::TimedOut)] {
+            assert!(of(&error).contains("a write may have been done: look before you repeat it"), "{error}");
+        }
     }
 
     #[test]

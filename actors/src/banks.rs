@@ -48,7 +48,7 @@ pub use notice::{BankNotice, NoticeReader, NoticeSeverity};
 pub use open_bank::{BankVersion, RestoredVersion};
 pub use remembered::FencedFiles;
 pub use shorten::ShortenedBank;
-pub use update::{NOTHING_TO_FILE, UpdateBank, UpdatedBank};
+pub use update::{CONVERSATION_MAX_CHARS, NOTHING_TO_FILE, UpdateBank, UpdatedBank};
 
 /// The most requests for banks that the actor lets in.
 const GATE: usize = 1_024;

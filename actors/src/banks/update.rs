@@ -23,8 +23,8 @@ use crate::runtime::Deadline;
 
 /// The files are written at once after an update that has more bytes.
 const WRITTEN_AT_ONCE: usize = 16 << 10;
-/// The id of a conversation has at most this many characters.
-const CONVERSATION_MAX_CHARS: usize = 200;
+/// The id of a conversation has at least one character, and at most this many.
+pub const CONVERSATION_MAX_CHARS: usize = 200;
 /// The notice of an update whose text has nothing to file, such as `ok, thanks`.
 pub const NOTHING_TO_FILE: &str = "there is nothing to file in this text";
 /// The notice of an update that has the number of another one.
@@ -55,10 +55,26 @@ pub struct UpdatedBank {
 #[derive(Debug, Default)]
 struct FiledText {
     applied: Vec<AppliedOperation>,
+    /// The number of its pieces that the bank says already.
+    known: usize,
     /// The text has nothing to file.
     is_empty: bool,
     /// The number of the update is that of another text, which was filed.
     is_other: bool,
+}
+
+impl FiledText {
+    /// Says what the caller cannot see in the operations.
+    fn told(&self) -> Vec<String> {
+        let known = match self.known {
+            0 => None,
+            1 => Some("1 piece of this text was in the bank already, and was not added again".to_owned()),
+            many => Some(format!("{many} pieces of this text were in the bank already, and were not added again")),
+        };
+        let nothing = self.is_empty.then(|| NOTHING_TO_FILE.to_owned());
+        let other = self.is_other.then(|| FILED_BEFORE.to_owned());
+        [nothing, other, known].into_iter().flatten().collect()
+    }
 }
 
 impl BanksHandle {
@@ -88,19 +104,18 @@ impl BanksHandle {
             let notices = if is_left { Vec::new() } else { bank.told(&lock, &request.reader) };
             Ok((filed, is_left, notices, bank.dir.shown_path()))
         });
-        let (FiledText { applied, is_empty, is_other }, is_left, mut notices, directory) = updating.await?;
+        let (filed, is_left, mut notices, directory) = updating.await?;
         if is_left {
             // The update is stored, whatever becomes of this.
             notices = self.shorten_after_update(&place, &reader, deadline).await.unwrap_or_default();
         }
         let mut notices = self.untold(&directory, reader.session(), notices).await;
         // Only the caller has to know.
-        let own = [(is_empty, NOTHING_TO_FILE), (is_other, FILED_BEFORE)];
-        notices.extend(own.into_iter().filter(|(is_so, _)| *is_so).map(|(_, description)| {
-            let (description, severity) = (description.to_owned(), NoticeSeverity::Info);
+        notices.extend(filed.told().into_iter().map(|description| {
+            let severity = NoticeSeverity::Info;
             BankNotice { timestamp: at, description, severity }
         }));
-        Ok(UpdatedBank { applied, notices })
+        Ok(UpdatedBank { applied: filed.applied, notices })
     }
 
     /// Tells what [`Self::add_facts`] would add, and changes nothing.
@@ -252,7 +267,7 @@ fn file(
     for refused in &change.refused {
         notice(NoticeSeverity::Warning, format!("{}: left out, {}", refused.target_file, refused.problem));
     }
-    let BankChange { mut changed, applied, metadata, .. } = change;
+    let BankChange { mut changed, applied, known, metadata, .. } = change;
     for text in changed.values_mut() {
         if let Some(cut) = without_empty_additions(text) {
             *text = cut;
@@ -260,7 +275,7 @@ fn file(
     }
     let frame = UpdateFrame { key, digest, metadata, notices, ..UpdateFrame::of_texts(changed, at) };
     bank.append(lock, frame)?;
-    Ok(FiledText { applied, is_empty, is_other: false })
+    Ok(FiledText { applied, known, is_empty, is_other: false })
 }
 
 /// Returns a digest of a text, which tells it from any other.

@@ -167,6 +167,7 @@ impl MemoriesHandle {
         }
     }
 
+    /// Finds memories in three steps: it searches, ranks and cuts what was found, and reads what the ranking leaves.
     async fn find(
         &self,
         request: RetrieveRequest,
@@ -178,45 +179,22 @@ impl MemoriesHandle {
     ) -> Result<Found, Error> {
         let begun = Instant::now();
         let conditions = with_time_range(&request.conditions, &request.made, now)?;
-        // A slow embedder leaves time to search by words.
-        let half = deadline.halfway();
-        let timeout = request.embedding_timeout.map_or(half, |timeout| half.at_most(timeout));
-        let embedder = self.embedder.of(&workspace.id);
-        let (vector, mut notes) = match embedder.embed_query(request.query.clone(), timeout).await {
-            Ok(vector) => (Some(vector), Vec::new()),
-            Err(error) => (None, vec![keyword_note(&error)]),
-        };
+        let (vector, mut notes) = self.vector_of(&request, &workspace, deadline).await;
         let visible = visible(&workspace, request.scopes);
         let unread = unread(&request, &workspace, &visible);
         let partial = !unread.is_empty();
         notes.extend(unread);
-        // The domain that is asked for only ranks. A domain within the signature keeps others out.
-        let signature = request.error_signature.as_deref().map(|raw| Signature::of(raw, None));
-        let profile = self.profile(request.profile);
-        let mut search = Search {
-            asked: QueryContext {
-                now,
-                signature: signature.clone(),
-                domain: request.domain,
-                majority_domain: None,
-                mentions_error: mentions_error(&request.query),
-                compares_meaning: self.embedder.fingerprint().hash == SHIPPED_EMBEDDER,
-            },
-            one_trace: profile.tells_one_trace() && aim != Aim::Prompt,
-            profile,
-            min_confidence: request.min_confidence,
-            n: request.n_results,
-            except,
-            recall: Recall {
-                visible,
-                conditions,
-                with_superseded: request.include_superseded,
-                text: Some(request.query),
-                vector,
-                signature,
-                limit: over_fetch(request.n_results) + except.len(),
-            },
+        let recall = Recall {
+            visible,
+            conditions,
+            with_superseded: request.include_superseded,
+            text: Some(request.query.clone()),
+            vector,
+            // The domain that is asked for only ranks. A domain within the signature keeps others out.
+            signature: request.error_signature.as_deref().map(|raw| Signature::of(raw, None)),
+            limit: over_fetch(request.n_results) + except.len(),
         };
+        let mut search = self.search_by(&request, recall, except, aim, now);
         let Searched { mut ranking, mode, complete } = self.search(&mut search, deadline).await?;
         if !complete {
             let looked_at = format!("{} of each list were looked at; others may fit as well", search.recall.limit);
@@ -226,6 +204,72 @@ impl MemoriesHandle {
         if aim != Aim::Prompt && has_found {
             notes.extend(self.cut_irrelevant(&mut ranking, &search, request.min_relevance, mode));
         }
+        let bodies = self.read_newest_first(&mut ranking, &search, aim, deadline).await?;
+        ranking.fit(request.max_tokens, |id| bodies.get(&id));
+        notes.extend(over_tokens(&ranking));
+        let limitation = self.store.limitation();
+        notes.extend(limitation.map(|limitation| limitation.note()));
+        let partial = partial || limitation.is_some_and(|limitation| limitation.is_incomplete());
+        // Of a partial answer a note says already which memories could not be read.
+        if aim != Aim::Prompt && !has_found && !partial {
+            notes.push(nothing_found(mode));
+        }
+        self.meters.took(Timer::Retrieval, begun.elapsed());
+        Ok(Found { ranking, bodies, partial, mode, notes })
+    }
+
+    /// Embeds the query. Where there is no vector in time, a note says that words alone are searched by.
+    async fn vector_of(
+        &self,
+        request: &RetrieveRequest,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> (Option<Vec<f32>>, Vec<Note>) {
+        // A slow embedder leaves time to search by words.
+        let half = deadline.halfway();
+        let timeout = request.embedding_timeout.map_or(half, |timeout| half.at_most(timeout));
+        match self.embedder.of(&workspace.id).embed_query(request.query.clone(), timeout).await {
+            Ok(vector) => (Some(vector), Vec::new()),
+            Err(error) => (None, vec![keyword_note(&error)]),
+        }
+    }
+
+    fn search_by<'a>(
+        &self,
+        request: &RetrieveRequest,
+        recall: Recall,
+        except: &'a HashSet<MemoryId>,
+        aim: Aim,
+        now: Timestamp,
+    ) -> Search<'a> {
+        let profile = self.profile(request.profile);
+        Search {
+            asked: QueryContext {
+                now,
+                signature: recall.signature.clone(),
+                domain: request.domain.clone(),
+                majority_domain: None,
+                mentions_error: mentions_error(&request.query),
+                compares_meaning: self.embedder.fingerprint().hash == SHIPPED_EMBEDDER,
+            },
+            one_trace: profile.tells_one_trace() && aim != Aim::Prompt,
+            profile,
+            min_confidence: request.min_confidence,
+            n: request.n_results,
+            except,
+            recall,
+        }
+    }
+
+    /// Shortens the ranking to what was asked for, reads the memories in it, and puts newer ones before those that they
+    /// outdate.
+    async fn read_newest_first(
+        &self,
+        ranking: &mut Ranking,
+        search: &Search<'_>,
+        aim: Aim,
+        deadline: Deadline,
+    ) -> Result<HashMap<MemoryId, Memory>, Error> {
         let placement = if aim == Aim::Prompt {
             WarningPlacement::Beside(PromptMemories::MAX_WARNINGS)
         } else {
@@ -242,24 +286,14 @@ impl MemoriesHandle {
         }
         ranking.newest_first(|id| bodies.get(&id));
         let mut outside = ranking.newer_outside(|id| bodies.get(&id));
-        outside.retain(|id| !except.contains(id));
+        outside.retain(|id| !search.except.contains(id));
         if !outside.is_empty() {
             let newer = self.store.readable(outside, search.recall.visible.clone(), deadline).await?;
             let newer: Vec<Memory> = newer.into_iter().map(|row| row.memory).collect();
             ranking.mark_outdated(&newer, |id| bodies.get(&id));
         }
         ranking.shorten(search.n, search.asked.signature.as_ref(), placement);
-        ranking.fit(request.max_tokens, |id| bodies.get(&id));
-        notes.extend(over_tokens(&ranking));
-        let limitation = self.store.limitation();
-        notes.extend(limitation.map(|limitation| limitation.note()));
-        let partial = partial || limitation.is_some_and(|limitation| limitation.is_incomplete());
-        // Of a partial answer a note says already which memories could not be read.
-        if aim != Aim::Prompt && !has_found && !partial {
-            notes.push(nothing_found(mode));
-        }
-        self.meters.took(Timer::Retrieval, begun.elapsed());
-        Ok(Found { ranking, bodies, partial, mode, notes })
+        Ok(bodies)
     }
 
     /// Cuts what is not relevant enough. Where the caller decides what that is, each memory is marked that an answer

@@ -4,6 +4,7 @@
 
 mod backups;
 mod bank_folders;
+mod bank_updates;
 mod banks;
 mod consolidating;
 mod context;

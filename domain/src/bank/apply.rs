@@ -61,7 +61,7 @@ pub struct BankChange {
     /// The files that are new or changed, with their whole texts.
     pub changed: BankFiles,
     pub applied: Vec<AppliedOperation>,
-    /// The number of operations whose content the bank says already.
+    /// The number of pieces that were left out because the bank says them already.
     pub known: usize,
     pub refused: Vec<BankRefusal>,
     pub removed: Removed,
@@ -93,10 +93,9 @@ pub fn apply(files: &BankFiles, operations: &[BankOperation], now: Timestamp) ->
         if bank.has_section(&operation) {
             operation.operation_type = BankOperationType::Append;
         }
-        let Some(operation) = bank.without_known(operation) else {
-            change.known += 1;
-            continue;
-        };
+        let (left, known) = bank.without_known(operation);
+        change.known += known;
+        let Some(operation) = left else { continue };
         if operation.operation_type != BankOperationType::CompleteItem {
             let pieces = new_pieces("", &operation.content).into_iter();
             change.metadata.extend(pieces.map(|piece| (piece, operation.metadata.clone())));
@@ -226,24 +225,28 @@ impl BankInChange<'_> {
         creates && metadata.section.as_deref().is_some_and(finds)
     }
 
-    /// Leaves out what the bank says already. None where nothing remains.
-    fn without_known(&mut self, mut operation: BankOperation) -> Option<BankOperation> {
+    /// Leaves out what the bank says already. Returns what remains, if anything does, and the number of pieces that were
+    /// left out.
+    fn without_known(&mut self, mut operation: BankOperation) -> (Option<BankOperation>, usize) {
         if !is_entry(operation.operation_type) {
-            return Some(operation);
+            return (Some(operation), 0);
         }
         let pieces = blocks(&operation.content);
         let mut new: Vec<&(PieceForm, String)> = pieces.iter().collect();
         new.retain(|(form, text)| !self.known.has(*form, text));
         if new.is_empty() && !pieces.is_empty() {
-            return None;
+            return (None, pieces.len());
         }
-        if new.len() < pieces.len() && pieces.iter().all(|(form, _)| form.is_item()) {
+        // Paragraphs are read together, so that none of them leaves alone.
+        let are_items = pieces.iter().all(|(form, _)| form.is_item());
+        let known = if are_items { pieces.len() - new.len() } else { 0 };
+        if known > 0 {
             let written: Vec<String> = new.iter().map(|(form, text)| item(*form, text)).collect();
             operation.content = written.join("\n");
         }
         let added: Vec<(PieceForm, String)> = new.into_iter().cloned().collect();
         added.iter().for_each(|(form, text)| self.known.add(*form, text));
-        Some(operation)
+        (Some(operation), known)
     }
 
     /// Says whether an operation ticked its item. The items of a file are read once for all operations that tick one in
@@ -327,9 +330,12 @@ impl BankInChange<'_> {
             None => Ok(document.sections().len() - 1),
         };
         let day = metadata.timestamp.map(day).unwrap_or_default();
-        if is_entry(*operation_type) && metadata.category == Some(BankCategory::Decision) {
-            let section = section()?;
-            if let Some(changed) = document.with_decisions(section, content, &day) {
+        if is_entry(*operation_type) {
+            let (section, is_newest) = (section()?, *operation_type == BankOperationType::PrependEntry);
+            let is_decision = metadata.category == Some(BankCategory::Decision);
+            let as_decisions = is_decision.then(|| document.with_decisions(section, content, &day)).flatten();
+            let changed = as_decisions.or_else(|| document.with_day_entries(section, content, &day, is_newest));
+            if let Some(changed) = changed {
                 return changed;
             }
         }

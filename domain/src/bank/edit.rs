@@ -1,6 +1,7 @@
 //! Changes of one section. Every byte outside of the section stays, and a change that would alter what another section
 //! is (such as code that is never closed) is refused.
 
+mod day_log;
 mod decision_log;
 mod joining;
 
@@ -224,6 +225,19 @@ impl BankDocument {
         let content = if content.is_empty() { String::new() } else { format!("\n\n{content}") };
         let inserted = self.with_line_ends(&format!("{between}{heading}{content}{after}"));
         self.spliced(last, at..at, &inserted)
+    }
+
+    /// Adds a section before another one.
+    ///
+    /// # Errors
+    /// The file would be too long, or another section would change.
+    fn with_section_before(&self, next: usize, level: usize, title: &str, content: &str) -> Result<Self, BankInvalid> {
+        let at = self.sections().get(next).map_or(self.text().len(), |section| section.range().start);
+        let before = &self.text()[..at];
+        let has_blank = before[before.trim_end().len()..].matches('\n').count() > 1;
+        let blank = if has_blank { "" } else { "\n" };
+        let written = format!("{blank}{}\n\n{content}\n\n", self.heading_of(level, title));
+        self.spliced(next.saturating_sub(1), at..at, &self.with_line_ends(&written))
     }
 
     /// Writes a heading in the form that the headings of its level have in the file: underlined, or behind `#`.

@@ -1,6 +1,7 @@
 //! Filing by rules: a text is split into pieces, each piece is classified by its signs, and goes to the file and
 //! section for its category. `places` has the files and sections for each category. Nothing is cut off.
 
+mod dating;
 mod headings;
 mod labels;
 mod likings;
@@ -9,13 +10,14 @@ mod places;
 
 use jiff::Timestamp;
 
+use self::dating::dated;
 use self::headings::TextHeadings;
-use self::labels::{labelled, without_told_label};
+use self::labels::labelled;
 use self::neighbours::ReadSections;
 use self::places::{BankPlace, place_in};
 use super::apply::NAME_MAX_CHARS as RELATION_MAX_CHARS;
 use super::open_item::{OpenItems, TaskReport};
-use super::pieces::{BankTextPiece, PieceForm, tag_in, text_pieces};
+use super::pieces::{BankTextPiece, PieceForm, day_title, tag_in, text_pieces, undated};
 use super::signs;
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
@@ -92,11 +94,12 @@ pub(super) fn is_decision(form: PieceForm, text: &str) -> bool {
 
 /// Returns the category of a piece of text.
 pub fn classify(piece: &BankTextPiece) -> BankCategory {
-    let mut weights: Vec<(BankCategory, u32)> = signs::signs_of(&piece.text);
-    weights.extend(signs::label_of(&piece.text).map(|category| (category, LABEL_WEIGHT)));
+    let text = undated(&piece.text);
+    let mut weights: Vec<(BankCategory, u32)> = signs::signs_of(&text);
+    weights.extend(signs::label_of(&text).map(|category| (category, LABEL_WEIGHT)));
     weights.extend(piece.headings.iter().rev().find_map(|heading| heading_weight(heading)));
     match piece.form {
-        PieceForm::Item | PieceForm::Paragraph if signs::begins_ticked(&piece.text) => {
+        PieceForm::Item | PieceForm::Paragraph if signs::begins_ticked(&text) => {
             weights.push((BankCategory::Done, 3 * LABEL_WEIGHT));
         }
         PieceForm::OpenItem => weights.push((BankCategory::Next, 3 * LABEL_WEIGHT)),
@@ -236,17 +239,19 @@ fn operations_of(
         operations.push(operation(BankOperationType::CreateSection, String::new()));
     }
     let title = section.as_deref().and_then(|path| path.rsplit(SECTION_SEPARATOR).next()).unwrap_or(file.stem());
-    let text = without_told_label(&piece.text, title);
     let kind = if is_dated { BankOperationType::PrependEntry } else { BankOperationType::Append };
-    let date = if is_dated || form.has_dates() { form.dated(now) } else { String::new() };
-    operations.push(operation(kind, written(piece.form, text, untold, category, &date)));
+    // The heading of a day dates the entries below it.
+    let has_dates = form.has_dates() || (is_dated && day_title(title).is_none());
+    let form = Some(&form).filter(|_| has_dates);
+    let entry = |text: &str| dated(piece, text, untold, title, form, now);
+    operations.push(operation(kind, written(piece, untold, category, entry)));
     operations
 }
 
-/// Returns a piece as an entry of a bank: a list item, with its date, behind the headings that its
-/// place does not tell. Code and tables stay as they are.
-fn written(form: PieceForm, text: &str, untold: &str, category: BankCategory, date: &str) -> String {
-    let text = self_contained(text);
+/// Returns a piece as an entry of a bank: a list item with the words that `entry` makes of its text. Code and tables
+/// stay as they are, behind the headings that their place does not tell.
+fn written(piece: &BankTextPiece, untold: &str, category: BankCategory, entry: impl Fn(&str) -> String) -> String {
+    let (form, text) = (piece.form, self_contained(&piece.text));
     let is_raw = form == PieceForm::Code || text.trim_start().starts_with('|');
     match untold.trim_end() {
         "" if is_raw => return text,
@@ -258,7 +263,7 @@ fn written(form: PieceForm, text: &str, untold: &str, category: BankCategory, da
         (_, BankCategory::Next) => PieceForm::OpenItem,
         _ => PieceForm::Item,
     };
-    let text = format!("{date}{untold}{text}");
+    let text = entry(&text);
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
     let rest: Vec<&str> = lines.collect();

@@ -16,7 +16,8 @@ use crate::text::hex::hex;
 static ITEM: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[([ xX])\][ \t]+)?|$)").ok());
 static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^[\[(*_]*[0-9]{4}-[0-9]{2}-[0-9]{2}[\])*_]*(?:[ T][0-9]{2}:[0-9]{2}\S*)?\s*[:–—-]?\s*").ok()
+    Regex::new(r"^[\[(*_]*[0-9]{4}-[0-9]{2}-[0-9]{2}[\])*_]*(?:[ T][0-9]{2}:[0-9]{2}\S*)?\s*(?:[:–—-][\])*_]*)?\s*")
+        .ok()
 });
 
 const COMMENT_BEGIN: &str = "<!--";
@@ -346,6 +347,11 @@ impl BlockSpan {
         self.text.push_str(line);
         self.range.end = range.end;
     }
+}
+
+/// Returns the day that a heading names, where it says nothing else.
+pub(super) fn day_title(title: &str) -> Option<Date> {
+    date_of(title).filter(|_| !undated(title).contains(char::is_alphanumeric))
 }
 
 /// Returns the day that a piece is dated with.

@@ -215,7 +215,7 @@ fn from_json(bytes: &[u8]) -> Result<Transcript, TranscriptError> {
     let mut unreadable = Unreadable::default();
     let (values, lines) = values(bytes, &mut unreadable);
     let mut reading = RecordReader::default();
-    for (line, value) in values {
+    for (line, value) in gemini::without_rewound(values) {
         if !reading.take(value) {
             unreadable.note(line);
         }

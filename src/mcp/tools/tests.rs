@@ -1,3 +1,4 @@
+use reasoning_bank_actors::banks::CONVERSATION_MAX_CHARS;
 use serde_json::json;
 
 use super::*;
@@ -15,6 +16,13 @@ fn the_schema_says_what_the_configuration_says() {
     assert_eq!(default(&retrieve_memories::TOOL, "n_results"), 7);
     assert_eq!(default(&retrieve_memories::TOOL, "detail"), "compact");
     assert_eq!(default(&record_memory::TOOL, "scope"), "project");
+}
+
+#[test]
+fn the_schema_of_an_update_names_the_lengths_that_the_bank_holds_it_to() {
+    let update = update::TOOL.definition(&ToolDefaults::default(), &ServerEnd::stdio(None));
+    let id = &update.input_schema["properties"]["conversation_id"];
+    assert_eq!((&id["minLength"], &id["maxLength"]), (&json!(1), &json!(CONVERSATION_MAX_CHARS)));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The tool `update` files text in a memory bank.
 
 use futures::FutureExt;
-use reasoning_bank_actors::banks::UpdateBank;
+use reasoning_bank_actors::banks::{CONVERSATION_MAX_CHARS, UpdateBank};
 use reasoning_bank_actors::error::Error;
 use reasoning_bank_actors::ports::BankLocation;
 use reasoning_bank_domain::bank::{BANK_FILE_MAX_BYTES, BankKind};
@@ -75,7 +75,7 @@ struct Arguments {
     #[schemars(length(min = 1, max = BANK_FILE_MAX_BYTES))]
     content: String,
     /// With update_count: the same update again adds nothing.
-    #[schemars(length(max = 200))]
+    #[schemars(length(min = 1, max = CONVERSATION_MAX_CHARS))]
     conversation_id: Option<String>,
     update_count: Option<u64>,
     /// The bank as type:id. The one that was activated where there is none.

@@ -47,10 +47,11 @@ fn what_the_bank_says_already_is_not_added_again() {
     let files = template(BankKind::Code);
     let first = operation("techContext.md", Append, Some("Dependencies"), "- Uses tokio 1.40.\n- Uses axum.");
     let change = applied(&files, &[first.clone(), first.clone()]).unwrap();
-    assert_eq!((change.applied.len(), change.known), (1, 1));
+    assert_eq!((change.applied.len(), change.known), (1, 2));
     let files: BankFiles = files.into_iter().chain(change.changed).collect();
     let more = operation("techContext.md", Append, Some("Dependencies"), "- uses Tokio 1.40\n- Uses serde.");
     let change = applied(&files, &[more]).unwrap();
+    assert_eq!((change.applied.len(), change.known), (1, 1), "an item that is left out of several counts");
     assert!(change.changed.values().next().unwrap().contains("- Uses axum.\n- Uses serde.\n\n## Commands"));
 }
 

@@ -198,12 +198,7 @@ impl BankDocument {
             let lines = text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line));
             let text = lines.collect::<Vec<_>>().join("\n");
             let changed = if is_newest_first {
-                let at = document.sections().get(section)?.body_range().end;
-                let before = &document.text()[..at];
-                let has_blank = before[before.trim_end().len()..].matches('\n').count() > 1;
-                let blank = if has_blank { "" } else { "\n" };
-                let written = format!("{blank}{}\n\n{text}\n\n", document.heading_of(level, &title));
-                document.spliced(section, at..at, &document.with_line_ends(&written))
+                document.with_section_before(section + 1, level, &title, &text)
             } else {
                 document.with_section(Some(section), &title, &text)
             };

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use regex::Regex;
 
-use crate::bank::apply::day;
 use crate::bank::pieces::{PieceForm, blocks};
 use crate::bank::tasks::lists_tasks;
 use crate::bank::{BankDocument, BankPath, BankSection};
+use crate::learning::job::day_of;
 
 /// A date at the beginning of an entry: what stands before it, its time, what closes it, and what parts it from the
 /// words.
@@ -91,16 +92,16 @@ impl NeighbourForm {
         matches!(self.date, DateForm::Written { .. })
     }
 
-    /// Returns a date as the entries have it, with what parts it from the words.
-    pub(super) fn dated(&self, now: Timestamp) -> String {
-        let today = day(now);
+    /// Returns a day as the entries have their dates, with what parts it from the words. Only today has a time.
+    pub(super) fn dated(&self, day: Date, now: Timestamp) -> String {
         match &self.date {
-            DateForm::Plain => format!("{today}: "),
+            DateForm::Plain => format!("{day}: "),
             DateForm::None => String::new(),
             DateForm::Written { before, has_time, has_seconds, after } => {
                 let format = if *has_seconds { " %H:%M:%S" } else { " %H:%M" };
-                let time = if *has_time { now.strftime(format).to_string() } else { String::new() };
-                format!("{before}{today}{time}{after}")
+                let has_time = *has_time && day == day_of(now);
+                let time = if has_time { now.strftime(format).to_string() } else { String::new() };
+                format!("{before}{day}{time}{after}")
             }
         }
     }
@@ -142,7 +143,10 @@ mod tests {
     fn a_new_entry_is_dated_as_the_others_are(#[case] title: &str, #[case] items: &str, #[case] date: &str) {
         let document = BankDocument::parse(format!("# A\n\n## {title}\n\n{items}\n")).unwrap();
         let form = NeighbourForm::of(&document, &document.sections()[2]);
-        assert_eq!(form.dated("2026-11-25T12:00:00Z".parse().unwrap()), date);
+        let now = "2026-11-25T12:00:00Z".parse().unwrap();
+        assert_eq!(form.dated(day_of(now), now), date);
+        let earlier = date.replace(" 12:00:00", "").replace(" 12:00", "").replace("2026-11-25", "2026-11-20");
+        assert_eq!(form.dated("2026-11-20".parse().unwrap(), now), earlier);
         assert_eq!(form.has_dates(), items.contains("2025"));
     }
 }

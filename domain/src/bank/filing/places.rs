@@ -3,6 +3,7 @@
 
 use super::likings::{Target, preference_targets};
 use super::neighbours::{NeighbourForm, ReadSections};
+use crate::bank::pieces::day_title;
 use crate::bank::signs::heading_of;
 use crate::bank::{BankCategory, BankDocument, BankPath, BankSection, BankTextPiece, PieceForm, RenamedHeadings};
 use crate::memory::normalised;
@@ -230,12 +231,12 @@ pub(super) fn place_in(
     let existing = |path: &BankPath, document: &BankDocument, section: &BankSection| {
         existing(path, section, read.form(path, document, section))
     };
-    let place =
-        under_its_heading(documents, renamed, piece).map(|(path, document, section)| existing(path, document, section));
+    let place = under_its_heading(documents, renamed, category, piece)
+        .map(|(path, document, section)| existing(path, document, section));
     if let Some(place) = place.filter(|_| !is_elsewhere(documents, category, piece)) {
         return place;
     }
-    let targets = targets(category, &piece.text);
+    let targets = targets(in_files_of(documents, category), &piece.text);
     let in_file = |(stem, names): &Target| {
         let (path, document) = documents.iter().find(|(path, _)| plain(path.stem()) == *stem)?;
         Some((*path, document, *names))
@@ -288,6 +289,16 @@ pub(super) fn place_in(
     }
 }
 
+/// Returns the category whose places hold a piece in a bank. Where nothing but the file of preferences takes
+/// conventions, they are what its user likes: about answers, about tools, or about code.
+fn in_files_of(documents: &[(&BankPath, BankDocument)], category: BankCategory) -> BankCategory {
+    const PREFERENCES: &str = "preferences";
+    let has = |stem: &str| documents.iter().any(|(path, _)| plain(path.stem()) == stem);
+    let mut others = targets(category, "").iter().filter(|(stem, _)| *stem != PREFERENCES);
+    let is_liked = category == BankCategory::Convention && has(PREFERENCES) && !others.any(|(stem, _)| has(stem));
+    if is_liked { BankCategory::Preference } else { category }
+}
+
 /// Finds the section whose heading tells the category: one with a name that does, or any other heading that means it.
 fn of_category<'a>(
     path: &BankPath,
@@ -321,6 +332,7 @@ fn is_elsewhere(documents: &[(&BankPath, BankDocument)], category: BankCategory,
 fn under_its_heading<'a>(
     documents: &'a [(&'a BankPath, BankDocument)],
     renamed: &RenamedHeadings,
+    category: BankCategory,
     piece: &BankTextPiece,
 ) -> Option<(&'a BankPath, &'a BankDocument, &'a BankSection)> {
     const SAY_NOTHING: [&str; 3] = ["notes", "summary", "update"];
@@ -344,7 +356,12 @@ fn under_its_heading<'a>(
             (former.next(), former.next())
         }
     };
-    found.filter(|_| another.is_none()).and_then(|(path, section)| {
+    // The heading of a day tells nothing about what stands under it, unlike the one above it in the bank.
+    let is_of_others = |section: &BankSection| {
+        let above = || section.path.iter().rev().skip(1).find_map(|title| heading_of(title));
+        day_title(section.title()).is_some() && above().is_some_and(|of| of != category)
+    };
+    found.filter(|(_, section)| another.is_none() && !is_of_others(section)).and_then(|(path, section)| {
         let (_, document) = documents.iter().find(|(of, _)| of == path)?;
         Some((*path, document, *section))
     })

@@ -49,14 +49,23 @@ fn measured(table: &str) -> (usize, usize, usize, Vec<String>) {
 #[test]
 #[expect(clippy::print_stdout, reason = "the numbers stand in docs/BANKS.md")]
 fn pieces_are_put_where_a_developer_would_look_for_them() {
-    for table in ["pieces", "pieces_more", "pieces_third", "pieces_heldout"] {
+    // The percentages that have to be right. Nobody tuned for the last table, so that it may have fewer.
+    let tables = [
+        ("pieces", 90, 80),
+        ("pieces_more", 90, 80),
+        ("pieces_third", 90, 80),
+        ("pieces_fourth", 90, 80),
+        ("pieces_heldout", 90, 80),
+        ("pieces_fourth_heldout", 80, 75),
+    ];
+    for (table, files_wanted, sections_wanted) in tables {
         let (all, files, sections, wrong) = measured(table);
         println!("{table}: {files} of {all} in the right file, {sections} in the right section");
-        if table != "pieces_heldout" || std::env::var_os("SHOW_HELD_OUT").is_some() {
+        if !table.ends_with("heldout") || std::env::var_os("SHOW_HELD_OUT").is_some() {
             println!("{}", wrong.join("\n"));
         }
-        assert!(10 * files >= 9 * all, "{table}: {files} of {all} files");
-        assert!(10 * sections >= 8 * all, "{table}: {sections} of {all} sections");
+        assert!(100 * files >= files_wanted * all, "{table}: {files} of {all} files");
+        assert!(100 * sections >= sections_wanted * all, "{table}: {sections} of {all} sections");
     }
 }
 
@@ -402,6 +411,10 @@ fn two_reports_of_one_task_tick_it_once_and_are_both_kept() {
 #[case("A second theme has been added.", BankCategory::Done)]
 #[case("✅ Rate limits of the login", BankCategory::Done)]
 #[case("✔\u{fe0f} Rate limits of the login", BankCategory::Done)]
+#[case("Both importers read UTF-16 files now.", BankCategory::Done)]
+#[case("The release is now blocked by the review.", BankCategory::Blocked)]
+#[case("It is now unclear who signs.", BankCategory::Question)]
+#[case("There's a race between the two loaders.", BankCategory::Issue)]
 #[case("Helpers live next to the code that needs them.", BankCategory::Convention)]
 #[case("The lock error was caused by an old process. Now it is removed at the start.", BankCategory::Fix)]
 fn what_is_done_and_what_is_not_are_told_apart(#[case] text: &str, #[case] wanted: BankCategory) {
@@ -433,4 +446,5 @@ fn a_box_without_a_list_is_one_and_none_is_an_answer_that_is_not_kept() {
     }
 }
 
+mod dates;
 mod layouts;

@@ -1,6 +1,9 @@
 //! A line of a session file of Gemini CLI: `{id, timestamp, type, content}`, behind a first line that names the
 //! session. A message is written again, under the same id, when there is more to tell of it. The calls of tools stand
-//! in `toolCalls` of the message, each with its result.
+//! in `toolCalls` of the message, each with its result. `{"$rewindTo": id}` says that the user took back the message of
+//! this id and all that came after it (the command `/rewind`).
+
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
@@ -9,12 +12,43 @@ use super::record::{ToolRecord, TranscriptRecord, said, text_field};
 /// The tag in which the program puts what a hook told the agent, behind what the tool printed.
 const TOLD_BY_HOOK: &str = "<hook_context>";
 
+/// The name of the field that says up to where the user took the conversation back.
+const REWOUND_TO: &str = "$rewindTo";
+
+/// Leaves out what the user took back, so that nothing is learned of it. Where the message is not there, the program
+/// takes back all messages, and so does this. Each value comes with the line that it stands on.
+pub(super) fn without_rewound(values: Vec<(usize, Value)>) -> Vec<(usize, Value)> {
+    let mut kept: Vec<(usize, Value)> = Vec::new();
+    // A message that is written again stands where it was written first.
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut first_message = None;
+    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    for (line, value) in values {
+        if let Some(id) = text(&value, REWOUND_TO) {
+            let Some(from) = places.get(&id).copied().or(first_message) else { continue };
+            for id in kept.drain(from..).filter_map(|(_, value)| text(&value, "id")) {
+                if places.get(&id).is_some_and(|place| *place >= from) {
+                    places.remove(&id);
+                }
+            }
+            first_message = first_message.filter(|first| *first < from);
+            continue;
+        }
+        if let Some(id) = text(&value, "id") {
+            first_message.get_or_insert(kept.len());
+            places.entry(id).or_insert(kept.len());
+        }
+        kept.push((line, value));
+    }
+    kept
+}
+
 /// Reads a record. None where it is no such line.
 pub(super) fn record(fields: &Map<String, Value>) -> Option<TranscriptRecord> {
     if fields.contains_key("projectHash") {
         return text_field(fields, "sessionId").map(TranscriptRecord::Session);
     }
-    if fields.contains_key("$set") || fields.contains_key("$rewindTo") {
+    if fields.contains_key("$set") || fields.contains_key(REWOUND_TO) {
         return Some(TranscriptRecord::Nothing);
     }
     if !["id", "timestamp", "content"].into_iter().all(|name| fields.contains_key(name)) || fields.contains_key("role")

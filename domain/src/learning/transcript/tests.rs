@@ -69,6 +69,34 @@ fn a_message_of_gemini_cli_that_is_written_again_is_said_once_and_has_its_calls_
 }
 
 #[test]
+fn nothing_is_left_of_what_a_user_of_gemini_cli_took_back() {
+    let header = r#"{"sessionId":"s","projectHash":"p","startTime":"2026-01-05T10:00:00Z"}"#.to_owned();
+    let said = |id: &str, kind: &str, text: &str| {
+        format!(r#"{{"id":"{id}","timestamp":"2026-01-05T10:00:00Z","type":"{kind}","content":"{text}"}}"#)
+    };
+    let asked = |n: u32| {
+        [
+            said(&format!("u{n}"), "user", &format!("question {n}")),
+            said(&format!("g{n}"), "gemini", &format!("answer {n}")),
+        ]
+    };
+    let rewound = |id: &str| format!(r#"{{"$rewindTo":"{id}"}}"#);
+    let questions = |lines: Vec<String>| -> Vec<String> {
+        let read = read(lines.join("\n").as_bytes()).unwrap();
+        assert!(read.exchanges.iter().all(|exchange| exchange.session.as_deref() == Some("s")));
+        read.exchanges.into_iter().map(|exchange| exchange.question).collect()
+    };
+    let told = |ends: &[String]| [&[header.clone()][..], &asked(1), &asked(2), &asked(3), ends].concat();
+    let all = ["question 1", "question 2", "question 3"];
+    assert_eq!(questions(told(&[])), all);
+    assert_eq!(questions(told(&[rewound("u2")])), all[..1]);
+    let again = [rewound("u3"), rewound("u2"), said("u3", "user", "question 3"), said("g3", "gemini", "answer 3")];
+    assert_eq!(questions(told(&again)), [all[0], all[2]]);
+    let forgotten = [&[rewound("unknown")][..], &asked(4)].concat();
+    assert_eq!(questions(told(&forgotten)), ["question 4"]);
+}
+
+#[test]
 fn an_answer_is_all_that_is_said_until_the_next_question() {
     let read = read(fixture!("claude_code.jsonl")).unwrap();
     let [export, tests] = read.exchanges.as_slice() else { panic!("{:#?}", read.exchanges) };

@@ -11,6 +11,22 @@ fn after(files: &[(&str, &str)], text: &str, name: &str) -> String {
 }
 
 #[test]
+fn a_convention_is_a_preference_where_a_bank_has_no_other_file_for_it() {
+    let section = |kind: BankKind, text: &str| {
+        let operations = by_rules(text, &template(kind)).unwrap();
+        operations.last().unwrap().metadata.section.clone().unwrap()
+    };
+    for (text, wanted) in [
+        ("Keep explanations short.", "Preferences > Communication"),
+        ("Use uv instead of pip.", "Preferences > Tools"),
+        ("Avoid exceptions in the domain layer.", "Preferences > Code"),
+    ] {
+        assert_eq!(section(BankKind::Global, text), wanted, "{text}");
+        assert_eq!(section(BankKind::Code, text), "System patterns > Conventions", "{text}");
+    }
+}
+
+#[test]
 fn well_known_layouts_have_their_own_places() {
     let roo = [
         (
