@@ -15,7 +15,8 @@ use std::sync::LazyLock;
 use regex::{Match, Regex};
 
 use super::capture::sentences;
-use super::transcript::Exchange;
+use super::episodes::checks_failed;
+use super::transcript::{Exchange, UserRequest};
 use crate::retrieval::standalone::{only_carries_on, stands_alone};
 use crate::text::terms;
 
@@ -38,6 +39,16 @@ enum ObjectionReading {
     Turns,
 }
 
+/// Tells for each exchange whether the work that was done for it failed its checks. `requests` are those of the same
+/// file.
+pub(super) fn failed_work(exchanges: &[Exchange], requests: &[UserRequest]) -> Vec<bool> {
+    let failed = requests.iter().filter(|request| checks_failed(request));
+    let failed: HashSet<(Option<&str>, &str)> =
+        failed.map(|request| (request.session.as_deref(), request.question.trim())).collect();
+    let named = |exchange: &Exchange| failed.contains(&(exchange.session.as_deref(), exchange.question.trim()));
+    exchanges.iter().map(named).collect()
+}
+
 /// The objections of a session: which answers they take back, and which exchanges answer them.
 pub(super) struct Objections {
     taken_back: Vec<bool>,
@@ -47,9 +58,10 @@ pub(super) struct Objections {
 
 impl Objections {
     /// Finds the objections among what is said behind each exchange, whether somebody answered it or not.
-    pub(super) fn of(exchanges: &[Exchange]) -> Self {
+    /// `failed` says for each exchange whether a check takes its answer back already.
+    pub(super) fn of(exchanges: &[Exchange], failed: Vec<bool>) -> Self {
         let none = vec![None; exchanges.len()];
-        let mut objections = Self { taken_back: vec![false; exchanges.len()], corrected: none };
+        let mut objections = Self { taken_back: failed, corrected: none };
         for (n, exchange) in exchanges.iter().enumerate() {
             if let Some(last) = before(exchanges, n).filter(|_| is_correction(&exchange.question)) {
                 objections.corrected[n] = Some(objections.note(exchanges, last, &exchange.question));
@@ -249,7 +261,7 @@ mod tests {
 
     /// Returns for each exchange whether it is taken back.
     fn taken_back(exchanges: &[Exchange]) -> Vec<bool> {
-        let objections = Objections::of(exchanges);
+        let objections = Objections::of(exchanges, vec![false; exchanges.len()]);
         (0..exchanges.len()).map(|n| objections.has_taken_back(n)).collect()
     }
 
@@ -278,7 +290,7 @@ mod tests {
         let thanks = answered("Thanks, I'll try it tonight.", "You are welcome.");
         let objection = answered("That was wrong, the partitions are skewed.", "Then repartition.");
         let exchanges = [memory(), thanks, objection];
-        let objections = Objections::of(&exchanges);
+        let objections = Objections::of(&exchanges, vec![false; exchanges.len()]);
         assert_eq!(taken_back(&exchanges), [true, true, false]);
         assert_eq!((objections.corrected(2), objections.asked(2)), (Some(0), 0), "it answers the first question");
         let praise = answered("Thanks, that worked!", "Fine.");
