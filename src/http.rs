@@ -210,6 +210,7 @@ impl Daemon {
             limited: limited.clone(),
         };
         let watched = get(metrics::metrics)
+            .fallback(read_only)
             .with_state(watched)
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
         let protected = protocol
@@ -225,7 +226,8 @@ impl Daemon {
         let refusals = RefusalNotes::new(self.audit.clone());
         let probed: Router = Router::new()
             .route("/healthz", get(probes::alive))
-            .route("/readyz", get(probes::ready).with_state(readiness));
+            .route("/readyz", get(probes::ready).with_state(readiness))
+            .method_not_allowed_fallback(read_only);
         let late = probed
             .clone()
             .fallback(ends)
@@ -260,6 +262,11 @@ impl Daemon {
 async fn nothing_here() -> Problem {
     let hint = "agents go to /mcp; /api/v1/openapi.json describes the routes for scripts";
     Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this path", hint)
+}
+
+async fn read_only() -> Problem {
+    let hint = "send GET: this path is only read";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here", hint)
 }
 
 async fn ends() -> Problem {
