@@ -19,7 +19,7 @@ pub enum ConfigEditError {
     NoMap(String),
     #[error("{0} is not what it should be, a list")]
     NoList(String),
-    #[error("{0} is not what it should be, there once: it is in the same map twice, and clients read only one of them")]
+    #[error("{0} is not there once, as it should be: one map has it twice, and the client reads only one of the two")]
     Twice(String),
     #[error("{0} is written in a form that is not edited here; write the block form")]
     Unsupported(String),
