@@ -40,8 +40,10 @@ use reasoning_bank_actors::system::SystemHandle;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::classify::ServerErrorsFailureClass;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
-use tower_http::trace::TraceLayer;
+use tower_http::trace::{DefaultOnFailure, OnFailure, TraceLayer};
+use tracing::{Level, Span};
 
 use crate::audit::AuditLog;
 use crate::limits::TokenLimits;
@@ -208,6 +210,7 @@ impl Daemon {
             limited: limited.clone(),
         };
         let watched = get(metrics::metrics)
+            .fallback(read_only)
             .with_state(watched)
             .layer(from_fn_with_state(Arc::clone(&self.allowed), guard::check));
         let protected = protocol
@@ -223,7 +226,8 @@ impl Daemon {
         let refusals = RefusalNotes::new(self.audit.clone());
         let probed: Router = Router::new()
             .route("/healthz", get(probes::alive))
-            .route("/readyz", get(probes::ready).with_state(readiness));
+            .route("/readyz", get(probes::ready).with_state(readiness))
+            .method_not_allowed_fallback(read_only);
         let late = probed
             .clone()
             .fallback(ends)
@@ -241,7 +245,7 @@ impl Daemon {
             .layer(CatchPanicLayer::custom(|_panic| Problem::internal().into_response()))
             .layer(from_fn_with_state(refusals.clone(), refusals::note))
             .layer(from_fn_with_state(metrics, metrics::timed))
-            .layer(TraceLayer::new_for_http().make_span_with(span))
+            .layer(TraceLayer::new_for_http().make_span_with(span).on_failure(log_failure))
             .layer(PropagateRequestIdLayer::x_request_id())
             .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
             .layer(map_request(request_head::without_bad_id))
@@ -260,13 +264,27 @@ async fn nothing_here() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this path", hint)
 }
 
+async fn read_only() -> Problem {
+    let hint = "send GET: this path is only read";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here", hint)
+}
+
 async fn ends() -> Problem {
     Problem::ending()
 }
 
 /// Opens the span of a request. It names the path and never the query or a header, which may hold secrets.
-fn span(request: &Request<Body>) -> tracing::Span {
+fn span(request: &Request<Body>) -> Span {
     let id = request.extensions().get::<RequestId>().and_then(|id| id.header_value().to_str().ok());
     let (method, path) = (request.method(), request.uri().path());
     tracing::info_span!("http", request_id = id.unwrap_or_default(), %method, path)
+}
+
+/// Logs an answer that tells of a fault of the server. A refusal to be tried again is none.
+fn log_failure(class: ServerErrorsFailureClass, latency: Duration, span: &Span) {
+    let level = match class {
+        ServerErrorsFailureClass::StatusCode(StatusCode::SERVICE_UNAVAILABLE) => Level::DEBUG,
+        _ => Level::ERROR,
+    };
+    DefaultOnFailure::new().level(level).on_failure(class, latency, span);
 }

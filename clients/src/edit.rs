@@ -19,6 +19,8 @@ pub enum ConfigEditError {
     NoMap(String),
     #[error("{0} is not what it should be, a list")]
     NoList(String),
+    #[error("{0} is not there once, as it should be: one map has it twice, and the client reads only one of the two")]
+    Twice(String),
     #[error("{0} is written in a form that is not edited here; write the block form")]
     Unsupported(String),
 }
@@ -26,7 +28,7 @@ pub enum ConfigEditError {
 /// Returns the text with the changes. An empty text stands for a file that is new.
 ///
 /// # Errors
-/// The text is not of its format, or has something else where a map has to be.
+/// The text is not of its format, has something else where a map has to be, or has a key twice that is to be changed.
 pub fn apply(format: ConfigFormat, text: &str, changes: &[ConfigChange]) -> Result<String, ConfigEditError> {
     with_unix_lines(text, |text| match format {
         ConfigFormat::Json => json::apply(text, changes),

@@ -38,17 +38,16 @@ fn of_note(below: &str, text: &str) -> Vec<SourceItem> {
     let created_at = [note.get("created"), note.get("modified")].into_iter().find_map(time);
     let tags = note.list("tags");
     let mut found = Vec::new();
-    let mut rest = note.body.clone();
+    let (mut rest, mut rest_from) = (String::new(), 0);
     for item in items(&note.body) {
-        let Some((category, told)) = observation(&item) else { continue };
+        let Some((category, told)) = observation(&item.text) else { continue };
         let kind = match category.to_lowercase().as_str() {
             "decision" | "technique" | "tip" | "pattern" => ItemKind::Strategy,
             "issue" | "gotcha" | "problem" | "warning" => ItemKind::Warning,
             _ => continue,
         };
-        for mark in ["-", "*"] {
-            rest = rest.replacen(&format!("{mark} {item}"), "", 1);
-        }
+        rest.push_str(&note.body[rest_from..item.place.start]);
+        rest_from = item.place.end;
         let content = without_tags(told);
         found.push(SourceItem {
             title: content.clone(),
@@ -59,6 +58,7 @@ fn of_note(below: &str, text: &str) -> Vec<SourceItem> {
             ..SourceItem::new(format!("{permalink}\0{told}"), kind)
         });
     }
+    rest.push_str(&note.body[rest_from..]);
     let lines = rest.lines().filter(|line| !line.trim_start().starts_with('#') && !line.trim().is_empty());
     let content = lines.map(|line| line.trim().trim_start_matches("- ")).collect::<Vec<_>>().join("; ");
     if !content.is_empty() {
@@ -87,6 +87,8 @@ fn without_tags(told: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
     use crate::testing::{counts, fixture, items};
 
@@ -100,5 +102,42 @@ mod tests {
         let rest = read.iter().find(|item| item.kind == ItemKind::Fact).unwrap();
         assert!(!rest.content.contains("Grind") && rest.content.contains("[[Water]]"), "{}", rest.content);
         assert_eq!(observation("[ ] todo"), None);
+    }
+
+    /// Reads a note, and returns the strategies and the fact of it.
+    fn read_note(text: &str) -> (Vec<String>, Option<String>) {
+        let (facts, advice): (Vec<_>, Vec<_>) =
+            of_note("note", text).into_iter().partition(|item| item.kind == ItemKind::Fact);
+        assert!(facts.len() < 2, "{facts:?}");
+        (advice.into_iter().map(|item| item.content).collect(), facts.into_iter().next().map(|fact| fact.content))
+    }
+
+    #[test]
+    fn words_of_another_item_that_read_like_an_observation_stay() {
+        let quoted = "- [fact] Carl says\n  - [tip] Pin versions in CI but never in libraries\n- [tip] Pin versions\n";
+        let (advice, fact) = read_note(quoted);
+        assert_eq!(advice, ["Pin versions"]);
+        assert_eq!(fact.unwrap(), "[fact] Carl says; [tip] Pin versions in CI but never in libraries");
+    }
+
+    #[test]
+    fn an_observation_is_no_fact_as_well() {
+        for (text, told) in [
+            ("-  [tip] Two spaces\n", "Two spaces"),
+            ("- [tip] Wrapped\r\n  over two lines\r\n", "Wrapped over two lines"),
+            ("- [tip] Hard break  \n  of a line\n", "Hard break of a line"),
+            ("* [tip] Without an end", "Without an end"),
+        ] {
+            assert_eq!(read_note(text), (vec![told.to_owned()], None), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_note_is_read_in_one_go() {
+        let lines = (0..16_000).map(|at| format!("- [tip] Number {at} of them\n- [fact] {at}\n"));
+        let began = Instant::now();
+        let (advice, fact) = read_note(&lines.collect::<String>());
+        assert_eq!((advice.len(), fact.unwrap().split("; ").count()), (16_000, 16_000));
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     }
 }

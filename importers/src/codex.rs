@@ -57,7 +57,7 @@ fn of_group(group: &str, body: &str) -> Vec<SourceItem> {
             _ => continue,
         };
         for told in items(&text) {
-            let content = without_references(&told);
+            let content = without_references(&told.text);
             found.push(SourceItem {
                 project: directory.map(str::to_owned),
                 title: content.clone(),

@@ -1,6 +1,7 @@
 //! Markdown with front matter, as far as memories need it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -99,18 +100,30 @@ pub(crate) fn sections(text: &str, level: usize) -> Vec<(String, String)> {
     parts
 }
 
+/// An item of a list, and the bytes of the text that it takes: all of its lines, with its mark and their ends.
+#[derive(Debug, PartialEq)]
+pub(crate) struct ListItem {
+    pub(crate) text: String,
+    pub(crate) place: Range<usize>,
+}
+
 /// Returns the items of the outermost lists of a text, each with its further lines.
-pub(crate) fn items(text: &str) -> Vec<String> {
-    let mut items: Vec<String> = Vec::new();
+pub(crate) fn items(text: &str) -> Vec<ListItem> {
+    let mut items: Vec<ListItem> = Vec::new();
     let mut is_open = false;
-    for line in text.lines() {
+    let mut end = 0;
+    for whole in text.split_inclusive('\n') {
+        let start = end;
+        end += whole.len();
+        let line = whole.trim_end_matches(['\n', '\r']);
         if let Some(item) = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")) {
-            items.push(item.trim().to_owned());
+            items.push(ListItem { text: item.trim().to_owned(), place: start..end });
             is_open = true;
         } else if line.starts_with([' ', '\t']) && is_open {
             if let Some(item) = items.last_mut() {
-                item.push('\n');
-                item.push_str(line.trim_end());
+                item.text.push('\n');
+                item.text.push_str(line.trim_end());
+                item.place.end = end;
             }
         } else {
             is_open = false;
@@ -134,7 +147,15 @@ mod tests {
         assert_eq!(MarkdownNote::parse("--- no\n").body, "--- no\n");
         let parts = sections("a\n# B\n```\n# c\n```\n## d\n# E\n", 1);
         assert_eq!(parts.iter().map(|(title, _)| &**title).collect::<Vec<_>>(), ["", "B", "E"]);
-        assert_eq!(items("- a\n  b\n\ntext\n* c\n"), ["a\n  b", "c"]);
+    }
+
+    #[test]
+    fn items_have_their_further_lines_and_their_places() {
+        let text = "- a\r\n  b\r\n\ntext\n*  c  \n\td\nend";
+        let read = items(text);
+        assert_eq!(read.iter().map(|item| &*item.text).collect::<Vec<_>>(), ["a\n  b", "c\n\td"]);
+        let places: Vec<_> = read.into_iter().map(|item| &text[item.place]).collect();
+        assert_eq!(places, ["- a\r\n  b\r\n", "*  c  \n\td\n"]);
     }
 
     #[test]

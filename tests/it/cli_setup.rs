@@ -130,7 +130,9 @@ fn of_a_file_that_was_changed_since_the_own_entries_alone_are_taken_out() {
 
 #[test]
 fn what_cannot_be_written_or_read_is_told_before_anything_is_written() {
-    for (text, mode) in [("{}", 0o444), ("{ \"mcpServers\": ", 0o644), ("{ \"mcpServers\": [] }", 0o644)] {
+    let twice = "{ \"mcpServers\": {}, \"mcpServers\": {} }";
+    let no_map = "{ \"mcpServers\": [] }";
+    for (text, mode) in [("{}", 0o444), ("{ \"mcpServers\": ", 0o644), (no_map, 0o644), (twice, 0o644)] {
         let place = Place::with_instant_model();
         place.write("home/.cursor/mcp.json", text);
         fs::set_permissions(place.path("home/.cursor/mcp.json"), fs::Permissions::from_mode(mode)).unwrap();

@@ -149,6 +149,8 @@ pub enum LeftAlone {
     Folder,
     #[error("is a link; only files and folders belong to a bank")]
     Link,
+    #[error("is no regular file; only files and folders belong to a bank")]
+    NoFile,
     #[error("cannot be read")]
     Unreadable,
 }

@@ -28,8 +28,10 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
         };
         let mut map = top.clone();
         for part in section {
+            has_once(&map, part)?;
             map = map.object_value_or_create(part).ok_or_else(|| ConfigEditError::NoMap(part.clone()))?;
         }
+        has_once(&map, last)?;
         is_changed |= match change {
             ConfigChange::Element { value, .. } => set_element(&map, last, value)?,
             ConfigChange::Entry { value, .. } => set_entry(&map, last, value),
@@ -37,6 +39,12 @@ pub(super) fn apply(text: &str, changes: &[ConfigChange]) -> Result<String, Conf
         };
     }
     Ok(if is_changed { root.to_string() } else { text.to_owned() })
+}
+
+/// Refuses a key that a map has twice. JavaScript reads the last one, other programs the first one.
+fn has_once(map: &CstObject, name: &str) -> Result<(), ConfigEditError> {
+    let same = map.properties().into_iter().filter(|property| property.decoded_name().is_some_and(|own| own == name));
+    if same.count() > 1 { Err(ConfigEditError::Twice(name.to_owned())) } else { Ok(()) }
 }
 
 /// Changes an entry that is there. Where it starts a program already, its other keys are the user's, and stay, as does a

@@ -82,6 +82,23 @@ fn a_section_that_is_no_map_and_a_file_that_is_no_map_are_refused() {
     }
 }
 
+#[test]
+fn a_key_that_is_there_twice_is_refused() {
+    for (text, key) in [
+        ("{\"mcpServers\": {}, \"mcpServers\": {\"a\": {\"command\": \"x\"}}}", "mcpServers"),
+        ("{\"mcpServers\": {}, \"mcp\\u0053ervers\": {}}", "mcpServers"),
+        ("{\"mcpServers\": {\"reasoning-bank\": {}, \"reasoning-bank\": {}}}", "reasoning-bank"),
+    ] {
+        let refused = apply(ConfigFormat::Json, text, &change(AgentClient::Cursor));
+        assert_eq!(refused, Err(ConfigEditError::Twice(key.to_owned())), "{text}");
+    }
+    let hooks = "{\"hooks\": {\"Stop\": [], \"Stop\": []}}";
+    let hook = [ConfigChange::element(&["hooks", "Stop"], ConfigValue::map([]))];
+    assert_eq!(apply(ConfigFormat::Json, hooks, &hook), Err(ConfigEditError::Twice("Stop".to_owned())));
+    let elsewhere = "{\"a\": 1, \"a\": 2, \"mcpServers\": {\"b\": {}, \"b\": {}}}";
+    assert!(apply(ConfigFormat::Json, elsewhere, &change(AgentClient::Cursor)).is_ok());
+}
+
 fn moved(client: AgentClient) -> [ConfigChange; 1] {
     let arguments = ["--llm", "none", "mcp"].map(str::to_owned).to_vec();
     [ServerCommand { program: "/new/reasoning-bank".to_owned(), arguments, variables: Vec::new() }.change(client)]

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 
-use super::{BASE, Problem, body_of, idempotency, invalid, query_of, status, unknown_in_query};
+use super::{BASE, Problem, body_of, idempotency, invalid, query_of, status, unknown_in_query, unprocessable};
 use crate::audit::{AuditEntry, AuditLog};
 use crate::mcp::{SchemaReader, answer_schema, arguments_schema, page_size, read_arguments};
 use crate::remedies;
@@ -126,6 +126,10 @@ async fn list(
     own.allow(&caller, "token list").await?;
     let (schema, (mut parts, _)) = (arguments_schema::<TokensQuery>(), request.into_parts());
     let arguments = query_of(&mut parts, schema.get("properties").and_then(Value::as_object)).await?;
+    // Whoever is told how a token looks may write one here, and a URL is no place for it.
+    if arguments.get("after").and_then(Value::as_str).is_some_and(|after| !TokenId::is_form_of(after)) {
+        return Err(unprocessable("after: this is no place in the list; it is the `next` of the page before"));
+    }
     let TokensQuery { limit, after } = read_arguments(arguments, &[]).map_err(|error| refused(&error))?;
     let all = own.run(&caller, "token list", |tokens, caller| Ok(tokens.list(|token| caller.looks_after(token))?));
     let page = page_of(all.await?.tokens, "token", |token| token.id.clone(), after.as_ref(), limit);

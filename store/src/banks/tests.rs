@@ -1,4 +1,5 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Command;
 
 use reasoning_bank_actors::ports::LeftAlone;
 
@@ -54,6 +55,7 @@ fn what_is_no_file_of_a_bank_is_left_alone_and_named() {
     fs::write(dir.join("picture.png"), "").unwrap();
     fs::write(dir.join("back\\slash.md"), "").unwrap();
     fs::write(dir.join("README.MD"), "").unwrap();
+    assert!(Command::new("mkfifo").arg(dir.join("pipe.md")).status().unwrap().success());
     let conflict = "# A\r\n\r\n<<<<<<< HEAD\r\n- a\r\n=======\r\n- b\r\n>>>>>>> other\r\n";
     fs::write(dir.join("conflict.md"), conflict).unwrap();
     create_dir(&dir.join("progress.md")).unwrap();
@@ -70,6 +72,7 @@ fn what_is_no_file_of_a_bank_is_left_alone_and_named() {
         ("folder", LeftAlone::Link),
         ("large.md", LeftAlone::TooLarge),
         ("link.md", LeftAlone::Link),
+        ("pipe.md", LeftAlone::NoFile),
         ("progress.md", LeftAlone::Folder),
     ];
     assert_eq!(left_alone, expected);

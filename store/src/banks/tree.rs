@@ -194,7 +194,8 @@ impl FileTree {
                         walk.files.push((path, metadata));
                         continue;
                     }
-                    Ok(_) => LeftAlone::Link,
+                    Ok(_) if metadata.is_symlink() => LeftAlone::Link,
+                    Ok(_) => LeftAlone::NoFile,
                     Err(_) => LeftAlone::BadName,
                 };
                 walk.left_alone.insert(path, left_alone);
@@ -345,7 +346,7 @@ fn text_of(path: &Path) -> Result<Option<(String, FileForm)>, LeftAlone> {
     let opened = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path);
     let Some(file) = unless_gone(opened).map_err(|_| LeftAlone::Unreadable)? else { return Ok(None) };
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return Err(LeftAlone::Link);
+        return Err(LeftAlone::NoFile);
     }
     let mut bytes = Vec::new();
     file.take(BANK_FILE_MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|_| LeftAlone::Unreadable)?;

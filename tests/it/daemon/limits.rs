@@ -97,6 +97,20 @@ async fn the_rate_of_a_token_bounds_whatever_it_asks_of_the_protocol() {
 }
 
 #[tokio::test]
+async fn a_refusal_to_be_tried_again_is_no_error_in_the_log() {
+    let place = Place::new();
+    let ana = token(&place, &["ana", "--key", "shop"]);
+    place.write("config/reasoning-bank/config.toml", "[http]\nrequests_per_second = 1\n");
+    let mut daemon = Daemon::start_logged(&place, &["--llm", "none"]);
+    let handshakes = futures::future::join_all((0..12).map(|_| daemon.initialize(Some(&ana)).send())).await;
+    let refused = handshakes.into_iter().map(Result::unwrap).filter(|answer| answer.status() == 503).count();
+    assert!(refused > 0, "the rate is bounded");
+    assert_eq!(daemon.terminate(), Some(0));
+    let log = std::fs::read_to_string(place.path("log")).unwrap();
+    assert!(!log.contains("ERROR"), "{refused} refusals: {log}");
+}
+
+#[tokio::test]
 async fn a_token_that_asks_too_often_is_told_when_to_come_again() {
     let place = Place::new();
     place.write("config/reasoning-bank/config.toml", "[http]\nbehind_proxy = true\nrequests_per_second = 1\n");

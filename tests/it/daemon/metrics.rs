@@ -194,3 +194,18 @@ async fn the_metrics_of_a_server_that_others_reach_need_a_token_of_its_operator(
     assert_eq!(forwarded.status(), StatusCode::UNAUTHORIZED);
     assert_eq!(message(forwarded).await["error"]["code"], "unauthenticated");
 }
+
+#[tokio::test]
+async fn what_is_only_read_refuses_other_methods_in_words() {
+    let place = Place::new();
+    let daemon = Daemon::start(&place, &[]);
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        let refused = daemon.http.delete(daemon.url.replace("/mcp", path)).send().await.unwrap();
+        assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED, "{path}");
+        assert_eq!(refused.headers()["allow"], "GET,HEAD", "{path}");
+        let said: Value = refused.json().await.unwrap();
+        assert_eq!(said["error"]["code"], "invalid_argument", "{path}: {said}");
+        let probed = daemon.http.head(daemon.url.replace("/mcp", path)).send().await.unwrap();
+        assert_eq!(probed.status(), StatusCode::OK, "{path}");
+    }
+}

@@ -75,6 +75,10 @@ async fn a_page_that_cannot_be_is_refused() {
             );
         }
     }
+    let strange = "/tokens?after=01890000-0000-7000-8000-000000000000";
+    let (_, refused) = ask(&admin, Method::GET, strange, None).await;
+    let said = refused["error"]["message"].as_str().unwrap();
+    assert!(said.contains("the `next` of the page before") && !said.contains("rb_"), "{refused}");
     // No page may pass for the last one.
     for path in ["/workspaces?after=0123456789abcdef", "/tokens?after=0123456789ab"] {
         let (got, refused) = ask(&admin, Method::GET, path, None).await;
