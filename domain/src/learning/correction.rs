@@ -6,6 +6,7 @@
 //! objection answers it. Praise before it does where the objection is not sure and no "but" stands between them. Thanks
 //! alone decide nothing, but a "no" with thanks takes nothing back. Other messages let the answer stand.
 
+mod families;
 mod phrases;
 mod standing;
 
@@ -203,7 +204,9 @@ fn read(sentence: &str, speaks_of_answer: bool) -> ObjectionReading {
     let turned = is_sure || phrases::CONTRAST.is_match(before);
     let counts =
         |praise: &Match<'_>| praise.start() >= objection.end() || (!turned && praise.end() <= objection.start());
-    let is_answered = says(&phrases::PRAISE, sentence, counts) || (!is_sure && says(&phrases::OVER, sentence, counts));
+    let is_content = phrases::CONTENT.find_iter(sentence).any(|content| content.end() > objection.end());
+    let is_answered = says(&phrases::PRAISE, sentence, counts)
+        || (!is_sure && (is_content || says(&phrases::OVER, sentence, counts)));
     if is_answered { ObjectionReading::Stands } else { ObjectionReading::TakesBack }
 }
 

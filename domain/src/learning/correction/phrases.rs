@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 
+use super::families;
+
 /// Makes a pattern of words that stand on their own, of words of languages without spaces, and of phrases with bounds
 /// of their own.
 fn pattern(words: &[&str], unspaced: &[&str], anywhere: &[&str]) -> Regex {
@@ -12,6 +14,12 @@ fn pattern(words: &[&str], unspaced: &[&str], anywhere: &[&str]) -> Regex {
     let all: Vec<&str> =
         std::iter::once(words.as_str()).chain(unspaced.iter().copied()).chain(anywhere.iter().copied()).collect();
     compiled(&all.join("|"))
+}
+
+/// Makes a pattern as [`pattern`] does, of shapes of sentences as well.
+fn pattern_with(words: &[&str], unspaced: &[&str], anywhere: &[&str], shapes: &[String]) -> Regex {
+    let anywhere: Vec<&str> = anywhere.iter().copied().chain(shapes.iter().map(String::as_str)).collect();
+    pattern(words, unspaced, &anywhere)
 }
 
 #[allow(clippy::expect_used, reason = "the patterns are constant, and the tests compile every one")]
@@ -48,9 +56,10 @@ pub(super) static SURE_OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
         r"^\W{0,4}(?:\w+\W+)?(?:não (?:funcion|ajud|resolve|compil)|no (?:funcion|ayud|resuelv)|non (?:funzion|aiut|risolv))\w*",
         r"^\W{0,4}(?:\w+\W+)?(?:no (?:compila|compiló|resolvió)|non compila|ne (?:marche|fonctionne|compile))\b",
         r"^\W{0,4}(?:\w+\W+)?(?:не (?:работа|помо|сработа)|nie (?:dział|zadziała|pomog))\w*",
+        r"^\W{0,4}(?:lol|um+|uh+|er+m?|hell|god|oh|well|sorry|hm+|ha(?:ha)?) (?:no|nope)\W*$",
         r"^\W{0,4}いいえ|^\W{0,4}(?:没有?用|没有?效果|不行|不对|不正确)",
     ];
-    pattern(&words, &unspaced, &first)
+    pattern_with(&words, &unspaced, &first, &families::sure())
 });
 
 /// These phrases speak of the answer or of something else, which does not work or is still as it was.
@@ -60,7 +69,7 @@ pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:still|again) (?:get|see)(?:s|ting|ing)? (?:(?:\w+ ){0,3}\w*(?:error|exception|failure|warning)s?|it|that|this)",
         r"still (?:does|did|is)(?: not|n['’]t)|same (?:error|problem|issue|failure)",
         r"(?:does|did|do|is|was)(?: not|n['’]t) (?:work|help|fix|compile|build|pass|correct|right|true|fixed|what i)\w*",
-        r"not (?:working|correct|right|true|fixed)|(?:it|that|this) (?:broke|fails?|failed|crashe[sd])|no effect",
+        r"not (?:working|correct|right|true|fixed)|(?:it|this) (?:broke|fails?|failed|crashe[sd])|no effect",
         r"(?:got|gets|getting|(?:made|makes) (?:it|things|that|this|everything))(?: even| much)? (?:worse|slower)",
         r"still (?:nothing|hangs?|hanging|stuck|missing|leaks?|leaking|times? out|timing out|runs? out|running out|out of|happen(?:s|ing)?)",
         r"(?:error|exception|problem|issue|failure|crash|bug)s?(?: is| are| came| comes|['’]s)(?: \w+ly)? back",
@@ -93,9 +102,14 @@ pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     ];
     let first = [
         r"(?:^\W{0,4}(?:\w+\W+)?|\bplease )(?:undo|revert|roll back|take back) (?:that|this|it|your)\b",
+        // Behind a noun it would say which one.
+        r"(?:^|[,;:]\s?|\b(?:but|and|so|then|now|hm+|sorry)\W{1,2})\W{0,3}that (?:broke|fails?|failed|crashe[sd])\b",
+        // Somebody contradicts, and does not speak of themselves.
+        r"^\W{0,4}but (?:\w{3,}|it)(?: \w+){0,4} (?:do|does|is|are|can|will|has|have|did|was|were|ca|wo)(?: not|n['’]t|not)\b",
+        r"^\W{0,4}but (?:\w{3,}|it)(?: \w+){0,3} \w+n['’]t\b",
         r"^\W{0,4}(?:no,? |please |rather ){0,2}(?:use|take) (?:\S+ ){1,4}instead\b",
     ];
-    pattern(&words, &unspaced, &first)
+    pattern_with(&words, &unspaced, &first, &families::unsure())
 });
 
 /// These phrases say that an answer was right.
@@ -121,6 +135,18 @@ pub(super) static OVER: LazyLock<Regex> = LazyLock::new(|| {
         r"больше (?:нет|не появляется|не возникает)|już nie (?:ma|występuje|pojawia)",
     ];
     pattern(&words, &["(?:出|起き|発生し|が|は)なくな", "不再|消失|没有了"], &[])
+});
+
+/// These phrases say that somebody is content in spite of what was said before them.
+pub(super) static CONTENT: LazyLock<Regex> = LazyLock::new(|| {
+    let words = [
+        r"(?:but|still|yet)(?: [\w'’]+){0,3} (?:fine|ok|okay|good enough|acceptable|all right|alright|no problem)",
+        r"(?:aber|doch)(?: \w+){0,3} (?:okay|ok|in ordnung|gut genug|kein problem|akzeptabel|nicht schlimm)",
+        r"pero(?: \w+){0,3} (?:bien|aceptable|suficiente|no importa|no pasa nada|vale)",
+        r"(?:ma|però)(?: \w+){0,3} (?:bene|accettabile|basta|abbastanza|nessun problema)",
+        r"maar(?: \w+){0,3} (?:prima|goed genoeg|oké|ok|acceptabel|geen probleem|niet erg)",
+    ];
+    pattern(&words, &["(?:問題|大丈夫|構い)(?:は|が)?(?:ありません|ない|です|ません)|十分です|許容範囲"], &[])
 });
 
 /// These words deny what stands behind them, such as praise. They are the end of the text before it.
@@ -164,7 +190,7 @@ pub(super) static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) static NO_OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
         r"(?:not|\w+n['’]t)(?: quite| really)? (?:clear|sure|understand)",
-        r"not (?:a|the|any) (?:problem|issue)|not (?:bad|urgent|needed|necessary|all)",
+        r"(?:not|\w+n['’]t) (?:a|the|any) (?:problem|issue)|(?:not|\w+n['’]t) (?:bad|urgent|needed|necessary|important|critical|all)",
         r"(?:i|we)(?: still)?(?: have| did| could)?(?: not|n['’]t)(?: yet)? (?:tested|tried|checked|test|try|check)",
         r"nicht (?:getestet|ausprobiert|probiert|versucht)|niet (?:getest|geprobeerd)|pas (?:testé|essayé)",
         r"no (?:lo )?he probado|non (?:l['’])?ho (?:provato|testato)|não (?:testei|tentei)",
