@@ -203,3 +203,9 @@ pub(super) fn unsure() -> Vec<String> {
         .chain(JAPANESE.unsure.iter().map(|&shape| shape.to_owned()))
         .collect()
 }
+
+/// Returns the shapes that call a deed a mistake.
+pub(super) fn mistakes() -> Vec<String> {
+    let of = |Words { mistake, .. }: &Words| lean(&format!(r"\b(?:{mistake}){END}"));
+    LANGUAGES.iter().map(of).chain([r"のは(?:間違い|失敗|ミス|誤り)(?:でした|だった)".to_owned()]).collect()
+}

@@ -112,6 +112,28 @@ pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern_with(&words, &unspaced, &first, &families::unsure())
 });
 
+/// These phrases say of a deed that it was a mistake.
+pub(super) static MISTAKE: LazyLock<Regex> = LazyLock::new(|| compiled(&families::mistakes().join("|")));
+
+/// By these phrases somebody takes back what they said before.
+pub(super) static RETRACTION: LazyLock<Regex> = LazyLock::new(|| {
+    let words = [
+        r"i(?: was|['’]m| am)(?: \w+)? (?:wrong|mistaken|incorrect)(?: (?:about|earlier|before))?|i (?:have to|need to|must|should) correct (?:myself|my|what i)|i misspoke",
+        r"my (?:previous|earlier|last|first|original) (?:answer|advice|suggestion|reply|message|recommendation)(?: \w+){0,2} (?:wrong|incorrect|mistaken|bad|false)",
+        r"what i (?:said|told you|wrote|suggested)(?: \w+){0,4} (?:was|is) (?:wrong|incorrect|false)|i (?:told|gave) you (?:\w+ ){0,3}(?:wrong|incorrect|bad|false)|(?:ignore|disregard|scratch) (?:my|what i) \w+",
+        r"ich (?:lag|habe mich|hatte mich)(?: \w+){0,2} (?:falsch|geirrt|vertan|getäuscht)|da (?:lag|habe) ich (?:mich )?(?:falsch|geirrt)|ich muss mich (?:korrigieren|berichtigen)|meine (?:vorherige|letzte|erste|vorige) (?:antwort|empfehlung)(?: \w+){0,2} (?:falsch|fehlerhaft)",
+        r"me equivoqué|estaba equivocad[oa]|mi (?:respuesta|consejo|recomendación)(?: \w+){0,3} (?:incorrect[oa]|equivocad[oa]|mal)|(?:debo|tengo que) corregir(?:me| mi| lo que)",
+        r"mi (?:sono sbagliat[oa]|sbagliavo)|ho sbagliato|la mia (?:risposta|raccomandazione)(?: \w+){0,3} (?:sbagliata|errata)|(?:devo|mi devo) corregger(?:mi|e)",
+        r"ik (?:had|zat)(?: \w+){0,3} (?:fout|verkeerd|mis|ongelijk|naast)|ik heb (?:me|mij) vergist|mijn (?:vorige|eerdere|eerste) (?:antwoord|advies)(?: \w+){0,2} (?:fout|onjuist|verkeerd)|ik moet (?:mezelf|me) (?:corrigeren|verbeteren)",
+        r"je me suis trompée?|j['’]avais tort|eu me enganei|eu estava errad[oa]|я (?:ошиб\w+|был\w* неправ\w*)|(?:pomyliłem|pomyliłam) się",
+    ];
+    let unspaced = [
+        r"(?:先ほど|さっき|前|以前)の(?:回答|説明|答え|提案)は(?:間違|誤)|間違えました|私が?(?:間違って|誤って)いました|訂正(?:します|いたします|させて)",
+        "我(?:之前|刚才)?(?:说|弄|搞)?错了|我之前的回答(?:是错|有误)",
+    ];
+    pattern(&words, &unspaced, &[r"^\W{0,4}(?:correction|korrektur|corrección|correzione|correctie|rectification)\s?:"])
+});
+
 /// These phrases say that an answer was right.
 pub(super) static PRAISE: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
