@@ -8,8 +8,6 @@
 //! a mistake takes back the answer that it names, behind praise of another one too. An answer that begins by saying
 //! that the assistant was wrong takes back the one before it.
 
-mod families;
-mod phrases;
 mod standing;
 #[cfg(test)]
 mod tests;
@@ -20,6 +18,7 @@ use std::sync::LazyLock;
 use regex::{Match, Regex};
 
 use super::capture::sentences;
+use super::phrases;
 use super::transcript::Exchange;
 use crate::retrieval::standalone::{only_carries_on, stands_alone};
 use crate::text::terms;
@@ -207,7 +206,9 @@ fn mistake(message: &str) -> Option<String> {
     read_sentences(message).into_iter().find_map(|sentence| {
         let found = phrases::MISTAKE.find(&sentence)?;
         let before = &sentence[..found.start()];
-        let asks = phrases::NO_OBJECTION.is_match(&sentence) || phrases::CONDITION.is_match(before);
+        // Further behind, some of these words say as what a thing is used.
+        let begins = |condition: Match<'_>| before[..condition.start()].split_whitespace().count() < 2;
+        let asks = phrases::NO_OBJECTION.is_match(&sentence) || phrases::CONDITION.find(before).is_some_and(begins);
         (!asks).then(|| before.to_owned())
     })
 }

@@ -62,6 +62,16 @@ fn what_is_called_a_mistake_takes_back_the_earlier_answer_that_it_names(#[case] 
     assert_eq!(taken_back(&[prices(), unanswered]), [true, false], "{message}");
 }
 
+#[rstest]
+#[case("Speichere Preise als double.", "Super. Preise als double zu speichern war ein Fehler.")]
+#[case("Guarda los precios como double.", "Gracias. Guardar los precios como double fue un error.")]
+#[case("Salva i prezzi come double.", "Perfetto. Usare double per i prezzi è stato un errore.")]
+#[case("Sla prijzen op als double.", "Bedankt. De prijzen als double opslaan was een vergissing.")]
+fn a_mistake_is_known_in_other_languages(#[case] answer: &str, #[case] message: &str) {
+    let exchanges = [answered("How should we store money?", answer), dates(), answered(message, "a")];
+    assert_eq!(taken_back(&exchanges), [true, false, false], "{message}");
+}
+
 #[test]
 fn what_is_called_a_mistake_is_the_latest_answer_to_what_it_names() {
     let cents = answered("That is wrong, refunds are off by a cent.", "Store prices as integer cents.");
@@ -87,7 +97,7 @@ fn an_answer_that_begins_with_its_own_correction_takes_back_the_one_before(#[cas
     let first = answered("How do I list hidden files?", "Use ls -h to list hidden files.");
     let exchanges = [first.clone(), answered("ok", answer)];
     assert_eq!((taken_back(&exchanges), Objections::of(&exchanges).corrected(1)), (vec![true, false], Some(0)));
-    assert_eq!(said_against(&exchanges[1]).split(' ').next(), answer.split(' ').next());
+    assert_eq!(said_against(&exchanges[1]).chars().next(), answer.chars().next());
     let with_a_question = [first, answered("Are you sure that -h lists hidden files?", answer)];
     let objections = Objections::of(&with_a_question);
     assert_eq!((taken_back(&with_a_question), objections.corrected(1)), (vec![true, false], None));

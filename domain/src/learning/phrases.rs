@@ -1,11 +1,11 @@
 //! The phrases by which objections and what is none are known, in English, German, French, Spanish, Italian, Dutch,
 //! Portuguese, Russian, Polish, Japanese and Chinese.
 
+mod families;
+
 use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
-
-use super::families;
 
 /// Makes a pattern of words that stand on their own, of words of languages without spaces, and of phrases with bounds
 /// of their own.
@@ -61,6 +61,22 @@ pub(super) static SURE_OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     ];
     pattern_with(&words, &unspaced, &first, &families::sure())
 });
+
+/// By these words a sentence begins that speaks of what was said or done before it.
+static SPEAKS_OF_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    let words = [
+        r"that (?:did|does|has|is|was|made|broke|caused)\w*|das (?:hat|war|ist|macht|machte|geht|ging|bringt|brachte|half|hilft)",
+        r"eso (?:no |lo |l[oa]s? )?\w+|questo (?:ha|non|è)|dat (?:heeft|is|was|werkte?|helpt|hielp|maakte?|klopte?|loste?)",
+    ];
+    compiled(&format!(r"^\W{{0,4}}(?:(?:{})\b|それ(?:では|は|で))", words.join("|")))
+});
+
+/// Tells whether a sentence surely objects to what was said before it, and asks nothing.
+pub(super) fn surely_objects(sentence: &str) -> bool {
+    let objects =
+        SURE_OBJECTION.is_match(sentence) || (SPEAKS_OF_BEFORE.is_match(sentence) && OBJECTION.is_match(sentence));
+    objects && !NO_OBJECTION.is_match(sentence)
+}
 
 /// These phrases speak of the answer or of something else, which does not work or is still as it was.
 pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
