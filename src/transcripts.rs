@@ -29,7 +29,7 @@ pub(crate) async fn learn(
 ) -> Result<u64, Error> {
     let Transcript { format, exchanges, requests, .. } = transcript;
     let deadline = || Deadline::after(BATCH_TIMEOUT);
-    let (exchanges, taken_back) = left_standing(format, exchanges);
+    let (exchanges, taken_back) = left_standing(format, exchanges, &requests);
     each(taken_back.iter().map(TakenBackExchange::refused).collect());
     let mut standing = Vec::new();
     for batch in exchanges.chunks(MAX_BATCH) {

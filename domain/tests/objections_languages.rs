@@ -27,7 +27,7 @@ fn takes_back(message: &str) -> bool {
         said_next: Some(message.into()),
         at: None,
     };
-    left_standing(Format::Messages, vec![exchange]).0.is_empty()
+    left_standing(Format::Messages, vec![exchange], &[]).0.is_empty()
 }
 
 /// Returns the messages of a kind that are told wrongly, and the number of all of the kind.

@@ -147,7 +147,11 @@ async fn a_lesson_leaves_search_once_its_answer_is_taken_back_and_comes_back_for
     let other =
         "Use `lsof -i`, because it lists the process of each socket. First become root, then look for the port.";
     let right = world.capture(exchange("Nope, that shows nothing. And now?", other)).await.id;
-    let taken_back = TakenBackExchange { exchange: exchange(QUESTION, ANSWER), put_right_by: Some(0) };
+    let taken_back = TakenBackExchange {
+        exchange: exchange(QUESTION, ANSWER),
+        put_right_by: Some(0),
+        refusal: CaptureRefusal::TakenBack,
+    };
     let withdraw = async |standing: &[Option<MemoryId>]| {
         memories.withdraw(std::slice::from_ref(&taken_back), standing, &project(), soon()).await.unwrap()
     };
@@ -169,7 +173,11 @@ async fn a_lesson_leaves_search_once_its_answer_is_taken_back_and_comes_back_for
 async fn a_lesson_leaves_search_where_nothing_puts_its_answer_right() {
     let world = world(good_model()).await;
     let wrong = world.capture(exchange(QUESTION, ANSWER)).await.id.unwrap();
-    let taken_back = [TakenBackExchange { exchange: exchange(QUESTION, ANSWER), put_right_by: None }];
+    let taken_back = [TakenBackExchange {
+        exchange: exchange(QUESTION, ANSWER),
+        put_right_by: None,
+        refusal: CaptureRefusal::TakenBack,
+    }];
     let memories = &world.handle.memories;
     assert_eq!(memories.withdraw(&taken_back, &[], &elsewhere(), soon()).await.unwrap(), []);
     assert_eq!(memories.withdraw(&taken_back, &[], &project(), soon()).await.unwrap(), [wrong]);

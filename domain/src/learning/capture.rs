@@ -87,6 +87,8 @@ pub enum CaptureRefusal {
     TooThin,
     /// The next message takes the answer back.
     TakenBack,
+    /// Something was changed, and a check of that failed to the end.
+    ChecksFailed,
     /// The lesson made of it is not a valid one.
     Invalid,
 }
@@ -110,6 +112,7 @@ impl CaptureRefusal {
             Self::RestatesQuestion => "restates_question",
             Self::TooThin => "too_thin",
             Self::TakenBack => "taken_back",
+            Self::ChecksFailed => "checks_failed",
             Self::Invalid => "invalid",
         }
     }
@@ -132,6 +135,7 @@ impl CaptureRefusal {
             Self::RestatesQuestion => "the answer says little more than the question",
             Self::TooThin => "too little of the answer would help with another task",
             Self::TakenBack => "what was said later takes the answer back",
+            Self::ChecksFailed => "a check of what was done failed",
             Self::Invalid => "no valid lesson could be made of it",
         }
     }

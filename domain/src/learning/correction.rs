@@ -18,8 +18,9 @@ use std::sync::LazyLock;
 use regex::{Match, Regex};
 
 use super::capture::sentences;
+use super::episodes::checks_failed;
 use super::phrases;
-use super::transcript::Exchange;
+use super::transcript::{Exchange, UserRequest};
 use crate::retrieval::standalone::{only_carries_on, stands_alone};
 use crate::text::terms;
 
@@ -46,6 +47,16 @@ enum ObjectionReading {
     Turns,
 }
 
+/// Tells for each exchange whether the work that was done for it failed its checks. `requests` are those of the same
+/// file.
+pub(super) fn failed_work(exchanges: &[Exchange], requests: &[UserRequest]) -> Vec<bool> {
+    let failed = requests.iter().filter(|request| checks_failed(request));
+    let failed: HashSet<(Option<&str>, &str)> =
+        failed.map(|request| (request.session.as_deref(), request.question.trim())).collect();
+    let named = |exchange: &Exchange| failed.contains(&(exchange.session.as_deref(), exchange.question.trim()));
+    exchanges.iter().map(named).collect()
+}
+
 /// The objections of a session: which answers they take back, and which exchanges answer them.
 pub(super) struct Objections {
     taken_back: Vec<bool>,
@@ -55,9 +66,10 @@ pub(super) struct Objections {
 
 impl Objections {
     /// Finds the objections among what is said behind each exchange, whether somebody answered it or not.
-    pub(super) fn of(exchanges: &[Exchange]) -> Self {
+    /// `failed` says for each exchange whether a check takes its answer back already.
+    pub(super) fn of(exchanges: &[Exchange], failed: Vec<bool>) -> Self {
         let none = vec![None; exchanges.len()];
-        let mut objections = Self { taken_back: vec![false; exchanges.len()], corrected: none };
+        let mut objections = Self { taken_back: failed, corrected: none };
         for (n, exchange) in exchanges.iter().enumerate() {
             if let Some(last) = before(exchanges, n) {
                 objections.corrected[n] = objections.found_wrong(exchanges, last, &exchange.question);

@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 
 use crate::learning::capture::{Thresholds, assess, lesson_of, scrubbed};
-use crate::learning::correction::{Objections, said_against};
+use crate::learning::correction::{Objections, failed_work, said_against};
 use crate::learning::job::{Job, Work};
 use crate::learning::lesson::{self, AcceptedLessons, Lesson, LessonContext, LessonError, LessonOrigin, PrintedError};
 use crate::learning::transcript::{self, Exchange};
@@ -132,19 +132,24 @@ fn said_at(work: &Work) -> Option<Timestamp> {
 }
 
 /// Draws lessons by rules alone from the exchanges of a session that are most worth keeping, in their order. Where
-/// there are none, it says why. An answer that the next question takes back is no strategy, but together with what put
-/// it right it is a warning. A session that failed gives warnings alone, from answers that were put right for good. A
+/// there are none, it says why. An answer that the next question or a failed check takes back is no strategy, but together
+/// with what put it right it is a warning. A session that failed gives warnings alone, from answers that were put right for good. A
 /// mixed one gives no strategy of an answer that may have been found wrong.
 pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
-    let (exchanges, most) = match work {
+    let (exchanges, failed, most) = match work {
         Work::Distill { transcript, .. } => match transcript::read(transcript.as_bytes()) {
-            // An escaped secret shows once the text is read.
-            Ok(read) => (read.exchanges.into_iter().map(|exchange| scrubbed(exchange).0).collect(), MAX_FROM_SESSION),
+            Ok(read) => {
+                let failed = failed_work(&read.exchanges, &read.requests);
+                // An escaped secret shows once the text is read.
+                let exchanges = read.exchanges.into_iter().map(|exchange| scrubbed(exchange).0).collect();
+                (exchanges, failed, MAX_FROM_SESSION)
+            }
             Err(error) => return (Vec::new(), Some(format!("the transcript could not be read: {error}"))),
         },
         Work::Capture { question, answer, .. } => {
             let (question, answer) = (question.clone(), answer.clone());
-            (vec![Exchange { question, answer, session: None, asked_first: None, said_next: None, at: None }], 1)
+            let exchange = Exchange { question, answer, session: None, asked_first: None, said_next: None, at: None };
+            (vec![exchange], vec![false], 1)
         }
     };
     let judged = |exchange: &Exchange| assess(&exchange.question, &exchange.answer, &Thresholds::default());
@@ -160,7 +165,7 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
         Work::Distill { outcome, .. } => *outcome,
         Work::Capture { .. } => MemoryOutcome::Success,
     };
-    let objections = Objections::of(&exchanges);
+    let objections = Objections::of(&exchanges, failed);
     let mut lessons: Vec<(usize, Lesson)> = worth
         .into_iter()
         .filter_map(|(n, _)| Some((n, lesson_at(&exchanges, &objections, n, outcome)?)))
@@ -178,12 +183,14 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     (lessons.into_iter().map(|(_, lesson)| lesson).collect(), None)
 }
 
-/// Returns the lessons that rules would have drawn from the exchanges of a session that an objection takes back.
+/// Returns the lessons that rules would have drawn from the exchanges of a session that an objection or a failed check
+/// takes back.
 pub fn taken_back_by_rules(work: &Work) -> Vec<Lesson> {
     let Work::Distill { transcript, .. } = work else { return Vec::new() };
     let Ok(read) = transcript::read(transcript.as_bytes()) else { return Vec::new() };
+    let failed = failed_work(&read.exchanges, &read.requests);
     let exchanges: Vec<Exchange> = read.exchanges.into_iter().map(|exchange| scrubbed(exchange).0).collect();
-    let objections = Objections::of(&exchanges);
+    let objections = Objections::of(&exchanges, failed);
     let is_worth = |of: &Exchange| assess(&of.question, &of.answer, &Thresholds::default()).verdict.is_ok();
     let taken_back = exchanges.iter().enumerate().filter(|(n, of)| objections.has_taken_back(*n) && is_worth(of));
     taken_back.map(|(_, exchange)| lesson_of(exchange)).collect()

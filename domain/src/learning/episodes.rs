@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashSet};
 use jiff::Timestamp;
 
 use self::calls::NamedCall;
-use self::checks::verdict;
+use self::checks::{is_check, verdict};
 use self::failed::failures;
 use super::transcript::{ToolCall, UserRequest};
 use crate::episode::complexity;
@@ -87,6 +87,14 @@ pub fn episode_of(
     trace.metadata.source_session = owner.map(str::to_owned).or_else(|| request.session.clone());
     trace.scrub();
     trace
+}
+
+/// Tells whether something was changed for a request, and a check of that failed to the end. A check that fails before
+/// anything is changed is a part of the question.
+pub(crate) fn checks_failed(request: &UserRequest) -> bool {
+    let calls: Vec<NamedCall> = request.calls.iter().map(NamedCall::of).collect();
+    let has_changed = calls.iter().any(|call| !is_check(call) && call.changes());
+    has_changed && matches!(verdict(&calls), Some((_, false)))
 }
 
 /// Returns the outcome of a session by the checks that ran in it. One without a check may have gone either way.

@@ -251,7 +251,7 @@ impl<'a> ScenarioRunner<'a> {
         let text = learn.text.written_out();
         let transcript = transcript::read(text.as_bytes()).map_err(|error| StepError::Refused(error.to_string()))?;
         let (workspace, trust) = (workspace(&step.project), trust_of(transcript.format));
-        let (exchanges, _) = left_standing(transcript.format, transcript.exchanges);
+        let (exchanges, _) = left_standing(transcript.format, transcript.exchanges, &transcript.requests);
         for batch in exchanges.chunks(MAX_BATCH) {
             self.system.learner.learn(batch.to_vec(), &workspace, trust, soon()).await?;
         }

@@ -1,39 +1,46 @@
 //! The exchanges of a file, by whether somebody took them back.
 
-use super::Objections;
+use super::{Objections, failed_work};
 use crate::learning::capture::{CaptureOutcome, CaptureRefusal, Captured, scrubbed};
-use crate::learning::transcript::{Exchange, Format};
+use crate::learning::transcript::{Exchange, Format, UserRequest};
 
-/// An exchange whose answer an objection takes back.
+/// An exchange whose answer an objection or a failed check takes back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenBackExchange {
     pub exchange: Exchange,
     /// The place, among the exchanges that stand, of the one that puts the answer right.
     pub put_right_by: Option<usize>,
+    pub refusal: CaptureRefusal,
 }
 
 impl TakenBackExchange {
     /// Returns the refusal of the exchange, as a report counts it.
     pub fn refused(&self) -> Captured {
         let (_, removed) = scrubbed(self.exchange.clone());
-        Captured { outcome: CaptureOutcome::Refused(CaptureRefusal::TakenBack), id: None, removed }
+        Captured { outcome: CaptureOutcome::Refused(self.refusal), id: None, removed }
     }
 }
 
-/// Returns the exchanges of a file that nobody took back, and the others. An answer that puts another right answers the
-/// question that the other one answered, and the objection.
-pub fn left_standing(format: Format, exchanges: Vec<Exchange>) -> (Vec<Exchange>, Vec<TakenBackExchange>) {
+/// Returns the exchanges of a file that nothing took back, and the others. An answer that puts another right answers the
+/// question that the other one answered, and the objection. `requests` are those of the same file.
+pub fn left_standing(
+    format: Format,
+    exchanges: Vec<Exchange>,
+    requests: &[UserRequest],
+) -> (Vec<Exchange>, Vec<TakenBackExchange>) {
     // What follows a section of notes is another section, and no reply.
     if format == Format::Notes {
         return (exchanges, Vec::new());
     }
-    let objections = Objections::of(&exchanges);
+    let failed = failed_work(&exchanges, requests);
+    let objections = Objections::of(&exchanges, failed.clone());
     let (mut standing, mut taken_back) = (Vec::<Exchange>::new(), Vec::<(usize, TakenBackExchange)>::new());
     for (n, exchange) in exchanges.iter().enumerate() {
         let asked = objections.asked(n);
         if objections.has_taken_back(n) {
-            let exchange = exchange.clone();
-            taken_back.push((asked, TakenBackExchange { exchange, put_right_by: None }));
+            let refusal = if failed[n] { CaptureRefusal::ChecksFailed } else { CaptureRefusal::TakenBack };
+            let wrong = TakenBackExchange { exchange: exchange.clone(), put_right_by: None, refusal };
+            taken_back.push((asked, wrong));
             continue;
         }
         let corrected = taken_back.iter_mut().filter(|(first, _)| *first == asked);
@@ -65,7 +72,7 @@ mod tests {
             said("And with two tenants?", "s"),
             said("No, that is wrong.", "another session"),
         ];
-        let (standing, taken_back) = left_standing(Format::Messages, file.clone());
+        let (standing, taken_back) = left_standing(Format::Messages, file.clone(), &[]);
         let questions: Vec<_> = standing.iter().map(Exchange::whole_question).collect();
         let said: Vec<&str> = standing.iter().map(|exchange| exchange.question.as_str()).collect();
         assert_eq!(said, ["Nope, still broken.", "And with two tenants?", "No, that is wrong."]);
@@ -74,9 +81,51 @@ mod tests {
         assert_eq!(taken_back.iter().map(|wrong| wrong.put_right_by).collect::<Vec<_>>(), [Some(0); 2]);
         let outcomes: Vec<CaptureOutcome> = taken_back.iter().map(|wrong| wrong.refused().outcome).collect();
         assert_eq!(outcomes, [CaptureOutcome::Refused(CaptureRefusal::TakenBack); 2]);
-        assert_eq!(left_standing(Format::Notes, file.clone()), (file.clone(), Vec::new()));
+        assert_eq!(left_standing(Format::Notes, file.clone(), &[]), (file.clone(), Vec::new()));
         let unanswered = vec![Exchange { said_next: Some("That did not work.".into()), ..file[0].clone() }];
-        let (standing, taken_back) = left_standing(Format::Messages, unanswered);
+        let (standing, taken_back) = left_standing(Format::Messages, unanswered, &[]);
         assert_eq!((standing.len(), taken_back[0].put_right_by), (0, None));
+    }
+
+    #[test]
+    fn work_that_fails_its_check_to_the_end_is_refused_and_what_puts_it_right_stands() {
+        let told = |n: u32, role: &str, content: serde_json::Value| {
+            serde_json::json!({"type": role, "uuid": format!("u{n}"), "sessionId": "s",
+                "timestamp": format!("2026-01-05T10:{n:02}:00Z"), "message": {"role": role, "content": content}})
+            .to_string()
+        };
+        let call = |id: &str, name: &str, input: serde_json::Value| serde_json::json!([{"type": "tool_use", "id": id, "name": name, "input": input}]);
+        let result = |id: &str, text: &str, failed: bool| serde_json::json!([{"type": "tool_result", "tool_use_id": id, "content": text, "is_error": failed}]);
+        let edit = serde_json::json!({"file_path": "/r/cache.rs", "old_string": "a", "new_string": "b"});
+        let test = || serde_json::json!({"command": "cargo test"});
+        let asked = told(0, "user", "Make the cache thread-safe".into());
+        let edited = [told(1, "assistant", call("a", "Edit", edit)), told(2, "user", result("a", "ok", false))];
+        let tested = |n: u32, failed: bool| {
+            let output = if failed { "test result: FAILED. 1 failed" } else { "test result: ok. 9 passed" };
+            [
+                told(n, "assistant", call(&n.to_string(), "Bash", test())),
+                told(n + 1, "user", result(&n.to_string(), output, failed)),
+            ]
+        };
+        let answered = told(9, "assistant", "I wrapped the cache in a RefCell.".into());
+        let read = |lines: &[String]| {
+            let read = crate::learning::transcript::read(lines.join("\n").as_bytes()).unwrap();
+            let (standing, taken_back) = left_standing(read.format, read.exchanges, &read.requests);
+            let told = taken_back.iter().map(|wrong| (wrong.refusal, wrong.put_right_by)).collect::<Vec<_>>();
+            (standing.len(), told)
+        };
+        let first = |middle: &[String]| [&[asked.clone()][..], middle, std::slice::from_ref(&answered)].concat();
+        let failed = first(&[&edited[..], &tested(3, true)].concat());
+        assert_eq!(read(&failed), (0, vec![(CaptureRefusal::ChecksFailed, None)]));
+        let passed = first(&[&edited[..], &tested(3, true), &tested(5, false)].concat());
+        assert_eq!(read(&passed), (1, vec![]));
+        assert_eq!(
+            read(&first(&tested(3, true))),
+            (1, vec![]),
+            "nothing was changed, so the failure is what was asked"
+        );
+        let objection =
+            [told(10, "user", "That did not work.".into()), told(11, "assistant", "Use a Mutex instead.".into())];
+        assert_eq!(read(&[&failed[..], &objection].concat()), (1, vec![(CaptureRefusal::ChecksFailed, Some(0))]));
     }
 }

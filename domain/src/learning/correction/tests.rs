@@ -17,7 +17,7 @@ fn logs() -> Exchange {
 
 /// Returns for each exchange whether it is taken back.
 fn taken_back(exchanges: &[Exchange]) -> Vec<bool> {
-    let objections = Objections::of(exchanges);
+    let objections = Objections::of(exchanges, vec![false; exchanges.len()]);
     (0..exchanges.len()).map(|n| objections.has_taken_back(n)).collect()
 }
 
@@ -55,7 +55,7 @@ fn dates() -> Exchange {
 #[case("Using double for prices turned out to be a bad idea.")]
 fn what_is_called_a_mistake_takes_back_the_earlier_answer_that_it_names(#[case] message: &str) {
     let exchanges = [prices(), dates(), answered(message, "Sorry. Store prices as integer cents.")];
-    let objections = Objections::of(&exchanges);
+    let objections = Objections::of(&exchanges, vec![false; exchanges.len()]);
     assert_eq!(taken_back(&exchanges), [true, false, false], "{message}");
     assert_eq!((objections.corrected(2), objections.asked(2)), (Some(0), 0));
     let unanswered = Exchange { said_next: Some(message.into()), ..dates() };
@@ -96,10 +96,13 @@ fn what_is_called_a_mistake_is_the_latest_answer_to_what_it_names() {
 fn an_answer_that_begins_with_its_own_correction_takes_back_the_one_before(#[case] answer: &str) {
     let first = answered("How do I list hidden files?", "Use ls -h to list hidden files.");
     let exchanges = [first.clone(), answered("ok", answer)];
-    assert_eq!((taken_back(&exchanges), Objections::of(&exchanges).corrected(1)), (vec![true, false], Some(0)));
+    assert_eq!(
+        (taken_back(&exchanges), Objections::of(&exchanges, vec![false; exchanges.len()]).corrected(1)),
+        (vec![true, false], Some(0))
+    );
     assert_eq!(said_against(&exchanges[1]).chars().next(), answer.chars().next());
     let with_a_question = [first, answered("Are you sure that -h lists hidden files?", answer)];
-    let objections = Objections::of(&with_a_question);
+    let objections = Objections::of(&with_a_question, vec![false; with_a_question.len()]);
     assert_eq!((taken_back(&with_a_question), objections.corrected(1)), (vec![true, false], None));
 }
 
@@ -115,7 +118,7 @@ fn who_went_along_with_an_answer_objects_to_it() {
     let thanks = answered("Thanks, I'll try it tonight.", "You are welcome.");
     let objection = answered("That was wrong, the partitions are skewed.", "Then repartition.");
     let exchanges = [memory(), thanks, objection];
-    let objections = Objections::of(&exchanges);
+    let objections = Objections::of(&exchanges, vec![false; exchanges.len()]);
     assert_eq!(taken_back(&exchanges), [true, true, false]);
     assert_eq!((objections.corrected(2), objections.asked(2)), (Some(0), 0), "it answers the first question");
     let praise = answered("Thanks, that worked!", "Fine.");
