@@ -241,7 +241,7 @@ impl CaptureIds {
 
 /// Returns the lesson that rules find in an exchange which is worth keeping (see [`assess()`]).
 pub fn lesson_of(exchange: &Exchange) -> Lesson {
-    extract::extract(&exchange.whole_question(), &exchange.answer).lesson
+    extract::extract(exchange).lesson
 }
 
 /// Makes the memory of an exchange which is worth keeping (see [`assess()`]), by rules. The exchange has been
@@ -257,8 +257,7 @@ pub fn memory_of(
     origin: &CaptureOrigin,
     at: Timestamp,
 ) -> Result<Memory, CaptureRefusal> {
-    let extract::ExtractedLesson { lesson, error_message } =
-        extract::extract(&exchange.whole_question(), &exchange.answer);
+    let extract::ExtractedLesson { lesson, error_message } = extract::extract(exchange);
     let memory = as_memory(lesson, error_message, exchange, id, origin, at);
     memory.validate().map_err(|_invalid| CaptureRefusal::Invalid)?;
     let text = memory.format_for_prompt();

@@ -4,10 +4,13 @@
 //! speaks of the answer ("that did not work") takes it back in each of them. What may speak of something else ("the
 //! same error") does so until the message turns to something else, or behind a word such as "but". Praise behind an
 //! objection answers it. Praise before it does where the objection is not sure and no "but" stands between them. Thanks
-//! alone decide nothing, but a "no" with thanks takes nothing back. Other messages let the answer stand.
+//! alone decide nothing, but a "no" with thanks takes nothing back. Other messages let the answer stand. What is called
+//! a mistake takes back the answer that it names, behind praise of another one too. An answer that begins by saying
+//! that the assistant was wrong takes back the one before it.
 
-mod phrases;
 mod standing;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -16,6 +19,7 @@ use regex::{Match, Regex};
 
 use super::capture::sentences;
 use super::episodes::checks_failed;
+use super::phrases;
 use super::transcript::{Exchange, UserRequest};
 use crate::retrieval::standalone::{only_carries_on, stands_alone};
 use crate::text::terms;
@@ -28,6 +32,10 @@ const SENTENCES: usize = 3;
 const LOOKED_AT_CHARS: usize = 400;
 /// The number of terms of an earlier question that an objection to its answer names.
 const TELLING: usize = 2;
+/// The number of exchanges before the last one that an objection may be about.
+const EARLIER: usize = 20;
+/// The number of sentences in which an answer takes back another one at its beginning.
+const RETRACTING: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ObjectionReading {
@@ -63,21 +71,47 @@ impl Objections {
         let none = vec![None; exchanges.len()];
         let mut objections = Self { taken_back: failed, corrected: none };
         for (n, exchange) in exchanges.iter().enumerate() {
-            if let Some(last) = before(exchanges, n).filter(|_| is_correction(&exchange.question)) {
-                objections.corrected[n] = Some(objections.note(exchanges, last, &exchange.question));
+            if let Some(last) = before(exchanges, n) {
+                objections.corrected[n] = objections.found_wrong(exchanges, last, &exchange.question);
+                if objections.corrected[n].is_none() {
+                    objections.retract(exchanges, last, n);
+                }
             }
-            if let Some(said_next) = exchange.said_next.as_deref().filter(|said| is_correction(said)) {
-                objections.note(exchanges, n, said_next);
+            if let Some(said_next) = &exchange.said_next {
+                objections.found_wrong(exchanges, n, said_next);
             }
         }
         objections
+    }
+
+    /// Notes what a message behind the exchange at `last` takes back. Returns the exchange that it objects to.
+    fn found_wrong(&mut self, exchanges: &[Exchange], last: usize, message: &str) -> Option<usize> {
+        if is_correction(message) {
+            return Some(self.note(exchanges, last, message));
+        }
+        // Praise of the last answer may go before a word on an earlier one.
+        let named = self.named_mistake(exchanges, last, message)?;
+        self.taken_back[named] = true;
+        Some(named)
+    }
+
+    /// Notes what the answer at `n` takes back, where it begins by saying that the assistant was wrong.
+    fn retract(&mut self, exchanges: &[Exchange], last: usize, n: usize) {
+        let Exchange { question, answer, .. } = &exchanges[n];
+        let Some(said) = retraction(answer) else { return };
+        let wrong = self.note(exchanges, last, &said);
+        // Otherwise it answers a question of its own as well.
+        if goes_along(question) || !stands_alone(question) {
+            self.corrected[n] = Some(wrong);
+        }
     }
 
     /// Notes which answers an objection takes back that was said behind the exchange at `last`. Returns the exchange
     /// that it objects to.
     fn note(&mut self, exchanges: &[Exchange], last: usize, objection: &str) -> usize {
         // An answer that puts another right answers the same question.
-        let mut wrong = if self.corrected[last].is_some() { last } else { objected_to(exchanges, last, objection) };
+        let mut wrong =
+            if self.corrected[last].is_some() { last } else { self.objected_to(exchanges, last, objection) };
         self.taken_back[wrong] = true;
         // Who only went along with an answer objects to that answer.
         while let Some(answer) = before(exchanges, wrong).filter(|_| goes_along(&exchanges[wrong].question)) {
@@ -85,6 +119,47 @@ impl Objections {
             self.taken_back[wrong] = true;
         }
         wrong
+    }
+
+    /// Returns the exchange that an objection behind the exchange at `last` is about: that one, or the nearest before it
+    /// where the objection names what was asked there, and nothing of what was asked last.
+    fn objected_to(&self, exchanges: &[Exchange], last: usize, objection: &str) -> usize {
+        if let Some(named) = self.named_mistake(exchanges, last, objection) {
+            return named;
+        }
+        // A question that does not say by itself what it is about goes on from the one before it.
+        if !stands_alone(&exchanges[last].question) {
+            return last;
+        }
+        let said: HashSet<String> = telling_terms(objection).collect();
+        let named = |asked: usize, other: usize| {
+            let elsewhere = terms_of(&exchanges[other]);
+            let asked: HashSet<String> = telling_terms(&exchanges[asked].question).collect();
+            asked.iter().filter(|term| said.contains(*term) && !elsewhere.contains(*term)).count()
+        };
+        let earlier = earlier(exchanges, last).find(|earlier| named(*earlier, last) >= TELLING);
+        earlier.filter(|earlier| named(last, *earlier) == 0).map_or(last, |earlier| self.answered_last(earlier, last))
+    }
+
+    /// Returns the exchange, up to the one at `last`, whose answer holds what a message calls a mistake (`storing prices
+    /// as double was a mistake`). None where the message names nothing that was said in one exchange more than in others.
+    fn named_mistake(&self, exchanges: &[Exchange], last: usize, message: &str) -> Option<usize> {
+        let subject = mistake(message)?;
+        let subject: HashSet<String> = telling_terms(&subject).collect();
+        let named = |n: usize| terms_of(&exchanges[n]).intersection(&subject).count();
+        let in_last = named(last);
+        let (nearest, most) = earlier(exchanges, last).map(|n| (n, named(n))).rev().max_by_key(|(_, named)| *named)?;
+        match () {
+            () if most >= TELLING && most > in_last => Some(self.answered_last(nearest, last)),
+            () if in_last >= TELLING => Some(last),
+            () => None,
+        }
+    }
+
+    /// Returns the last exchange, up to the one at `last`, that answers what the one at `n` answers.
+    fn answered_last(&self, n: usize, last: usize) -> usize {
+        let asked = self.asked(n);
+        (n..=last).rev().find(|later| self.asked(*later) == asked).unwrap_or(n)
     }
 
     /// Tells whether somebody may have found the answer of the exchange at `n` wrong: what was said next neither asks,
@@ -126,21 +201,42 @@ fn before(exchanges: &[Exchange], n: usize) -> Option<usize> {
     n.checked_sub(1).filter(|before| exchanges[*before].session == exchanges[n].session)
 }
 
-/// Returns the exchange that an objection behind the exchange at `last` is about: that one, or the one before it where
-/// the objection names what was asked there, and nothing of what was asked last.
-fn objected_to(exchanges: &[Exchange], last: usize, objection: &str) -> usize {
-    // A question that does not say by itself what it is about goes on from the one before it.
-    let Some(earlier) = before(exchanges, last).filter(|_| stands_alone(&exchanges[last].question)) else {
-        return last;
-    };
-    let said: HashSet<String> = telling_terms(objection).collect();
-    let named = |asked: usize, other: usize| {
-        let Exchange { question, answer, .. } = &exchanges[other];
-        let elsewhere: HashSet<String> = telling_terms(question).chain(telling_terms(answer)).collect();
-        let asked: HashSet<String> = telling_terms(&exchanges[asked].question).collect();
-        asked.iter().filter(|term| said.contains(*term) && !elsewhere.contains(*term)).count()
-    };
-    if named(earlier, last) >= TELLING && named(last, earlier) == 0 { earlier } else { last }
+/// Returns the exchanges of the same session before this one, the nearest first, up to a number of them.
+fn earlier(exchanges: &[Exchange], n: usize) -> impl DoubleEndedIterator<Item = usize> {
+    let session = exchanges[n].session.as_ref();
+    let first = exchanges[..n].iter().rposition(|earlier| earlier.session.as_ref() != session).map_or(0, |at| at + 1);
+    (first.max(n.saturating_sub(EARLIER))..n).rev()
+}
+
+/// Returns the terms that may say what an exchange is about.
+fn terms_of(exchange: &Exchange) -> HashSet<String> {
+    telling_terms(&exchange.question).chain(telling_terms(&exchange.answer)).collect()
+}
+
+/// Returns what a message calls a mistake. None where it calls nothing so.
+fn mistake(message: &str) -> Option<String> {
+    read_sentences(message).into_iter().find_map(|sentence| {
+        let found = phrases::MISTAKE.find(&sentence)?;
+        let before = &sentence[..found.start()];
+        // Further behind, some of these words say as what a thing is used.
+        let begins = |condition: Match<'_>| before[..condition.start()].split_whitespace().count() < 2;
+        let asks = phrases::NO_OBJECTION.is_match(&sentence) || phrases::CONDITION.find(before).is_some_and(begins);
+        (!asks).then(|| before.to_owned())
+    })
+}
+
+/// Returns the beginning of an answer that says that an earlier answer was wrong. None where it does not.
+fn retraction(answer: &str) -> Option<String> {
+    let said = answer.lines().flat_map(sentences).take(RETRACTING).collect::<Vec<_>>();
+    let found = said.iter().any(|sentence| retracts(sentence));
+    found.then(|| said.join(" "))
+}
+
+/// Returns what was said against the answer that an exchange puts right: the user's objection, or the assistant's own.
+pub(super) fn said_against(correction: &Exchange) -> String {
+    let question = correction.question.trim().to_owned();
+    let by_user = is_correction(&question) || mistake(&question).is_some();
+    if by_user { question } else { retraction(&correction.answer).unwrap_or(question) }
 }
 
 /// Returns the terms of a text that may say what it is about.
@@ -215,7 +311,9 @@ fn read(sentence: &str, speaks_of_answer: bool) -> ObjectionReading {
     let turned = is_sure || phrases::CONTRAST.is_match(before);
     let counts =
         |praise: &Match<'_>| praise.start() >= objection.end() || (!turned && praise.end() <= objection.start());
-    let is_answered = says(&phrases::PRAISE, sentence, counts) || (!is_sure && says(&phrases::OVER, sentence, counts));
+    let is_content = phrases::CONTENT.find_iter(sentence).any(|content| content.end() > objection.end());
+    let is_answered = says(&phrases::PRAISE, sentence, counts)
+        || (!is_sure && (is_content || says(&phrases::OVER, sentence, counts)));
     if is_answered { ObjectionReading::Stands } else { ObjectionReading::TakesBack }
 }
 
@@ -235,264 +333,4 @@ fn objection(sentence: &str, speaks_of_answer: bool) -> Option<(Match<'_>, bool)
     let counts = |found: &Match<'_>| speaks_of_answer || phrases::CONTRAST.is_match(&sentence[..found.start()]);
     let sure = last(&phrases::SURE_OBJECTION).map(|found| (found, true));
     sure.or_else(|| last(&phrases::OBJECTION).filter(counts).map(|found| (found, false)))
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    fn answered(question: &str, answer: &str) -> Exchange {
-        let (question, answer) = (question.into(), answer.into());
-        Exchange { question, answer, session: None, asked_first: None, said_next: None, at: None }
-    }
-
-    fn memory() -> Exchange {
-        answered("How can I make the nightly Spark job stop running out of memory?", "Increase spark.executor.memory.")
-    }
-
-    fn logs() -> Exchange {
-        answered(
-            "I deploy it tonight. How do I read the Spark logs?",
-            "Run `yarn logs` with the id of the application.",
-        )
-    }
-
-    /// Returns for each exchange whether it is taken back.
-    fn taken_back(exchanges: &[Exchange]) -> Vec<bool> {
-        let objections = Objections::of(exchanges, vec![false; exchanges.len()]);
-        (0..exchanges.len()).map(|n| objections.has_taken_back(n)).collect()
-    }
-
-    #[test]
-    fn an_objection_takes_back_what_it_names_and_not_what_was_said_last() {
-        let out_of_memory = "The Spark job ran out of memory again, so the increase did not help.";
-        let later = answered(out_of_memory, "Then the partitions are skewed.");
-        assert_eq!(taken_back(&[memory(), logs(), later]), [true, false, false]);
-        let unanswered = Exchange { said_next: Some(out_of_memory.into()), ..logs() };
-        assert_eq!(taken_back(&[memory(), unanswered]), [true, false]);
-        for of_last in ["That did not work.", "The logs of the job are empty, that did not work."] {
-            assert_eq!(taken_back(&[memory(), logs(), answered(of_last, "a")]), [false, true, false], "{of_last}");
-        }
-        let again = answered("Nope, still broken.", "Then the partitions are skewed.");
-        let repeated = answered(out_of_memory, "Then use a larger machine.");
-        assert_eq!(taken_back(&[memory(), again, repeated]), [true, true, false], "both answer the same question");
-        let follow_up = answered("And the logs?", "Run `yarn logs` with the id of the application.");
-        let objection = answered("That is wrong: the Spark job ran out of memory.", "a");
-        assert_eq!(taken_back(&[memory(), follow_up, objection]), [false, true, false], "it goes on from the question");
-        let of_another = Exchange { session: Some("another".into()), ..logs() };
-        assert_eq!(taken_back(&[memory(), of_another, answered(out_of_memory, "a")]), [false; 3]);
-    }
-
-    #[test]
-    fn who_went_along_with_an_answer_objects_to_it() {
-        let thanks = answered("Thanks, I'll try it tonight.", "You are welcome.");
-        let objection = answered("That was wrong, the partitions are skewed.", "Then repartition.");
-        let exchanges = [memory(), thanks, objection];
-        let objections = Objections::of(&exchanges, vec![false; exchanges.len()]);
-        assert_eq!(taken_back(&exchanges), [true, true, false]);
-        assert_eq!((objections.corrected(2), objections.asked(2)), (Some(0), 0), "it answers the first question");
-        let praise = answered("Thanks, that worked!", "Fine.");
-        assert_eq!(taken_back(&[memory(), praise, answered("How do I read the logs?", "a")]), [false; 3]);
-    }
-
-    #[test]
-    fn an_objection_that_nobody_answered_counts() {
-        let with = |said: &str| [Exchange { said_next: Some(said.into()), ..memory() }];
-        assert_eq!(taken_back(&with("Nope, still broken.")), [true]);
-        for said in ["Thanks, that worked.", "How do I read the logs?", "Now the login page does not work on a phone?"]
-        {
-            assert_eq!(taken_back(&with(said)), [false], "{said}");
-        }
-    }
-
-    #[rstest]
-    #[case("Thanks, that works", false)]
-    #[case("ok, thanks", false)]
-    #[case("How do I read the logs?", false)]
-    #[case("The rows of March are there twice.", true)]
-    #[case("Write the release notes.", true)]
-    fn an_answer_is_in_doubt_where_what_was_said_next_does_not_let_it_stand(#[case] next: &str, #[case] doubt: bool) {
-        assert_eq!(Objections::is_in_doubt(&[memory(), answered(next, "a")], 0), doubt, "{next}");
-        let unanswered = Exchange { said_next: Some(next.into()), ..memory() };
-        assert_eq!(Objections::is_in_doubt(&[unanswered], 0), doubt, "{next}");
-        let of_another = Exchange { session: Some("another".into()), ..answered(next, "a") };
-        assert!(!Objections::is_in_doubt(&[memory(), of_another], 0));
-    }
-
-    #[rstest]
-    #[case("ok, thanks", true)]
-    #[case("Thank you so much! I will try that tomorrow.", true)]
-    #[case("Okay, merged.", true)]
-    #[case("Great, please do it.", true)]
-    #[case("Danke, ich probiere es gleich aus.", true)]
-    #[case("Merci, je vais essayer ça.", true)]
-    #[case("Gracias, lo probaré.", true)]
-    #[case("Спасибо, попробую.", true)]
-    #[case("ありがとうございます。試してみます。", true)]
-    #[case("谢谢，我试试。", true)]
-    #[case("Thanks. Rename the file.", false)]
-    #[case("continue", false)]
-    #[case("Okay, next step.", false)]
-    #[case("Thanks, does it work with two tenants?", false)]
-    #[case("Now the second part: the login page.", false)]
-    #[case("Danke! Jetzt die Anmeldung.", false)]
-    fn what_goes_along_with_an_answer_asks_nothing(#[case] message: &str, #[case] along: bool) {
-        assert_eq!(goes_along(message), along, "{message}");
-    }
-
-    #[rstest]
-    #[case("No, that is not it. The port is taken.")]
-    #[case("It still fails with the same error:\n\nE0382")]
-    #[case("That didn't work, the lock is still held")]
-    #[case("that's wrong, the index starts at one")]
-    #[case("Please revert that.")]
-    #[case("Nope, still broken.")]
-    #[case("Thanks, but that did not work.")]
-    #[case("Thanks. That did not work.")]
-    #[case("Thanks, but the test does not pass.")]
-    #[case("That doesn't work when the file has two tenants.")]
-    #[case("I tried it. It still fails with the same error.")]
-    #[case("I tried that. The test fails, the build does not compile.")]
-    #[case("Hm. Still the same error.")]
-    #[case("Still the same error.")]
-    #[case("No luck, it fails if two tenants are in one file.")]
-    #[case("It worked on my machine, but it still fails in CI.")]
-    #[case("Great idea, but that doesn’t compile.")]
-    #[case("That was wrong.")]
-    #[case("Sorry, this is incorrect.")]
-    #[case("I lost all my changes!!")]
-    #[case("Wait, that deleted my work.")]
-    #[case("I don't think that works.")]
-    #[case("After your change it still fails with the same error.")]
-    #[case("After restarting the server it still fails.")]
-    #[case("No, thanks, but that did not work.")]
-    #[case("No. The index starts at one.")]
-    #[case("Thanks. It still fails with the same error.")]
-    #[case("It is not fixed, the same error comes.")]
-    #[case("It got worse.")]
-    #[case("Actually, that made it slower.")]
-    #[case("Hmm, the workers still run out of connections.")]
-    #[case("Still nothing.")]
-    #[case("The error is back.")]
-    #[case("This brought down the database in staging.")]
-    #[case("You misunderstood: the rows are skipped, not the files.")]
-    #[case("I don't think that's the cause.")]
-    #[case("Now I get FATAL: too many connections")]
-    #[case("That setting does not exist in our version.")]
-    #[case("We can't restart it, do it differently.")]
-    #[case("Use a queue instead of the lock.")]
-    fn what_takes_an_answer_back(#[case] message: &str) {
-        assert!(is_correction(message), "{message}");
-    }
-
-    #[rstest]
-    #[case("Das funktioniert leider nicht, der Test ist rot")]
-    #[case("Danke, aber das hat nicht geholfen.")]
-    #[case("Hm. Immer noch derselbe Fehler.")]
-    #[case("Ça ne marche pas non plus")]
-    #[case("Merci, mais ça n'a pas marché.")]
-    #[case("No funciona, sigue fallando")]
-    #[case("Gracias, pero no funcionó.")]
-    #[case("Non funziona, stesso errore di prima")]
-    #[case("Grazie, ma non ha funzionato.")]
-    #[case("Dat werkt niet, nog steeds dezelfde fout")]
-    #[case("Bedankt, maar dat heeft niet geholpen.")]
-    #[case("Obrigado, mas não funcionou.")]
-    #[case("Isso está errado.")]
-    #[case("Ainda dá o mesmo erro.")]
-    #[case("Спасибо, но это не помогло.")]
-    #[case("Не работает, та же ошибка.")]
-    #[case("Это неправильно.")]
-    #[case("Dzięki, ale to nie pomogło.")]
-    #[case("Nadal ten sam błąd.")]
-    #[case("To jest błędne.")]
-    #[case("それは間違っています。")]
-    #[case("ありがとう、でも動きませんでした。")]
-    #[case("試しました。まだ同じエラーが出ます。")]
-    #[case("谢谢，但是没有用。")]
-    #[case("不对，还是报错。")]
-    #[case("我试了。仍然是同样的错误。")]
-    fn what_takes_an_answer_back_in_other_languages(#[case] message: &str) {
-        assert!(is_correction(message), "{message}");
-    }
-
-    #[rstest]
-    #[case("Thanks, that worked. How do I add a second replica?")]
-    #[case("Now explain why the borrow checker complains here.")]
-    #[case("Nothing else to do? Then let's write the notes.")]
-    #[case("How do I know that the cache is not stale?")]
-    #[case("What is the difference between Arc and Rc?")]
-    #[case("Great, it no longer fails! Now the second part.")]
-    #[case("No problem with that. How do I add an index?")]
-    #[case("No, thanks.")]
-    #[case("No, that's all for today.")]
-    #[case("Non-blocking sockets in tokio: how are they closed?")]
-    #[case("What happens if it fails in CI and not here?")]
-    #[case("If it fails, what do I do?")]
-    #[case("If it fails, revert that.")]
-    #[case("Tell me when it still fails on the server.")]
-    #[case("Thanks, works. How do I revert this migration later?")]
-    #[case("Perfect. Now the login page does not work on a phone.")]
-    #[case("Perfect, now the login page does not work on a phone.")]
-    #[case("Thanks! Now the login page does not work on a phone.")]
-    #[case("It did not work at first, but now it works.")]
-    #[case("It still isn't clear to me why the lock is held.")]
-    #[case("Thanks, I don't get the same error any more.")]
-    #[case("I am writing the importer now. It fails with a KeyError for the column.")]
-    #[case("Danke! Und wie geht es mit zwei Replikaten?")]
-    #[case("Super, danke. Jetzt die Anmeldung.")]
-    #[case("Merci, c'est parfait.")]
-    #[case("Obrigado, funcionou. E como faço isso com dois?")]
-    #[case("Спасибо, всё работает. Как добавить индекс?")]
-    #[case("Dzięki, działa. Jak dodać indeks?")]
-    #[case("ありがとう、動きました。次はどうすればいいですか。")]
-    #[case("動かない場合はどうすればいいですか。")]
-    #[case("谢谢，这样就不错了。")]
-    #[case("如果还是报错怎么办？")]
-    fn what_goes_on(#[case] message: &str) {
-        assert!(!is_correction(message), "{message}");
-    }
-
-    #[rstest]
-    #[case("Nein, danke.")]
-    #[case("Non, merci.")]
-    #[case("No, gracias.")]
-    #[case("Нет, спасибо.")]
-    #[case("いいえ、大丈夫です。")]
-    #[case("No, all good, thanks.")]
-    #[case("No. That works.")]
-    #[case("Thanks, no compile errors now.")]
-    #[case("Thanks, the same error is gone.")]
-    #[case("Danke, derselbe Fehler kommt nicht mehr.")]
-    #[case("Merci, je n'ai plus la même erreur.")]
-    #[case("Gracias, ya no sale el mismo error.")]
-    #[case("ありがとう、同じエラーは出なくなりました。")]
-    #[case("Thanks, it deleted all merged branches.")]
-    #[case("Obrigado. Continua com o próximo passo.")]
-    #[case("Thanks! Now I have the same problem in the other module.")]
-    #[case("Thanks, that solved it. The linter still fails on the generated files.")]
-    #[case("Great, that also fixed the same error in the other job.")]
-    #[case("Thanks. Add a down migration, so that we can revert this later.")]
-    #[case("I don't think that matters for us. Go on with the tests.")]
-    #[case("Ich habe immer noch eine Frage zur Migration.")]
-    #[case("Ainda não testei, mas obrigado.")]
-    #[case("No, grazie.")]
-    #[case("Não, obrigado.")]
-    #[case("Nee, bedankt.")]
-    #[case("Nie, dziękuję.")]
-    #[case("不用了，谢谢。")]
-    #[case("Once it fails, write the row to the log.")]
-    #[case("Add a test for the same error in the parser.")]
-    #[case("Thanks, that works")]
-    #[case("Thanks! Now I get a KeyError in the next step.")]
-    #[case("Now I get it.")]
-    #[case("I don't know the reason for the lock.")]
-    #[case("I am still reading it.")]
-    #[case("What do I do if it still hangs?")]
-    #[case("Great, it got faster and nothing is missing.")]
-    fn what_is_no_objection_though_it_has_the_words_of_one(#[case] message: &str) {
-        assert!(!is_correction(message), "{message}");
-    }
 }

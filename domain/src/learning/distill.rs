@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 
 use crate::learning::capture::{Thresholds, assess, lesson_of, scrubbed};
-use crate::learning::correction::{Objections, failed_work};
+use crate::learning::correction::{Objections, failed_work, said_against};
 use crate::learning::job::{Job, Work};
 use crate::learning::lesson::{self, AcceptedLessons, Lesson, LessonContext, LessonError, LessonOrigin, PrintedError};
 use crate::learning::transcript::{self, Exchange};
@@ -225,7 +225,7 @@ fn warning_of(before: &Exchange, asked: &Exchange, correction: &Exchange) -> Les
     let shortened = |text: &str, max: usize| text.trim().chars().take(max).collect::<String>();
     let (topic, tried, right) = (lesson_of(asked), lesson_of(before), lesson_of(correction));
     let error_type = mentioned(&correction.question).map(|error| error.error().to_owned());
-    let pattern = format!("{}\n\nWhat was said against it: {}", tried.content, correction.question.trim());
+    let pattern = format!("{}\n\nWhat was said against it: {}", tried.content, said_against(correction));
     Lesson {
         title: topic.title,
         description: topic.description,
@@ -375,6 +375,19 @@ mod tests {
             lessons.iter().map(|lesson| (lesson.title.as_str(), lesson.error_context.is_some())).collect();
         assert_eq!(titles, [(asked, true)]);
         assert_eq!(by_rules(&session("## User\nThanks, that worked!\n")).0.len(), 1);
+    }
+
+    #[test]
+    fn what_the_assistant_takes_back_itself_is_a_warning_with_the_title_of_the_question() {
+        let asked = "Why does cargo build everything again after checkout?";
+        let transcript = format!(
+            "## User\n{asked}\n\n## Assistant\n{ANSWER}\n\n## User\nok\n\n## Assistant\nActually, I was wrong. {ANSWER}\n"
+        );
+        let work = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Success, transcript };
+        let (lessons, _) = by_rules(&work);
+        assert_eq!(lessons.iter().map(|lesson| lesson.title.as_str()).collect::<Vec<_>>(), [asked]);
+        let error = lessons[0].error_context.as_ref().unwrap();
+        assert!(error.failure_pattern.contains("What was said against it: Actually, I was wrong."), "{error:?}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use regex::Regex;
 
 use super::blocks::sentences;
 use super::words::is_dense;
+use crate::learning::phrases::surely_objects;
 use crate::learning::transcript::{FenceLine, Fences};
 use crate::memory::{DESCRIPTION_MAX_CHARS, TITLE_MAX_CHARS};
 use crate::text::shortened;
@@ -16,12 +17,32 @@ const FILLER: &str = r"(?i)^\W*(?:(?:hi|hey|hello|yo|ok|okay|so|well|please|than
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
 static FILLERS: LazyLock<Regex> = LazyLock::new(|| Regex::new(FILLER).expect("a valid pattern"));
 
+/// Questions that ask for a way or a cause and name nothing, in the languages that objections are known in.
+const GENERIC: [&str; 8] = [
+    r"what (?:should|can|could|do|must|shall) (?:i|we|one) (?:do|try)(?: (?:now|here|next|then|about (?:it|this|that)))?|what(?: is|['’]s| was| could be| might be| can be) (?:the (?:likely )?)?(?:cause|reason|problem|issue|culprit|solution|fix|going on|happening|wrong)(?: (?:here|of this|with (?:it|this|that)))?",
+    r"(?:how|why) (?:do|does|can|could|should|would|is|did)(?: (?:i|we|one))?(?: (?:fix|solve|resolve|handle|debug|avoid))?(?: (?:this|that|it))?(?: (?:happen\w*|work|so))?|how come|any (?:ideas?|clues?|suggestions?|help|advice)(?: (?:why|how|what))?",
+    r"was (?:soll|sollen|kann|können|muss|müssen|mache|machen|tue|tun|könnte|hilft|ist)(?: (?:ich|wir|man|da|hier|jetzt|nun|dagegen|tun|machen|los|falsch|der grund|die ursache|das problem|die lösung))*|woran (?:liegt|kann|könnte)(?: (?:das|es|liegen))*|(?:wie|warum|wieso|weshalb)(?: (?:kann|löse|lösen|behebe|beheben|passiert|ist|geht|ich|wir|man|das|dies|es|so|lösen|beheben))*|(?:hast du|habt ihr|hat jemand)?(?: ?(?:irgend)?eine)? ?ideen?",
+    r"qué (?:hago|hacemos|puedo hacer|podemos hacer|debo hacer|debería hacer|hay que hacer|pasa|está pasando|sucede|ocurre)|cuál (?:es|puede ser|será|podría ser) (?:la causa|el motivo|la razón|el problema|la solución)|a qué se debe(?: esto| eso)?|cómo (?:lo |se |puedo |podemos )*(?:soluciono|arreglo|resuelvo|soluciona|arregla|resuelve|solucionarlo|arreglarlo|resolverlo|evitarlo)(?: esto| eso)?|por qué(?: (?:pasa|ocurre|sucede|es|esto|eso|así))*|(?:alguna|tienes alguna|tienes) idea",
+    r"(?:che cosa|cosa|che)(?: (?:devo|posso|dovrei|potrei|possiamo|dobbiamo|si può|bisogna|faccio|facciamo|fare|succede|sta succedendo|c['’]è che non va))+|come (?:mai|lo |la |si |posso |devo |possiamo )*(?:risolvo|risolvere|risolverlo|risolve|sistemo|sistemarlo|faccio|fare|evitarlo)?(?: questo| il problema)?|qual(?: è|['’]è|e è)? (?:la causa|il motivo|la ragione|il problema|l['’]errore|la soluzione)|da (?:che )?cosa dipende|perché(?: (?:succede|accade|è|questo|così))*|(?:hai |avete )?(?:qualche )?idee?a?",
+    r"wat (?:nu|moet|kan|kunnen|moeten|doe|is|gebeurt|gaat)(?: (?:ik|we|nu|hier|eraan|hieraan|doen|er|mis|fout|aan de hand|de oorzaak|de reden|het probleem|de oplossing))*|wat nu|waar (?:ligt|komt)(?: (?:dat|dit|het|aan|door|vandaan))+|(?:hoe|waarom)(?: (?:los|kan|kunnen|gebeurt|is|ik|we|dit|dat|het|op|oplossen|zo))*|(?:heb je |heeft iemand )?(?:enig|een) idee",
+    r"que (?:faire|dois-je faire|puis-je faire|se passe-t-il)|quelle (?:est|peut être) la (?:cause|raison|solution)|pourquoi(?: cela| ça)?|comment (?:faire|(?:le )?(?:résoudre|corriger)(?: ça| cela)?)|une idée",
+    r"(?:これ|それ|この場合)?(?:は|を)?(?:一体)?、?(?:どう(?:すれば|したら|やれば|対処すれば|直せば|解決すれば)(?:いい|よい|良い)?(?:の|ん)?(?:です|でしょう|だろう)?か?(?:ね)?|どうしましょうか?|どうしたらよいか|何をすれば(?:いい|よい|良い)(?:の|ん)?(?:です|でしょう)?か?|(?:何|なに)が(?:原因|問題|悪い|起きている|間違っている)(?:な)?(?:の|ん)?(?:です|でしょう)?か?|(?:原因|理由|問題|解決策|解決方法|対処法)は(?:何|なん)?(?:です|でしょう)?か?|(?:なぜ|どうして|何故|なんで)(?:な)?(?:の|ん)?(?:です|でしょう|だろう)?か?|(?:何か)?(?:いい|良い|よい)?(?:方法|対策|解決策|アイデア|案)は(?:あり|ござい)ます(?:でしょう)?か?|(?:教えて|助けて)(?:ください|いただけますか|くれますか)?)",
+];
+
+/// What may stand before such a question.
+const LEADS: &str = "and|so|now|but|also|then|und|y|e|en|ora|adesso|ahora|jetzt|dan|quindi|entonces|also|dus";
+
+#[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
+static GENERICS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(&format!(r"(?i)^\W*(?:(?:{LEADS})\W+)?(?:{})\W*$", GENERIC.join("|"))).expect("a valid pattern")
+});
+
 /// Makes the title: one line of at most [`TITLE_MAX_CHARS`], without politeness. `instead` stands for a question that
 /// names nothing.
 pub(super) fn title(question: &str, instead: Option<&str>) -> String {
     let prose = prose(question);
     let sentences = sentences(&prose);
-    let cleaned = |sentence: &String| Some(without_filler(sentence)).filter(|text| content_words(text) >= 2);
+    let cleaned = |sentence: &String| named(sentence);
     let asked = sentences.iter().filter(|sentence| sentence.ends_with(['?', '？'])).find_map(cleaned);
     let found = asked.or_else(|| sentences.iter().find_map(cleaned));
     let found = found.or_else(|| instead.map(without_filler));
@@ -32,9 +53,21 @@ pub(super) fn title(question: &str, instead: Option<&str>) -> String {
     if title.matches('`').count() % 2 == 1 { title.replace('`', "") } else { title }
 }
 
+/// Tells whether a question says what it is about, so that it may give a title.
+pub(super) fn names_something(question: &str) -> bool {
+    sentences(&prose(question)).iter().any(|sentence| named(sentence).is_some())
+}
+
+/// Returns a sentence without politeness. None where it names nothing, or objects to what was said before.
+fn named(sentence: &str) -> Option<String> {
+    let text = without_filler(sentence);
+    let is_title = content_words(&text) >= 2 && !GENERICS.is_match(sentence) && !surely_objects(sentence);
+    is_title.then_some(text)
+}
+
 /// Makes the description: one sentence that says when to use the lesson.
 pub(super) fn description(title: &str, error: Option<&str>) -> String {
-    let topic = title.trim_end_matches(['?', '？', '.', '!', '…', ' ']);
+    let topic = title.trim_end_matches(['?', '？', '.', '。', '!', '！', '…', ' ']);
     let lower = topic.to_lowercase();
     let after = |start: &str| lower.starts_with(start).then(|| topic.get(start.len()..)).flatten();
     let text = match error {

@@ -7,9 +7,10 @@ use regex::Regex;
 use super::analysis::{AnalysedBlock, CodeKind, analyse};
 use super::blocks::TextKind;
 use super::classify::SentenceClass;
-use super::describe::{description, title};
+use super::describe::{description, names_something, title};
 use super::words::{Cue, Cues};
 use crate::learning::lesson::{Lesson, LessonError};
+use crate::learning::transcript::Exchange;
 use crate::memory::signature::first_match;
 use crate::memory::{LABEL_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, STACK_TRACE_MAX_CHARS};
 use crate::text::shortened;
@@ -23,10 +24,13 @@ pub(super) struct ExtractedLesson {
     pub(super) error_message: Option<String>,
 }
 
-pub(super) fn extract(question: &str, answer: &str) -> ExtractedLesson {
+pub(super) fn extract(exchange: &Exchange) -> ExtractedLesson {
+    let (question, answer) = (&*exchange.whole_question(), &*exchange.answer);
     let parts = analyse(answer);
     let first_known = sentences_of(&parts, SentenceClass::is_knowledge).next();
-    let title = title(question, first_known);
+    // What was asked first is the matter, and the question behind it may be an objection.
+    let asked = exchange.asked_first.as_deref().filter(|asked| names_something(asked));
+    let title = title(asked.unwrap_or(&exchange.question), first_known);
     let tags = tags(&parts, question);
     let found = error_in(question).and_then(|error| Some((context(&error, &parts)?, error)));
     let (error_context, error) = found.unzip();

@@ -130,6 +130,35 @@ fn titles_are_the_question_without_politeness(#[case] question: &str, #[case] ti
     assert_eq!(describe::title(question, Some("The lock is held until the end")), title);
 }
 
+#[rstest]
+#[case("Tests fail only in CI. What should I do?", "Tests fail only in CI.")]
+#[case("The upload answers 413. What is the cause?", "The upload answers 413.")]
+#[case("Die Tests schlagen nur in der CI fehl. Was soll ich jetzt tun?", "Die Tests schlagen nur in der CI fehl.")]
+#[case("Der Container startet nicht. Woran kann das liegen?", "Der Container startet nicht.")]
+#[case("Los tests fallan solo en CI. ¿Cuál es la causa?", "Los tests fallan solo en CI.")]
+#[case("I test falliscono solo in CI. Cosa devo fare?", "I test falliscono solo in CI.")]
+#[case("Il container non parte. Qual è la causa?", "Il container non parte.")]
+#[case("De tests falen alleen in CI. Wat moet ik nu doen?", "De tests falen alleen in CI.")]
+#[case("テストがCIでだけ失敗します。どうすればいいですか？", "テストがCIでだけ失敗します。")]
+#[case("コンテナが起動しません。何が原因ですか？", "コンテナが起動しません。")]
+#[case("コンテナが起動しません。なぜですか？", "コンテナが起動しません。")]
+#[case("どうすればいいですか？", "The lock is held until the end")]
+#[case("Come risolvo il deadlock nel pool?", "Come risolvo il deadlock nel pool?")]
+#[case("ログを消すにはどうすればいいですか？", "ログを消すにはどうすればいいですか？")]
+#[case("Dat werkte niet, het is nu langzamer.", "The lock is held until the end")]
+#[case("No, that's not what I wanted. Keep the old parser as a wrapper.", "Keep the old parser as a wrapper.")]
+fn titles_say_what_it_is_about(#[case] question: &str, #[case] title: &str) {
+    assert_eq!(describe::title(question, Some("The lock is held until the end")), title);
+}
+
+#[test]
+fn a_lesson_behind_an_objection_has_the_title_of_what_was_asked_first() {
+    let objection = "No, that's not what I wanted. Keep parse_iso and add it back as a wrapper.";
+    let asked_first = Some("Fix the failing date parser test".to_owned());
+    let memory = made_of(&Exchange { asked_first, ..exchange(objection, EXPLAINED) });
+    assert_eq!(memory.title, "Fix the failing date parser test");
+}
+
 #[test]
 fn a_question_of_short_names_says_when_to_use_the_lesson() {
     let memory = made_of(&exchange("How do we mock S3 in Go?", EXPLAINED));

@@ -12,8 +12,35 @@ enum Speaker {
     Other,
 }
 
-const USERS: [&str; 8] = ["user", "human", "you", "me", "question", "q", "prompt", "frage"];
-const ASSISTANTS: [&str; 14] = [
+const USERS: [&str; 26] = [
+    "user",
+    "human",
+    "you",
+    "me",
+    "question",
+    "q",
+    "prompt",
+    "frage",
+    "nutzer",
+    "nutzerin",
+    "benutzer",
+    "benutzerin",
+    "usuario",
+    "usuaria",
+    "usuário",
+    "utente",
+    "gebruiker",
+    "utilisateur",
+    "utilisatrice",
+    "pregunta",
+    "domanda",
+    "vraag",
+    "пользователь",
+    "użytkownik",
+    "ユーザー",
+    "用户",
+];
+const ASSISTANTS: [&str; 25] = [
     "assistant",
     "ai",
     "answer",
@@ -28,6 +55,17 @@ const ASSISTANTS: [&str; 14] = [
     "copilot",
     "codex",
     "antwort",
+    "assistent",
+    "assistentin",
+    "asistente",
+    "assistente",
+    "respuesta",
+    "risposta",
+    "antwoord",
+    "ассистент",
+    "asystent",
+    "アシスタント",
+    "助手",
 ];
 const OTHERS: [&str; 7] = ["system", "tool", "developer", "function", "thinking", "reasoning", "tools"];
 

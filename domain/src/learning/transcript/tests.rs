@@ -158,6 +158,12 @@ fn conversations_in_one_file_do_not_answer_each_other() {
 #[case("Q: q\nA: a\n\nSystem: be brief\n\nA: b", &[("q", "a\n\nb")])]
 #[case("### You said:\nq\n### ChatGPT said:\na\nUser: no speaker", &[("q", "a\nUser: no speaker")])]
 #[case("## 👤 User\nq\n## 🤖 Assistant\na\n~~~\n## User\n~~~", &[("q", "a\n~~~\n## User\n~~~")])]
+#[case("Nutzer: q\nAssistent: a\nNutzer: q2\nAssistent: a2", &[("q", "a"), ("q2", "a2")])]
+#[case("Usuario: q\nAsistente: a", &[("q", "a")])]
+#[case("Utente: q\nAssistente: a", &[("q", "a")])]
+#[case("**Gebruiker:** q\n**Assistent:** a", &[("q", "a")])]
+#[case("Utilisateur : q\nAssistant : a", &[("q", "a")])]
+#[case("ユーザー：q\nアシスタント：a", &[("q", "a")])]
 fn speakers_are_named_in_many_ways(#[case] text: &str, #[case] expected: &[(&str, &str)]) {
     let expected: Vec<_> = expected.iter().map(|(question, answer)| pair(question, answer)).collect();
     assert_eq!(read(text.as_bytes()).unwrap().format, Format::Chat);

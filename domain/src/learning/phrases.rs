@@ -1,6 +1,8 @@
 //! The phrases by which objections and what is none are known, in English, German, French, Spanish, Italian, Dutch,
 //! Portuguese, Russian, Polish, Japanese and Chinese.
 
+mod families;
+
 use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
@@ -12,6 +14,12 @@ fn pattern(words: &[&str], unspaced: &[&str], anywhere: &[&str]) -> Regex {
     let all: Vec<&str> =
         std::iter::once(words.as_str()).chain(unspaced.iter().copied()).chain(anywhere.iter().copied()).collect();
     compiled(&all.join("|"))
+}
+
+/// Makes a pattern as [`pattern`] does, of shapes of sentences as well.
+fn pattern_with(words: &[&str], unspaced: &[&str], anywhere: &[&str], shapes: &[String]) -> Regex {
+    let anywhere: Vec<&str> = anywhere.iter().copied().chain(shapes.iter().map(String::as_str)).collect();
+    pattern(words, unspaced, &anywhere)
 }
 
 #[allow(clippy::expect_used, reason = "the patterns are constant, and the tests compile every one")]
@@ -48,10 +56,27 @@ pub(super) static SURE_OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
         r"^\W{0,4}(?:\w+\W+)?(?:não (?:funcion|ajud|resolve|compil)|no (?:funcion|ayud|resuelv)|non (?:funzion|aiut|risolv))\w*",
         r"^\W{0,4}(?:\w+\W+)?(?:no (?:compila|compiló|resolvió)|non compila|ne (?:marche|fonctionne|compile))\b",
         r"^\W{0,4}(?:\w+\W+)?(?:не (?:работа|помо|сработа)|nie (?:dział|zadziała|pomog))\w*",
+        r"^\W{0,4}(?:lol|um+|uh+|er+m?|hell|god|oh|well|sorry|hm+|ha(?:ha)?) (?:no|nope)\W*$",
         r"^\W{0,4}いいえ|^\W{0,4}(?:没有?用|没有?效果|不行|不对|不正确)",
     ];
-    pattern(&words, &unspaced, &first)
+    pattern_with(&words, &unspaced, &first, &families::sure())
 });
+
+/// By these words a sentence begins that speaks of what was said or done before it.
+static SPEAKS_OF_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    let words = [
+        r"that (?:did|does|has|is|was|made|broke|caused)\w*|das (?:hat|war|ist|macht|machte|geht|ging|bringt|brachte|half|hilft)",
+        r"eso (?:no |lo |l[oa]s? )?\w+|questo (?:ha|non|è)|dat (?:heeft|is|was|werkte?|helpt|hielp|maakte?|klopte?|loste?)",
+    ];
+    compiled(&format!(r"^\W{{0,4}}(?:(?:{})\b|それ(?:では|は|で))", words.join("|")))
+});
+
+/// Tells whether a sentence surely objects to what was said before it, and asks nothing.
+pub(super) fn surely_objects(sentence: &str) -> bool {
+    let objects =
+        SURE_OBJECTION.is_match(sentence) || (SPEAKS_OF_BEFORE.is_match(sentence) && OBJECTION.is_match(sentence));
+    objects && !NO_OBJECTION.is_match(sentence)
+}
 
 /// These phrases speak of the answer or of something else, which does not work or is still as it was.
 pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
@@ -60,7 +85,7 @@ pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:still|again) (?:get|see)(?:s|ting|ing)? (?:(?:\w+ ){0,3}\w*(?:error|exception|failure|warning)s?|it|that|this)",
         r"still (?:does|did|is)(?: not|n['’]t)|same (?:error|problem|issue|failure)",
         r"(?:does|did|do|is|was)(?: not|n['’]t) (?:work|help|fix|compile|build|pass|correct|right|true|fixed|what i)\w*",
-        r"not (?:working|correct|right|true|fixed)|(?:it|that|this) (?:broke|fails?|failed|crashe[sd])|no effect",
+        r"not (?:working|correct|right|true|fixed)|(?:it|this) (?:broke|fails?|failed|crashe[sd])|no effect",
         r"(?:got|gets|getting|(?:made|makes) (?:it|things|that|this|everything))(?: even| much)? (?:worse|slower)",
         r"still (?:nothing|hangs?|hanging|stuck|missing|leaks?|leaking|times? out|timing out|runs? out|running out|out of|happen(?:s|ing)?)",
         r"(?:error|exception|problem|issue|failure|crash|bug)s?(?: is| are| came| comes|['’]s)(?: \w+ly)? back",
@@ -93,9 +118,36 @@ pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     ];
     let first = [
         r"(?:^\W{0,4}(?:\w+\W+)?|\bplease )(?:undo|revert|roll back|take back) (?:that|this|it|your)\b",
+        // Behind a noun it would say which one.
+        r"(?:^|[,;:]\s?|\b(?:but|and|so|then|now|hm+|sorry)\W{1,2})\W{0,3}that (?:broke|fails?|failed|crashe[sd])\b",
+        // Somebody contradicts, and does not speak of themselves.
+        r"^\W{0,4}but (?:\w{3,}|it)(?: \w+){0,4} (?:do|does|is|are|can|will|has|have|did|was|were|ca|wo)(?: not|n['’]t|not)\b",
+        r"^\W{0,4}but (?:\w{3,}|it)(?: \w+){0,3} \w+n['’]t\b",
         r"^\W{0,4}(?:no,? |please |rather ){0,2}(?:use|take) (?:\S+ ){1,4}instead\b",
     ];
-    pattern(&words, &unspaced, &first)
+    pattern_with(&words, &unspaced, &first, &families::unsure())
+});
+
+/// These phrases say of a deed that it was a mistake.
+pub(super) static MISTAKE: LazyLock<Regex> = LazyLock::new(|| compiled(&families::mistakes().join("|")));
+
+/// By these phrases somebody takes back what they said before.
+pub(super) static RETRACTION: LazyLock<Regex> = LazyLock::new(|| {
+    let words = [
+        r"i(?: was|['’]m| am)(?: \w+)? (?:wrong|mistaken|incorrect)(?: (?:about|earlier|before))?|i (?:have to|need to|must|should) correct (?:myself|my|what i)|i misspoke",
+        r"my (?:previous|earlier|last|first|original) (?:answer|advice|suggestion|reply|message|recommendation)(?: \w+){0,2} (?:wrong|incorrect|mistaken|bad|false)",
+        r"what i (?:said|told you|wrote|suggested)(?: \w+){0,4} (?:was|is) (?:wrong|incorrect|false)|i (?:told|gave) you (?:\w+ ){0,3}(?:wrong|incorrect|bad|false)|(?:ignore|disregard|scratch) (?:my|what i) \w+",
+        r"ich (?:lag|habe mich|hatte mich)(?: \w+){0,2} (?:falsch|geirrt|vertan|getäuscht)|da (?:lag|habe) ich (?:mich )?(?:falsch|geirrt)|ich muss mich (?:korrigieren|berichtigen)|meine (?:vorherige|letzte|erste|vorige) (?:antwort|empfehlung)(?: \w+){0,2} (?:falsch|fehlerhaft)",
+        r"me equivoqué|estaba equivocad[oa]|mi (?:respuesta|consejo|recomendación)(?: \w+){0,3} (?:incorrect[oa]|equivocad[oa]|mal)|(?:debo|tengo que) corregir(?:me| mi| lo que)",
+        r"mi (?:sono sbagliat[oa]|sbagliavo)|ho sbagliato|la mia (?:risposta|raccomandazione)(?: \w+){0,3} (?:sbagliata|errata)|(?:devo|mi devo) corregger(?:mi|e)",
+        r"ik (?:had|zat)(?: \w+){0,3} (?:fout|verkeerd|mis|ongelijk|naast)|ik heb (?:me|mij) vergist|mijn (?:vorige|eerdere|eerste) (?:antwoord|advies)(?: \w+){0,2} (?:fout|onjuist|verkeerd)|ik moet (?:mezelf|me) (?:corrigeren|verbeteren)",
+        r"je me suis trompée?|j['’]avais tort|eu me enganei|eu estava errad[oa]|я (?:ошиб\w+|был\w* неправ\w*)|(?:pomyliłem|pomyliłam) się",
+    ];
+    let unspaced = [
+        r"(?:先ほど|さっき|前|以前)の(?:回答|説明|答え|提案)は(?:間違|誤)|間違えました|私が?(?:間違って|誤って)いました|訂正(?:します|いたします|させて)",
+        "我(?:之前|刚才)?(?:说|弄|搞)?错了|我之前的回答(?:是错|有误)",
+    ];
+    pattern(&words, &unspaced, &[r"^\W{0,4}(?:correction|korrektur|corrección|correzione|correctie|rectification)\s?:"])
 });
 
 /// These phrases say that an answer was right.
@@ -121,6 +173,18 @@ pub(super) static OVER: LazyLock<Regex> = LazyLock::new(|| {
         r"больше (?:нет|не появляется|не возникает)|już nie (?:ma|występuje|pojawia)",
     ];
     pattern(&words, &["(?:出|起き|発生し|が|は)なくな", "不再|消失|没有了"], &[])
+});
+
+/// These phrases say that somebody is content in spite of what was said before them.
+pub(super) static CONTENT: LazyLock<Regex> = LazyLock::new(|| {
+    let words = [
+        r"(?:but|still|yet)(?: [\w'’]+){0,3} (?:fine|ok|okay|good enough|acceptable|all right|alright|no problem)",
+        r"(?:aber|doch)(?: \w+){0,3} (?:okay|ok|in ordnung|gut genug|kein problem|akzeptabel|nicht schlimm)",
+        r"pero(?: \w+){0,3} (?:bien|aceptable|suficiente|no importa|no pasa nada|vale)",
+        r"(?:ma|però)(?: \w+){0,3} (?:bene|accettabile|basta|abbastanza|nessun problema)",
+        r"maar(?: \w+){0,3} (?:prima|goed genoeg|oké|ok|acceptabel|geen probleem|niet erg)",
+    ];
+    pattern(&words, &["(?:問題|大丈夫|構い)(?:は|が)?(?:ありません|ない|です|ません)|十分です|許容範囲"], &[])
 });
 
 /// These words deny what stands behind them, such as praise. They are the end of the text before it.
@@ -164,7 +228,7 @@ pub(super) static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) static NO_OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
         r"(?:not|\w+n['’]t)(?: quite| really)? (?:clear|sure|understand)",
-        r"not (?:a|the|any) (?:problem|issue)|not (?:bad|urgent|needed|necessary|all)",
+        r"(?:not|\w+n['’]t) (?:a|the|any) (?:problem|issue)|(?:not|\w+n['’]t) (?:bad|urgent|needed|necessary|important|critical|all)",
         r"(?:i|we)(?: still)?(?: have| did| could)?(?: not|n['’]t)(?: yet)? (?:tested|tried|checked|test|try|check)",
         r"nicht (?:getestet|ausprobiert|probiert|versucht)|niet (?:getest|geprobeerd)|pas (?:testé|essayé)",
         r"no (?:lo )?he probado|non (?:l['’])?ho (?:provato|testato)|não (?:testei|tentei)",
