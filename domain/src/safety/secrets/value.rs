@@ -101,10 +101,11 @@ impl<'a> AssignedValue<'a> {
         if shape.is_random() || shape.is_random_in_letters() {
             return true;
         }
-        let word = self.head.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c));
+        let asked = if self.quoted || self.before.bare { self.head } else { self.head.trim_matches(['¿', '?']) };
+        let word = asked.chars().all(|c| c.is_alphanumeric() || "_-./".contains(c));
         let identifier = word && self.head.contains(['_', '-', '.', '/']);
         let path = self.head.starts_with(['/', '~']) || self.head.starts_with("./") || self.head.contains("://");
-        if path || shape.letters == 0 || shape.chars < 6 || shape.bits < 2.5 {
+        if path || is_method(self.head) || shape.letters == 0 || shape.chars < 6 || shape.bits < 2.5 {
             return false;
         }
         // Several words are a sentence, unless one of them is none of a language.
@@ -143,6 +144,19 @@ fn assigns(value: &str) -> bool {
             && option.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
         is_name && (option.len() < name.len() || is_variable) && !given.trim_start_matches('=').is_empty()
     })
+}
+
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
+}
+
+/// Tells whether a value is the way in which a password is stored, as in `the password is base64 encoded`.
+fn is_method(value: &str) -> bool {
+    const METHODS: [&str; 12] = [
+        "base32", "base58", "base64", "sha224", "sha256", "sha384", "sha512", "argon2", "argon2i", "argon2id",
+        "pbkdf2", "oauth2",
+    ];
+    METHODS.iter().any(|method| value.eq_ignore_ascii_case(method))
 }
 
 /// Tells whether a value in the place of a password was written out.
@@ -247,9 +261,10 @@ pub(super) fn written_at(text: &str, at: usize) -> Range<usize> {
 }
 
 /// Returns a test for the characters that end a value. `&` ends only a bare value. It leads to the next parameter of an
-/// address or the next command of a shell, but people also put it into passwords.
+/// address or the next command of a shell, but people also put it into passwords. In prose, a value also ends at a
+/// character of a script that has no spaces.
 fn ends_a_value(bare: bool) -> impl Fn(char) -> bool {
-    move |c| c.is_whitespace() || "\"'`,;|<>(){}".contains(c) || (bare && c == '&')
+    move |c| c.is_whitespace() || "\"'`,;|<>(){}".contains(c) || (if bare { c == '&' } else { is_unspaced(c) })
 }
 
 /// Returns the place where an unquoted value ends.
