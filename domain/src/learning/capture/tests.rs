@@ -178,6 +178,20 @@ fn an_error_in_the_question_and_a_fix_make_a_warning() {
 }
 
 #[test]
+fn a_warning_tells_the_failure_and_the_cure_by_different_sentences() {
+    let asked = "The import dies with `psycopg2.errors.UniqueViolation: duplicate key value`. Please fix it.";
+    let cure = "Use an upsert instead of a plain insert, so that a retry is idempotent:\n\n```python\n\
+                cur.execute(\"INSERT INTO orders VALUES (1) ON CONFLICT (id) DO UPDATE SET total = 2\")\n```\n\n\
+                This works because the second run updates the row rather than colliding with it.";
+    let cause = "The job inserts orders again when it is retried.";
+    for (before, pattern) in [(cause, cause), ("", "The import dies with `psycopg2.errors.UniqueViolation")] {
+        let error = made_of(&exchange(asked, &format!("{before} {cure}"))).error_context.unwrap();
+        assert!(error.failure_pattern.starts_with(pattern), "{}", error.failure_pattern);
+        assert!(error.corrective_guidance.starts_with("Use an upsert"), "{}", error.corrective_guidance);
+    }
+}
+
+#[test]
 fn a_memory_has_the_time_at_which_its_words_were_said() {
     let said_at = |at| made_of(&Exchange { at, ..exchange(HOW, EXPLAINED) }).said_at();
     let (before, after) = (now() - SignedDuration::from_hours(72), now() + SignedDuration::from_hours(1));
