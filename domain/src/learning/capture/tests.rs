@@ -87,6 +87,11 @@ fn the_sample_is_told_apart() {
     CaptureRefusal::Narration
 )]
 #[case(
+    "How do I make the importer faster?",
+    "I have now read src/importer.rs and will look at the tests next, because I need to understand how the batches are formed. Then I will propose a change to you.",
+    CaptureRefusal::Narration
+)]
+#[case(
     "Show the log of the server",
     "2024-05-11 09:12:01 INFO starting on port 8080\n2024-05-11 09:12:02 INFO pool of 10\n2024-05-11 09:12:03 WARN no cache\n2024-05-11 09:12:04 INFO ready",
     CaptureRefusal::Output
