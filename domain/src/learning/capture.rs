@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::evidence::confidence::prior;
-use crate::learning::lesson::Lesson;
+use crate::learning::lesson::{Lesson, overrides_instructions};
 use crate::learning::transcript::{Exchange, Format};
 use crate::memory::ids::{MemoryId, SignalId, derived};
 use crate::memory::workspace::WorkspaceId;
@@ -249,8 +249,8 @@ pub fn lesson_of(exchange: &Exchange) -> Lesson {
 ///
 /// # Errors
 ///
-/// [`CaptureRefusal::Invalid`] where the lesson is not a valid one, has a secret, or would break the fence around
-/// quoted text in a prompt.
+/// [`CaptureRefusal::Invalid`] where the lesson is not a valid one, has a secret, would break the fence around
+/// quoted text in a prompt, or tells its reader to ignore instructions.
 pub fn memory_of(
     exchange: &Exchange,
     id: MemoryId,
@@ -261,7 +261,7 @@ pub fn memory_of(
     let memory = as_memory(lesson, error_message, exchange, id, origin, at);
     memory.validate().map_err(|_invalid| CaptureRefusal::Invalid)?;
     let text = memory.format_for_prompt();
-    if names_a_fence(&text) || scrub(&text).redactions > 0 {
+    if names_a_fence(&text) || overrides_instructions(&text) || scrub(&text).redactions > 0 {
         return Err(CaptureRefusal::Invalid);
     }
     Ok(memory)

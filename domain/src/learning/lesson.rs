@@ -1,10 +1,11 @@
 //! Lessons: what a model learned from attempts, before it is a memory, and how lessons become memories with a
 //! genealogy. `validate` decides which of them are fit to keep, `likeness` what one of them is to a memory that is
 //! there, and `batch` what becomes of several that are stored together. `echo` finds what only repeats the prompt,
-//! `printed_error` has the error that a check printed, and `wording` tells which words may differ.
+//! `injection` what tells its reader to ignore instructions, `printed_error` has the error that a check printed, and `wording` tells which words may differ.
 
 mod batch;
 mod echo;
+mod injection;
 mod likeness;
 mod printed_error;
 mod validate;
@@ -32,6 +33,7 @@ use crate::safety::secrets::Scrub;
 pub use batch::{LINKED_COSINE, LessonBatch, LessonPlacement, MemoryChange};
 pub(crate) use echo::InstructionRuns;
 pub use echo::LessonContext;
+pub(crate) use injection::overrides_instructions;
 pub(crate) use likeness::cosine;
 pub use likeness::{Likeness, RELATED_COSINE, likeness, statement_key};
 pub use printed_error::PrintedError;
@@ -165,7 +167,7 @@ impl Lesson {
     }
 }
 
-/// Makes the memories of lessons of one origin: each valid one once, with a note on each that is not valid. `id` gives
+/// Makes the memories of lessons of one origin: each valid one once, with a note on each that is not fit. `id` gives
 /// the n-th lesson its id.
 pub fn memories_of(
     lessons: Vec<Lesson>,
@@ -179,6 +181,10 @@ pub fn memories_of(
         memory.scrub();
         match memory.validate() {
             Err(invalid) => notes.push(Note::new(Code::MemoryInvalid, format!("a lesson was not stored: {invalid}"))),
+            Ok(()) if overrides_instructions(&memory.format_for_prompt()) => {
+                let problem = "a lesson was not stored: it tells its reader to ignore instructions";
+                notes.push(Note::new(Code::MemoryInvalid, problem));
+            }
             Ok(()) if seen.insert(memory.duplicate_key()) => memories.push(memory),
             Ok(()) => {}
         }

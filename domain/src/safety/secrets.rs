@@ -15,6 +15,7 @@ mod contacts;
 mod cookie;
 mod folded_text;
 mod lazy_pattern;
+mod password_words;
 mod pem;
 mod rules;
 mod scrub;
@@ -29,6 +30,7 @@ use std::sync::OnceLock;
 
 use crate::safety::invisible::drop_invisible;
 use folded_text::FoldedText;
+pub(crate) use password_words::PASSWORD_WORDS;
 pub(crate) use scrub::all;
 pub use scrub::{Removed, Scrub};
 

@@ -305,11 +305,37 @@ fn context(error: &ErrorFound, parts: &[AnalysedBlock]) -> Option<LessonError> {
         (true, Some(code)) => code.to_owned(),
         (true, None) => return None,
     };
-    let explains = |class: SentenceClass| matches!(class, SentenceClass::Explains | SentenceClass::Finding);
-    let pattern = sentences_of(parts, explains).next().unwrap_or(&error.line);
+    let pattern = failure(parts, &fixes).unwrap_or(&error.line);
     Some(LessonError {
         error_type: shortened(&error.name, LABEL_MAX_CHARS),
         failure_pattern: shortened(pattern, MAX_GUIDANCE_CHARS),
         corrective_guidance: shortened(&guidance, MAX_GUIDANCE_CHARS),
     })
 }
+
+/// Returns the sentence that says what went wrong. It mostly stands before the first sentence that says what to do, and
+/// is none of those.
+fn failure<'a>(parts: &'a [AnalysedBlock], fixes: &[&str]) -> Option<&'a str> {
+    let explains = |class: SentenceClass| matches!(class, SentenceClass::Explains | SentenceClass::Finding);
+    let explaining: Vec<&str> = sentences_of(parts, explains).collect();
+    let told: Vec<&str> = sentences_of(parts, SentenceClass::is_substance).collect();
+    let first_fix = told.iter().position(|sentence| fixes.contains(sentence)).unwrap_or(told.len());
+    let (before, after) = told.split_at(first_fix);
+    let is_of_failure = |sentence: &&&str| !fixes.contains(*sentence) && !OF_CURE.is_match(sentence);
+    let explained = |sentences: &[&'a str]| {
+        sentences.iter().filter(is_of_failure).find(|sentence| explaining.contains(*sentence)).copied()
+    };
+    let says_when = |sentence: &&&str| {
+        let cues = Cues::of(sentence);
+        cues.has(Cue::Condition) || cues.has(Cue::Cause)
+    };
+    explained(before)
+        .or_else(|| before.iter().filter(is_of_failure).find(says_when).copied())
+        .or_else(|| explained(after))
+}
+
+/// The words that say why a cure works, rather than why something failed.
+const CURE: &str = r"(?i)^\W*(this|that|it|so|das|dies|es|ça|cela|ceci|esto|eso|así|questo|così|dit|zo|isso|isto|это)\W+(\w+\W+){0,2}?(works?|fix(es)?|helps?|solves?|funktioniert|hilft|behebt|löst|marche|fonctionne|résout|funciona|resuelve|soluciona|funziona|risolve|werkt|helpt|resolve|помогает|работает)\b";
+
+#[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
+static OF_CURE: LazyLock<Regex> = LazyLock::new(|| Regex::new(CURE).expect("a valid pattern"));

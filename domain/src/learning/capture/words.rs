@@ -178,4 +178,21 @@ mod tests {
         assert!(Cues::of("It fails because of that").has(Cause));
         assert!(!Cues::of("It is fine").has(Cause));
     }
+
+    #[test]
+    fn a_report_that_ends_with_what_comes_next_announces() {
+        for text in [
+            "I have read src/importer.rs and will look at the tests next, because I need to understand it.",
+            "I've found the handler, and now I'll check the session middleware.",
+            "Ich habe src/importer.rs gelesen und sehe mir als Nächstes die Tests an, weil ich sie verstehen muss.",
+            "J'ai lu le module et je vais vérifier les tests, parce que c'est utile.",
+            "He leído el módulo y ahora voy a revisar las pruebas.",
+            "Ho letto il modulo e ora controllo i test.",
+            "Ik heb de module gelezen en ga nu de tests bekijken.",
+            "Li o módulo e agora vou ver os testes.",
+        ] {
+            assert!(Cues::of(text).has(Announces), "{text}");
+        }
+        assert!(!Cues::of("I added a lock, because two threads wrote and the later one will win.").has(Announces));
+    }
 }

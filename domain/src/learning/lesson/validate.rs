@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::echo::{Echoes, LessonContext};
+use super::injection::overrides_instructions;
 use super::{Lesson, LessonError};
 use crate::memory::signature::Signature;
 use crate::memory::{DESCRIPTION_MAX_CHARS, LABEL_MAX_CHARS, LESSON_CONTENT_MAX_CHARS, TITLE_MAX_CHARS};
@@ -22,6 +23,8 @@ pub enum LessonRefusal {
     HasSecret,
     /// It repeats the task, a whole solution, the instructions, or the fence around quoted text.
     EchoesPrompt,
+    /// It tells its reader to ignore the instructions that the reader has.
+    OverridesInstructions,
     /// It is from a failure and does not say what went wrong, or its error has no name.
     NoErrorContext,
     /// Its title has only paths, addresses and ids, and no word of a rule.
@@ -37,6 +40,7 @@ impl LessonRefusal {
             Self::TooLong => "too_long",
             Self::HasSecret => "has_secret",
             Self::EchoesPrompt => "echoes_prompt",
+            Self::OverridesInstructions => "overrides_instructions",
             Self::NoErrorContext => "no_error_context",
             Self::OnlyLiterals => "only_literals",
             Self::TooMany => "too_many",
@@ -101,6 +105,9 @@ fn check(lesson: &Lesson, echoes: &Echoes, warnings_only: bool) -> Result<(), Le
     let mut all = names.iter().chain(&texts).chain(&pattern).map(|(text, _)| *text).chain(labels);
     if all.clone().any(|text| text.contains(MARKER) || scrub(text).redactions > 0) {
         return Err(LessonRefusal::HasSecret);
+    }
+    if all.clone().any(|text| overrides_instructions(text)) {
+        return Err(LessonRefusal::OverridesInstructions);
     }
     match &lesson.error_context {
         None if warnings_only => return Err(LessonRefusal::NoErrorContext),

@@ -5,15 +5,16 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::lazy_pattern::LazyPattern;
+use super::password_words;
 use super::value::{AssignedValue, ValueContext};
 
-/// A pattern of the names that secrets have.
+/// A pattern of the names that secrets have. `<WORDS>` stands for the words for a password in other languages. The two
+/// beside it mean something else, too, or stand in other words.
 macro_rules! name {
     () => {
         concat!(
             r"(?:pass(?:word|wd|phrase|code)|(?:\b|_)(?:pass|pw|psk|pswd|passwrd)|pwd|secret(?:[_-]?key(?:[_-]?base)?)?",
-            r"|token|authorization|passwort|kennwort|contrase(?:ñ|n)a|mot[ _]de[ _]passe|senha|пароль|Пароль|密码|密碼",
-            r"|パスワード|비밀번호",
+            r"|token|authorization|<WORDS>|senha|parola",
             "|(?:api|access|private|signing|encryption|master|account|shared|auth|service|license|subscription|functions",
             "|storage|client|consumer|session|app|application|hmac|cookie|deploy|webhook|pre[_-]?shared)",
             "[_ -]?(?:access[_-]?)?key(?:[_-]data)?",
@@ -22,27 +23,16 @@ macro_rules! name {
     };
 }
 
-/// Every name has one of these in it.
-const NAMES: [&str; 18] = [
-    "pass",
-    "pw",
-    "psk",
-    "pswd",
-    "secret",
-    "token",
-    "auth",
-    "kennwort",
-    "contrase",
-    "senha",
-    "пароль",
-    "Пароль",
-    "密",
-    "パスワード",
-    "비밀번호",
-    "key",
-    "_pat",
-    "cred",
-];
+/// Every name has one of these in it, or one of the words for a password in other languages.
+const NAMES: [&str; 12] =
+    ["pass", "pw", "psk", "pswd", "secret", "token", "auth", "senha", "parola", "key", "_pat", "cred"];
+
+/// A pattern of the words that say in prose what something is.
+macro_rules! copula {
+    () => {
+        "(?:is|was|are|ist|war|lautete?|es|era|est|était|è|é|luidt|jest|brzmi|är|er|je|este|это)"
+    };
+}
 
 /// A pattern of the names of settings that hold a password and stand alone on their lines.
 macro_rules! setting {
@@ -86,7 +76,7 @@ struct Form {
 const ANY: ValueContext =
     ValueContext { bare: false, made_up: false, in_quotes: false, own_line: false, in_cell: false };
 
-const FORMS: [Form; 10] = [
+const FORMS: [Form; 12] = [
     Form {
         before: ANY,
         at_least: 0,
@@ -98,11 +88,28 @@ const FORMS: [Form; 10] = [
             around!(),
             r"[ \t]{0,8}(?::=|=>|={1,3}|:)[*]{0,2}[ \t]{0,8}(?:!!?[a-z]{1,12}[ \t]{1,4})?(?:&[a-z0-9_-]{1,40}[ \t]{1,4})?",
             r#"|[\\"']{0,4}>(?:<!\[CDATA\[)?|[ \t]{1,4}value[ \t]{0,4}=[ \t]{0,4}"#,
-            r"|(?:[ \t](?:for|of)(?:[ \t](?u:[^ \t\r\n:=])+){1,4})?[ \t]{1,4}(?:is|was|are)[ \t:]{1,4})",
+            r"|(?:[ \t](?:for|of|für|von|vom|der|des|de|del|do|da|para|pour|du|di|per|van|voor|för|til|для|от)",
+            r"(?:[ \t](?u:[^ \t\r\n:=])+){1,4})?[ \t]{1,4}",
+            copula!(),
+            r"[ \t:]{1,4}|[ \t]{0,2}(?:は|が|是|为|為|는|은|가)[ \t:]{0,4})",
             "|--?[a-z0-9-]{0,40}?",
             name!(),
             r"[ \t]{1,4})",
         ),
+    },
+    // In these languages the word between is a word of English, too.
+    Form {
+        before: ANY,
+        at_least: 0,
+        letters: &["salasana", "has"],
+        pattern: r"(?i-u)(?:has(?:ł|Ł)o|salasana)[ \t]{1,4}(?:to|on)[ \t:]{1,4}",
+    },
+    // A variable of the environment in a file for Docker: `ENV DB_PASS …`.
+    Form {
+        before: ValueContext { bare: true, ..ANY },
+        at_least: 0,
+        letters: &["env"],
+        pattern: concat!(r"(?-u)\bENV[ \t]{1,4}[A-Za-z0-9_]{0,40}?(?i:", name!(), r")[ \t]{1,4}"),
     },
     // A command that sets the secret: `npm config set //host/:_authToken …`.
     Form {
@@ -131,7 +138,9 @@ const FORMS: [Form; 10] = [
             "(?i-u)",
             name!(),
             around!(),
-            r"[ \t]{0,8}[:=][ \t]{0,8}[*]{0,2}(?:[|>][+-]?[0-9]?)?\\{0,3}[ \t]{0,8}(?:#[ \t](?u:[^\r\n])*)?",
+            r"(?:[ \t]{1,4}",
+            copula!(),
+            r")?[ \t]{0,8}[:=][ \t]{0,8}[*]{0,2}(?:[|>][+-]?[0-9]?)?\\{0,3}[ \t]{0,8}(?:#[ \t](?u:[^\r\n])*)?",
             line_end!(),
             r"[ \t]{0,40}(?:[-*>][ \t]{1,4})?",
         ),
@@ -205,12 +214,17 @@ const FORMS: [Form; 10] = [
 
 /// A part that a text in any form has: a name, or the letter of a parameter of a JSON Web Key.
 static NAMED: LazyLock<LazyPattern> = LazyLock::new(|| {
-    let pattern = concat!("(?i-u)", setting!(), "|", name!(), "|", parameter!());
-    LazyPattern::new(pattern, [&NAMES[..], &["\""]].concat())
+    let pattern = with_words(concat!("(?i-u)", setting!(), "|", name!(), "|", parameter!()));
+    let letters = NAMES.into_iter().chain(password_words::letters()).chain(["\""]);
+    LazyPattern::new(pattern, letters.collect::<Vec<_>>())
 });
 
 static PATTERNS: LazyLock<Vec<LazyPattern>> =
-    LazyLock::new(|| FORMS.iter().map(|form| LazyPattern::new(form.pattern, form.letters)).collect());
+    LazyLock::new(|| FORMS.iter().map(|form| LazyPattern::new(with_words(form.pattern), form.letters)).collect());
+
+fn with_words(pattern: &str) -> String {
+    pattern.replace("<WORDS>", &password_words::pattern())
+}
 
 #[cfg(test)]
 pub(super) fn patterns() -> impl Iterator<Item = &'static LazyPattern> {
@@ -245,7 +259,6 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
 }
 
 fn speaks_of_a_password(name: &str) -> bool {
-    const WORDS: [&str; 11] =
-        ["pass", "pwd", "pw", "psk", "kennwort", "contrase", "senha", "пароль", "Пароль", "密", "パスワード"];
-    WORDS.iter().any(|word| name.contains(word)) || name.contains("비밀번호")
+    const WORDS: [&str; 6] = ["pass", "pwd", "pw", "psk", "senha", "parola"];
+    WORDS.iter().any(|word| name.contains(word)) || password_words::are_in(name)
 }

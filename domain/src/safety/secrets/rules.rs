@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::base64;
 use super::lazy_pattern::LazyPattern;
 use super::shape::Shape;
-use super::value::is_written_out;
+use super::value::{is_written_out, written_at};
 
 pub(super) struct Rule {
     pub kind: &'static str,
@@ -23,6 +23,8 @@ enum Pattern {
     Word(&'static str),
     /// Only the first group is replaced. Most groups end with a class of all word characters, and so with their word.
     Group(&'static str),
+    /// The value that begins with the first group is replaced. It may be in quotes, and the group need not have it all.
+    Value(&'static str),
 }
 
 const fn word(kind: &'static str, pattern: &'static str) -> Rule {
@@ -41,6 +43,15 @@ const fn group(
     check: Option<fn(&str) -> bool>,
 ) -> Rule {
     Rule { kind, pattern: Pattern::Group(pattern), letters, check }
+}
+
+const fn value(
+    kind: &'static str,
+    letters: &'static [&'static str],
+    pattern: &'static str,
+    check: fn(&str) -> bool,
+) -> Rule {
+    Rule { kind, pattern: Pattern::Value(pattern), letters, check: Some(check) }
 }
 
 /// Rules with a check come last, so that the text which they check already has every marker that the others make.
@@ -222,23 +233,23 @@ static TABLE: &[Rule] = &[
         r#"\b[A-Za-z0-9_.-]+:([^\s@"'`:/\[\]<>]+)@(?:tcp|unix)\("#,
         Some(is_written_out),
     ),
-    group(
+    value(
         "sql",
         &["identified"],
-        r#"(?i-u)\bidentified[ \t]{1,4}(?:with[ \t]{1,4}[a-z0-9_]{1,40}[ \t]{1,4})?(?:by|as)[ \t]{1,4}[\\"']{1,4}((?u:[^"'\n\\\[]){3,})"#,
-        Some(is_written_out),
+        r#"(?i-u)\bidentified[ \t]{1,4}(?:with[ \t]{1,4}[a-z0-9_]{1,40}[ \t]{1,4})?(?:by|as)[ \t]{1,4}(\\{0,3}["'])"#,
+        is_written_out,
     ),
-    group(
+    value(
         "sql",
         &["password"],
-        r#"(?i-u)\bpassword[ \t]{0,4}(?:\(|[ \t])[ \t]{0,4}\\?'((?u:[^'\n\\\[]){4,})\\?'"#,
-        Some(is_made_up),
+        r#"(?i-u)\bpassword[ \t]{0,4}(?:\(|[ \t])[ \t]{0,4}(\\?'(?:(?u:[^'\n\\\[])|''|\\'){4,}\\?')"#,
+        is_made_up,
     ),
-    group(
+    value(
         "powershell",
         &["securestring"],
-        r#"(?i-u)\bConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4}|-AsPlainText[ \t]{1,4}|-Force[ \t]{1,4}){0,3}[\\"']{1,4}((?u:[^"'\n\\\[]){3,})"#,
-        Some(is_written_out),
+        r#"(?i-u)\bConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4}|-AsPlainText[ \t]{1,4}|-Force[ \t]{1,4}){0,3}(\\{0,3}["'])"#,
+        is_written_out,
     ),
     group(
         "net-use",
@@ -246,11 +257,11 @@ static TABLE: &[Rule] = &[
         r#"(?i-u)\bnet[ \t]{1,4}user[ \t]{1,4}(?u:[^\s"])+[ \t]{1,4}((?u:[^\s"'/\\])+)[ \t]{1,4}/add"#,
         Some(is_account_password),
     ),
-    group(
+    value(
         "environment",
         &["pass", "_pwd", "_auth"],
-        r#"(?-u)\b(?:PGPASSWORD|MYSQL_PWD|MYSQL_(?:ROOT_)?PASSWORD|MARIADB_ROOT_PASSWORD|POSTGRES_PASSWORD|SSHPASS|REDISCLI_AUTH|RESTIC_PASSWORD|BORG_PASSPHRASE|MONGO_INITDB_ROOT_PASSWORD|RABBITMQ_DEFAULT_PASS|SA_PASSWORD|MSSQL_SA_PASSWORD|VNC_PASSWORD)[\\"']{0,4}[ \t]{0,2}[=:][ \t]{0,2}[\\"']{0,4}((?u:[^\s"'\\,;&|\[\]<>(){}]){3,})"#,
-        Some(is_written_out),
+        r#"(?-u)\b(?:PGPASSWORD|MYSQL_PWD|MYSQL_(?:ROOT_)?PASSWORD|MARIADB_ROOT_PASSWORD|POSTGRES_PASSWORD|SSHPASS|REDISCLI_AUTH|RESTIC_PASSWORD|BORG_PASSPHRASE|MONGO_INITDB_ROOT_PASSWORD|RABBITMQ_DEFAULT_PASS|SA_PASSWORD|MSSQL_SA_PASSWORD|VNC_PASSWORD)[\\"']{0,4}[ \t]{0,2}[=:][ \t]{0,2}()"#,
+        is_written_out,
     ),
     group("bearer", &["bearer"], r"(?i-u:\bbearer)[ \t]+([A-Za-z0-9._~+/-]{8,}={0,2})", Some(looks_random)),
 ];
@@ -298,7 +309,7 @@ impl Rule {
                 let letters = if self.letters.is_empty() { beginnings(pattern) } else { self.letters.to_vec() };
                 LazyPattern::new(format!(r"(?-u:\b)((?:{pattern})(?-u:\w*))"), letters)
             }
-            Pattern::Group(pattern) => LazyPattern::new(pattern, self.letters),
+            Pattern::Group(pattern) | Pattern::Value(pattern) => LazyPattern::new(pattern, self.letters),
         }
     }
 }
@@ -349,8 +360,11 @@ impl RuleWithPattern {
         regex
             .captures_iter(text)
             .filter_map(|captures| captures.get(1).or_else(|| captures.get(0)))
-            .filter(|found| self.rule.check.is_none_or(|check| check(found.as_str())))
-            .map(|found| found.range())
+            .map(|found| match self.rule.pattern {
+                Pattern::Value(_) => written_at(text, found.start()),
+                Pattern::Word(_) | Pattern::Group(_) => found.range(),
+            })
+            .filter(|span| self.rule.check.is_none_or(|check| check(&text[span.clone()])))
             .collect()
     }
 }

@@ -71,4 +71,10 @@ impl Shape {
             && (0.35..=0.65).contains(&(self.capitals as f64 / chars))
             && self.changes as f64 >= 0.15 * chars
     }
+
+    /// Tells whether a word mixes letters and digits as no word of a language does, and has this many characters. A
+    /// number before or behind letters, as in `sha256`, is no mixture.
+    pub(super) fn is_mixed(&self, at_least: usize) -> bool {
+        self.chars >= at_least && self.letters > 0 && self.digits > 0 && self.changes >= 2
+    }
 }

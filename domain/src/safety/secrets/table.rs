@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::password_words::{self, PASSWORD_WORDS};
 use super::value::{AssignedValue, ValueContext};
 
 /// The most rows below a heading that are read. No transcript has more.
@@ -14,8 +15,10 @@ const MOST_CELLS: usize = 64;
 
 /// A pattern that every name of such a column matches. It tells quickly that most lines are no heading.
 #[allow(clippy::expect_used, reason = "a constant pattern that every test of this module compiles")]
-static NAMED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new("(?i-u)pass|pwd?|kennwort|secret|token|key").expect("a valid pattern"));
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = format!("(?i-u)pass|pwd?|secret|token|key|{}", password_words::pattern());
+    Regex::new(&pattern).expect("a valid pattern")
+});
 
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
@@ -87,14 +90,12 @@ fn secret(text: &str, cell: Range<usize>) -> Option<Range<usize>> {
 }
 
 fn is_name(cell: &str) -> bool {
-    const NAMES: [&str; 18] = [
+    const NAMES: [&str; 16] = [
         "password",
         "passwd",
         "pass",
         "pwd",
         "pw",
-        "passwort",
-        "kennwort",
         "secret",
         "token",
         "api key",
@@ -110,6 +111,7 @@ fn is_name(cell: &str) -> bool {
     let name = cell.trim_matches(['*', '_', '`', '"', '\'', ' ']).to_ascii_lowercase();
     NAMES
         .iter()
+        .chain(PASSWORD_WORDS)
         .any(|known| name == *known || name.strip_suffix(known).is_some_and(|rest| rest.ends_with([' ', '_', '-'])))
 }
 

@@ -41,11 +41,11 @@ pub(super) struct AssignedValue<'a> {
 impl<'a> AssignedValue<'a> {
     pub(super) fn at(text: &'a str, at: usize, before: ValueContext) -> Option<Self> {
         let (emphasis, opened) = emphasis(&text[at..]);
-        let (quote, opening) = opening_quote(&text[at + opened..]);
+        let (quote, opening) = Quote::opening(&text[at + opened..]);
         let start = at + opened + opening;
         let rest = &text[start..];
         let window = up_to(rest, LOOKED_AT);
-        let closing = quote.and_then(|quote| window.find([quote, '\n']).filter(|end| rest[*end..].starts_with(quote)));
+        let closing = quote.as_ref().and_then(|quote| quote.closing(window));
         let end = match closing {
             Some(end) => end,
             None => {
@@ -101,12 +101,17 @@ impl<'a> AssignedValue<'a> {
         if shape.is_random() || shape.is_random_in_letters() {
             return true;
         }
-        let word = self.head.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c));
+        let asked = if self.quoted || self.before.bare { self.head } else { self.head.trim_matches(['¿', '?']) };
+        let word = asked.chars().all(|c| c.is_alphanumeric() || "_-./".contains(c));
         let identifier = word && self.head.contains(['_', '-', '.', '/']);
         let path = self.head.starts_with(['/', '~']) || self.head.starts_with("./") || self.head.contains("://");
-        if path || self.head.contains(char::is_whitespace) || shape.letters == 0 || shape.chars < 6 || shape.bits < 2.5
-        {
+        if path || is_method(self.head) || shape.letters == 0 || shape.chars < 6 || shape.bits < 2.5 {
             return false;
+        }
+        // Several words are a sentence, unless one of them is none of a language.
+        if self.head.contains(char::is_whitespace) {
+            let at_least = if self.before.made_up { 5 } else { 8 };
+            return self.quoted && self.head.split_whitespace().map(Shape::of).any(|word| word.is_mixed(at_least));
         }
         if self.before.made_up {
             // Clusters keep passwords in base64, which may have no digits.
@@ -139,6 +144,19 @@ fn assigns(value: &str) -> bool {
             && option.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
         is_name && (option.len() < name.len() || is_variable) && !given.trim_start_matches('=').is_empty()
     })
+}
+
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
+}
+
+/// Tells whether a value is the way in which a password is stored, as in `the password is base64 encoded`.
+fn is_method(value: &str) -> bool {
+    const METHODS: [&str; 12] = [
+        "base32", "base58", "base64", "sha224", "sha256", "sha384", "sha512", "argon2", "argon2i", "argon2id",
+        "pbkdf2", "oauth2",
+    ];
+    METHODS.iter().any(|method| value.eq_ignore_ascii_case(method))
 }
 
 /// Tells whether a value in the place of a password was written out.
@@ -187,20 +205,66 @@ fn emphasis(rest: &str) -> (&'static str, usize) {
     marks.map_or(("", 0), |marks| (marks, marks.len()))
 }
 
-/// Returns the quote that a value begins with, and how many bytes stand before the value.
-fn opening_quote(rest: &str) -> (Option<char>, usize) {
-    // `\"` inside a string, `\\\"` inside a string in a string, `b"`, `r"`, `f"`, `@"` of programming languages
-    let prefix = rest.bytes().take(8).take_while(|byte| b"\\@brfBRF".contains(byte)).count();
-    match rest[prefix..].chars().next() {
-        Some(quote @ ('"' | '\'' | '`')) => (Some(quote), prefix + 1),
-        _ => (None, 0),
+/// The quote that a value begins with.
+struct Quote {
+    sign: char,
+    /// The backslashes before it. There is one where the value stands in a string, and three in a string in a string.
+    backslashes: usize,
+}
+
+impl Quote {
+    /// Returns the quote at the beginning of a text, if there is one, and how many bytes stand before the value.
+    fn opening(text: &str) -> (Option<Self>, usize) {
+        // `\"` inside a string, `\\\"` inside a string in a string, `b"`, `r"`, `f"`, `@"` of programming languages
+        let prefix = text.bytes().take(8).take_while(|byte| b"\\@brfBRF".contains(byte)).count();
+        let backslashes = text[..prefix].bytes().filter(|byte| *byte == b'\\').count();
+        match text[prefix..].chars().next() {
+            Some(sign @ ('"' | '\'' | '`')) => (Some(Self { sign, backslashes }), prefix + 1),
+            _ => (None, 0),
+        }
+    }
+
+    /// Returns the place of the quote that closes the value, on the same line. A quote in the value has more backslashes
+    /// before it, as in `"a\"b"`, or is doubled, as in `'it''s'`. Where no quote closes the value, the first one does.
+    fn closing(&self, value: &str) -> Option<usize> {
+        let line = value.split('\n').next().unwrap_or_default();
+        let (mut first, mut from) = (None, 0);
+        while let Some(next) = line[from..].find(self.sign) {
+            let at = from + next;
+            first = first.or(Some(at));
+            let backslashes = line[..at].bytes().rev().take_while(|byte| *byte == b'\\').count();
+            let escaped =
+                if self.backslashes == 0 { !backslashes.is_multiple_of(2) } else { backslashes > self.backslashes };
+            let doubled = self.backslashes == 0 && self.sign != '`' && at > 0 && line[at + 1..].starts_with(self.sign);
+            match (escaped, doubled) {
+                (true, _) => from = at + 1,
+                (false, true) => from = at + 2,
+                (false, false) => return Some(at),
+            }
+        }
+        first
     }
 }
 
+/// Returns the span of the value at a place in a text. A value in quotes reaches to the closing quote, and any other
+/// value to a sign that ends values.
+pub(super) fn written_at(text: &str, at: usize) -> Range<usize> {
+    const LONGEST: usize = 1_024;
+    let (quote, opening) = Quote::opening(&text[at..]);
+    let start = at + opening;
+    let rest = up_to(&text[start..], LONGEST);
+    let ends = ends_a_value(true);
+    let end = quote.and_then(|quote| quote.closing(rest));
+    let end = end.or_else(|| rest.find(|c| ends(c) || "\\[]".contains(c))).unwrap_or(rest.len());
+    let value = rest[..end].trim_end_matches('\\');
+    start..start + value.len()
+}
+
 /// Returns a test for the characters that end a value. `&` ends only a bare value. It leads to the next parameter of an
-/// address or the next command of a shell, but people also put it into passwords.
+/// address or the next command of a shell, but people also put it into passwords. In prose, a value also ends at a
+/// character of a script that has no spaces.
 fn ends_a_value(bare: bool) -> impl Fn(char) -> bool {
-    move |c| c.is_whitespace() || "\"'`,;|<>(){}".contains(c) || (bare && c == '&')
+    move |c| c.is_whitespace() || "\"'`,;|<>(){}".contains(c) || (if bare { c == '&' } else { is_unspaced(c) })
 }
 
 /// Returns the place where an unquoted value ends.

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::safety::secrets::PASSWORD_WORDS;
+
 /// Stems in lower case that stand inside of compounds as well.
 #[rustfmt::skip] // a list of words
 const STEMS: &[&str] = &[
@@ -25,7 +27,7 @@ const STEMS: &[&str] = &[
     "flotante", "décimal", "decimal", "dezimal", "binär", "binary", "binair", "binari", "плавающ", "compil",
     "kompil", "компил", "runtime", "garbage", "heap", "pointer", "algorit", "algorytm", "алгорит", "encrypt",
     "chiffr", "cifra", "versleutel", "verschlüssel", "шифр", "authent", "autent", "аутентиф", "authoris",
-    "authoriz", "autoris", "autoriz", "авториз", "passw", "contraseñ", "wachtwoord", "парол", "certifica",
+    "authoriz", "autoris", "autoriz", "авториз", "passw", "contraseñ", "парол", "certifica",
     "zertifi", "сертиф", "browser", "navigate", "navigato", "navegador", "браузер", "warteschlange", "wachtrij",
     "очеред", "konfigur", "config", "конфиг", "parall", "paralel", "concurr", "nebenläufig", "gleichzeitig",
     "simult", "одновремен", "microserv", "microsserv", "monolit", "disque dur", "schijf", "datenträger",
@@ -98,7 +100,10 @@ const WORDS: &[&str] = &[
 ];
 
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
-static STEM: LazyLock<Regex> = LazyLock::new(|| Regex::new(&STEMS.join("|")).expect("a valid pattern"));
+static STEM: LazyLock<Regex> = LazyLock::new(|| {
+    let stems: Vec<&str> = STEMS.iter().chain(PASSWORD_WORDS).copied().collect();
+    Regex::new(&stems.join("|")).expect("a valid pattern")
+});
 
 static WORD: LazyLock<HashSet<&str>> = LazyLock::new(|| WORDS.iter().copied().collect());
 
