@@ -232,6 +232,11 @@ fn retraction(answer: &str) -> Option<String> {
     found.then(|| said.join(" "))
 }
 
+fn retracts(sentence: &str) -> bool {
+    let is_said = |found: Match<'_>| !phrases::CONDITION.is_match(&sentence[..found.start()]);
+    !sentence.ends_with(['?', '？']) && phrases::RETRACTION.find(sentence).is_some_and(is_said)
+}
+
 /// Returns what was said against the answer that an exchange puts right: the user's objection, or the assistant's own.
 pub(super) fn said_against(correction: &Exchange) -> String {
     let question = correction.question.trim().to_owned();
