@@ -219,7 +219,7 @@ fn mistake(message: &str) -> Option<String> {
         let found = phrases::MISTAKE.find(&sentence)?;
         let before = &sentence[..found.start()];
         // Further behind, some of these words say as what a thing is used.
-        let begins = |condition: Match<'_>| before[..condition.start()].split_whitespace().count() < 2;
+        let begins = |condition: Match<'_>| !before[..condition.start()].contains(char::is_alphanumeric);
         let asks = phrases::NO_OBJECTION.is_match(&sentence) || phrases::CONDITION.find(before).is_some_and(begins);
         (!asks).then(|| before.to_owned())
     })

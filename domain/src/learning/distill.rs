@@ -378,16 +378,13 @@ mod tests {
     }
 
     #[test]
-    fn what_the_assistant_takes_back_itself_is_a_warning_with_the_title_of_the_question() {
+    fn what_the_assistant_takes_back_itself_is_no_strategy() {
         let asked = "Why does cargo build everything again after checkout?";
         let transcript = format!(
             "## User\n{asked}\n\n## Assistant\n{ANSWER}\n\n## User\nok\n\n## Assistant\nActually, I was wrong. {ANSWER}\n"
         );
         let work = Work::Distill { session_id: "s".into(), outcome: MemoryOutcome::Success, transcript };
-        let (lessons, _) = by_rules(&work);
-        assert_eq!(lessons.iter().map(|lesson| lesson.title.as_str()).collect::<Vec<_>>(), [asked]);
-        let error = lessons[0].error_context.as_ref().unwrap();
-        assert!(error.failure_pattern.contains("What was said against it: Actually, I was wrong."), "{error:?}");
+        assert_eq!(by_rules(&work).0, Vec::new(), "an answer to a nod is not worth keeping by itself");
     }
 
     #[test]
