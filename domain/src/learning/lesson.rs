@@ -1,7 +1,8 @@
 //! Lessons: what a model learned from attempts, before it is a memory, and how lessons become memories with a
 //! genealogy. `validate` decides which of them are fit to keep, `likeness` what one of them is to a memory that is
-//! there, and `batch` what becomes of several that are stored together. `echo` finds what only repeats the prompt,
-//! `injection` what tells its reader to ignore instructions, `printed_error` has the error that a check printed, and `wording` tells which words may differ.
+//! there, and `batch` what becomes of several that are stored together. `echo` finds what only repeats the prompt, and
+//! `injection` what tells its reader to ignore instructions. `printed_error` has the error that a check printed, and
+//! `wording` tells which words may differ.
 
 mod batch;
 mod echo;
