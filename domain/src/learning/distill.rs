@@ -132,9 +132,9 @@ fn said_at(work: &Work) -> Option<Timestamp> {
 }
 
 /// Draws lessons by rules alone from the exchanges of a session that are most worth keeping, in their order. Where
-/// there are none, it says why. An answer that the next question or a failed check takes back is no strategy, but together
-/// with what put it right it is a warning. A session that failed gives warnings alone, from answers that were put right for good. A
-/// mixed one gives no strategy of an answer that may have been found wrong.
+/// there are none, it says why. An answer that the next question or a failed check takes back is no strategy, but
+/// together with what put it right it is a warning. A session that failed gives warnings alone, from answers that were
+/// put right for good. A mixed one gives no strategy of an answer that may have been found wrong.
 pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     let (exchanges, failed, most) = match work {
         Work::Distill { transcript, .. } => match transcript::read(transcript.as_bytes()) {
