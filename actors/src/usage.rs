@@ -14,7 +14,7 @@ use reasoning_bank_domain::system::restart::Restart;
 
 use crate::conflict::retry_on_conflict;
 use crate::error::Error;
-use crate::ports::{Clock, EpisodeRow, Record};
+use crate::ports::{Clock, Record};
 use crate::runtime::{ChildSpec, Deadline, Gate, Permit, Slot, Tasks};
 use crate::store::StoreHandle;
 use crate::workspaces::{WorkspaceRef, WorkspacesHandle};
@@ -233,10 +233,10 @@ async fn store_accesses(store: StoreHandle, accessed: HashMap<TraceId, EpisodeAc
     for some in ids.chunks(AT_ONCE) {
         let stored = retry_on_conflict(async |_tries| {
             let rows = store.episodes_of_ids(some.to_vec(), deadline).await?;
-            let next = rows.iter().filter_map(|EpisodeRow { trace, state }| {
-                let access = accessed.get(&trace.trace_id)?;
-                let is_there = trace.metadata.workspace_id == access.workspace && !state.is_deleted();
-                is_there.then(|| Record::EpisodeState(state.accessed(access.count, access.at)))
+            let next = rows.iter().filter_map(|row| {
+                let access = accessed.get(&row.trace.trace_id)?;
+                let is_there = row.is_there_in(&access.workspace);
+                is_there.then(|| Record::EpisodeState(row.state.accessed(access.count, access.at)))
             });
             let next: Vec<Record> = next.collect();
             if next.is_empty() { Ok(()) } else { store.commit(next, deadline).await.map(drop) }

@@ -94,6 +94,16 @@ impl MemoriesHandle {
         deadline: Deadline,
     ) -> Result<JudgedApplications, Error> {
         let applications = self.applications(ids, deadline).await?;
+        self.with_episodes(applications, since, deadline).await
+    }
+
+    /// Reads the episodes of those of these applications that were made since a time.
+    pub(super) async fn with_episodes(
+        &self,
+        applications: Vec<PatternApplication>,
+        since: Timestamp,
+        deadline: Deadline,
+    ) -> Result<JudgedApplications, Error> {
         let mut told = BTreeMap::new();
         for application in applications.iter().filter(|application| application.at >= since) {
             // The session that reported the application is the one that it counts for.
@@ -103,10 +113,11 @@ impl MemoriesHandle {
         let mut episodes = BTreeMap::new();
         let asked: Vec<TraceId> = told.keys().copied().collect();
         for ids in asked.chunks(PAGE) {
-            for EpisodeRow { trace, state } in self.store.episodes_of_ids(ids.to_vec(), deadline).await? {
-                let Some((workspace, session)) = told.remove(&trace.trace_id) else { continue };
-                if trace.metadata.workspace_id == workspace && !state.is_deleted() {
-                    episodes.insert(trace.trace_id, EpisodeFacts { session, ..EpisodeFacts::of_trace(&trace) });
+            for row in self.store.episodes_of_ids(ids.to_vec(), deadline).await? {
+                let id = row.trace.trace_id;
+                let Some((workspace, session)) = told.remove(&id) else { continue };
+                if row.is_there_in(&workspace) {
+                    episodes.insert(id, EpisodeFacts { session, ..EpisodeFacts::of_trace(&row.trace) });
                 }
             }
         }

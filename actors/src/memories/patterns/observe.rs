@@ -12,6 +12,7 @@ use reasoning_bank_domain::pattern::evidence::comparable;
 use reasoning_bank_domain::pattern::facts::EpisodeFacts;
 use reasoning_bank_domain::pattern::{observation, stages};
 
+use super::applications::JudgedApplications;
 use crate::conflict::retry_on_conflict;
 use crate::error::Error;
 use crate::memories::MemoriesHandle;
@@ -53,23 +54,30 @@ impl MemoriesHandle {
         }
         self.store.commit(signals, deadline).await?;
         let ids: Vec<MemoryId> = followed.iter().map(|(id, ..)| *id).collect();
-        let applications = self.applications(&ids, deadline).await?;
+        let mut applications = self.applications(&ids, deadline).await?;
         let is_due = |id: MemoryId, part: &PatternPart| {
             stages::may_be_due(part, applications.iter().filter(|application| application.pattern_id == id))
         };
         let due: Vec<MemoryId> =
             followed.iter().filter(|(id, part, _)| is_due(*id, part)).map(|(id, ..)| *id).collect();
-        self.review_together(&due, workspace, deadline).await
+        if due.is_empty() {
+            return Ok(());
+        }
+        applications.retain(|application| due.contains(&application.pattern_id));
+        let judged = self.with_episodes(applications, Timestamp::MIN, deadline).await?;
+        self.review_together(&due, &judged, workspace, deadline).await
     }
 
     /// Looks at the applications of several patterns, and stores what follows with one commit. What they are compared
     /// with is read once.
-    async fn review_together(&self, ids: &[MemoryId], workspace: &Workspace, deadline: Deadline) -> Result<(), Error> {
-        if ids.is_empty() {
-            return Ok(());
-        }
-        let judged = self.judged_since(ids, Timestamp::MIN, deadline).await?;
-        let others = self.compared_with(&judged, workspace, deadline).await?;
+    async fn review_together(
+        &self,
+        ids: &[MemoryId],
+        judged: &JudgedApplications,
+        workspace: &Workspace,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        let others = self.compared_with(judged, workspace, deadline).await?;
         let now = self.clock.now();
         retry_on_conflict(async |_| {
             let mut reviewed = Vec::new();

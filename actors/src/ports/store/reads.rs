@@ -132,6 +132,13 @@ pub struct EpisodeRow {
     pub state: EpisodeState,
 }
 
+impl EpisodeRow {
+    /// Tells whether it is of this workspace and was not deleted.
+    pub fn is_there_in(&self, workspace: &WorkspaceId) -> bool {
+        self.trace.metadata.workspace_id == *workspace && !self.state.is_deleted()
+    }
+}
+
 /// A search for the episodes that are most like something.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpisodeSearch {
