@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::{Mode, mkdirat};
+use tempfile::NamedTempFile;
 
 use super::ownership::{give_dir, give_file, is_of_another_user};
 
@@ -58,13 +59,18 @@ pub(crate) fn create_file(path: &Path) -> io::Result<File> {
 /// before others can see it. Nothing is synced.
 pub(crate) fn create_locked(path: &Path) -> io::Result<File> {
     make_parent(path)?;
-    let dir = parent(path);
-    let file = tempfile::NamedTempFile::new_in(dir)?;
-    give_file(file.as_file(), dir, file.path().file_name());
+    let file = temporary_in(parent(path))?;
     match try_lock(file.as_file())? {
         true => Ok(file.persist_noclobber(path)?),
         false => Err(io::Error::other("the lock of a new file is taken")),
     }
+}
+
+/// Creates a file for its owner alone that gets its name later, and is gone without one.
+fn temporary_in(dir: &Path) -> io::Result<NamedTempFile> {
+    let file = NamedTempFile::new_in(dir)?;
+    give_file(file.as_file(), dir, file.path().file_name());
+    Ok(file)
 }
 
 /// Creates a file that was not there, for its owner alone, and opens it as the options say.
@@ -108,8 +114,7 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
 /// Replaces the file whole: after a crash the old content is there, or the new one.
 pub fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
     let dir = parent(path);
-    let mut file = tempfile::NamedTempFile::new_in(dir)?;
-    give_file(file.as_file(), dir, file.path().file_name());
+    let mut file = temporary_in(dir)?;
     file.write_all(content)?;
     sync(path, file.as_file())?;
     file.persist(path)?;
