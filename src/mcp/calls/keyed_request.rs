@@ -71,40 +71,39 @@ fn canonical(arguments: Option<&JsonObject>, if_revisions: Option<&[u64]>) -> se
 }
 
 impl Calling<'_> {
+    /// Returns a handle as this call writes with it: with the key of its request, where that has one.
+    fn keyed<H: Clone>(&self, handle: &H, carrying_out: impl FnOnce(&H, &KeyedWrite) -> H) -> H {
+        self.keyed.get().map_or_else(|| handle.clone(), |write| carrying_out(handle, write))
+    }
+
     /// Returns the memories as this call writes them: what it writes first is stored with the key of its request.
     pub(in crate::mcp) fn memories(&self) -> MemoriesHandle {
-        let memories = &self.system.memories;
-        self.keyed.get().map_or_else(|| memories.clone(), |write| memories.carrying_out(write.clone()))
+        self.keyed(&self.system.memories, |memories, write| memories.carrying_out(write.clone()))
     }
 
     /// Returns the episodes as this call writes them, in the same way.
     pub(in crate::mcp) fn episodes(&self) -> EpisodesHandle {
-        let episodes = &self.system.episodes;
-        self.keyed.get().map_or_else(|| episodes.clone(), |write| episodes.carrying_out(write.clone()))
+        self.keyed(&self.system.episodes, |episodes, write| episodes.carrying_out(write.clone()))
     }
 
     /// Returns what learns from tasks, as this call writes, in the same way.
     pub(in crate::mcp) fn context(&self) -> ContextHandle {
-        let context = &self.system.context;
-        self.keyed.get().map_or_else(|| context.clone(), |write| context.carrying_out(write.clone()))
+        self.keyed(&self.system.context, |context, write| context.carrying_out(write.clone()))
     }
 
     /// Returns the tasks as this call works on them: the log of a task names the request as well.
     pub(in crate::mcp) fn working(&self) -> WorkingHandle {
-        let working = &self.system.working;
-        self.keyed.get().map_or_else(|| working.clone(), |write| working.carrying_out(write.id()))
+        self.keyed(&self.system.working, |working, write| working.carrying_out(write.id()))
     }
 
     /// Returns the memory banks as this call updates them, in the same way.
     pub(in crate::mcp) fn banks(&self) -> BanksHandle {
-        let banks = &self.system.banks;
-        self.keyed.get().map_or_else(|| banks.clone(), |write| banks.carrying_out(write.id()))
+        self.keyed(&self.system.banks, |banks, write| banks.carrying_out(write.id()))
     }
 
     /// Returns what consolidates, as this call runs it, in the same way.
     pub(in crate::mcp) fn consolidation(&self) -> ConsolidationHandle {
-        let consolidation = &self.system.consolidation;
-        self.keyed.get().map_or_else(|| consolidation.clone(), |write| consolidation.carrying_out(write.id()))
+        self.keyed(&self.system.consolidation, |consolidation, write| consolidation.carrying_out(write.id()))
     }
 
     /// Registers a workspace before what is not stored with it. The key of a request is not stored with that: nothing
