@@ -265,8 +265,7 @@ async fn nothing_here() -> Problem {
 }
 
 async fn read_only() -> Problem {
-    let hint = "send GET: this path is only read";
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here", hint)
+    Problem::no_method("send GET: this path is only read")
 }
 
 async fn ends() -> Problem {

@@ -176,7 +176,7 @@ impl ApiRoutes {
 }
 
 async fn not_allowed() -> Problem {
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here", DESCRIBED)
+    Problem::no_method(DESCRIBED)
 }
 
 async fn respond(server: Server, work: TaskTracker, route: &'static Route, request: Request) -> Response {

@@ -49,6 +49,11 @@ impl Problem {
         Self { header: Some(Box::new(challenge)), ..refusal }
     }
 
+    /// Says that a path does not take the method.
+    pub(super) fn no_method(hint: &'static str) -> Self {
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_argument", "no such method here", hint)
+    }
+
     /// Says that a session of the protocol is not there, or is somebody else's.
     pub(super) fn no_session() -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", NO_SESSION, NEW_SESSION)
