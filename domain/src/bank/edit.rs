@@ -20,6 +20,8 @@ pub(super) use decision_log::{REASON, cells, decisions_of_table};
 static MARKER: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^( {0,3})(?:([-*+])|(\d{1,9})([.)]))(?:[ \t]+|\r?\n|$)").ok());
 const DEEPEST_LEVEL: usize = 6;
+/// The boxes of tasks, as they stand before the words of an item.
+const BOXES: [&str; 3] = ["[ ] ", "[x] ", "[X] "];
 /// An item below another one has at least so many more spaces before it.
 const LEAST_NESTING: usize = 2;
 
@@ -406,7 +408,7 @@ fn list_item(line: &str) -> Option<(usize, &str)> {
     let indent: usize = line[..line.len() - words.len()].chars().map(|c| if c == '\t' { 4 } else { 1 }).sum();
     let found = MARKER.as_ref()?.find(words).filter(|_| !is_thematic_break(words.trim()))?;
     let words = words[found.end()..].trim();
-    let unboxed = ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| words.strip_prefix(mark));
+    let unboxed = BOXES.iter().find_map(|mark| words.strip_prefix(mark));
     Some((indent, unboxed.unwrap_or(words)))
 }
 

@@ -2,14 +2,13 @@
 
 use jiff::civil::Date;
 
+use super::BOXES;
 use crate::bank::pieces::{blocks, date_of, day_title, undated};
 use crate::bank::{BankDocument, BankInvalid};
 
-const BOXES: [&str; 3] = ["[ ] ", "[x] ", "[X] "];
-
 impl BankDocument {
     /// Adds entries under the headings of their days. A day without a heading gets one, in the order of the others.
-    /// None where most headings right below the section name no day.
+    /// Returns None where most headings right below the section name no day.
     ///
     /// # Errors
     /// The file would be too long, or another section would change.
