@@ -8,7 +8,7 @@ use crate::learning::capture::{Thresholds, assess, lesson_of, scrubbed};
 use crate::learning::correction::{Objections, failed_work, said_against};
 use crate::learning::job::{Job, Work};
 use crate::learning::lesson::{self, AcceptedLessons, Lesson, LessonContext, LessonError, LessonOrigin, PrintedError};
-use crate::learning::transcript::{self, Exchange};
+use crate::learning::transcript::{self, Exchange, TranscriptError};
 use crate::memory::signature::mentioned;
 use crate::memory::trace::Outcome;
 use crate::memory::{LESSON_CONTENT_MAX_CHARS, MemoryOutcome, SourceType};
@@ -137,13 +137,8 @@ fn said_at(work: &Work) -> Option<Timestamp> {
 /// put right for good. A mixed one gives no strategy of an answer that may have been found wrong.
 pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     let (exchanges, failed, most) = match work {
-        Work::Distill { transcript, .. } => match transcript::read(transcript.as_bytes()) {
-            Ok(read) => {
-                let failed = failed_work(&read.exchanges, &read.requests);
-                // An escaped secret shows once the text is read.
-                let exchanges = read.exchanges.into_iter().map(|exchange| scrubbed(exchange).0).collect();
-                (exchanges, failed, MAX_FROM_SESSION)
-            }
+        Work::Distill { transcript, .. } => match read_scrubbed(transcript) {
+            Ok((exchanges, failed)) => (exchanges, failed, MAX_FROM_SESSION),
             Err(error) => return (Vec::new(), Some(format!("the transcript could not be read: {error}"))),
         },
         Work::Capture { question, answer, .. } => {
@@ -187,13 +182,19 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
 /// takes back.
 pub fn taken_back_by_rules(work: &Work) -> Vec<Lesson> {
     let Work::Distill { transcript, .. } = work else { return Vec::new() };
-    let Ok(read) = transcript::read(transcript.as_bytes()) else { return Vec::new() };
-    let failed = failed_work(&read.exchanges, &read.requests);
-    let exchanges: Vec<Exchange> = read.exchanges.into_iter().map(|exchange| scrubbed(exchange).0).collect();
+    let Ok((exchanges, failed)) = read_scrubbed(transcript) else { return Vec::new() };
     let objections = Objections::of(&exchanges, failed);
     let is_worth = |of: &Exchange| assess(&of.question, &of.answer, &Thresholds::default()).verdict.is_ok();
     let taken_back = exchanges.iter().enumerate().filter(|(n, of)| objections.has_taken_back(*n) && is_worth(of));
     taken_back.map(|(_, exchange)| lesson_of(exchange)).collect()
+}
+
+/// Reads the exchanges of a transcript without their secrets, and for each whether the work for it failed its checks.
+fn read_scrubbed(transcript: &str) -> Result<(Vec<Exchange>, Vec<bool>), TranscriptError> {
+    let read = transcript::read(transcript.as_bytes())?;
+    let failed = failed_work(&read.exchanges, &read.requests);
+    // An escaped secret shows once the text is read.
+    Ok((read.exchanges.into_iter().map(|exchange| scrubbed(exchange).0).collect(), failed))
 }
 
 /// Makes the lesson of the exchange at `n`, which is worth keeping, by what was said before and after it. None where

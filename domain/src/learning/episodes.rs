@@ -36,7 +36,7 @@ pub fn episode_of(
     owner: Option<&str>,
     now: Timestamp,
 ) -> Trace {
-    let calls: Vec<NamedCall> = request.calls.iter().map(NamedCall::of).collect();
+    let calls = named_calls(request);
     let check = verdict(&calls);
     let passed = check.map(|(_, passed)| passed);
     let mut tools: Vec<String> = Vec::new();
@@ -89,20 +89,21 @@ pub fn episode_of(
     trace
 }
 
-/// Tells whether something was changed for a request, and a check of that failed to the end. A check that fails before
-/// anything is changed is a part of the question.
+fn named_calls(request: &UserRequest) -> Vec<NamedCall<'_>> {
+    request.calls.iter().map(NamedCall::of).collect()
+}
+
+/// Tells whether something was changed for a request, and a check failed to the end. A request that only looks into a
+/// failure changes nothing.
 pub(crate) fn checks_failed(request: &UserRequest) -> bool {
-    let calls: Vec<NamedCall> = request.calls.iter().map(NamedCall::of).collect();
+    let calls = named_calls(request);
     let has_changed = calls.iter().any(|call| !is_check(call) && call.changes());
     has_changed && matches!(verdict(&calls), Some((_, false)))
 }
 
 /// Returns the outcome of a session by the checks that ran in it. One without a check may have gone either way.
 pub fn session_outcome(requests: &[UserRequest]) -> MemoryOutcome {
-    let passed = |request: &UserRequest| {
-        let calls: Vec<NamedCall> = request.calls.iter().map(NamedCall::of).collect();
-        verdict(&calls).map(|(_, passed)| passed)
-    };
+    let passed = |request: &UserRequest| verdict(&named_calls(request)).map(|(_, passed)| passed);
     let all: BTreeSet<bool> = requests.iter().filter_map(passed).collect();
     match (all.contains(&true), all.contains(&false)) {
         (true, false) => MemoryOutcome::Success,
