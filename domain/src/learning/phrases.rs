@@ -62,7 +62,7 @@ pub(super) static SURE_OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern_with(&words, &unspaced, &first, &families::sure())
 });
 
-/// By these words a sentence begins that speaks of what was said or done before it.
+/// These words begin a sentence that speaks of what was said or done before it.
 static SPEAKS_OF_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
         r"that (?:did|does|has|is|was|made|broke|caused)\w*|das (?:hat|war|ist|macht|machte|geht|ging|bringt|brachte|half|hilft)",
@@ -131,7 +131,7 @@ pub(super) static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
 /// These phrases say of a deed that it was a mistake.
 pub(super) static MISTAKE: LazyLock<Regex> = LazyLock::new(|| compiled(&families::mistakes().join("|")));
 
-/// By these phrases somebody takes back what they said before.
+/// These phrases take back what their speaker said before.
 pub(super) static RETRACTION: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
         r"i(?: was|['’]m| am)(?: \w+)? (?:wrong|mistaken|incorrect)(?: (?:about|earlier|before))?|i (?:have to|need to|must|should) correct (?:myself|my|what i)|i misspoke",
@@ -198,7 +198,7 @@ pub(super) static DENIED_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) static DENIED_BEHIND: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"^(?: \w+){0,3} (?:nicht|niet|pas|nothing)\b"));
 
-/// What turns to the contrary of what was said before.
+/// These words turn to the contrary of what was said before.
 pub(super) static CONTRAST: LazyLock<Regex> = LazyLock::new(|| {
     let words = [
         "but|however|unfortunately|sadly|aber|jedoch|leider|mais|malheureusement|pero|desafortunadamente|purtroppo",
@@ -261,7 +261,7 @@ pub(super) static NO_WITH_THANKS: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) static BARE_NO: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"^\W*(?:no|nope|nein|non|nee|não|нет|nie|いいえ|不)\W*$"));
 
-/// What is said before an objection, such as a sigh, or that somebody tried it.
+/// These phrases come before an objection, such as a sigh, or that somebody tried it.
 pub(super) static LEADS_ON: LazyLock<Regex> = LazyLock::new(|| {
     compiled(concat!(
         r"^\W*(?:h+m+|wait|sorry|ugh|oh|oops|argh|damn)\W*$",

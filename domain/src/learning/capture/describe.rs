@@ -29,7 +29,7 @@ const GENERIC: [&str; 8] = [
     r"(?:これ|それ|この場合)?(?:は|を)?(?:一体)?、?(?:どう(?:すれば|したら|やれば|対処すれば|直せば|解決すれば)(?:いい|よい|良い)?(?:の|ん)?(?:です|でしょう|だろう)?か?(?:ね)?|どうしましょうか?|どうしたらよいか|何をすれば(?:いい|よい|良い)(?:の|ん)?(?:です|でしょう)?か?|(?:何|なに)が(?:原因|問題|悪い|起きている|間違っている)(?:な)?(?:の|ん)?(?:です|でしょう)?か?|(?:原因|理由|問題|解決策|解決方法|対処法)は(?:何|なん)?(?:です|でしょう)?か?|(?:なぜ|どうして|何故|なんで)(?:な)?(?:の|ん)?(?:です|でしょう|だろう)?か?|(?:何か)?(?:いい|良い|よい)?(?:方法|対策|解決策|アイデア|案)は(?:あり|ござい)ます(?:でしょう)?か?|(?:教えて|助けて)(?:ください|いただけますか|くれますか)?)",
 ];
 
-/// What may stand before such a question.
+/// These words may stand before such a question.
 const LEADS: &str = "and|so|now|but|also|then|und|y|e|en|ora|adesso|ahora|jetzt|dan|quindi|entonces|also|dus";
 
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]

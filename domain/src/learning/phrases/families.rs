@@ -1,13 +1,13 @@
 //! Families of words that objections are made of, with their inflections, one language after the other, and the shapes
 //! of sentences that they are put together in.
 
-/// What may stand behind a word that ends what is said of the answer: the end, a sign, or the beginning of a clause.
+/// The end, a sign or the beginning of a clause: one of them stands behind a word that ends what is said of the answer.
 const END: &str = concat!(
     r"(?:\W*$|\s?[,.;:!?)–—]|\s(?:because|since|and|but|as|so|than|now|weil|da|denn|und|aber|als|geworden|gemacht|porque",
     r"|pero|que|y|ya|perché|ma|di|che|omdat|want|en|maar|dan|gemaakt)\b)",
 );
 
-/// What may stand before the word that begins what happened.
+/// These words may stand before the one that begins what happened.
 const LINK: &str = "and|but|so|well|hm+|und|aber|y|pero|e|ma|en|maar|sorry";
 /// Says of a thing how it is.
 const IS: &str = "is|are|ist|sind|liegt|está|están|va|è|sono|zijn";
