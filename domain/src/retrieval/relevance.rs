@@ -40,7 +40,7 @@ pub struct Features {
     /// Its BM25 score as a share of the score that no passage can exceed.
     pub saturation: f64,
     /// The distance of the cosine of the nearest memory of the search, whichever that is, above what is found beside
-    /// it.
+    /// it. It counts in full for the nearest memory, and for half where a memory has nothing in common with the query.
     pub lead: f64,
     /// The distance of its `saturation` above the mean of the ten best others.
     pub margin: f64,
@@ -167,12 +167,14 @@ impl Best {
     }
 
     /// Returns how far the best of the cosines is above what is found beside one of them. It is 0 where the best is
-    /// below.
+    /// below. The best tells whether the query can be answered, and the share that the other has of it tells whether
+    /// its memory is part of that answer, so each decides over one half.
     fn lead(&self, cosine: f64) -> f64 {
         let beside: Vec<f64> = self.others(cosine).skip(Self::MAY_BE_ALIKE).take(Self::BESIDE).collect();
         let sum = beside.iter().sum::<f64>() + Self::ASSUMED as f64 * Self::UNRELATED;
         let mean = sum / (beside.len() + Self::ASSUMED) as f64;
-        (self.0.first().copied().unwrap_or_default() - mean).clamp(0.0, 1.0)
+        let best = self.0.first().copied().unwrap_or_default();
+        (best - mean).clamp(0.0, 1.0) * (1.0 + share(cosine, best)) / 2.0
     }
 }
 

@@ -52,6 +52,13 @@ fn what_is_near_is_relevant_and_what_is_far_is_not() {
 }
 
 #[test]
+fn a_clear_answer_does_not_make_what_is_found_beside_it_relevant() {
+    let judged = judged(&candidates(&[(0.65, 5.0), (0.55, 1.0), (0.2, 0.0), (0.06, 0.0)]), true);
+    let is_kept = |n| !is_far_below(judged[&id(n)].value, judged[&id(1)].value);
+    assert_eq!([1, 2, 3, 4].map(is_kept), [true, true, false, false]);
+}
+
+#[test]
 fn cosines_of_another_model_say_nothing() {
     let of = |cosine: f64| judged(&candidates(&[(cosine, 3.0), (0.1, 1.0)]), false)[&id(1)];
     assert_eq!(of(0.9), of(0.1));
