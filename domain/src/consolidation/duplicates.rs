@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use crate::learning::lesson::{Likeness, cosine, likeness};
+use crate::learning::lesson::{cosine, is_repeat};
 use crate::memory::ids::MemoryId;
 use crate::memory::label::label_key;
 use crate::memory::{Memory, Scope, Status, hash_of_parts};
@@ -87,7 +87,7 @@ fn says_no_more(other: &MergeCandidate, first: &MergeCandidate) -> bool {
         && memory.pattern_tags.iter().all(|tag| stays.pattern_tags.contains(tag))
         && !memory.succession.stands_beside.contains(&stays.id)
         && !stays.succession.stands_beside.contains(&memory.id)
-        && likeness(memory, stays, cosine(&first.vector, &other.vector)) == Likeness::Same
+        && is_repeat(memory, stays, cosine(&first.vector, &other.vector))
 }
 
 /// Returns the memory with all that another one is found by, which it then replaces. None where there is no room.

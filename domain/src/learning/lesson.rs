@@ -36,7 +36,7 @@ pub(crate) use echo::InstructionRuns;
 pub use echo::LessonContext;
 pub(crate) use injection::overrides_instructions;
 pub(crate) use likeness::cosine;
-pub use likeness::{Likeness, RELATED_COSINE, likeness, statement_key};
+pub use likeness::{is_repeat, statement_key};
 pub use printed_error::PrintedError;
 pub use validate::{AcceptedLessons, LessonRefusal, accept};
 pub(crate) use wording::Wordings;

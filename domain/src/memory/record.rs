@@ -193,16 +193,11 @@ impl Memory {
 
     /// Makes `source` a source of this memory, which is then at least one stage later than it and trusted no more.
     pub fn derive_from(&mut self, source: &Self) {
-        self.relate_to(source);
-        self.trust = self.trust.min(source.trust);
-    }
-
-    /// Adds a memory in similar words to the sources. Nobody took the words from it, so they are trusted as before.
-    pub fn relate_to(&mut self, similar: &Self) {
-        if !self.derived_from.contains(&similar.id) {
-            self.derived_from.push(similar.id);
+        if !self.derived_from.contains(&source.id) {
+            self.derived_from.push(source.id);
         }
-        self.evolution_stage = self.evolution_stage.max(similar.next_stage());
+        self.evolution_stage = self.evolution_stage.max(source.next_stage());
+        self.trust = self.trust.min(source.trust);
     }
 
     /// Tells whether this memory is a warning, which is when it says what went wrong.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::likeness::{Likeness, RELATED_COSINE, cosine, likeness};
+use super::likeness::{cosine, is_repeat};
 use crate::memory::Memory;
 use crate::memory::ids::MemoryId;
 use crate::memory::update_detection::{links, possibly_outdated};
@@ -80,7 +80,7 @@ impl LessonBatch {
     pub fn repeated(&self, lesson: &Memory, vector: Option<&[f32]>) -> Option<MemoryId> {
         let vector = vector.filter(|_| !self.of_strangers)?;
         let near = self.new.iter().filter_map(|earlier| earlier.near(lesson, vector));
-        let same = near.filter(|(cosine, earlier)| likeness(lesson, earlier, *cosine) == Likeness::Same);
+        let same = near.filter(|(cosine, earlier)| is_repeat(lesson, earlier, *cosine));
         same.max_by(|(x, _), (y, _)| x.total_cmp(y)).map(|(_, earlier)| earlier.id)
     }
 
@@ -93,26 +93,20 @@ impl LessonBatch {
         }
         neighbours.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.id.cmp(&b.id)));
         let stored: Vec<Memory> = stored.into_iter().map(|(_, memory)| memory).collect();
-        let mut derived = lesson.clone();
         // A memory that another project shared is updated, and not confirmed.
         let is_of_here = |near: &Memory| near.workspace_id == lesson.workspace_id;
-        for (cosine, near) in neighbours.into_iter().filter(|(_, near)| is_of_here(near)) {
-            let likeness = likeness(lesson, &near, cosine);
-            if likeness == Likeness::Same {
-                // A newer memory took back its words, so a lesson that says them again says something new.
-                if near.linked_to().is_some() || self.replaced.contains(&near.id) {
-                    continue;
-                }
-                if let Some(growth) = self.confirm(&near, lesson) {
-                    self.say_again(&near, lesson, &stored);
-                    return LessonPlacement::Same { existing: Box::new(near), growth: growth.map(Box::new) };
-                }
+        let repeated = |(cosine, near): &(f64, Memory)| is_of_here(near) && is_repeat(lesson, near, *cosine);
+        for (_, near) in neighbours.into_iter().filter(repeated) {
+            // A newer memory took back its words, so a lesson that says them again says something new.
+            if near.linked_to().is_some() || self.replaced.contains(&near.id) {
+                continue;
             }
-            if likeness != Likeness::Apart && !derived.derived_from.contains(&near.id) {
-                derived.relate_to(&near);
+            if let Some(growth) = self.confirm(&near, lesson) {
+                self.say_again(&near, lesson, &stored);
+                return LessonPlacement::Same { existing: Box::new(near), growth: growth.map(Box::new) };
             }
         }
-        let memory = self.linked(derived, &stored);
+        let memory = self.linked(lesson.clone(), &stored);
         self.new.extend(vector.map(|vector| BatchMember { memory: memory.clone(), vector: vector.to_vec() }));
         let similar = possibly_outdated(&memory, &stored);
         LessonPlacement::New { memory: Box::new(memory), similar }
@@ -205,12 +199,11 @@ struct BatchMember {
 }
 
 impl BatchMember {
-    /// Returns the cosine, with this memory, where the two are near, of one kind and for the same readers.
+    /// Returns the cosine, with this memory, where the two are of one kind and for the same readers.
     fn near(&self, memory: &Memory, vector: &[f32]) -> Option<(f64, Memory)> {
-        let cosine = cosine(&self.vector, vector);
         let other = &self.memory;
         let same_kind = other.is_warning() == memory.is_warning();
-        (cosine >= RELATED_COSINE && same_kind && other.owner() == memory.owner()).then(|| (cosine, other.clone()))
+        (same_kind && other.owner() == memory.owner()).then(|| (cosine(&self.vector, vector), other.clone()))
     }
 }
 

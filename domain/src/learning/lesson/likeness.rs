@@ -1,5 +1,5 @@
-//! Likeness: a new lesson is the same as a memory that is there, a relative of it, or a stranger to it. The caller
-//! chooses which memories are compared: the nearest of the same readers.
+//! Likeness: a new lesson repeats a memory that is there, or is a memory of its own. The caller chooses which memories
+//! are compared: the nearest of the same readers.
 //!
 //! The vectors of two statements that differ in one value are nearly the same, so nearness alone never makes two
 //! lessons one: every word has to be the same as well (`wording`). In doubt a lesson is added.
@@ -11,29 +11,10 @@ use crate::memory::{Memory, hash_of_parts, indentation, normalised};
 
 /// Two lessons with the same words say the same from this cosine on.
 const SAME_COSINE: f64 = 0.95;
-/// A lesson counts as derived from a memory from this cosine on.
-pub const RELATED_COSINE: f64 = 0.85;
 
-/// The likeness of a lesson to a memory, which decides what becomes of the lesson.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Likeness {
-    /// It is added.
-    Apart,
-    /// It is added, and counts as derived from the memory, because similar experience is never dropped.
-    Related,
-    /// It confirms the memory and is not added. Where its words differ, they are kept with the memory.
-    Same,
-}
-
-/// Compares a lesson with a memory. `cosine` is that of their contents.
-pub fn likeness(lesson: &Memory, memory: &Memory, cosine: f64) -> Likeness {
-    if cosine >= SAME_COSINE && is_same_statement(lesson, memory) {
-        Likeness::Same
-    } else if cosine >= RELATED_COSINE {
-        Likeness::Related
-    } else {
-        Likeness::Apart
-    }
+/// Tells whether a lesson says what a memory says already. `cosine` is that of their contents.
+pub fn is_repeat(lesson: &Memory, memory: &Memory, cosine: f64) -> bool {
+    cosine >= SAME_COSINE && is_same_statement(lesson, memory)
 }
 
 /// Returns the cosine of two vectors, which have the length one.
@@ -58,8 +39,8 @@ fn are_of_other_domains(a: &Memory, b: &Memory) -> bool {
     domain(a).zip(domain(b)).is_some_and(|(a, b)| a != b)
 }
 
-/// Returns a key that is the same for memories of which [`likeness`] may find that they are the same, so that only
-/// those with one key need to be compared.
+/// Returns a key that is the same for memories of which [`is_repeat`] may find that one repeats the other, so that
+/// only those with one key need to be compared.
 pub fn statement_key(memory: &Memory) -> String {
     let texts = [&memory.title, &memory.description, &memory.content].map(|text| wording_key(text));
     let signature = memory.signature();
@@ -84,28 +65,27 @@ mod tests {
     #[test]
     fn programs_of_another_indentation_and_lessons_of_another_domain_are_no_repeats() {
         let (all, each) = ("for x in xs:\n    work(x)\ncommit()", "for x in xs:\n    work(x)\n    commit()");
-        assert_eq!(likeness(&saying(all), &saying(each), 1.0), Likeness::Related);
-        assert_eq!(likeness(&saying(all), &saying(&format!("{all}\n")), 1.0), Likeness::Same);
+        assert!(!is_repeat(&saying(all), &saying(each), 1.0));
+        assert!(is_repeat(&saying(all), &saying(&format!("{all}\n")), 1.0));
         assert_ne!(saying(all).duplicate_key(), saying(each).duplicate_key());
         assert_eq!(saying("Run it.\nThen stop.").duplicate_key(), saying("Run it. Then stop.").duplicate_key());
         let of = |domain: Option<&str>| Memory { domain_category: domain.map(str::to_owned), ..saying("Ship it.") };
-        assert_eq!(likeness(&of(Some("ios")), &of(Some("android")), 1.0), Likeness::Related);
+        assert!(!is_repeat(&of(Some("ios")), &of(Some("android")), 1.0));
         assert_ne!(of(Some("ios")).duplicate_key(), of(Some("android")).duplicate_key());
-        assert_eq!(likeness(&of(Some("iOS")), &of(Some("ios")), 1.0), Likeness::Same);
-        assert_eq!(likeness(&of(None), &of(Some("ios")), 1.0), Likeness::Same);
+        assert!(is_repeat(&of(Some("iOS")), &of(Some("ios")), 1.0));
+        assert!(is_repeat(&of(None), &of(Some("ios")), 1.0));
     }
 
     #[test]
     fn only_the_same_words_with_nearly_the_same_meaning_are_the_same() {
         let lesson = saying("Retry the call when the server answers 429.");
         let other = saying("When the server answers 429, retry the call");
-        assert_eq!(likeness(&lesson, &other, 0.95), Likeness::Same);
-        assert_eq!(likeness(&lesson, &other, 0.949), Likeness::Related);
-        assert_eq!(likeness(&lesson, &other, 0.849), Likeness::Apart);
+        assert!(is_repeat(&lesson, &other, 0.95));
+        assert!(!is_repeat(&lesson, &other, 0.949));
         let update = saying("Retry the call when the server answers 503.");
-        assert_eq!(likeness(&lesson, &update, 1.0), Likeness::Related);
+        assert!(!is_repeat(&lesson, &update, 1.0));
         let elsewhere = Memory { description: "Only in staging.".into(), ..lesson.clone() };
-        assert_eq!(likeness(&lesson, &elsewhere, 1.0), Likeness::Related);
+        assert!(!is_repeat(&lesson, &elsewhere, 1.0));
     }
 
     #[test]
@@ -115,15 +95,12 @@ mod tests {
             memory.error_context.as_mut().unwrap().error_type = error_type.into();
             memory
         };
-        assert_eq!(likeness(&of("x.IndexError"), &of("IndexError: out of range"), 1.0), Likeness::Same);
-        assert_eq!(likeness(&of("IndexError"), &of("KeyError"), 1.0), Likeness::Related);
-        assert_eq!(
-            likeness(&Memory { error_context: None, ..of("KeyError") }, &of("KeyError"), 1.0),
-            Likeness::Related
-        );
+        assert!(is_repeat(&of("x.IndexError"), &of("IndexError: out of range"), 1.0));
+        assert!(!is_repeat(&of("IndexError"), &of("KeyError"), 1.0));
+        assert!(!is_repeat(&Memory { error_context: None, ..of("KeyError") }, &of("KeyError"), 1.0));
         let mut advised = of("IndexError");
         advised.error_context.as_mut().unwrap().corrective_guidance = "check the length first".into();
-        assert_eq!(likeness(&advised, &of("IndexError"), 1.0), Likeness::Related);
+        assert!(!is_repeat(&advised, &of("IndexError"), 1.0));
     }
 
     proptest! {
@@ -132,10 +109,10 @@ mod tests {
             a in "[a-f]( [a-f]){0,3}", b in "[a-f]( [a-f]){0,3}", cosine in -1.0..1.0f64, more in 0.0..1.0f64,
         ) {
             let (a, b) = (saying(&a), saying(&b));
-            let now = likeness(&a, &b, cosine);
-            prop_assert!(now != Likeness::Same || (cosine >= 0.95 && says_the_same(&a.content, &b.content)));
-            prop_assert!(likeness(&a, &b, cosine + more) >= now);
-            prop_assert!(now != Likeness::Same || statement_key(&a) == statement_key(&b));
+            let now = is_repeat(&a, &b, cosine);
+            prop_assert!(!now || (cosine >= 0.95 && says_the_same(&a.content, &b.content)));
+            prop_assert!(is_repeat(&a, &b, cosine + more) >= now);
+            prop_assert!(!now || statement_key(&a) == statement_key(&b));
         }
     }
 }

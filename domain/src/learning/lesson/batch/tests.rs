@@ -47,14 +47,14 @@ fn a_lesson_that_says_the_same_confirms_and_brings_its_wording() {
 }
 
 #[test]
-fn a_lesson_that_is_only_near_is_a_memory_of_its_own_which_was_derived() {
+fn a_lesson_that_is_only_near_is_a_memory_of_its_own() {
     let (near, far) = (saying(1, "A pause doubles with each failure."), saying(2, RETRY));
     let mut batch = LessonBatch::default();
     let lesson = new_memory(place(&mut batch, &saying(3, RETRY), &[(0.9, &near), (0.84, &far)]));
-    assert_eq!((lesson.id, lesson.derived_from), (id(3), vec![id(1)]));
+    assert_eq!((lesson.id, lesson.derived_from), (id(3), vec![]), "nobody took its words from what is near");
     let elsewhere = Memory { workspace_id: crate::memory::workspace::WorkspaceId::of_root("/other"), ..near };
     let alone = new_memory(place(&mut batch, &saying(4, RETRY), &[(1.0, &elsewhere)]));
-    assert_eq!(alone.derived_from, [], "what another project shared is not confirmed");
+    assert_eq!(alone.id, id(4), "what another project shared is not confirmed");
     assert!(batch.into_changes().is_empty());
 }
 
@@ -119,14 +119,14 @@ fn a_memory_that_the_batch_may_not_change_is_confirmed_by_its_very_words_alone()
     for mut batch in batches {
         assert_eq!(confirmed(place(&mut batch, &saying(2, RETRY), &[(1.0, &stored)])), (id(1), None));
         let other = new_memory(place(&mut batch, &saying(3, RETRY_SAID_OTHERWISE), &[(0.96, &stored)]));
-        assert_eq!(other.derived_from, [id(1)]);
+        assert_eq!(other.id, id(3));
         let newer = new_memory(place(&mut batch, &saying(6, AT_9090), &[(0.8, &older)]));
         assert_eq!(newer.succession.replaces, []);
         assert!(batch.into_changes().is_empty());
     }
     let mut replacing = LessonBatch::default().replacing(&[id(1)]);
     let lesson = new_memory(place(&mut replacing, &saying(2, RETRY), &[(1.0, &stored)]));
-    assert_eq!(lesson.derived_from, [], "what is replaced is not confirmed");
+    assert_eq!(lesson.id, id(2), "what is replaced is not confirmed");
 }
 
 #[test]
@@ -145,5 +145,5 @@ fn a_memory_without_room_or_with_less_trust_does_not_take_a_lesson_in() {
 fn a_lesson_without_a_vector_is_compared_with_nothing() {
     let mut batch = LessonBatch::of_strangers();
     new_memory(place(&mut batch, &saying(1, RETRY), &[]));
-    assert_eq!(new_memory(batch.place(&saying(2, RETRY), None, Vec::new())).derived_from, []);
+    assert_eq!(new_memory(batch.place(&saying(2, RETRY), None, Vec::new())).id, id(2));
 }
