@@ -1,4 +1,5 @@
-//! The coefficients of the model. `eval relevance --fit` printed those of HYBRID and KEYWORD.
+//! The coefficients of the model. `eval relevance --fit` printed those of HYBRID and KEYWORD, when the lead counted in
+//! full for every memory.
 
 /// The embedding model that cosines are calibrated for: the hash of its fingerprint.
 pub const SHIPPED_EMBEDDER: &str = "4e9da7c1c53618a4b6ec92ea6fae126f645bd12b3ad2a782598a5374243c0811";
