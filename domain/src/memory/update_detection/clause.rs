@@ -50,6 +50,8 @@ pub(super) struct Clause {
     pub is_advice: bool,
     /// True where the clause tells what somebody did once.
     pub is_deed: bool,
+    /// True where the clause tells what happened on a day, or what a single day is like.
+    pub tells_of_a_day: bool,
     pub outline: Outline,
     /// All words of the subject and of the values, in the spelling that is compared.
     pub said: BTreeSet<String>,
@@ -80,6 +82,7 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let is_event = !announces && tense::tells_once(&tokens);
     let is_doubtful = tense::doubts(&tokens);
     let is_past = tense::is_over(&tokens);
+    let tells_of_a_day = tense::tells_of_a_day(&tokens);
     let mut reading = Reading::default();
     let tokens = reading.polarity(&tokens);
     reading.outline.measure(&tokens, reading.negations % 2 == 1);
@@ -112,6 +115,7 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
             && tokens.first().is_some_and(|token| matches!(&*token.lower, "a" | "an" | "one" | "another" | "some")),
         acts: reading.acts,
         is_deed: reading.is_deed,
+        tells_of_a_day,
         is_advice: reading.is_advice,
         outline: reading.outline.finish(inherited),
         said,

@@ -313,7 +313,7 @@ fn takes_several(clause: &Clause, value: &Candidate<'_>) -> bool {
 }
 
 /// Tells whether the newer clause names the older value as the one before: `from Jenkins to Buildkite`.
-fn names_as_former(newer: &Clause, older: &Clause) -> bool {
+pub(super) fn names_as_former(newer: &Clause, older: &Clause) -> bool {
     !newer.former.is_empty()
         && older.values.iter().any(|value| {
             let is_former = |word: &String| {

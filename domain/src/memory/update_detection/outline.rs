@@ -185,6 +185,14 @@ impl Outline {
         })
     }
 
+    /// Tells whether both tell dates, and none of them is told by both.
+    pub(super) fn has_other_dates(&self, other: &Self) -> bool {
+        let dates = |outline: &Self| outline.values().filter(|value| value.kind == ValueKind::Date).cloned().collect();
+        let (own, others): (Vec<ClauseValue>, Vec<ClauseValue>) = (dates(self), dates(other));
+        let is_told = |date: &ClauseValue| others.iter().any(|other| date.overlaps(other));
+        !own.is_empty() && !others.is_empty() && !own.iter().any(is_told)
+    }
+
     /// Tells whether both say what something is, where it is or where it is from, but not the same one of these.
     pub(super) fn joins_otherwise(&self, other: &Self) -> bool {
         self.joins_by.zip(other.joins_by).is_some_and(|(own, others)| own != others)

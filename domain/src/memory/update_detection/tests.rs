@@ -4,6 +4,7 @@ use rstest::rstest;
 
 use super::*;
 
+mod days;
 mod set;
 
 fn at(second: i64) -> Timestamp {

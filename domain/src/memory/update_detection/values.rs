@@ -103,6 +103,12 @@ impl ClauseValue {
         (are_times || (self.may_replace(other) && !self.is_time() && !other.is_time())) && !self.overlaps(other)
     }
 
+    /// Tells whether it is one day of a month, and not a day of the week or a longer time.
+    pub(super) fn names_a_day(&self) -> bool {
+        let has = |sign: char| self.words.iter().any(|word| word.starts_with(sign));
+        self.kind == ValueKind::Date && has('d') && has('m')
+    }
+
     fn is_time(&self) -> bool {
         self.kind == ValueKind::Time || self.is_hour()
     }
