@@ -307,8 +307,8 @@ fn takes_several(clause: &Clause, value: &Candidate<'_>) -> bool {
     let opening = value.opening_behind_verb();
     let is_object = opening.is_some_and(|opening| matches!(opening, "" | "to" | "on" | "for" | "against" | "into"))
         || (opening == Some("in") && value.is_path())
-        // A preposition behind an active verb belongs to it: `works with`.
-        || (value.is_next_to_verb() && !clause.outline.is_passive);
+        // A preposition right behind a verb belongs to it: `works with`, `is tested in`.
+        || value.is_next_to_verb();
     (clause.is_additive && is_object) || (clause.outline.joins() && opening == Some("to"))
 }
 

@@ -6,6 +6,7 @@ use super::*;
 
 mod days;
 mod set;
+mod several;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
