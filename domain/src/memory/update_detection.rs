@@ -15,6 +15,7 @@ mod clause;
 mod clause_relation;
 mod cleft;
 mod comparable;
+mod dotted;
 mod features;
 mod former_value;
 mod lexicon;

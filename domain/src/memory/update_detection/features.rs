@@ -3,6 +3,7 @@
 
 use super::alignment::{Alignment, Candidate, Difference, UnsharedWords, align, is_other_tool};
 use super::clause::Clause;
+use super::dotted;
 use super::values::ValueKind;
 use super::{lexicon, relations};
 
@@ -317,10 +318,11 @@ pub(super) fn names_as_former(newer: &Clause, older: &Clause) -> bool {
     !newer.former.is_empty()
         && older.values.iter().any(|value| {
             let is_former = |word: &String| {
-                newer
-                    .former
-                    .iter()
-                    .any(|former| former == word || lexicon::canonical(former) == *word || is_amount_of(former, word))
+                newer.former.iter().any(|former| {
+                    dotted::bare_name(former) == word
+                        || lexicon::canonical(former) == *word
+                        || is_amount_of(former, word)
+                })
             };
             value.words.iter().all(is_former) || (value.kind == ValueKind::Name && value.words.iter().any(is_former))
         })

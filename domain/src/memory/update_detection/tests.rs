@@ -5,6 +5,7 @@ use rstest::rstest;
 use super::*;
 
 mod days;
+mod dotted;
 mod set;
 mod several;
 

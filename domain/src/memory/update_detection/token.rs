@@ -1,5 +1,6 @@
 //! Tokens: the words of a sentence, how each is written, which marks stand around it, and whether it reads like a name.
 
+use super::dotted;
 use super::lexicon;
 use super::tools;
 
@@ -238,6 +239,7 @@ fn is_name(text: &str, lower: &str, is_first: bool, quoted: bool) -> bool {
         || is_letter
         || is_symbol
         || is_identifier
+        || dotted::is_name(text)
         || has_digit
         || hump
         || tools::is_tool(lower.split('-').next().unwrap_or(lower))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::dotted;
 use super::lexicon;
 use super::token::Token;
 use super::tools;
@@ -113,9 +114,9 @@ impl ClauseValue {
         self.kind == ValueKind::Time || self.is_hour()
     }
 
-    /// Tells whether it is written as commands, places of files and names of symbols are.
+    /// Tells whether it is written as commands, files, hosts and names of symbols are.
     pub(super) fn is_written_name(&self) -> bool {
-        let is_place = |word: &String| word.contains(['/', ' ']) && !word.starts_with(|c: char| c.is_ascii_digit());
+        let is_place = |word: &String| !word.starts_with(|c: char| c.is_ascii_digit());
         self.kind == ValueKind::Name || (self.kind == ValueKind::Path && self.words.iter().any(is_place))
     }
 
@@ -408,13 +409,10 @@ fn number(word: &str) -> Option<String> {
 
 fn path(token: &Token) -> Option<ClauseValue> {
     let word = token.lower.as_str();
-    if tools::tool_kind(word).is_some() {
+    if tools::tool_kind(word).is_some() || dotted::is_name(&token.text) {
         return None;
     }
     let is_known = matches!(word, "ci/cd" | "and/or" | "tcp/ip" | "i/o" | "n/a" | "on/off" | "w/o" | "read/write");
-    let has_ending = word.rsplit_once('.').is_some_and(|(name, ending)| {
-        !name.is_empty() && (2..=6).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphabetic())
-    });
-    let is_path = (word.contains('/') && !is_known) || (has_ending && !word.contains('@')) || word.contains("://");
+    let is_path = (word.contains('/') && !is_known) || dotted::is_file_or_host(word) || word.contains("://");
     is_path.then(|| ClauseValue::new(ValueKind::Path, [token.text.trim_end_matches('/')]))
 }
