@@ -31,6 +31,7 @@ mod term;
 mod token;
 mod tools;
 mod units;
+mod unread;
 mod values;
 mod verb;
 

@@ -12,6 +12,7 @@ use super::tense;
 use super::term::{Role, Term};
 use super::token::Token;
 use super::tools;
+use super::unread;
 use super::values::{ClauseValue, ValueKind};
 use super::verb::{self, Verb};
 
@@ -52,6 +53,8 @@ pub(super) struct Clause {
     pub is_deed: bool,
     /// True where the clause tells what happened on a day, or what a single day is like.
     pub tells_of_a_day: bool,
+    /// The words in their order, where the verb of the clause is not known.
+    pub unread: Option<Vec<String>>,
     pub outline: Outline,
     /// All words of the subject and of the values, in the spelling that is compared.
     pub said: BTreeSet<String>,
@@ -116,6 +119,7 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
         acts: reading.acts,
         is_deed: reading.is_deed,
         tells_of_a_day,
+        unread: unread::words(&tokens),
         is_advice: reading.is_advice,
         outline: reading.outline.finish(inherited),
         said,

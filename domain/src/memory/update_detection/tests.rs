@@ -8,6 +8,7 @@ mod days;
 mod dotted;
 mod set;
 mod several;
+mod unread;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()

@@ -146,6 +146,11 @@ fn is_certain(token: &Token) -> bool {
     is_verb(token) && (is_copula(word) || is_irregular || (is_inflected && !in_list(NOUNS_TOO, word)))
 }
 
+/// Tells whether a clause has a verb that is listed.
+pub(super) fn is_known(tokens: &[Token]) -> bool {
+    verb_position(tokens).is_some()
+}
+
 /// Finds the main verb of a clause, outside of its conditions.
 pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
     let from = verb_position(tokens).or_else(|| unlisted(tokens))?;
