@@ -5,7 +5,7 @@ use super::alignment::{Alignment, Candidate, Difference, UnsharedWords, align, i
 use super::clause::Clause;
 use super::dotted;
 use super::values::ValueKind;
-use super::{lexicon, relations};
+use super::{lexicon, relations, tools};
 
 /// The most left-over words of a sort that count.
 const MOST_LEFT: f64 = 3.0;
@@ -191,7 +191,7 @@ impl<'a> ClausePair<'a> {
             other_opening: is_open && self.has_other_opening(),
             polarity: self.is(Difference::Polarity),
             polarity_left: self.is(Difference::Polarity) && !new.is_empty(),
-            other_tool: self.are_other_tools() && !self.are_verbs_related(),
+            other_tool: self.are_other_tools() && !self.are_verbs_related() && !self.do_one_job(),
             marker: newer.announces,
             names_older: *names_older,
             additive: is_open && self.may_have_several(),
@@ -266,6 +266,14 @@ impl<'a> ClausePair<'a> {
 
     fn are_other_tools(&self) -> bool {
         self.slots.as_ref().is_some_and(|[new, old]| is_other_tool(new, old))
+    }
+
+    /// Tells whether the tools that differ do one job, which both clauses tell of.
+    fn do_one_job(&self) -> bool {
+        let is_told = |word: &str| self.newer.outline.says(word) && self.older.outline.says(word);
+        let tool = |slot: &Candidate<'_>| slot.tool().map(str::to_owned);
+        let tools = self.slots.as_ref().and_then(|[new, old]| tool(new).zip(tool(old)));
+        tools.is_some_and(|(new, old)| tools::do_one_job(&new, &old, is_told))
     }
 
     fn are_verbs_related(&self) -> bool {

@@ -6,6 +6,7 @@ use super::*;
 
 mod days;
 mod dotted;
+mod jobs;
 mod set;
 mod several;
 mod unread;
