@@ -140,9 +140,15 @@ fn is_passive(verb: &[Token]) -> bool {
         && matches!(&*verb[0].lower, "is" | "are" | "was" | "were" | "be" | "get" | "gets" | "got" | "has" | "have")
 }
 
+/// Tells whether a clause says of its subject what one alone does or has: `Leo cuts the releases`.
+fn says_of_one(tokens: &[Token], verb: &Verb) -> bool {
+    let behind = tokens[verb.to..].iter().map(|token| &*token.lower);
+    verb.to == verb.from + 1 && lexicon::is_exclusive_to_one(&tokens[verb.from].lower, behind)
+}
+
 /// Tells whether a word begins a phrase that only one thing can be: `the owner`.
 fn begins_definite(word: &str) -> bool {
-    lexicon::is_possessive(word) || matches!(word, "the" | "responsible")
+    lexicon::is_possessive(word) || matches!(word, "the" | "responsible" | "oncall")
 }
 
 #[derive(Default)]
@@ -251,22 +257,23 @@ impl Reading {
     fn predicate(&mut self, tokens: &[Token], verb: &Verb, inherited: &[Term]) {
         let left = phrase::split(&tokens[..verb.from], false);
         let right = phrase::split(&tokens[verb.to..], true);
-        self.outline.add(&left, true);
-        self.outline.add(&right, false);
         let next = tokens.get(verb.to).map_or("", |next| &next.lower);
         let is_permission = tokens[..verb.from].iter().any(|token| matches!(&*token.lower, "may" | "can"));
-        let is_definite = verb.is_role || next == "as" || (verb.is_copula && begins_definite(next));
+        let is_of_one = says_of_one(tokens, verb);
+        let is_definite = verb.is_role || is_of_one || next == "as" || (verb.is_copula && begins_definite(next));
+        let bare = &tokens[..verb.from];
+        match is_definite && is_bare_name(bare, &tokens[verb.from]) {
+            true => self.outline.begin_with(phrase::name(bare)),
+            false => self.outline.add(&left, true),
+        }
+        self.outline.add(&right, false);
         // Several people may do the same work, while one tool does it.
         let is_shared = lexicon::is_shared_work(&tokens[verb.from].lower)
             && !tokens[..verb.from].iter().any(|token| tools::is_tool(&token.lower));
         self.outline.set_verb(verb, next, is_definite && !is_shared, is_permission && tokens[verb.from].lower != "be");
         self.outline.is_passive = !verb.is_copula && is_passive(&tokens[verb.from..verb.to]);
-        let bare = &tokens[..verb.from];
-        if is_definite && is_bare_name(bare, &tokens[verb.from]) {
-            self.outline.begin_with(phrase::name(bare));
-        }
         let says_who = verb.to < tokens.len()
-            && self.is_holder(&tokens[..verb.from], &tokens[verb.from], verb, tokens.get(verb.to));
+            && self.is_holder(&tokens[..verb.from], &tokens[verb.from], verb, tokens.get(verb.to), is_of_one);
         if says_who {
             // One may do several things.
             self.is_advice = true;
@@ -330,13 +337,14 @@ impl Reading {
 
     /// Tells whether the subject of a clause is what may be exchanged: `Ann owns billing`, `Paris is the capital of
     /// France`.
-    fn is_holder(&self, left: &[Token], verb_word: &Token, verb: &Verb, next: Option<&Token>) -> bool {
+    fn is_holder(&self, left: &[Token], verb_word: &Token, verb: &Verb, next: Option<&Token>, is_of_one: bool) -> bool {
         let Some(next) = next else { return false };
         let definite = begins_definite(&next.lower);
         is_bare_name(left, verb_word)
             && (verb.is_role && !lexicon::is_preposition(&next.lower) && phrase::begins_plain(next)
                 || verb.is_copula && definite
-                || verb.is_for)
+                || verb.is_for
+                || is_of_one)
     }
 
     /// Adds the words left of the value to the subject. Names and numbers among them narrow it.

@@ -69,9 +69,8 @@ impl Outline {
         }));
     }
 
-    /// Replaces the bare words before the verb by a name.
+    /// Adds a name that stands before the verb, in the place of its bare words.
     pub(super) fn begin_with(&mut self, name: Option<ClauseValue>) {
-        self.parts.retain(|part| !part.is_before_verb);
         self.parts.push(Part { is_before_verb: true, values: name.into_iter().collect(), ..Part::default() });
     }
 

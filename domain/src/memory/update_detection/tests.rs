@@ -7,6 +7,7 @@ use super::*;
 mod days;
 mod dotted;
 mod jobs;
+mod persons;
 mod set;
 mod several;
 mod unread;

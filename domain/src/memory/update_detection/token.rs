@@ -106,7 +106,7 @@ fn words_of(line: &str) -> Vec<&str> {
 }
 
 /// The pairs of words that are written as one word elsewhere, each with that word.
-const PAIRS: [(&str, &str, &str); 10] = [
+const PAIRS: [(&str, &str, &str); 12] = [
     ("united", "kingdom", "uk"),
     ("united", "states", "usa"),
     ("time", "out", "timeout"),
@@ -115,6 +115,8 @@ const PAIRS: [(&str, &str, &str); 10] = [
     ("log", "in", "login"),
     ("sign", "in", "login"),
     ("e", "mail", "email"),
+    ("on", "call", "oncall"),
+    ("in", "charge", "responsible"),
     ("road", "map", "roadmap"),
     ("data", "base", "database"),
 ];
