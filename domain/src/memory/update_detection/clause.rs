@@ -140,6 +140,11 @@ fn is_passive(verb: &[Token]) -> bool {
         && matches!(&*verb[0].lower, "is" | "are" | "was" | "were" | "be" | "get" | "gets" | "got" | "has" | "have")
 }
 
+/// Tells whether words are a name with the number of its version.
+fn is_version(tokens: &[Token]) -> bool {
+    tokens.len() > 1 && tokens.last().is_some_and(|last| last.lower.starts_with(|c: char| c.is_ascii_digit()))
+}
+
 /// Tells whether a clause says of its subject what one alone does or has: `Leo cuts the releases`.
 fn says_of_one(tokens: &[Token], verb: &Verb) -> bool {
     let behind = tokens[verb.to..].iter().map(|token| &*token.lower);
@@ -260,7 +265,11 @@ impl Reading {
         let next = tokens.get(verb.to).map_or("", |next| &next.lower);
         let is_permission = tokens[..verb.from].iter().any(|token| matches!(&*token.lower, "may" | "can"));
         let is_of_one = says_of_one(tokens, verb);
-        let is_definite = verb.is_role || is_of_one || next == "as" || (verb.is_copula && begins_definite(next));
+        // A version that is required is one, while one that is supported is one of several.
+        let is_needed = next == "obligation" || (verb.to > verb.from + 1 && tokens[verb.to - 1].lower == "needed");
+        let is_required = is_needed && is_version(&tokens[..verb.from]);
+        let is_definite =
+            verb.is_role || is_of_one || is_required || next == "as" || (verb.is_copula && begins_definite(next));
         let bare = &tokens[..verb.from];
         match is_definite && is_bare_name(bare, &tokens[verb.from]) {
             true => self.outline.begin_with(phrase::name(bare)),
