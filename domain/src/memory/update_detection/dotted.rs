@@ -19,6 +19,16 @@ pub(super) fn is_name(text: &str) -> bool {
         && (is_capital || tools::tool_kind(&stem.to_lowercase()).is_some())
 }
 
+/// Tells whether a word is a pattern of dates or times: `DD.MM.YYYY`, `hh:mm`.
+pub(super) fn is_date_pattern(word: &str) -> bool {
+    let groups: Vec<&str> = word.split(['.', '/', '-', ':', '_']).collect();
+    let is_group = |group: &&str| {
+        let first = group.chars().next().filter(|sign| "ymdhs".contains(sign.to_ascii_lowercase()));
+        first.is_some_and(|first| group.len() > 1 && group.chars().all(|sign| sign == first))
+    };
+    groups.len() > 1 && groups.iter().all(is_group)
+}
+
 /// Returns a name, in small letters, without the ending that may be left out: `next.js`, and `fly.io` where the rest is
 /// the name of a tool. What is left of another host is not its name.
 pub(super) fn bare_name(word: &str) -> &str {

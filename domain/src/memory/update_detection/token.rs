@@ -242,6 +242,7 @@ fn is_name(text: &str, lower: &str, is_first: bool, quoted: bool) -> bool {
         || is_symbol
         || is_identifier
         || dotted::is_name(text)
+        || dotted::is_date_pattern(text)
         || has_digit
         || hump
         || tools::is_tool(lower.split('-').next().unwrap_or(lower))

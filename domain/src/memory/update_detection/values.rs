@@ -136,6 +136,7 @@ pub(super) fn typed(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)>
     date(tokens, at)
         .or_else(|| frequency(tokens, at))
         .or_else(|| time(token, next))
+        .or_else(|| standard(token, next?))
         .or_else(|| spoken_time(tokens, at))
         .or_else(|| amount(tokens, at))
         .or_else(|| path(token).map(|value| (value, 1)))
@@ -277,6 +278,15 @@ fn time(token: &Token, next: Option<&Token>) -> Option<(ClauseValue, usize)> {
     Some((at(hour % 12 + added.unwrap_or(if hour >= 12 { 12 } else { 0 }), minute), taken))
 }
 
+/// Reads the name of a standard, which ends with its number: `ISO 8601`.
+fn standard(token: &Token, number: &Token) -> Option<(ClauseValue, usize)> {
+    let is_body =
+        matches!(&*token.text, "ISO" | "RFC" | "IEEE" | "IEC" | "DIN" | "EN" | "ANSI" | "PEP" | "ECMA" | "NIST");
+    let is_number = number.lower.starts_with(|c: char| c.is_ascii_digit());
+    let words = || [token.lower.clone(), number.lower.clone()];
+    (is_body && is_number).then(|| (ClauseValue::new(ValueKind::Name, words()), 2))
+}
+
 /// Reads a time of day in words: `half past ten`, `quarter to nine`, `eight o'clock`, `seven in the morning`.
 fn spoken_time(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let word = |offset: usize| tokens.get(at + offset).map_or("", |token| token.lower.as_str());
@@ -409,7 +419,7 @@ fn number(word: &str) -> Option<String> {
 
 fn path(token: &Token) -> Option<ClauseValue> {
     let word = token.lower.as_str();
-    if tools::tool_kind(word).is_some() || dotted::is_name(&token.text) {
+    if tools::tool_kind(word).is_some() || dotted::is_name(&token.text) || dotted::is_date_pattern(&token.text) {
         return None;
     }
     let is_known = matches!(word, "ci/cd" | "and/or" | "tcp/ip" | "i/o" | "n/a" | "on/off" | "w/o" | "read/write");

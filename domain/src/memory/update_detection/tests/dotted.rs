@@ -19,6 +19,9 @@ use super::is_update;
 #[case::shorter_host("The wiki is at wiki.acme.internal.", "The wiki is at docs.internal.")]
 #[case::file_to_tool("Flags are kept in flags.yaml.", "Flags are kept in Unleash.")]
 #[case::format("The labels use the format DD.MM.YYYY.", "The labels use the format YYYY-MM-DD.")]
+#[case::standard("Dates are formatted as DD.MM.YYYY.", "Dates are formatted as ISO 8601.")]
+#[case::pattern("Dates are written as DD/MM/YYYY.", "Dates are written as YYYY-MM-DD.")]
+#[case::standards("Timestamps follow RFC 3339.", "Timestamps follow ISO 8601.")]
 fn a_value_with_a_dot_is_updated(#[case] older: &str, #[case] newer: &str) {
     assert!(is_update(older, newer));
 }
