@@ -203,10 +203,17 @@ fn candidates<'a>(a: &'a Outline, b: &Outline) -> Vec<Candidate<'a>> {
         }));
         // A word that tells no subject from another may still be what is said of one: `the branch is main`.
         let is_bare = !part.is_before_verb && part.words.iter().all(|word| phrase::is_detail(word));
+        let is_last = |word: &String| {
+            !part.is_before_verb
+                && tools::is_exclusive(word)
+                && part.words.last().is_some_and(|last| std::ptr::eq(last, word))
+        };
         let words: Vec<&String> = part
             .words
             .iter()
-            .filter(|word| (is_bare || !phrase::is_detail(word)) && !lexicon::is_polarity(word) && !says(b, word))
+            .filter(|word| {
+                (is_bare || is_last(word) || !phrase::is_detail(word)) && !lexicon::is_polarity(word) && !says(b, word)
+            })
             .collect();
         if !words.is_empty() {
             all.push(Candidate { part: Some(part), value: None, is_beside: all.len() > before, words });

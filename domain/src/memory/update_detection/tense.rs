@@ -79,6 +79,7 @@ pub(super) fn announces(tokens: &[Token]) -> bool {
         let before = at.checked_sub(1).map_or("", |before| &tokens[before].lower);
         match &*token.lower {
             "now" | "nowadays" | "anymore" | "instead" | "currently" | "henceforth" => true,
+            "jetzt" | "ahora" | "maintenant" | "désormais" | "adesso" => true,
             "longer" => before == "no",
             "days" => before == "these",
             // That something is abandoned is a state of it.

@@ -166,6 +166,7 @@ fn read(written: &str, words: &mut Vec<Token>) -> bool {
     let bare = written.trim_start_matches(OPENING);
     let opens = written.starts_with(['(', '[']);
     let text = bare.trim_end_matches(CLOSING);
+    let (text, bare) = (without_elision(text), without_elision(bare));
     let text = text.strip_suffix("'s").or_else(|| text.strip_suffix("’s")).unwrap_or(text);
     let behind = &bare[text.len()..];
     if !text.chars().any(|c| c.is_alphanumeric() || "%$€£/~".contains(c)) {
@@ -192,6 +193,14 @@ fn read(written: &str, words: &mut Vec<Token>) -> bool {
     }
     behind.contains(['.', ';', '!', '?'])
         && !matches!(text, "e.g" | "i.e" | "vs" | "approx" | "no" | "Dr" | "Mr" | "Mrs" | "Ms" | "St" | "Prof" | "Mt")
+}
+
+/// Returns a word without the short article or preposition of French and Italian before it: `l'API`, `dell'80%`.
+fn without_elision(word: &str) -> &str {
+    const SHORT: &str = "l d dell all nell dall sull un qu c s n j";
+    let begins = |short: &str| SHORT.split_whitespace().any(|listed| listed == short.to_lowercase());
+    let rest = word.split_once(['\'', '’']).filter(|(short, rest)| begins(short) && rest.chars().count() > 1);
+    rest.map_or(word, |(_, rest)| rest)
 }
 
 /// Returns a pronoun without the short form of a verb behind it: `you` for `you'll`. Other words stay.

@@ -31,6 +31,11 @@ fn what_differs_at_two_places_is_no_update(#[case] older: &str, #[case] newer: &
     "The app talks to the server over REST.",
     "GraphQL is how the app reaches the server."
 )]
+#[case::german_now("Der Shop läuft auf Heroku.", "Der Shop läuft jetzt auf Render.")]
+#[case::spanish_now("El correo se envía con SendGrid.", "El correo se envía ahora con Postmark.")]
+#[case::french_now("Le blog est hébergé chez OVH.", "Le blog est maintenant hébergé chez Scaleway.")]
+#[case::elision("La copertura è almeno dell'80%.", "La copertura è almeno l'85%.")]
+#[case::value_that_is_no_detail("La rama por defecto es master.", "La rama por defecto es main.")]
 fn what_differs_at_one_place_is_an_update(#[case] older: &str, #[case] newer: &str) {
     assert!(is_update(older, newer));
 }
