@@ -266,7 +266,8 @@ impl Reading {
         let is_permission = tokens[..verb.from].iter().any(|token| matches!(&*token.lower, "may" | "can"));
         let is_of_one = says_of_one(tokens, verb);
         // A version that is required is one, while one that is supported is one of several.
-        let is_needed = next == "obligation" || (verb.to > verb.from + 1 && tokens[verb.to - 1].lower == "needed");
+        let is_needed =
+            next == "obligation" || tokens[verb.from + 1..verb.to].iter().any(|token| token.lower == "needed");
         let is_required = is_needed && is_version(&tokens[..verb.from]);
         let is_definite =
             verb.is_role || is_of_one || is_required || next == "as" || (verb.is_copula && begins_definite(next));
