@@ -11,6 +11,7 @@
 //! said in words that are nearly those of a change.
 
 mod alignment;
+mod calendar;
 mod clause;
 mod clause_relation;
 mod cleft;

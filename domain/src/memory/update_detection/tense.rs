@@ -3,20 +3,25 @@
 
 use super::token::Token;
 use super::values::{self, ValueKind};
-use super::{former_value, lexicon, units};
+use super::{calendar, former_value, lexicon, units};
 
 /// Forms of the past that no ending tells.
 const PAST: &str = "was were had did broke went fell lost met got came ran sold won rose hit struck blew held sent paid \
     took gave found made bought caught forgot froze grew spoke stole threw wrote flew drove rode woke withdrew wound \
+    wurde wurden war waren hatte hatten fiel était étaient avait été fue fueron estuvo estuvieron hubo fu furono stato stata \
     stood slept sank shrank stuck swung tore understood brought taught fought";
 /// Words that tell of a plan, even in the past: `was scheduled for`.
 const PLANS: &str = "planned scheduled rescheduled due expected set moved postponed delayed supposed shifted pushed \
-    fixed agreed decided confirmed announced targeted";
+    fixed agreed decided confirmed announced targeted geplant prévu prévue previsto prevista";
 /// What happens to a thing once.
-const ONCE: &str = "born died founded established incorporated built created married";
+const ONCE: &str = "born died founded established incorporated built created married gegründet geboren \
+    fondé fondée fundada";
 /// What a day is like, as other days may be.
 const STATES_OF_DAYS: &str = "closed open shut off late slow busy down offline unavailable absent away out quiet empty \
     free crowded";
+/// Such states in German, French, Spanish and Italian.
+const FOREIGN_STATES: &str = "geschlossen fermé fermée fermés fermées cerrado cerrada cerrados cerradas chiuso chiusa chiusi \
+    chiuse";
 
 /// Tells whether a clause speaks of what may be.
 pub(super) fn doubts(tokens: &[Token]) -> bool {
@@ -49,7 +54,7 @@ pub(super) fn tells_once(tokens: &[Token]) -> bool {
             let behind = tokens.get(at + 1).map_or("", |next| &next.lower);
             match &*token.lower {
                 "today" | "yesterday" => true,
-                "last" => units::weekday(behind).is_some() || units::unit(behind).is_some() || behind == "night",
+                "last" => calendar::weekday(behind).is_some() || units::unit(behind).is_some() || behind == "night",
                 "this" => matches!(behind, "morning" | "week" | "month" | "year"),
                 _ => false,
             }
@@ -125,9 +130,13 @@ fn is_day_like_others(tokens: &[Token]) -> bool {
         let value = values::typed(tokens, at).map(|(value, _)| value);
         value.is_some_and(|value| value.kind == ValueKind::Date && value.names_a_day())
     };
-    let is_on_a_day = (0..tokens.len()).any(|at| is_day(at) && (at == 0 || tokens[at - 1].lower == "on"));
+    let is_on_a_day =
+        (0..tokens.len()).any(|at| is_day(at) && (at == 0 || in_list("on am le el il", &tokens[at - 1].lower)));
     let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
-    let is_state = |at: usize| matches!(word(at), "is" | "are") && in_list(STATES_OF_DAYS, word(at + 1));
+    let is_state = |at: usize| {
+        let is_joined = at > 0 && matches!(word(at - 1), "is" | "are");
+        (is_joined && in_list(STATES_OF_DAYS, word(at))) || in_list(FOREIGN_STATES, word(at))
+    };
     let denies = tokens.iter().any(|token| lexicon::is_negation(&token.lower));
     let is_sort_of_day = || {
         let behind = values::typed(tokens, 0).map_or(0, |(_, taken)| taken);

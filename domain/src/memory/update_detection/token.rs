@@ -1,5 +1,6 @@
 //! Tokens: the words of a sentence, how each is written, which marks stand around it, and whether it reads like a name.
 
+use super::calendar;
 use super::dotted;
 use super::lexicon;
 use super::tools;
@@ -49,13 +50,14 @@ pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
     let (mut all, mut words, mut count) = (Vec::new(), Vec::new(), 0);
     for line in text.lines() {
         let line = line.trim_start().trim_start_matches(['-', '*', '#', '>', '•', ' ']);
-        for written in words_of(line) {
+        let written = words_of(line);
+        for (at, word) in written.iter().enumerate() {
             if count >= most {
                 break;
             }
             count += 1;
-            let ends = read(written, &mut words);
-            if ends {
+            let ends = read(word, &mut words);
+            if ends && !is_day_of_month(word, written.get(at + 1)) {
                 all.push(std::mem::take(&mut words));
             }
         }
@@ -68,6 +70,13 @@ pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
         spare_verbs(words);
     });
     all
+}
+
+/// Tells whether a number with a dot is a day, as German writes it: `3. Mai`.
+fn is_day_of_month(word: &str, next: Option<&&str>) -> bool {
+    let month = next.map(|next| next.trim_end_matches(CLOSING).to_lowercase());
+    let is_number = word.strip_suffix('.').is_some_and(|number| number.parse::<u32>().is_ok());
+    is_number && month.is_some_and(|month| calendar::month(&month).or(calendar::foreign_month(&month)).is_some())
 }
 
 /// Leaves only those compounds joined that stand before a noun. Others may be verbs: `is self-hosted on`, `we force-push`.

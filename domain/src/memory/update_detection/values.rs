@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::calendar;
 use super::dotted;
 use super::lexicon;
 use super::token::Token;
@@ -155,7 +156,7 @@ fn date(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let token = &tokens[at];
     let is_ordinal =
         matches!(&*token.lower, "first" | "second" | "third" | "fourth" | "last" | "1st" | "2nd" | "3rd" | "4th");
-    if let Some(day) = tokens.get(at + 1).filter(|_| is_ordinal).and_then(|next| units::weekday(&next.lower)) {
+    if let Some(day) = tokens.get(at + 1).filter(|_| is_ordinal).and_then(|next| calendar::weekday(&next.lower)) {
         let behind: Vec<&str> = tokens[at + 2..].iter().take(3).map(|token| &*token.lower).collect();
         let taken = match behind[..] {
             ["of", "the" | "each" | "every" | "a", "month"] => 5,
@@ -164,7 +165,7 @@ fn date(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
         return Some((ClauseValue::new(ValueKind::Date, [format!("w{day}"), token.lower.clone()]), taken));
     }
     let capital = token.text.starts_with(char::is_uppercase);
-    if let Some(day) = units::weekday(&token.lower).filter(|_| capital || token.lower.len() > 3) {
+    if let Some(day) = calendar::weekday(&token.lower).filter(|_| capital || token.lower.len() > 3) {
         return Some((ClauseValue::new(ValueKind::Date, [format!("w{day}")]), 1));
     }
     let parts: Vec<&str> = token.lower.split('-').collect();
@@ -182,10 +183,13 @@ fn date(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let month = |token: Option<&Token>| {
         let token = token?;
         let capital = token.text.starts_with(char::is_uppercase);
-        capital.then(|| units::month(&token.lower)).flatten().map(|month| format!("m{month}"))
+        capital.then(|| calendar::month(&token.lower)).flatten().map(|month| format!("m{month}"))
     };
     let (mut words, mut taken) = (Vec::new(), 0);
-    if let (Some(day), Some(month)) = (day(Some(token)), month(tokens.get(at + 1))) {
+    if let Some((day, (month, behind))) = day(Some(token)).zip(foreign_month(tokens, at + 1)) {
+        words.extend([day, month]);
+        taken = 1 + behind;
+    } else if let (Some(day), Some(month)) = (day(Some(token)), month(tokens.get(at + 1))) {
         words.extend([day, month]);
         taken = 2;
     } else if let Some(month) = month(Some(token)) {
@@ -209,6 +213,13 @@ fn date(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     year(Some(token)).filter(|_| is_year).map(|year| (ClauseValue::new(ValueKind::Date, [year]), 1))
 }
 
+/// Reads the name of a month in another language, and returns it with the number of words: `mai`, `de mayo`.
+fn foreign_month(tokens: &[Token], at: usize) -> Option<(String, usize)> {
+    let taken = 1 + usize::from(tokens.get(at)?.lower == "de");
+    let month = calendar::foreign_month(&tokens.get(at + taken - 1)?.lower)?;
+    Some((format!("m{month}"), taken))
+}
+
 fn lower_quarter(word: &str) -> Option<String> {
     matches!(word, "q1" | "q2" | "q3" | "q4").then(|| word.to_owned())
 }
@@ -217,7 +228,7 @@ fn lower_quarter(word: &str) -> Option<String> {
 fn frequency(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let word = tokens[at].lower.as_str();
     let every = |count: f64, period: &str| -> Option<ClauseValue> {
-        if let Some(day) = units::weekday(period) {
+        if let Some(day) = calendar::weekday(period) {
             let words = (count != 1.0).then(|| count.to_string()).into_iter().chain([format!("w{day}")]);
             return Some(ClauseValue::new(ValueKind::Date, words));
         }
@@ -266,15 +277,16 @@ fn time(token: &Token, next: Option<&Token>) -> Option<(ClauseValue, usize)> {
     let behind = &word[digits.len()..];
     let following = next.and_then(|next| half(&next.lower));
     let added = if behind.is_empty() { following } else { half(behind) };
+    let has_clock = next.is_some_and(|next| next.lower == "uhr");
     let (hour, minute) = match digits.split_once(':') {
         Some((hour, minute)) if behind.is_empty() || added.is_some() => (hour.parse().ok()?, minute.parse().ok()?),
-        None if added.is_some() => (digits.parse::<u32>().ok()?, 0),
+        None if added.is_some() || (has_clock && behind.is_empty()) => (digits.parse::<u32>().ok()?, 0),
         _ => return None,
     };
     if hour > 24 || minute > 59 {
         return None;
     }
-    let taken = 1 + usize::from(behind.is_empty() && following.is_some());
+    let taken = 1 + usize::from(behind.is_empty() && (following.is_some() || has_clock));
     Some((at(hour % 12 + added.unwrap_or(if hour >= 12 { 12 } else { 0 }), minute), taken))
 }
 

@@ -20,6 +20,9 @@ use super::is_update;
 #[case::state_of_a_day("The office is closed on 1 May.", "The office is closed on 3 October.")]
 #[case::day_first("On 24 December the shop is closed.", "On 1 January the shop is closed.")]
 #[case::denial("On 6 January nobody works.", "On 15 August nobody works.")]
+#[case::german_past("Am 3. Mai war die API nicht erreichbar.", "Am 9. Juni war die API nicht erreichbar.")]
+#[case::french_past("L'API était en panne le 3 mai.", "L'API était en panne le 9 juin.")]
+#[case::french_state("Le bureau est fermé le 1 mai.", "Le bureau est fermé le 14 juillet.")]
 #[case::sort_of_day("1 May is a holiday.", "3 October is a holiday.")]
 fn a_day_beside_another_is_no_update(#[case] older: &str, #[case] newer: &str) {
     assert!(!is_update(older, newer));
@@ -36,6 +39,11 @@ fn a_day_beside_another_is_no_update(#[case] older: &str, #[case] newer: &str) {
 #[case::denial_of_a_time("No deploys after 20 December.", "No deploys after 18 December.")]
 #[case::weekday("The shop is closed on Sundays.", "The shop is closed on Mondays.")]
 #[case::the_last("The last backup was on 3 June.", "The last backup was on 9 July.")]
+#[case::cut_off("We cut off support on 3 June.", "We cut off support on 9 July.")]
+#[case::german_plan("Der Launch ist am 3. Mai.", "Der Launch ist am 9. Juni.")]
+#[case::spanish_plan("La entrega es el 3 de mayo.", "La entrega es el 10 de junio.")]
+#[case::german_day_and_hour("Der Deploy läuft freitags um 14 Uhr.", "Der Deploy läuft donnerstags um 10 Uhr.")]
+#[case::italian_weekday("La riunione è il lunedì.", "La riunione è il martedì.")]
 #[case::once("The firm was founded on 3 June 1998.", "The firm was founded on 9 July 1997.")]
 fn a_plan_for_another_day_is_an_update(#[case] older: &str, #[case] newer: &str) {
     assert!(is_update(older, newer));
