@@ -281,6 +281,7 @@ impl Reading {
         let is_shared = lexicon::is_shared_work(&tokens[verb.from].lower)
             && !tokens[..verb.from].iter().any(|token| tools::is_tool(&token.lower));
         self.outline.set_verb(verb, next, is_definite && !is_shared, is_permission && tokens[verb.from].lower != "be");
+        self.outline.tells_a_duty = is_of_one || next == "oncall";
         self.outline.is_passive = !verb.is_copula && is_passive(&tokens[verb.from..verb.to]);
         let says_who = verb.to < tokens.len()
             && self.is_holder(&tokens[..verb.from], &tokens[verb.from], verb, tokens.get(verb.to), is_of_one);

@@ -89,6 +89,8 @@ pub(super) struct UpdateFeatures {
     advice: bool,
     /// A name does something, and others may do it as well.
     subject_name: bool,
+    /// One clause tells the duty of a person, and the other clause says nothing of the duty: `is on call for billing`.
+    other_role: bool,
     /// Words before the verb differ.
     subject_phrase: bool,
     /// The value stands before the verb of one clause and behind that of the other.
@@ -101,7 +103,7 @@ pub(super) struct UpdateFeatures {
 
 impl UpdateFeatures {
     /// Returns the features with their weights. These are those of a logistic regression (Cox 1958), which
-    /// `scripts/fit_updates.py` makes. Those of `open_verbs` and `being_words` are set by hand: in the pairs that it is
+    /// `scripts/fit_updates.py` makes. Those of `open_verbs`, `being_words` and `other_role` are set by hand: in the pairs that it is
     /// fitted to, other verbs tell a change far more often than among statements that nobody chose.
     pub(super) fn evidence(&self) -> UpdateEvidence {
         let flag = |is: bool| f64::from(u8::from(is));
@@ -138,6 +140,7 @@ impl UpdateFeatures {
             ("both_denied", -1.93, flag(self.both_denied)),
             ("advice", -2.99, flag(self.advice)),
             ("subject_name", -3.46, flag(self.subject_name)),
+            ("other_role", -2.5, flag(self.other_role)),
             ("subject_phrase", -2.86, flag(self.subject_phrase)),
             ("turned", -1.05, flag(self.turned)),
             ("object", -1.07, flag(self.object)),
@@ -202,6 +205,7 @@ impl<'a> ClausePair<'a> {
             both_denied: is_open && !newer.is_affirmed && !older.is_affirmed,
             advice: self.is(Difference::Words) && newer.is_advice && older.is_advice,
             subject_name: has_name_or_number && are_bare_subjects,
+            other_role: self.has_other_role(),
             subject_phrase: self.is(Difference::Words) && are_bare_subjects,
             turned: is_open && is_bare_subject && self.is_turned(),
             object: is_open && self.has_object(),
@@ -249,6 +253,17 @@ impl<'a> ClausePair<'a> {
     /// Tells whether a value is the subject, and not one of a kind that only one can be.
     fn has_bare_subject(&self) -> bool {
         self.has_slot(|slot, clause| slot.is_before_verb() && !clause.outline.is_definite)
+    }
+
+    /// Tells whether a value is a person whose duty one clause tells, of which the other clause says nothing.
+    fn has_other_role(&self) -> bool {
+        let Some([new, old]) = self.slots.as_ref().filter(|_| !self.is(Difference::Exclusive)) else { return false };
+        let is_other = |slot: &Candidate<'_>, own: &Clause, other: &Clause| {
+            let is_said = |role: &String| other.outline.says(role) || other.outline.has_verb(role);
+            let may_be_said = self.is(Difference::Names);
+            slot.is_before_verb() && own.outline.role().is_some_and(|role| !(may_be_said && is_said(role)))
+        };
+        is_other(new, self.newer, self.older) || is_other(old, self.older, self.newer)
     }
 
     fn are_on_one_side_of_the_verb(&self) -> bool {

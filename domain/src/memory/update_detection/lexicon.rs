@@ -96,7 +96,7 @@ const DUTIES: &str = "cuts prepares plans moderates administers operates oversee
     triages updates edits curates pays books trains closes cleans collects prints posts assigns does keeps makes archives \
     rotates restarts deploys translates invoices facilitates organises organizes administrates";
 /// Verbs of having a thing that one person has: `has the pager`.
-const HOLDING: &str = "has holds carries";
+const HOLDING: &str = "has holds";
 /// Things that several people may have side by side.
 const SHAREABLE: &str = "access right rights permission permissions role roles licence license password passwords app \
     option options same idea knowledge skill skills experience time feeling impression ability credentials bug problem issue";

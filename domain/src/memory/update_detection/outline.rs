@@ -30,6 +30,8 @@ pub(super) struct Outline {
     joins_by: Option<&'static str>,
     /// True where the predicate says which one its subject is: `is the owner`.
     pub(super) is_definite: bool,
+    /// True where a duty is told that one alone has: `Leo cuts the releases`.
+    pub(super) tells_a_duty: bool,
     /// True where the clause is a permission, so that what it says may be done in several ways.
     pub(super) is_permission: bool,
 }
@@ -67,6 +69,18 @@ impl Outline {
             words: phrase.words.clone(),
             values: phrase.values.iter().filter(|value| value.kind != ValueKind::Phrase).cloned().collect(),
         }));
+    }
+
+    /// Returns the word for the duty that it tells of its subject: `cuts`, `on call`, `has the pager`. None where it tells
+    /// of none.
+    pub(super) fn role(&self) -> Option<&String> {
+        let predicate = self.parts.iter().find(|part| !part.is_before_verb && part.opening.is_empty());
+        self.actions.last().or_else(|| predicate?.words.last()).filter(|_| self.tells_a_duty)
+    }
+
+    /// Tells whether it has a verb that names an attribute or none.
+    pub(super) fn has_verb(&self, verb: &String) -> bool {
+        self.verbs.contains(verb)
     }
 
     /// Adds a name that stands before the verb, in the place of its bare words.

@@ -14,6 +14,7 @@ use super::is_update;
 #[case::duty("Leo cuts the releases.", "Nina cuts the releases.")]
 #[case::two_names("Leo Maier orders the hardware.", "Nina Braun orders the hardware.")]
 #[case::turned_round("Releases are cut by Leo.", "Nina cuts the releases.")]
+#[case::active_after_passive("Leo cuts the releases.", "Releases are cut by Nina.")]
 #[case::heading("Shop: Tom is on call.", "Shop: Sarah is on call.")]
 fn another_person_is_an_update(#[case] older: &str, #[case] newer: &str) {
     assert!(is_update(older, newer));
@@ -27,6 +28,10 @@ fn another_person_is_an_update(#[case] older: &str, #[case] newer: &str) {
 #[case::other_charge("Tom is in charge of the releases.", "Sarah is in charge of the website.")]
 #[case::other_thing("Tom has the pager.", "Sarah has the keys.")]
 #[case::other_duty("Leo cuts the releases.", "Nina cuts the videos.")]
+#[case::area_of_another("Sarah is on call for billing.", "Tom is on call for shipping.")]
+#[case::other_work_on_a_thing("Sarah has the release keys.", "Leo cuts the releases.")]
+#[case::what_a_thing_does("Sarah has the pager.", "The pager rings at night.")]
+#[case::employees("Nora is in charge of hiring.", "New employees get a ThinkPad.")]
 #[case::right_of_several("Tina has the right to merge.", "Omar has the right to merge.")]
 #[case::taking_part("Leo attends the standup.", "Nina attends the standup.")]
 #[case::parts_of_a_program("Checkout calls the payment API.", "Search calls the payment API.")]
