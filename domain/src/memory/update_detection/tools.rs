@@ -15,9 +15,10 @@ const TOOLS: &[&str] = &[
     "jenkins circleci travis teamcity buildkite drone bamboo concourse tekton argo",
     "github gitlab bitbucket gitea forgejo codeberg",
     "aws gcp azure hetzner digitalocean ovh linode heroku vercel netlify render fly cloudflare scaleway",
-    "rust go golang python java kotlin scala ruby elixir typescript javascript c++ c# swift php perl clojure haskell zig erlang dart",
+    "rust go golang python java kotlin scala ruby elixir typescript javascript c++ c# swift php perl clojure haskell zig erlang dart asp.net .net",
     "react vue angular svelte solid preact ember htmx qwik lit",
-    "django flask fastapi rails express spring laravel phoenix axum actix gin nestjs koa fastify",
+    "next nuxt gatsby remix astro sveltekit",
+    "django flask fastapi rails express spring laravel phoenix axum actix gin nestjs koa fastify nest",
     "npm yarn pnpm bun",
     "pip poetry uv pipenv conda pdm hatch",
     "webpack vite esbuild rollup parcel turbopack rspack",
@@ -76,7 +77,7 @@ const TOOLS: &[&str] = &[
 /// job, one tool takes the place of the other.
 const JOBS: &[(&str, &str)] = &[
     (
-        "queue queued enqueue enqueued job task event message consume publish published broker",
+        "queue queued enqueue enqueued job task consume publish published broker",
         "rabbitmq redis sqs kafka nats pulsar activemq kinesis celery sidekiq postgres postgresql mysql mariadb mongodb valkey \
          zeromq redpanda mosquitto",
     ),
@@ -89,10 +90,7 @@ const JOBS: &[(&str, &str)] = &[
         "search",
         "elasticsearch opensearch solr meilisearch typesense algolia lucene postgres postgresql sqlite mongodb redis",
     ),
-    (
-        "error exception crash",
-        "sentry rollbar bugsnag airbrake honeybadger datadog newrelic honeycomb grafana elasticsearch",
-    ),
+    ("error exception crash", "sentry rollbar bugsnag airbrake honeybadger datadog newrelic"),
     (
         "log metric trace traced",
         "datadog newrelic grafana splunk honeycomb elasticsearch opensearch prometheus influxdb clickhouse sentry",
@@ -110,7 +108,7 @@ const JOBS: &[(&str, &str)] = &[
     ),
     ("secret password", "vault 1password bitwarden doppler sops lastpass aws gcp azure github kubernetes"),
     ("login authentication", "okta auth0 keycloak cognito clerk zitadel supabase github gitlab"),
-    ("test", "jest vitest mocha pytest unittest ava bun cypress playwright selenium puppeteer"),
+    ("test", "jest vitest mocha ava bun"),
     ("schedule", "cron airflow dagster prefect temporal celery sidekiq kubernetes jenkins github gitlab"),
 ];
 
@@ -138,7 +136,7 @@ const EXCLUSIVE: &[&str] = &[
 
 /// Names of tools that are words as well: only a capital tells which is meant.
 const WORDS_TOO: &str = "go rust dart express spring render fly split linear temporal notion teams zoom got chef drone \
-    argo black make ava swift solid ember rest just sketch ninja parcel bun ant fish monday concourse oracle spanner aurora \
+    next nest remix argo black make ava swift solid ember rest just sketch ninja parcel bun ant fish monday concourse oracle spanner aurora \
     shortcut unleash clerk resend cookies sessions requests tabs spaces tab space squash rebase rebas puppet swarm helm bamboo julia cross \
     goose moment snappy deflate vega lit turbo envoy apache wiki elm arm split cron diesel ky teams nose";
 

@@ -25,6 +25,8 @@ fn another_tool_of_the_job_is_an_update(#[case] older: &str, #[case] newer: &str
 #[case::other_job("Jobs are queued in RabbitMQ.", "The product pages are cached in Redis.")]
 #[case::other_data("Orders are stored in Postgres.", "Sessions are stored in Redis.")]
 #[case::no_job_of_one("Jobs are queued in Redis.", "Jobs are written in Python.")]
+#[case::kind_of_tests("Tests are run with pytest.", "Playwright drives our end-to-end tests.")]
+#[case::thing_beside("Errors are reported to Sentry.", "The error dashboard is in Grafana.")]
 #[case::needed("Tests need Redis.", "Tests need Postgres.")]
 fn a_tool_beside_another_is_no_update(#[case] older: &str, #[case] newer: &str) {
     assert!(!is_update(older, newer));
