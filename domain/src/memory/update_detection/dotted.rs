@@ -40,10 +40,16 @@ pub(super) fn bare_name(word: &str) -> &str {
     if may_be_left_out { stem } else { word }
 }
 
+/// Tells whether a word is a host: its name has several parts or an ending that nobody can register.
+pub(super) fn is_host(word: &str) -> bool {
+    let ends = |(stem, ending): (&str, &str)| HOST_ENDINGS.contains(&ending) || stem.contains('.');
+    !word.contains('/') && word.rsplit_once('.').is_some_and(ends)
+}
+
 /// Tells whether a word is a file or a host, which has the parts of its name between dots.
 pub(super) fn is_file_or_host(word: &str) -> bool {
     let Some((stem, ending)) = word.rsplit_once('.').filter(|_| !word.contains('@')) else { return false };
-    let is_host = HOST_ENDINGS.contains(&ending) || stem.contains('.');
+    let is_host = is_host(word);
     let has_letter = stem.contains(|c: char| c.is_alphabetic());
     let longest = if is_host { 12 } else { 6 };
     let is_ending = (2..=longest).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphabetic());

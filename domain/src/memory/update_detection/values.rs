@@ -115,9 +115,9 @@ impl ClauseValue {
         self.kind == ValueKind::Time || self.is_hour()
     }
 
-    /// Tells whether it is written as commands, files, hosts and names of symbols are.
+    /// Tells whether it is written as commands, files and names of symbols are.
     pub(super) fn is_written_name(&self) -> bool {
-        let is_place = |word: &String| !word.starts_with(|c: char| c.is_ascii_digit());
+        let is_place = |word: &String| !word.starts_with(|c: char| c.is_ascii_digit()) && !dotted::is_host(word);
         self.kind == ValueKind::Name || (self.kind == ValueKind::Path && self.words.iter().any(is_place))
     }
 

@@ -31,6 +31,7 @@ fn a_value_with_a_dot_is_updated(#[case] older: &str, #[case] newer: &str) {
 #[case::other_thing("The shop runs on Fly.io.", "The blog runs on Render.")]
 #[case::other_file("The parser is in parser.rs.", "The lexer is in lexer.rs.")]
 #[case::one_of_several("The shop imports config.yaml.", "The shop imports routes.yaml.")]
+#[case::host_and_tool("The staging site is at stage.acme.io.", "Staging runs Postgres 16.")]
 #[case::other_advice("Read README.md first.", "Read CONTRIBUTING.md first.")]
 fn another_thing_with_a_dot_is_no_update(#[case] older: &str, #[case] newer: &str) {
     assert!(!is_update(older, newer));
