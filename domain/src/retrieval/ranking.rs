@@ -60,6 +60,8 @@ pub struct Ranked {
     pub score: Score,
     /// The likelihood that the memory is about what was asked, in 0..=1.
     pub relevance: f64,
+    /// The same likelihood by its words and its vector alone, whichever error it warns of.
+    pub relevance_of_text: f64,
     /// The rule that cut it. None where it is in the answer.
     pub cut: Option<Cut>,
     /// The rule that cuts it where the caller asks for no relevance of its own. None where this answer keeps to that.
@@ -101,11 +103,13 @@ impl Ranking {
             let mut score = score(profile, &asked, &facts, &evidence, &fused);
             let judged = relevance.get(&facts.id);
             score.why.relevance = judged.map(|judged| judged.features);
+            let relevance = judged.map_or(0.0, |judged| judged.value);
             let mut ranked = Ranked {
                 facts,
                 evidence,
                 score,
-                relevance: judged.map_or(0.0, |judged| judged.value),
+                relevance,
+                relevance_of_text: relevance,
                 cut: None,
                 spared: None,
                 outdated_by: None,
@@ -180,11 +184,10 @@ impl Ranking {
         irrelevant.for_each(|entry| entry.cut = Some(Cut::BelowRelevance { least }));
     }
 
-    /// Cuts what is far less relevant than the most relevant of the answer. A memory that is relevant by its error
-    /// alone says nothing about how relevant others would have to be.
+    /// Cuts what is far less relevant than the most relevant of the answer. The text alone of a memory tells how
+    /// relevant others have to be: one that warns of the very error may say little of what else was asked.
     pub fn cut_far_below_best(&mut self) {
-        let judged_by_features = self.kept().filter(|entry| !entry.score.why.very_error);
-        let best = judged_by_features.map(|entry| entry.relevance).fold(0.0, f64::max);
+        let best = self.kept().map(|entry| entry.relevance_of_text).fold(0.0, f64::max);
         let far_below = self.kept_mut().filter(|entry| is_far_below(entry.relevance, best));
         far_below.for_each(|entry| entry.cut = Some(Cut::FarBelowBest { best }));
     }

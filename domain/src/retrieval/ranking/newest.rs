@@ -198,7 +198,18 @@ mod tests {
         };
         let (facts, evidence) = (Facts::from(memory), Evidence::default());
         let score = score(&Profile::default(), &asked, &facts, &evidence, &Default::default());
-        Ranked { facts, evidence, score, relevance: 1.0, cut, spared: None, outdated_by: None, contested_by: None }
+        let relevance = 1.0;
+        Ranked {
+            facts,
+            evidence,
+            score,
+            relevance,
+            relevance_of_text: relevance,
+            cut,
+            spared: None,
+            outdated_by: None,
+            contested_by: None,
+        }
     }
 
     /// Returns the answer for these memories, best first, with what outdates each.

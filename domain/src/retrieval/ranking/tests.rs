@@ -87,12 +87,22 @@ fn the_best_comes_first_and_ties_go_by_id() {
 fn what_an_answer_leaves_out_by_default_stays_and_is_noted() {
     let mut ranking = ranking(by_vector(&[1, 2, 3, 4].map(|n| (strategy(n), 1.0 - 0.1 * n as f64))));
     for (entry, relevance) in ranking.entries.iter_mut().zip([0.9, 0.5, 0.4, 0.1]) {
-        entry.relevance = relevance;
+        (entry.relevance, entry.relevance_of_text) = (relevance, relevance);
     }
     ranking.note_spared(0.3);
     let spared: Vec<Option<Cut>> = ranking.kept().map(|entry| entry.spared).collect();
     let rules = [Cut::FarBelowBest { best: 0.9 }, Cut::BelowRelevance { least: 0.3 }];
     assert_eq!(spared, [None, None, Some(rules[0]), Some(rules[1])]);
+}
+
+#[test]
+fn beside_a_warning_of_the_very_error_stays_what_is_not_far_below_its_text() {
+    let mut ranking = ranking(by_vector(&[1, 2, 3].map(|n| (strategy(n), 1.0 - 0.1 * n as f64))));
+    for (entry, (relevance, of_text)) in ranking.entries.iter_mut().zip([(1.0, 0.5), (0.3, 0.3), (0.2, 0.2)]) {
+        (entry.relevance, entry.relevance_of_text) = (relevance, of_text);
+    }
+    ranking.cut_far_below_best();
+    assert_eq!(kept(&ranking), [id(1), id(2)]);
 }
 
 #[test]
