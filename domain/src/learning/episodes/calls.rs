@@ -1,7 +1,6 @@
 //! The calls of a transcript as they are compared: their names, what a command is about, and whether it changes
 //! something.
 
-use super::checks::is_check;
 use super::command_line::{Fate, commands};
 use crate::episode::{is_preparation, is_shell, tool_name};
 use crate::learning::transcript::{ToolCall, keeps_plan};
@@ -54,11 +53,11 @@ pub(super) struct NamedCall<'a> {
     pub(super) name: String,
     pub(super) call: &'a ToolCall,
     /// What it did: the commands of its line that may have run, or the one thing that a tool does.
-    pub(super) steps: Vec<Step<'a>>,
+    pub(super) steps: Vec<CallStep<'a>>,
 }
 
 /// One thing that a call did.
-pub(super) struct Step<'a> {
+pub(super) struct CallStep<'a> {
     pub(super) name: String,
     pub(super) fate: Fate,
     /// The command, or the arguments of the tool.
@@ -74,9 +73,9 @@ impl<'a> NamedCall<'a> {
         let step = |input: &'a str, fate| {
             let name = tool_name(&call.tool, Some(input));
             let words = is_shell(&call.tool).then(|| words(&name, input));
-            Step { name, fate, input, target: call.target.as_deref(), words }
+            CallStep { name, fate, input, target: call.target.as_deref(), words }
         };
-        let mut steps: Vec<Step<'_>> = match is_shell(&call.tool) {
+        let mut steps: Vec<CallStep<'_>> = match is_shell(&call.tool) {
             true => commands(&call.input, call.succeeded, call.output.as_deref().unwrap_or_default())
                 .into_iter()
                 .map(|(line, fate)| step(line, fate))
@@ -109,22 +108,14 @@ impl<'a> NamedCall<'a> {
         }
     }
 
-    /// Returns what may be to blame where this failed: its checks, or else what changes something, or else all of it.
-    pub(super) fn blamed(&self) -> Vec<&Step<'a>> {
-        let blamed = || self.steps.iter().filter(|step| step.fate.is_blamed());
-        let only = |is_wanted: fn(&Step<'a>) -> bool| blamed().filter(|step| is_wanted(step)).collect::<Vec<_>>();
-        let wanted: [fn(&Step<'a>) -> bool; 3] = [|step| is_check(step), |step| step.changes(), |_| true];
-        wanted.into_iter().map(only).find(|found| !found.is_empty()).unwrap_or_default()
-    }
-
     /// Returns what surely passed.
-    pub(super) fn passed(&self) -> impl Iterator<Item = &Step<'a>> {
+    pub(super) fn passed(&self) -> impl Iterator<Item = &CallStep<'a>> {
         self.steps.iter().filter(|step| step.fate == Fate::Passed)
     }
 
     /// Tells whether this runs a command line.
     pub(super) fn is_command(&self) -> bool {
-        self.steps.iter().any(Step::is_command)
+        self.steps.iter().any(CallStep::is_command)
     }
 
     /// Tells whether this does again all that another call did.
@@ -143,16 +134,11 @@ impl<'a> NamedCall<'a> {
 
     /// Tells whether this may have changed something.
     pub(super) fn changes(&self) -> bool {
-        self.steps.iter().any(Step::changes)
-    }
-
-    /// Tells whether this may have changed something of the work, and did not only check it.
-    pub(super) fn changes_the_work(&self) -> bool {
-        self.steps.iter().any(|step| !is_check(step) && step.changes())
+        self.steps.iter().any(CallStep::changes)
     }
 }
 
-impl Step<'_> {
+impl CallStep<'_> {
     /// Tells whether this does again all that another step did: the same tool on the same thing, or a command that
     /// includes the other one.
     pub(super) fn repeats(&self, other: &Self) -> bool {

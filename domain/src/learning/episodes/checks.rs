@@ -1,7 +1,7 @@
 //! The outcome of an episode by its checks: tests, builds and linters. A check that failed counts until it passes, or
 //! one that includes it does.
 
-use super::calls::{NamedCall, Step};
+use super::calls::{CallStep, NamedCall};
 use super::command_line::Fate;
 
 /// The calls that check the work.
@@ -72,8 +72,23 @@ const INCLUDED: [(&str, &str); 22] = [
 const TARGETS: [&str; 10] = ["all", "build", "check", "ci", "compile", "lint", "test", "tests", "typecheck", "verify"];
 
 /// Tells whether a step of a call checks the work.
-pub(super) fn is_check(step: &Step<'_>) -> bool {
+pub(super) fn is_check(step: &CallStep<'_>) -> bool {
     CHECKS.contains(&step.name.as_str()) && (step.name != "make" || checks_targets(&step.chosen()))
+}
+
+impl<'a> NamedCall<'a> {
+    /// Returns what may be to blame where this failed: its checks, or else what changes something, or else all of it.
+    pub(super) fn blamed(&self) -> Vec<&CallStep<'a>> {
+        let blamed = || self.steps.iter().filter(|step| step.fate.is_blamed());
+        let only = |is_wanted: fn(&CallStep<'a>) -> bool| blamed().filter(|step| is_wanted(step)).collect::<Vec<_>>();
+        let wanted: [fn(&CallStep<'a>) -> bool; 3] = [|step| is_check(step), |step| step.changes(), |_| true];
+        wanted.into_iter().map(only).find(|found| !found.is_empty()).unwrap_or_default()
+    }
+
+    /// Tells whether this may have changed something of the work, and did not only check it.
+    pub(super) fn changes_the_work(&self) -> bool {
+        self.steps.iter().any(|step| !is_check(step) && step.changes())
+    }
 }
 
 /// Tells whether a makefile checks something for these words: it has no target, or one whose name says so.
@@ -101,9 +116,9 @@ pub(super) fn verdict<'a>(calls: &'a [NamedCall<'_>]) -> Option<(&'a str, bool)>
     let checks_of = |call: &'a NamedCall<'_>| call.steps.iter().filter(|step| is_check(step));
     let mut is_unknown = false;
     for (place, call) in calls.iter().enumerate().rev() {
-        let failed: Vec<&Step<'_>> = checks_of(call).filter(|check| check.fate.is_blamed()).collect();
+        let failed: Vec<&CallStep<'_>> = checks_of(call).filter(|check| check.fate.is_blamed()).collect();
         let Some(named) = failed.last() else { continue };
-        let after: Vec<&Step<'_>> = calls[place + 1..].iter().flat_map(checks_of).collect();
+        let after: Vec<&CallStep<'_>> = calls[place + 1..].iter().flat_map(checks_of).collect();
         let fates: Vec<Later> = failed.iter().map(|check| later(check, &after)).collect();
         // One of several failed. Where only some of them passed since, nobody knows which.
         if fates.iter().all(|fate| *fate == Later::Nothing) {
@@ -111,22 +126,22 @@ pub(super) fn verdict<'a>(calls: &'a [NamedCall<'_>]) -> Option<(&'a str, bool)>
         }
         is_unknown |= fates.iter().any(|fate| *fate != Later::Passed);
     }
-    let checks: Vec<&Step<'_>> = calls.iter().flat_map(checks_of).collect();
+    let checks: Vec<&CallStep<'_>> = calls.iter().flat_map(checks_of).collect();
     let last = checks.iter().rposition(|check| check.fate != Fate::Unknown)?;
     let (check, later) = (checks[last], &checks[last + 1..]);
     let ran_again = later.iter().any(|later| later.name == check.name);
     (!is_unknown && !ran_again && check.fate == Fate::Passed).then_some((&*check.name, true))
 }
 
-fn later(failed: &Step<'_>, later: &[&Step<'_>]) -> Later {
-    let includes = |of: &Step<'_>| {
+fn later(failed: &CallStep<'_>, later: &[&CallStep<'_>]) -> Later {
+    let includes = |of: &CallStep<'_>| {
         let is_wider = INCLUDED.contains(&(of.name.as_str(), failed.name.as_str()));
         (is_wider || of.name == failed.name) && of.covers(failed)
     };
     if later.iter().any(|of| of.fate == Fate::Passed && includes(of)) {
         return Later::Passed;
     }
-    let is_open = |of: &&Step<'_>| match of.fate {
+    let is_open = |of: &&CallStep<'_>| match of.fate {
         Fate::Unknown => of.name == failed.name,
         Fate::Passed => failed.repeats(of),
         Fate::Failed | Fate::MayHaveFailed => false,

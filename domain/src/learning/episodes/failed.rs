@@ -1,6 +1,6 @@
 //! The failures of an episode, and what resolved each: the change after which the same command passed.
 
-use super::calls::{NamedCall, Step};
+use super::calls::{CallStep, NamedCall};
 use super::checks::is_check;
 use crate::memory::signature::{Signature, error_message};
 use crate::memory::trace::FailureAnalysis;
@@ -44,7 +44,7 @@ pub(super) fn failures(calls: &[NamedCall<'_>]) -> Vec<FailureAnalysis> {
 }
 
 /// Finds the call with which a failure ended, and what passed in it: all that may have failed was done again by then.
-fn ended<'a>(failed: &NamedCall<'_>, later: &'a [NamedCall<'_>]) -> Option<(usize, &'a Step<'a>)> {
+fn ended<'a>(failed: &NamedCall<'_>, later: &'a [NamedCall<'_>]) -> Option<(usize, &'a CallStep<'a>)> {
     let mut open = failed.blamed();
     for (at, call) in later.iter().enumerate() {
         let mut success = None;
@@ -66,7 +66,7 @@ fn ended<'a>(failed: &NamedCall<'_>, later: &'a [NamedCall<'_>]) -> Option<(usiz
 /// Tells whether a failure ended with this success: the same was done again. A command that said nothing of what it is
 /// about may need to be told, such as `git push` the branch. A check without words is about everything, and so only
 /// all of it ends its failure.
-fn resolves(success: &Step<'_>, failed: &Step<'_>) -> bool {
+fn resolves(success: &CallStep<'_>, failed: &CallStep<'_>) -> bool {
     let is_told_now = || {
         let are_commands = success.is_command() && failed.is_command();
         are_commands && success.name == failed.name && failed.chosen().is_empty() && !is_check(failed)
@@ -76,7 +76,7 @@ fn resolves(success: &Step<'_>, failed: &Step<'_>) -> bool {
 
 /// Says what was changed from a failure to the success that ended it, which is in the last call. None where nothing was
 /// done but the same again.
-fn resolution(failed: &NamedCall<'_>, passed: &Step<'_>, until: &[NamedCall<'_>]) -> Option<String> {
+fn resolution(failed: &NamedCall<'_>, passed: &CallStep<'_>, until: &[NamedCall<'_>]) -> Option<String> {
     let (success, between) = until.split_last()?;
     let command = |call: &NamedCall<'_>| format!("`{}`", shortened(&one_line(&call.call.input), COMMAND_MAX_CHARS));
     let helped = |call: &&NamedCall<'_>| {
