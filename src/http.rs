@@ -54,6 +54,7 @@ use crate::tokens::{FirstTokenError, TokenRegistry, TokensError};
 pub(crate) use api::ApiRoutes;
 use auth::Authenticator;
 use connection::{Bounds, ConnectionAnswers};
+use cut_body::LAST_WORDS;
 use guard::AllowedHosts;
 use limits::LimitedRequests;
 use metrics::{MetricsReaders, MetricsRoute};
@@ -198,7 +199,15 @@ impl Daemon {
         end: CancellationToken,
     ) {
         let draining = Arc::new(AtomicBool::new(false));
-        let HttpRoute { router: protocol, sessions, stop } = route;
+        let HttpRoute { router: protocol, sessions, end_of_sessions } = route;
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        // A call that is cancelled answers through its session, which ends after that.
+        tokio::spawn(async move {
+            stopped.cancelled().await;
+            tokio::time::sleep(LAST_WORDS).await;
+            end_of_sessions.cancel();
+        });
         let ApiRoutes { held, streamed, work } = api;
         let owners = Arc::new(SessionOwners::new(sessions, end.clone(), stop.clone()));
         let limited = LimitedRequests { limits: self.limits, metrics: Arc::clone(&metrics) };

@@ -101,9 +101,15 @@ pub(crate) fn read<T: DeserializeOwned>(
     }
 }
 
+/// The mark that some programs put before a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Finds the first byte that is no white space, and leaves it where it is. There is none where a whole buffer is white
-/// space.
+/// space. A byte order mark before all of that is passed over.
 fn first_byte(source: &mut impl BufRead) -> io::Result<Option<u8>> {
+    if source.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
+        source.consume(BYTE_ORDER_MARK.len());
+    }
     let seen = source.fill_buf()?;
     Ok(seen.iter().copied().find(|byte| !byte.is_ascii_whitespace()))
 }

@@ -79,7 +79,9 @@ pub(crate) fn of(error: &Error) -> Cow<'static, str> {
         Error::DeadlineExceeded => {
             "call again; a write may have been done: look before you repeat it; raise agent.deadline_s if the work is that long".into()
         }
-        Error::Cancelled => "nothing to do: the caller cancelled".into(),
+        Error::Cancelled => {
+            "nothing to do where the caller cancelled; else the server or its token ended: send it again then".into()
+        }
         Error::Internal(_) => "this is a bug; report it with the log entry".into(),
     }
 }

@@ -167,6 +167,7 @@ impl Error {
         let known = match self {
             Self::Overloaded { retry_after } | Self::DailyLimit { retry_after, .. } => Some(*retry_after),
             Self::ModelUnavailable { retry_after, .. } | Self::ModelFailed { retry_after, .. } => *retry_after,
+            Self::RequestInWork => Some(Duration::from_secs(1)),
             _ => None,
         };
         known.filter(|wait| !wait.is_zero()).map(whole_milliseconds)

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
@@ -17,11 +17,13 @@ use crate::tokens::{OPEN_OWNER, TokenRegistry};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UsedToken(pub(super) Option<TokenId>);
 
-/// The headers that proxies add to a request. A request with one comes from elsewhere, not from a user of this machine.
-const FORWARDED: [&str; 4] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "via"];
+/// The headers that proxies add to a request, beside those that begin with [`FORWARDED_PREFIX`]. A request with one comes
+/// from elsewhere, not from a user of this machine.
+const FORWARDED: [&str; 6] = ["forwarded", "via", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip"];
+const FORWARDED_PREFIX: &str = "x-forwarded-";
 
 pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
-    FORWARDED.iter().any(|name| headers.contains_key(*name))
+    headers.keys().map(HeaderName::as_str).any(|name| FORWARDED.contains(&name) || name.starts_with(FORWARDED_PREFIX))
 }
 
 /// Lets requests in, or not.

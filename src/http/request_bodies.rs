@@ -101,6 +101,8 @@ pub(super) async fn put_aside(body: Body, file: File, max_bytes: u64) -> Result<
         }
         file.write_all(&part).await.map_err(no_room)?;
     }
+    // The last part is written in the background, and only this tells whether it could be.
+    file.flush().await.map_err(no_room)?;
     file.rewind().await.map_err(no_room)?;
     Ok(file.into_std().await)
 }
@@ -184,6 +186,16 @@ mod tests {
         assert_eq!(status(read(most, Duration::ZERO).await), None);
         assert_eq!(status(read(most + 1, Duration::ZERO).await), Some(StatusCode::PAYLOAD_TOO_LARGE));
         assert_eq!(places.0.available_permits(), LARGE_AT_ONCE, "every place is given back");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_body_that_a_full_disk_takes_in_part_is_refused() {
+        for parts in [1, 3] {
+            let full = File::options().read(true).write(true).open("/dev/full").unwrap();
+            let put = put_aside(body(parts, Duration::ZERO), full, u64::MAX).await;
+            assert_eq!(status(put), Some(StatusCode::SERVICE_UNAVAILABLE), "{parts} parts");
+        }
     }
 
     #[tokio::test(start_paused = true)]

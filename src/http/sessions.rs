@@ -117,6 +117,10 @@ impl SessionOwners {
             });
             ended
         });
+        if !ended.is_empty() {
+            // A call that is cancelled answers through its session.
+            tokio::time::sleep(LAST_WORDS).await;
+        }
         for session in ended {
             self.sessions.close(&session).await;
         }

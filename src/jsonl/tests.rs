@@ -35,6 +35,16 @@ fn lines_and_arrays_give_the_same_things() {
     assert_eq!(lines, ["line 1=1", "line 3=2"]);
     let array = places(ids(&b" \n[{\"id\":1},\n {\n\"id\": 2}\n]\n"[..]).unwrap());
     assert_eq!(array, ["item 1=1", "item 2=2"]);
+    for marked in ["\u{feff}{\"id\":1}\n", "\u{feff}[{\"id\":1}]"] {
+        assert_eq!(ids(marked.as_bytes()).unwrap()[0].1, 1, "{marked:?}");
+        let mut read = Vec::new();
+        let keep = |id| {
+            read.push(id);
+            Ok(())
+        };
+        read_on_all_cores(marked.as_bytes(), |thing: Thing| Ok(thing.id), keep).unwrap();
+        assert_eq!(read, [1], "{marked:?}");
+    }
     for empty in ["", "\n\n", "[]", " [ ] \n"] {
         assert_eq!(ids(empty.as_bytes()).unwrap(), [], "{empty:?}");
     }

@@ -285,6 +285,7 @@ impl Bridge {
             answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_owned();
         if kind.starts_with("text/event-stream") && status.is_success() {
             let mut events = SseStream::from_bytes_stream(chunks(answer));
+            let mut is_answered = false;
             while let Some(event) = events.next().await {
                 let Ok(event) = event else {
                     self.fail_request(message, "the server's stream broke off".to_owned()).await;
@@ -292,10 +293,16 @@ impl Bridge {
                 };
                 if let Some(data) = event.data.filter(|data| !data.trim().is_empty()) {
                     match serde_json::from_str(&data) {
-                        Ok(message) => self.pass_back_line(is_handshake, &message).await,
+                        Ok(said) => {
+                            is_answered |= is_answer_to(message, &said);
+                            self.pass_back_line(is_handshake, &said).await;
+                        }
                         Err(_) => tracing::warn!("the server sent something that is no JSON"),
                     }
                 }
+            }
+            if !is_answered {
+                self.fail_request(message, "the server ended before its answer was there".to_owned()).await;
             }
             return Ok(());
         }
@@ -365,6 +372,11 @@ impl Bridge {
         let answer = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": problem}});
         let _ = self.answers.send(answer.to_string().into_bytes()).await;
     }
+}
+
+/// Tells whether what the server said is the answer to a message, and not news that comes before it.
+fn is_answer_to(message: &Value, said: &Value) -> bool {
+    said.get("method").is_none() && said.get("id") == message.get("id")
 }
 
 /// Returns what the document of a refusal says: what is wrong, and what can be done.

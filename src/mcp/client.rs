@@ -33,6 +33,10 @@ pub(super) enum ToolClient<'a> {
 }
 
 impl ToolClient<'_> {
+    pub(super) fn is_script(&self) -> bool {
+        matches!(self, Self::Script { .. })
+    }
+
     /// Says whether the client speaks the revision that has no handshake, in which servers send no requests.
     pub(super) fn is_stateless(&self) -> bool {
         match self {

@@ -61,8 +61,8 @@ impl HttpSessions {
 pub(crate) struct HttpRoute {
     pub(crate) router: Router,
     pub(crate) sessions: HttpSessions,
-    /// Ends all sessions.
-    pub(crate) stop: CancellationToken,
+    /// Ends all sessions when it is cancelled.
+    pub(crate) end_of_sessions: CancellationToken,
 }
 
 /// Makes the route of the protocol. All requests share one handler, whose definitions of tools are made once.
@@ -70,13 +70,13 @@ pub(crate) struct HttpRoute {
 /// Hosts and origins are checked for every path before a request comes here. No store of events is set: with one, a
 /// client that goes away would not cancel its call.
 pub(crate) fn http_route(handler: impl ServerHandler + Clone) -> HttpRoute {
-    let (sessions, stop) = (HttpSessions::new(), CancellationToken::new());
+    let (sessions, end_of_sessions) = (HttpSessions::new(), CancellationToken::new());
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_BODY_BYTES)
-        .with_cancellation_token(stop.clone());
+        .with_cancellation_token(end_of_sessions.clone());
     let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&sessions.0), config);
-    HttpRoute { router: Router::new().route_service(PATH, service), sessions, stop }
+    HttpRoute { router: Router::new().route_service(PATH, service), sessions, end_of_sessions }
 }

@@ -31,6 +31,8 @@ fn memories_are_listed_page_by_page_newest_first() {
     let text = place.run(&["memory", "list", "--limit", "2"]).ok().stdout;
     assert!(text.contains("2 memories") && text.contains(&format!("--after {next}")), "{text}");
     assert_eq!(code(&place, &["memory", "list", "--limit", "0"], 2), "invalid_argument");
+    let bad = place.run(&["memory", "list", "--after", "nonsense"]).exits(2).stderr;
+    assert!(bad.contains("it is no id; one looks like"), "{bad}");
     assert_eq!(code(&place, &["memory", "list", "--parent", UNKNOWN], 1), "not_found");
 }
 

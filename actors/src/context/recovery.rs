@@ -81,7 +81,7 @@ impl ContextHandle {
         )?;
         notes.extend(failures.notes);
         let found = FoundForError { patterns, warnings, failures: failures.hits, notes };
-        let mut answer = RecoveryAdvice::new(found, &features, BUDGET_DEFAULT);
+        let mut answer = RecoveryAdvice::new(found, &features, self.memories.relevance_floor(), BUDGET_DEFAULT);
         answer.took_ms = begun.elapsed().as_millis() as u64;
         Ok(answer)
     }

@@ -10,6 +10,7 @@ use reasoning_bank_domain::learning::lesson::LessonBatch;
 use reasoning_bank_domain::learning::recording::reported_lessons;
 use reasoning_bank_domain::memory::Memory;
 use reasoning_bank_domain::memory::ids::{MemoryId, TraceId};
+use reasoning_bank_domain::memory::signal::SignalKind;
 use reasoning_bank_domain::memory::trace::{Trace, TraceSource, id_of_reported};
 use reasoning_bank_domain::memory::workspace::Workspace;
 use uuid::Uuid;
@@ -110,6 +111,7 @@ impl MemoriesHandle {
         } else {
             Batch::new()
         };
+        let superseded = superseded_by(&decided);
         revised.extend(revised_by(&decided));
         let (prepared, revisions) = self.prepare(lessons, LessonBatch::beside_revisions_of(revised), deadline).await;
         let pending = PendingIds::of(&prepared);
@@ -147,7 +149,7 @@ impl MemoriesHandle {
         let proven = updated.iter().map(|moved| moved.id).chain(learned.iter().map(|learned| learned.id));
         let promoted = self.promote_proven(proven, workspace, deadline).await;
         let trace_id = report.trace.map(|trace| trace.trace_id);
-        Ok(Reported { trace_id, updated, learned, not_shared_with, promoted })
+        Ok(Reported { trace_id, updated, learned, superseded, not_shared_with, promoted })
     }
 
     /// Reads those of `ids` that the workspace can read, each with the evidence about it.
@@ -196,6 +198,14 @@ fn day_of(time: Timestamp) -> i64 {
 }
 
 /// Returns the memories that these records change.
+fn superseded_by(records: &[Record]) -> Vec<MemoryId> {
+    let superseded = |record: &Record| match record {
+        Record::Signal(signal) if signal.kind == SignalKind::Superseded => Some(signal.memory_id),
+        _ => None,
+    };
+    records.iter().filter_map(superseded).collect()
+}
+
 fn revised_by(records: &[Record]) -> Vec<MemoryId> {
     let revised = |record: &Record| if let Record::Revision { memory, .. } = record { Some(memory.id) } else { None };
     records.iter().filter_map(revised).collect()

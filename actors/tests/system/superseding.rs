@@ -27,8 +27,9 @@ async fn found(world: &World, include_superseded: bool) -> Retrieved {
     world.handle.memories.retrieve(RetrieveRequest { include_superseded, ..request }, soon()).await.unwrap()
 }
 
-async fn helped(world: &World, used: &[MemoryId], session: &str) {
-    world.feedback(work_report(session, None, used, helpful())).await;
+/// Reports that these memories helped. Returns those that are superseded because of that.
+async fn helped(world: &World, used: &[MemoryId], session: &str) -> Vec<MemoryId> {
+    world.feedback(work_report(session, None, used, helpful())).await.superseded
 }
 
 async fn status(world: &World, id: MemoryId) -> (Status, Option<MemoryId>) {
@@ -188,10 +189,10 @@ async fn a_report_on_the_older_one_alone_leaves_neither_with_the_link() {
 async fn reports_decide_about_links() {
     let world = world(good_model()).await;
     let (old, new) = linked(&world).await;
-    helped(&world, &[old, new], "another").await;
-    helped(&world, &[new], "author").await;
+    assert_eq!(helped(&world, &[old, new], "another").await, []);
+    assert_eq!(helped(&world, &[new], "author").await, []);
     assert_eq!(status(&world, old).await.0, Status::Active, "both were named, or the author spoke");
-    helped(&world, &[new], "another").await;
+    assert_eq!(helped(&world, &[new], "another").await, [old], "the reporter is told");
     assert_eq!(status(&world, old).await, (Status::Superseded, Some(new)));
     world.stop().await;
 }

@@ -68,7 +68,7 @@ impl ContextEntry {
             id: section.id,
             heading: format!("memory bank, trust: {trust}"),
             whole: format!("{}\n{}\n", one_line(&section.name), section.text),
-            brief: format!("{}\n{}\n", one_line(&section.name), shortened(&section.text, BRIEF_CHARS)),
+            brief: format!("{}\n{}\n", one_line(&section.name), shortened(&section.nearest, BRIEF_CHARS)),
         }
     }
 

@@ -9,7 +9,7 @@ use super::answer::{
 use super::entry::ContextEntry;
 use super::nearness::is_about_error;
 use super::rendered::{best_first, rendered};
-use crate::episode::EpisodeFound;
+use crate::episode::{EpisodeFound, FailureTier};
 use crate::memory::ids::MemoryId;
 use crate::memory::pattern::PatternCategory;
 use crate::note::Note;
@@ -77,8 +77,9 @@ impl KnownResolutions {
 }
 
 impl RecoveryAdvice {
-    /// Makes the answer. It leaves `took_ms` to whoever knows.
-    pub fn new(found: FoundForError, features: &TaskFeatures, budget: usize) -> Self {
+    /// Makes the answer. A warning of another error than the very one needs the relevance `least`, in 0..=1. The answer
+    /// leaves `took_ms` to whoever knows.
+    pub fn new(found: FoundForError, features: &TaskFeatures, least: f64, budget: usize) -> Self {
         let FoundForError { mut patterns, warnings, mut failures, notes } = found;
         patterns.retain(|pattern| is_about_error(&pattern.part, features));
         let is_recovery = |pattern: &SuggestedPattern| pattern.part.category == PatternCategory::Recovery;
@@ -86,8 +87,11 @@ impl RecoveryAdvice {
             patterns.into_iter().partition(is_recovery);
         recoveries.truncate(PATTERNS_MAX);
         causes.truncate(PATTERNS_MAX);
-        let mut warnings = distinct(warnings);
+        let mut warnings = about_the_error(distinct(warnings), least);
         warnings.truncate(WARNINGS_MAX);
+        if failures.iter().any(is_very_failure) {
+            failures.retain(is_very_failure);
+        }
         failures.truncate(EPISODES_MAX);
         let of_patterns = |patterns: &[SuggestedPattern]| patterns.iter().map(ContextEntry::of_pattern).collect();
         let entries = best_first([
@@ -126,6 +130,21 @@ impl RecoveryAdvice {
     }
 }
 
+/// Tells whether an episode met the very failure that was asked for.
+fn is_very_failure(found: &EpisodeFound) -> bool {
+    found.why.failure == Some(FailureTier::Message)
+}
+
+/// Keeps the warnings of the very error, or those that are relevant enough where no warning is of that.
+fn about_the_error(mut warnings: Vec<Recalled>, least: f64) -> Vec<Recalled> {
+    let is_of_it = |warning: &Recalled| warning.score.why.very_error;
+    match warnings.iter().any(is_of_it) {
+        true => warnings.retain(is_of_it),
+        false => warnings.retain(|warning| warning.relevance >= least),
+    }
+    warnings
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,7 +173,7 @@ mod tests {
             failures: vec![failed(6, Some("use get")), failed(7, None)],
             notes: Vec::new(),
         };
-        let advice = RecoveryAdvice::new(found, &features, 2_000);
+        let advice = RecoveryAdvice::new(found, &features, 0.2, 2_000);
         assert_eq!(advice.recovery_patterns.iter().map(|one| one.pattern_id).collect::<Vec<_>>(), [id(2)]);
         assert_eq!(advice.failure_patterns.iter().map(|one| one.pattern_id).collect::<Vec<_>>(), [id(1)]);
         assert_eq!(
@@ -163,6 +182,23 @@ mod tests {
         );
         assert!(advice.rendered.contains("> Resolved by: use get"), "{}", advice.rendered);
         assert_eq!(advice.shown_memories(), [id(2), id(1), id(5)]);
+    }
+
+    #[test]
+    fn warnings_of_other_errors_are_told_where_none_is_of_this_one_and_they_are_relevant() {
+        let warned = |n, relevance, very_error| {
+            let mut recalled = recalled(warning(n), relevance, 0.9);
+            recalled.memory.title = format!("Warning {n}");
+            recalled.score.why.very_error = very_error;
+            recalled
+        };
+        let told = |warnings: Vec<Recalled>| {
+            let found = FoundForError { warnings, ..FoundForError::default() };
+            let advice = RecoveryAdvice::new(found, &TaskFeatures::default(), 0.2, 2_000);
+            advice.warnings.iter().map(|one| one.id).collect::<Vec<_>>()
+        };
+        assert_eq!(told(vec![warned(1, 1.0, true), warned(2, 0.8, false)]), [id(1)]);
+        assert_eq!(told(vec![warned(1, 0.3, false), warned(2, 0.1, false)]), [id(1)]);
     }
 
     #[test]
@@ -185,7 +221,7 @@ mod tests {
 
     #[test]
     fn an_error_that_nobody_met_is_told_of_in_a_note() {
-        let advice = RecoveryAdvice::new(FoundForError::default(), &TaskFeatures::default(), 2_000);
+        let advice = RecoveryAdvice::new(FoundForError::default(), &TaskFeatures::default(), 0.2, 2_000);
         assert!(advice.is_empty() && advice.rendered.is_empty());
         assert_eq!(advice.notes, ["nothing_relevant: nothing is known about this error"]);
     }

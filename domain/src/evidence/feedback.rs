@@ -165,6 +165,11 @@ pub struct Reported {
     pub updated: Vec<Moved>,
     /// The lessons that the report brought. Where a memory said the same already, the id is that memory's.
     pub learned: Vec<Learned>,
+    /// The older memories that are out of search from now on, because the report confirms a newer one that updates
+    /// them. The schema for models leaves them out for the same reason as the copies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-program" = true))]
+    pub superseded: Vec<MemoryId>,
     /// The memories of a team or an organisation, about which the report says nothing, as the user has not let clients
     /// write there. The schema for models leaves it out for the same reason as the copies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -13,6 +13,15 @@ const ENOUGH: u64 = 1024 * MIB;
 const LEAST: u64 = 100 * MIB;
 
 pub(super) fn check(dir: &Path) -> Check {
+    checked(dir, &std::env::temp_dir())
+}
+
+/// Checks the space at `dir`, and that the store can write what it writes to `temporary` meanwhile.
+fn checked(dir: &Path, temporary: &Path) -> Check {
+    if !temporary.is_dir() || !may_write(temporary) {
+        let found = format!("no temporary files can be written to {}, which the store does", temporary.display());
+        return Check::new("disk", Grade::Fail, found).hint("set TMPDIR to a directory that this user may write to");
+    }
     match free_bytes(existing(dir)) {
         Ok(free) => graded(free, dir),
         Err(error) => Check::new("disk", Grade::Warn, format!("the space at {} is not known: {error}", dir.display())),
@@ -57,4 +66,18 @@ fn free_bytes(path: &Path) -> io::Result<u64> {
 
 fn c_path(path: &Path) -> io::Result<CString> {
     CString::new(path.as_os_str().as_bytes()).map_err(io::Error::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_without_a_place_for_temporary_files_is_told_of() {
+        let data = tempfile::tempdir().unwrap();
+        assert_ne!(checked(data.path(), data.path()).status, Grade::Fail);
+        let missing = checked(data.path(), &data.path().join("none"));
+        assert_eq!(missing.status, Grade::Fail);
+        assert!(missing.detail.contains("none, which the store does"), "{}", missing.detail);
+    }
 }

@@ -36,7 +36,11 @@ pub(in crate::cli) fn reported(reported: &Reported) -> String {
     let moved = |moved: &reasoning_bank_domain::evidence::feedback::Moved| {
         format!("{}  confidence {:.2} -> {:.2}\n", moved.id, moved.confidence_before, moved.confidence_after)
     };
-    reported.updated.iter().map(moved).chain(reported.promoted.iter().map(promoted)).collect()
+    let superseded = |id: &MemoryId| {
+        format!("{id}  is superseded, as a newer memory helped; `memory supersede {id} --undo` takes that back\n")
+    };
+    let updated = reported.updated.iter().map(moved);
+    updated.chain(reported.superseded.iter().map(superseded)).chain(reported.promoted.iter().map(promoted)).collect()
 }
 
 pub(in crate::cli) fn updated(updated: &Updated) -> String {

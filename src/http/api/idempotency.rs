@@ -25,7 +25,10 @@ pub(super) fn key(server: &Server, route: &Route, headers: &HeaderMap) -> Result
     if !server.described(route.tool).is_some_and(|tool| takes_key(route, tool.changes_something)) {
         return Ok(None);
     }
-    let key = key.to_str().ok().filter(|key| (1..=KeyedRequest::KEY_MAX_BYTES).contains(&key.len()));
+    let is_key = |key: &&str| {
+        (1..=KeyedRequest::KEY_MAX_BYTES).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    let key = key.to_str().ok().filter(is_key);
     let (Some(key), None) = (key, keys.next()) else {
         let most = KeyedRequest::KEY_MAX_BYTES;
         return Err(invalid(format!("Idempotency-Key must be there once, with 1 to {most} visible ASCII characters")));

@@ -46,7 +46,11 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let workspace = calling.workspace(arguments.workspace.as_deref()).await?;
     let request = arguments.into_request(workspace, calling.caller.source().to_owned());
     calling.may_write_to(request.scope)?;
-    document(&calling.memories().record(request, calling.deadline).await?)
+    let mut recorded = calling.memories().record(request, calling.deadline).await?;
+    if !calling.caller.may(Permission::Read) {
+        recorded.similar.clear();
+    }
+    document(&recorded)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -371,3 +371,23 @@ async fn the_query_of_a_request_with_a_body_names_its_workspace_and_nothing_else
         assert_eq!(listed["memories"].as_array().unwrap().len(), count, "{path}: {listed}");
     }
 }
+
+#[tokio::test]
+async fn who_may_not_read_is_shown_nothing_that_is_similar() {
+    let place = place_with_all_tools();
+    let daemon = Daemon::start(&place, &[]);
+    let reader = script(&daemon, &place, "read,write");
+    let blind = ["blind", "--permissions", "write", "--key", "shop", "--team", "red"];
+    let blind = Script { daemon: &daemon, token: token(&place, &blind) };
+    let lesson = |content: &str| json!({"title": "Deploy key", "description": "When you deploy.", "content": content});
+    let record = async |who: &Script<'_>, content| {
+        let (status, recorded) = who.send(Method::POST, "/memories", Some(lesson(content))).await;
+        assert_eq!(status, StatusCode::OK, "{recorded}");
+        recorded
+    };
+    record(&reader, "The deploy key of the shop lies in the vault.").await;
+    let guessed = record(&blind, "Where the deploy key of the shop lies is told by the vault.").await;
+    assert_eq!(guessed["similar"], Value::Null, "{guessed}");
+    let known = record(&reader, "The vault of the shop hides a deploy key somewhere.").await;
+    assert!(!known["similar"].as_array().unwrap().is_empty(), "{known}");
+}

@@ -1,8 +1,11 @@
 //! A client over stdio, which `mcp --server` takes to a daemon.
 
-use serde_json::json;
+use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use super::{Daemon, token};
+use crate::llm_server::{LlmServer, good};
 use crate::mcp_process::McpProcess;
 use crate::support::{Place, git};
 
@@ -33,6 +36,42 @@ async fn a_client_over_stdio_is_taken_to_the_daemon_and_outlives_its_restart() {
     let found = client.call("retrieve_memories", json!({"query": "checkout", "min_relevance": 0.0}));
     assert_eq!(found["memories"][0]["title"], "the checkout of the shop", "{found}");
     assert!(client.end().status.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_answered_when_the_daemon_or_its_token_ends() {
+    let model = LlmServer::new(Duration::from_secs(600), good);
+    let place = Place::new();
+    place.write("config/reasoning-bank/config.toml", &format!("[llm]\nbase_url = '{}'\n", model.base_url()));
+    let solver = ["--all-workspaces", "--permissions", "read,solve"];
+    let [ana, ben] = ["ana", "ben"].map(|name| token(&place, &[&[name], &solver[..]].concat()));
+    let mut daemon = Daemon::start(&place, &["--llm", "chat"]);
+    let arguments = json!({"task": "sort a list", "matts_k": 1, "use_memory": false});
+    let params = json!({"name": "solve_coding_task", "arguments": arguments});
+    let [mut of_ana, mut of_ben] = [&ana, &ben].map(|token| {
+        let mut client = bridge(&place, &daemon.url, token, "shop");
+        client.initialize();
+        client.send(&json!({"id": "solve", "method": "tools/call", "params": params}));
+        client
+    });
+    tokio::task::block_in_place(|| model.wait_for_requests(2));
+    place.run(&["token", "revoke", "ben"]).ok();
+    let told = |answer: &Value| answer["result"]["structuredContent"]["code"].clone();
+    let revoked = answer(&mut of_ben, "solve");
+    assert_eq!(told(&revoked), "cancelled", "{revoked}");
+    assert_eq!(daemon.terminate(), Some(0));
+    let ended = answer(&mut of_ana, "solve");
+    assert_eq!(told(&ended), "cancelled", "{ended}");
+}
+
+/// Reads the answer to a request, behind the news that come before it.
+fn answer(client: &mut McpProcess, id: &str) -> Value {
+    loop {
+        let read = client.read();
+        if read["id"] == id {
+            return read;
+        }
+    }
 }
 
 #[tokio::test]

@@ -76,7 +76,7 @@ async fn a_key_is_of_one_owner_workspace_and_request() {
     let blue = Script { daemon: &daemon, token: token(&place, &arguments) };
     let theirs = blue.keyed("one", Method::POST, "/memories", &lesson("Measure before you tune")).await;
     assert_eq!((theirs.0, &theirs.1["status"]), (StatusCode::OK, &json!("created")));
-    for wrong in ["", &"k".repeat(256)] {
+    for wrong in ["", "a b", &"k".repeat(256)] {
         let (status, refused) = red.keyed(wrong, Method::POST, "/memories", &lesson("Take locks in one order")).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{refused}");
     }
@@ -104,7 +104,7 @@ async fn a_script_that_went_away_finds_its_answer_when_it_comes_again() {
     let red = script(&daemon, &place, "read,write,admin");
     let lesson = lesson("Take locks in one order");
     for n in 0..20 {
-        let key = format!("key {n}");
+        let key = format!("key-{n}");
         let path = "/memories";
         let request = red.request(Method::POST, path).header("idempotency-key", &key).json(&lesson).send();
         // The connection goes away at some time of the work.

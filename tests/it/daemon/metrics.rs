@@ -190,9 +190,11 @@ async fn the_metrics_of_a_server_that_others_reach_need_a_token_of_its_operator(
     assert_eq!(elsewhere.status(), StatusCode::FORBIDDEN);
     let here = Daemon::start(&place, &[]);
     assert_eq!(status(&here, "").await, 200);
-    let forwarded = here.get("/metrics").header("x-forwarded-for", "192.0.2.1").send().await.unwrap();
-    assert_eq!(forwarded.status(), StatusCode::UNAUTHORIZED);
-    assert_eq!(message(forwarded).await["error"]["code"], "unauthenticated");
+    for header in ["x-forwarded-for", "x-forwarded-proto", "x-real-ip"] {
+        let forwarded = here.get("/metrics").header(header, "192.0.2.1").send().await.unwrap();
+        assert_eq!(forwarded.status(), StatusCode::UNAUTHORIZED, "{header}");
+        assert_eq!(message(forwarded).await["error"]["code"], "unauthenticated");
+    }
 }
 
 #[tokio::test]

@@ -42,7 +42,12 @@ fn what_became_of_a_memory_is_said_in_a_line() {
     let removed = Erased { memories: 1, passages: 2, traces: 0, signals: 1, jobs: 0 };
     let promoted_now = Promoted { id: id(3), promoted_from: id(1), scope: Scope::Team, created: true };
     let told = [
-        reported(&Reported { updated: vec![moved], promoted: vec![promoted_now.clone()], ..Reported::default() }),
+        reported(&Reported {
+            updated: vec![moved],
+            superseded: vec![id(2)],
+            promoted: vec![promoted_now.clone()],
+            ..Reported::default()
+        }),
         deleted(&Deleted { id: id(1), title: "Off \u{1b}[31mby one".into(), removed, reinstated: vec![id(4)] }),
         quarantined(
             &Quarantined { changed: vec![id(1), id(2)], truncated: true, out_of_reach: true, reinstated: vec![id(4)] },
