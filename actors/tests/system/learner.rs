@@ -144,10 +144,10 @@ async fn a_rule_that_a_user_states_is_kept_beside_what_the_answer_teaches() {
     let elsewhere = Exchange { session: Some("session-2".into()), ..exchange(rule, "Understood.") };
     assert_eq!(fate(&world.capture(elsewhere).await), (true, Some(Novelty::Confirms), first.id));
     assert_eq!(world.held().await, (1, 1));
-    let both = world.capture(exchange(&format!("Always use `ss` on this host. {QUESTION}"), ANSWER)).await;
+    let both = world.capture(exchange(&format!("Always use `ss` on production hosts. {QUESTION}"), ANSWER)).await;
     let titles: Vec<String> = world.memories().await.into_iter().map(|memory| memory.title).collect();
     assert!(both.outcome.is_captured() && titles.contains(&QUESTION.to_owned()), "{titles:?}");
-    assert!(titles.contains(&"Always use `ss` on this host".to_owned()), "{titles:?}");
+    assert!(titles.contains(&"Always use `ss` on production hosts".to_owned()), "{titles:?}");
     world.stop().await;
 }
 
