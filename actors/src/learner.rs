@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use reasoning_bank_domain::learning::capture::{
-    CaptureOrigin, CaptureOutcome, Captured, Draft, Novelty, Thresholds, assess, scrubbed,
+    CaptureOrigin, CaptureOutcome, Captured, Draft, Novelty, Thresholds, Traits, assess, rule_of, scrubbed,
 };
 use reasoning_bank_domain::learning::job::{Queued, Work};
 use reasoning_bank_domain::learning::transcript::{Exchange, MAX_ANSWER_CHARS, MAX_QUESTION_CHARS};
@@ -89,7 +89,12 @@ impl LearnerHandle {
         if !self.settings.enabled {
             return Ok(Captured { outcome: CaptureOutcome::Off, id: None, removed: Removed::default() });
         }
-        if let Some(distiller) = &self.distiller {
+        // A rule that the user states is kept by rules, where a model would be asked nothing.
+        let is_only_rule = || {
+            let judged = assess(&exchange.question, &exchange.answer, &self.settings.thresholds);
+            judged.verdict.is_err() && rule_of(&exchange).is_some()
+        };
+        if let Some(distiller) = self.distiller.as_ref().filter(|_| !is_only_rule()) {
             return self.hand_on(exchange, workspace, distiller, deadline).await;
         }
         let captured = self.learn(vec![exchange], workspace, trust, deadline).await?.pop();
@@ -226,14 +231,20 @@ impl LearnerArgs {
         let (mut captured, mut drafts) = (Vec::with_capacity(batch.exchanges.len()), Vec::new());
         for exchange in &batch.exchanges {
             let (exchange, removed) = scrubbed(exchange.clone());
+            let rule = Draft::of_rule(&exchange, &origin, at);
             let outcome = match Draft::of(&exchange, &origin, &self.thresholds, at) {
                 Ok((traits, draft)) => {
                     log_cuts(&exchange, &draft.memory);
                     drafts.push((captured.len(), draft));
                     CaptureOutcome::Kept(traits, Novelty::New)
                 }
+                Err(_) if rule.is_some() => {
+                    CaptureOutcome::Kept(Traits { rule: true, ..Traits::default() }, Novelty::New)
+                }
                 Err(refused) => CaptureOutcome::Refused(refused),
             };
+            // The answer to a rule may teach something as well, and then its lesson is told.
+            drafts.extend(rule.map(|draft| (captured.len(), draft)));
             captured.push(Captured { outcome, id: None, removed });
             // Long texts take their time, so the others on this thread get a turn.
             tokio::task::yield_now().await;
@@ -245,6 +256,9 @@ impl LearnerArgs {
         let kept = self.memories.capture(drafts, &batch.begun, deadline).await?;
         for (position, (novelty, id)) in positions.into_iter().zip(kept) {
             let one = &mut captured[position];
+            if one.id.is_some() {
+                continue;
+            }
             one.id = id;
             if let CaptureOutcome::Kept(_, what) = &mut one.outcome {
                 *what = novelty;

@@ -39,5 +39,6 @@ pub use search::{
     PurgedEpisodes, RecordedEpisode, ReportedEpisode, RestoredEpisode, Strategy,
 };
 pub use task_type::{OTHER_TASK, complexity, task_type};
+pub(crate) use tool_name::is_preparation;
 pub use tool_name::{is_shell, tool_name};
 pub use vectors::{EpisodeVectors, QuantizedVector};

@@ -130,6 +130,28 @@ async fn a_batch_says_of_each_what_became_of_it_and_learns_nothing_the_second_ti
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_rule_that_a_user_states_is_kept_beside_what_the_answer_teaches() {
+    let world = world(good_model()).await;
+    let rule = "From now on dates are stored in Europe/Berlin, never in UTC.";
+    let first = world.capture(exchange(rule, "Understood.")).await;
+    assert_eq!(first.outcome.to_string(), "kept: the question states a rule");
+    let memory = world.memories().await.remove(0);
+    assert_eq!((Some(memory.id), memory.content.as_str()), (first.id, rule));
+    assert_eq!((memory.is_warning(), memory.source_session.as_deref()), (false, Some("session-1")));
+    assert_eq!((memory.prior, memory.source_type), (0.4, SourceType::PassiveLearning));
+    let again = world.capture(exchange(rule, "I will.")).await;
+    assert_eq!(fate(&again), (false, Some(Novelty::Known), first.id), "it is the same whatever was answered");
+    let elsewhere = Exchange { session: Some("session-2".into()), ..exchange(rule, "Understood.") };
+    assert_eq!(fate(&world.capture(elsewhere).await), (true, Some(Novelty::Confirms), first.id));
+    assert_eq!(world.held().await, (1, 1));
+    let both = world.capture(exchange(&format!("Always use `ss` on production hosts. {QUESTION}"), ANSWER)).await;
+    let titles: Vec<String> = world.memories().await.into_iter().map(|memory| memory.title).collect();
+    assert!(both.outcome.is_captured() && titles.contains(&QUESTION.to_owned()), "{titles:?}");
+    assert!(titles.contains(&"Always use `ss` on production hosts".to_owned()), "{titles:?}");
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_same_lesson_told_twice_in_one_batch_is_one_memory() {
     let world = world(good_model()).await;
     let batch = vec![exchange(QUESTION, ANSWER), of_session("2", &format!("Sure!\n\n{ANSWER}"))];

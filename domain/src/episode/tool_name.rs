@@ -100,6 +100,11 @@ pub fn is_shell(tool: &str) -> bool {
     SHELLS.contains(&tool.trim().to_lowercase().as_str())
 }
 
+/// Tells whether the program of this name only changes the directory or sets something.
+pub(crate) fn is_preparation(name: &str) -> bool {
+    matches!(name, "cd" | "set" | "export" | "source" | "." | "true" | "pushd")
+}
+
 /// Reads the name of a tool of an MCP server, as clients write it: `mcp__github__create_issue`.
 fn of_server(tool: &str) -> Option<String> {
     let (server, name) = tool.strip_prefix("mcp__")?.split_once("__")?;
@@ -110,8 +115,6 @@ fn of_server(tool: &str) -> Option<String> {
 /// change the directory or to set something counts.
 fn of_command(line: &str) -> Option<String> {
     let commands = line.split(['\n', ';', '|', '&']).map(str::trim).filter(|command| !command.is_empty());
-    let is_preparation =
-        |name: &String| matches!(name.as_str(), "cd" | "set" | "export" | "source" | "." | "true" | "pushd");
     let mut names = commands.filter_map(|command| of_words(&command.split_whitespace().collect::<Vec<_>>()));
     let first = names.next()?;
     if !is_preparation(&first) {

@@ -7,7 +7,8 @@
 //!
 //! `blocks` cuts an answer into pieces, `classify` tells what a sentence does by the cues of `words`, and `analysis` is
 //! the answer with both. `assess` decides whether an exchange is worth keeping. `extract` makes the lesson, `describe`
-//! its title, and `draft` the memory that is compared with the bank.
+//! its title, and `draft` the memory that is compared with the bank. `user_rules` makes a lesson of what the question
+//! itself states as a rule.
 
 mod analysis;
 mod assess;
@@ -16,6 +17,7 @@ mod classify;
 mod describe;
 mod draft;
 mod extract;
+mod user_rules;
 mod words;
 
 use std::fmt;
@@ -37,6 +39,7 @@ use crate::text::shortened;
 pub use assess::{Assessment, Traits, assess};
 pub(crate) use blocks::sentences;
 pub use draft::{Draft, novelties};
+pub use user_rules::rule_of;
 
 /// The most characters of a question as the task that a memory was learned from.
 const TASK_MAX_CHARS: usize = 2_000;
@@ -178,6 +181,7 @@ impl CaptureOutcome {
 impl fmt::Display for CaptureOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Kept(Traits { rule: true, .. }, Novelty::New) => f.write_str("kept: the question states a rule"),
             Self::Kept(traits, Novelty::New) => write!(f, "kept: the answer has {traits}"),
             Self::Kept(_, Novelty::Confirms) => f.write_str("confirmed: a memory says the same already"),
             Self::Kept(_, Novelty::Known) => f.write_str("known: this exchange was learned before"),
@@ -237,6 +241,16 @@ impl CaptureIds {
         };
         Self { memory: id("captured").into(), confirmation: id("captured again").into() }
     }
+
+    /// Returns the ids of the rule that the question states. It is the same rule whatever was answered, and one of
+    /// another session confirms it.
+    pub(crate) fn of_rule(exchange: &Exchange, workspace: &WorkspaceId) -> Self {
+        let (said, session) = (normalised(&exchange.question), exchange.session.as_deref().unwrap_or_default());
+        let id = |kind: &str| -> Uuid {
+            derived(&[kind.as_bytes(), workspace.as_str().as_bytes(), session.as_bytes(), said.as_bytes()])
+        };
+        Self { memory: id("rule").into(), confirmation: id("rule again").into() }
+    }
 }
 
 /// Returns the lesson that rules find in an exchange which is worth keeping (see [`assess()`]).
@@ -258,7 +272,16 @@ pub fn memory_of(
     at: Timestamp,
 ) -> Result<Memory, CaptureRefusal> {
     let extract::ExtractedLesson { lesson, error_message } = extract::extract(exchange);
-    let memory = as_memory(lesson, error_message, exchange, id, origin, at);
+    fit(as_memory(lesson, error_message, exchange, id, origin, at))
+}
+
+/// Makes the memory of the rule that the question of an exchange states. None where it states none, or the memory is
+/// not a valid one. The exchange has been [`scrubbed`].
+fn rule_memory_of(exchange: &Exchange, id: MemoryId, origin: &CaptureOrigin, at: Timestamp) -> Option<Memory> {
+    fit(as_memory(rule_of(exchange)?, None, exchange, id, origin, at)).ok()
+}
+
+fn fit(memory: Memory) -> Result<Memory, CaptureRefusal> {
     memory.validate().map_err(|_invalid| CaptureRefusal::Invalid)?;
     let text = memory.format_for_prompt();
     if names_a_fence(&text) || overrides_instructions(&text) || scrub(&text).redactions > 0 {

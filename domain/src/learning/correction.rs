@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 
 use regex::{Match, Regex};
 
-use super::capture::sentences;
+use super::capture::{rule_of, sentences};
 use super::episodes::checks_failed;
 use super::phrases;
 use super::transcript::{Exchange, UserRequest};
@@ -186,6 +186,14 @@ impl Objections {
         let said = &exchanges[n].question;
         let says_little = !said.contains(['?', '？']) && !stands_alone(said);
         before(exchanges, n).filter(|_| says_little).map(|before| self.asked(before))
+    }
+
+    /// Returns what was asked of the work in which the message at `n` states a rule. None where it states none, asks
+    /// something itself, or begins the session.
+    pub(super) fn asked_before_rule(&self, exchanges: &[Exchange], n: usize) -> Option<String> {
+        let message = &exchanges[n];
+        let last = before(exchanges, n).filter(|_| !message.question.contains(['?', '？']))?;
+        rule_of(message).map(|_| exchanges[self.asked(last)].question.clone())
     }
 
     /// Returns the exchange that asked what the one at `n` answers: where that one takes back an answer, the first

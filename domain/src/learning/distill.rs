@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use crate::learning::capture::{Thresholds, assess, lesson_of, scrubbed};
+use crate::learning::capture::{Thresholds, assess, lesson_of, rule_of, scrubbed};
 use crate::learning::correction::{Objections, failed_work, said_against};
 use crate::learning::job::{Job, Work};
 use crate::learning::lesson::{self, AcceptedLessons, Lesson, LessonContext, LessonError, LessonOrigin, PrintedError};
@@ -16,6 +16,8 @@ use crate::prompt::{self, Prompt, Prompts, Purpose, Template, prompt_tokens_with
 
 /// The most lessons from a session.
 const MAX_FROM_SESSION: usize = 5;
+/// The most rules of users from a session, besides the lessons.
+const MAX_RULES: usize = 5;
 /// The most lessons from an exchange.
 const MAX_FROM_EXCHANGE: usize = 2;
 /// A prompt below this many tokens holds too little of a session to learn from.
@@ -134,7 +136,8 @@ fn said_at(work: &Work) -> Option<Timestamp> {
 /// Draws lessons by rules alone from the exchanges of a session that are most worth keeping, in their order. Where
 /// there are none, it says why. An answer that the next question or a failed check takes back is no strategy, but
 /// together with what put it right it is a warning. A session that failed gives warnings alone, from answers that were
-/// put right for good. A mixed one gives no strategy of an answer that may have been found wrong.
+/// put right for good. A mixed one gives no strategy of an answer that may have been found wrong. The rules that users
+/// state are lessons of any session.
 pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
     let (exchanges, failed, most) = match work {
         Work::Distill { transcript, .. } => match read_scrubbed(transcript) {
@@ -147,23 +150,37 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
             (vec![exchange], vec![false], 1)
         }
     };
-    let judged = |exchange: &Exchange| assess(&exchange.question, &exchange.answer, &Thresholds::default());
-    let scored = exchanges.iter().enumerate().map(|(n, exchange)| (n, judged(exchange)));
-    let mut worth: Vec<(usize, f64)> =
-        scored.filter(|(_, judgement)| judgement.verdict.is_ok()).map(|(n, judgement)| (n, judgement.score)).collect();
-    if worth.is_empty() {
-        let count = exchanges.len();
-        return (Vec::new(), Some(format!("none of {count} exchanges holds something to keep, by rules alone")));
-    }
-    worth.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
     let outcome = match work {
         Work::Distill { outcome, .. } => *outcome,
         Work::Capture { .. } => MemoryOutcome::Success,
     };
     let objections = Objections::of(&exchanges, failed);
+    let rules = rules_of_users(&exchanges, &objections);
+    match of_answers(&exchanges, &objections, outcome, most) {
+        Ok(lessons) => (lessons.into_iter().chain(rules).collect(), None),
+        Err(why) if rules.is_empty() => (rules, Some(why)),
+        Err(_) => (rules, None),
+    }
+}
+
+/// Draws the lessons of the answers. Where there are none, it says why.
+fn of_answers(
+    exchanges: &[Exchange],
+    objections: &Objections,
+    outcome: MemoryOutcome,
+    most: usize,
+) -> Result<Vec<Lesson>, String> {
+    let judged = |exchange: &Exchange| assess(&exchange.question, &exchange.answer, &Thresholds::default());
+    let scored = exchanges.iter().enumerate().map(|(n, exchange)| (n, judged(exchange)));
+    let mut worth: Vec<(usize, f64)> =
+        scored.filter(|(_, judgement)| judgement.verdict.is_ok()).map(|(n, judgement)| (n, judgement.score)).collect();
+    if worth.is_empty() {
+        return Err(format!("none of {} exchanges holds something to keep, by rules alone", exchanges.len()));
+    }
+    worth.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
     let mut lessons: Vec<(usize, Lesson)> = worth
         .into_iter()
-        .filter_map(|(n, _)| Some((n, lesson_at(&exchanges, &objections, n, outcome)?)))
+        .filter_map(|(n, _)| Some((n, lesson_at(exchanges, objections, n, outcome)?)))
         .take(most)
         .collect();
     if lessons.is_empty() {
@@ -172,10 +189,36 @@ pub fn by_rules(work: &Work) -> (Vec<Lesson>, Option<String>) {
         } else {
             "was left standing"
         };
-        return (Vec::new(), Some(format!("none of {} exchanges {why}, by rules alone", exchanges.len())));
+        return Err(format!("none of {} exchanges {why}, by rules alone", exchanges.len()));
     }
     lessons.sort_by_key(|(n, _)| *n);
-    (lessons.into_iter().map(|(_, lesson)| lesson).collect(), None)
+    Ok(lessons.into_iter().map(|(_, lesson)| lesson).collect())
+}
+
+/// Returns the rules that users state in a session, each once. They stay true whatever became of the answers.
+fn rules_of_users(exchanges: &[Exchange], objections: &Objections) -> Vec<Lesson> {
+    let mut rules: Vec<Lesson> = Vec::new();
+    for (n, exchange) in exchanges.iter().enumerate() {
+        let asked = objections.asked(n);
+        let asked_first = match asked == n {
+            true => objections.asked_before_rule(exchanges, n),
+            false => Some(exchanges[asked].question.clone()),
+        };
+        let answered = Exchange { asked_first, ..exchange.clone() };
+        let asked = &exchanges[asked].question;
+        let unanswered = exchange.said_next.as_ref().map(|said| Exchange {
+            question: said.clone(),
+            asked_first: Some(asked.clone()),
+            ..exchange.clone()
+        });
+        for rule in std::iter::once(answered).chain(unanswered).filter_map(|said| rule_of(&said)) {
+            if rules.iter().all(|known| known.content != rule.content) {
+                rules.push(rule);
+            }
+        }
+    }
+    rules.truncate(MAX_RULES);
+    rules
 }
 
 /// Returns the lessons that rules would have drawn from the exchanges of a session that an objection or a failed check
@@ -284,6 +327,23 @@ mod tests {
         let dated = [said("user", asked), said("assistant", answered)].join("\n");
         assert_eq!(said_at(dated), Some(answered.parse().unwrap()));
         assert_eq!(said_at("## User\nWhy?\n\n## Assistant\nBecause.\n".into()), None);
+    }
+
+    #[test]
+    fn a_rule_of_a_user_is_a_lesson_of_any_session() {
+        let rule = "No, we use plain pytest functions here, never unittest classes. Please remember that.";
+        let transcript = format!(
+            "## User\nWrite a test for the cart.\n\n## Assistant\nI wrote one.\n\n## User\n{rule}\n\n## Assistant\nDone.\n"
+        );
+        for outcome in [MemoryOutcome::Success, MemoryOutcome::Mixed, MemoryOutcome::Failure] {
+            let transcript = transcript.clone();
+            let (lessons, why) = by_rules(&Work::Distill { session_id: "s".into(), outcome, transcript });
+            let said: Vec<&str> = lessons.iter().map(|lesson| lesson.content.as_str()).collect();
+            assert_eq!((said, why), (vec!["We use plain pytest functions here, never unittest classes."], None));
+            assert_eq!(lessons[0].description, "When this comes up: Write a test for the cart.");
+        }
+        let captured = Work::Capture { question: rule.into(), answer: "Done.".into(), session_id: None };
+        assert_eq!(by_rules(&captured).0.len(), 1);
     }
 
     fn transcript(outcome: MemoryOutcome, questions: &[&str]) -> Work {

@@ -4,6 +4,7 @@
 
 mod calls;
 mod checks;
+mod command_line;
 mod failed;
 
 use std::collections::{BTreeSet, HashSet};
@@ -11,7 +12,7 @@ use std::collections::{BTreeSet, HashSet};
 use jiff::Timestamp;
 
 use self::calls::NamedCall;
-use self::checks::{is_check, verdict};
+use self::checks::verdict;
 use self::failed::failures;
 use super::transcript::{ToolCall, UserRequest};
 use crate::episode::complexity;
@@ -97,7 +98,7 @@ fn named_calls(request: &UserRequest) -> Vec<NamedCall<'_>> {
 /// failure changes nothing.
 pub(crate) fn checks_failed(request: &UserRequest) -> bool {
     let calls = named_calls(request);
-    let has_changed = calls.iter().any(|call| !is_check(call) && call.changes());
+    let has_changed = calls.iter().any(NamedCall::changes_the_work);
     has_changed && matches!(verdict(&calls), Some((_, false)))
 }
 
@@ -241,6 +242,18 @@ mod tests {
         assert_eq!(failure.resolution.as_deref(), Some("Edit src/dates.rs; then cargo test succeeded"));
         assert_eq!(failure.signature, "valueerror|");
         assert_eq!(episodes(&lines), found, "the same request has the same id");
+    }
+
+    #[test]
+    fn a_check_that_passes_among_other_commands_ends_its_failure() {
+        let mut lines = session();
+        lines[7] = call(8, "c", "Bash", r#"{"command":"sed -i s/a/b/ src/dates.rs && cargo test -p dates"}"#);
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let trace = episodes(&lines).remove(0);
+        assert_eq!((trace.outcome, trace.evidence.as_deref()), (Outcome::Success, Some("cargo test passed")));
+        let resolution = trace.failures()[0].resolution.clone();
+        let told = "Edit src/dates.rs, `sed -i s/a/b/ src/dates.rs && cargo test -p dates`; then cargo test succeeded";
+        assert_eq!(resolution.as_deref(), Some(told));
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! The phrases by which objections and what is none are known, in English, German, French, Spanish, Italian, Dutch,
-//! Portuguese, Russian, Polish, Japanese and Chinese.
+//! Portuguese, Russian, Polish, Japanese and Chinese. `families` has most words of objections, and `user_rules` those
+//! of rules that users state, in the first six of these languages.
 
 mod families;
+mod user_rules;
 
 use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
+
+pub(super) use user_rules::PATTERNS as RULE_PATTERNS;
 
 /// Makes a pattern of words that stand on their own, of words of languages without spaces, and of phrases with bounds
 /// of their own.

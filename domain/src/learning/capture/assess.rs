@@ -22,17 +22,24 @@ const MUCH_FIGURES: f64 = 0.12;
 /// The most characters that one block of code counts as.
 const CODE_MOST: f64 = 800.0;
 
-/// The traits of an exchange that is kept: what its answer has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The traits of an exchange that is kept: what its answer has, or that its question states a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traits {
     pub code: bool,
     pub explanation: bool,
     pub steps: bool,
+    /// True where nothing but a rule of the user is kept.
+    pub rule: bool,
 }
 
 impl fmt::Display for Traits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let traits = [(self.code, "code"), (self.explanation, "an explanation"), (self.steps, "steps")];
+        let traits = [
+            (self.code, "code"),
+            (self.explanation, "an explanation"),
+            (self.steps, "steps"),
+            (self.rule, "a rule of the user"),
+        ];
         let named: Vec<&str> = traits.into_iter().filter_map(|(there, name)| there.then_some(name)).collect();
         f.write_str(&named.join(" and "))
     }
@@ -237,6 +244,7 @@ impl ExchangeFeatures {
             code: self.code > 0,
             explanation: self.explains + self.findings + self.instructs > 0 || self.states >= 2,
             steps: self.steps >= 2,
+            rule: false,
         };
         if thresholds.require_code_blocks && !traits.code {
             return Err(CaptureRefusal::NoCodeBlock);

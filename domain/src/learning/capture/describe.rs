@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::blocks::sentences;
 use super::words::is_dense;
-use crate::learning::phrases::surely_objects;
+use crate::learning::phrases::{GOES_ALONG, PRAISE, surely_objects};
 use crate::learning::transcript::{FenceLine, Fences};
 use crate::memory::{DESCRIPTION_MAX_CHARS, TITLE_MAX_CHARS};
 use crate::text::shortened;
@@ -40,8 +40,7 @@ static GENERICS: LazyLock<Regex> = LazyLock::new(|| {
 /// Makes the title: one line of at most [`TITLE_MAX_CHARS`], without politeness. `instead` stands for a question that
 /// names nothing.
 pub(super) fn title(question: &str, instead: Option<&str>) -> String {
-    let prose = prose(question);
-    let sentences = sentences(&prose);
+    let sentences = matters(question);
     let cleaned = |sentence: &String| named(sentence);
     let asked = sentences.iter().filter(|sentence| sentence.ends_with(['?', '？'])).find_map(cleaned);
     let found = asked.or_else(|| sentences.iter().find_map(cleaned));
@@ -55,7 +54,32 @@ pub(super) fn title(question: &str, instead: Option<&str>) -> String {
 
 /// Tells whether a question says what it is about, so that it may give a title.
 pub(super) fn names_something(question: &str) -> bool {
-    sentences(&prose(question)).iter().any(|sentence| named(sentence).is_some())
+    matters(question).iter().any(|sentence| named(sentence).is_some())
+}
+
+/// Returns the sentences of a question that may say what it is about: none of them goes on over a blank line or a first
+/// line of praise, and none only praises or thanks.
+fn matters(question: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for line in prose(question).lines() {
+        let begins = parts.last().is_none_or(String::is_empty);
+        let is_break = line.trim().is_empty() || (begins && only_praises(line));
+        match parts.last_mut().filter(|_| !is_break) {
+            Some(part) => {
+                part.push_str(line);
+                part.push('\n');
+            }
+            None => parts.push(String::new()),
+        }
+    }
+    parts.iter().flat_map(|part| sentences(part)).filter(|sentence| !only_praises(sentence)).collect()
+}
+
+/// Tells whether a sentence praises or thanks, and names nothing besides.
+fn only_praises(sentence: &str) -> bool {
+    let rest = PRAISE.replace_all(sentence, " ");
+    let rest = GOES_ALONG.replace_all(&rest, " ");
+    rest != sentence && !sentence.contains(['?', '？']) && content_words(&rest) < 2
 }
 
 /// Returns a sentence without politeness. None where it names nothing, or objects to what was said before.
@@ -110,7 +134,7 @@ fn prose(question: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn without_filler(sentence: &str) -> String {
+pub(super) fn without_filler(sentence: &str) -> String {
     let mut text = sentence.trim();
     while let Some(found) = FILLERS.find(text).filter(|found| found.end() > 0 && found.end() < text.len()) {
         text = text[found.end()..].trim_start();
@@ -163,7 +187,7 @@ const NAMELESS: [&str; 40] = [
 ];
 
 /// Returns the number of words that may name something. Every two signs of a script without spaces count as one.
-fn content_words(text: &str) -> usize {
+pub(super) fn content_words(text: &str) -> usize {
     let is_long = |word: &str| word.chars().count() > 3 && !NAMELESS.contains(&word.to_lowercase().as_str());
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).enumerate();
     let words = words.filter(|(n, word)| is_long(word) || is_short_name(word, *n == 0)).count();
@@ -180,7 +204,7 @@ fn is_short_name(word: &str, begins: bool) -> bool {
     is_short && (has_digit || capitals > 1 || (capitals == 1 && !begins && word.starts_with(char::is_uppercase)))
 }
 
-fn capitalised(text: &str) -> String {
+pub(super) fn capitalised(text: &str) -> String {
     let mut signs = text.chars();
     let first = signs.next().map(|first| {
         // A name that is written in small letters stays as it is.

@@ -6,7 +6,9 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::{CaptureIds, CaptureOrigin, CaptureRefusal, Novelty, Thresholds, Traits, assess, memory_of};
+use super::{
+    CaptureIds, CaptureOrigin, CaptureRefusal, Novelty, Thresholds, Traits, assess, memory_of, rule_memory_of,
+};
 use crate::learning::transcript::Exchange;
 use crate::memory::Memory;
 use crate::memory::ids::MemoryId;
@@ -32,6 +34,14 @@ impl Draft {
         let ids = CaptureIds::of(exchange, &origin.workspace_id);
         let memory = memory_of(exchange, ids.memory, origin, at)?;
         Ok((traits, Self { ids, memory }))
+    }
+
+    /// Makes the draft of the rule that the question of an exchange states. None where it states none. The exchange has
+    /// been [`super::scrubbed`].
+    pub fn of_rule(exchange: &Exchange, origin: &CaptureOrigin, at: Timestamp) -> Option<Self> {
+        let ids = CaptureIds::of_rule(exchange, &origin.workspace_id);
+        let memory = rule_memory_of(exchange, ids.memory, origin, at)?;
+        Some(Self { ids, memory })
     }
 
     /// Returns what a draft whose own memory is not `stored` adds to the bank, and the memory that stands for the

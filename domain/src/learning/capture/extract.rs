@@ -153,7 +153,7 @@ fn fitting(text: &str, is_code: bool, room: usize) -> Option<String> {
 }
 
 /// Returns the tags: the languages and tools that the question names, then the languages of code blocks.
-fn tags(parts: &[AnalysedBlock], question: &str) -> Vec<String> {
+pub(super) fn tags(parts: &[AnalysedBlock], question: &str) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     let mut add = |tag: &str| {
         if tags.len() < MAX_TAGS && !tags.iter().any(|known| known == tag) {

@@ -152,6 +152,11 @@ fn titles_are_the_question_without_politeness(#[case] question: &str, #[case] ti
 #[case("ログを消すにはどうすればいいですか？", "ログを消すにはどうすればいいですか？")]
 #[case("Dat werkte niet, het is nu langzamer.", "The lock is held until the end")]
 #[case("No, that's not what I wanted. Keep the old parser as a wrapper.", "Keep the old parser as a wrapper.")]
+#[case("thanks, works\n\nHow do I reset the local database?", "How do I reset the local database?")]
+#[case("thanks, works\nHow do I reset the local database?", "How do I reset the local database?")]
+#[case("Perfect, the tests pass now. Reset the local database", "Reset the local database")]
+#[case("super, klappt\n\nWie setze ich die Datenbank zurück?", "Wie setze ich die Datenbank zurück?")]
+#[case("Make the button of the dialog\nlook nice on phones", "Make the button of the dialog look nice on phones")]
 fn titles_say_what_it_is_about(#[case] question: &str, #[case] title: &str) {
     assert_eq!(describe::title(question, Some("The lock is held until the end")), title);
 }

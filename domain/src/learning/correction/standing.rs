@@ -1,7 +1,7 @@
 //! The exchanges of a file, by whether somebody took them back.
 
 use super::{Objections, failed_work};
-use crate::learning::capture::{CaptureOutcome, CaptureRefusal, Captured, scrubbed};
+use crate::learning::capture::{CaptureOutcome, CaptureRefusal, Captured, rule_of, scrubbed};
 use crate::learning::transcript::{Exchange, Format, UserRequest};
 
 /// An exchange whose answer an objection or a failed check takes back.
@@ -21,8 +21,33 @@ impl TakenBackExchange {
     }
 }
 
+/// Returns the rules of users that no exchange which stands has: what they said is true though the answer to it was
+/// taken back, or nobody answered. Each is an exchange without an answer.
+fn unanswered_rules(exchanges: &[Exchange], objections: &Objections) -> Vec<Exchange> {
+    let mut rules = Vec::new();
+    for (n, exchange) in exchanges.iter().enumerate() {
+        let bare = |question: &str, asked_first: Option<String>| Exchange {
+            question: question.to_owned(),
+            answer: String::new(),
+            session: exchange.session.clone(),
+            asked_first,
+            said_next: None,
+            at: exchange.at,
+        };
+        let asked = exchanges[objections.asked(n)].question.clone();
+        if objections.has_taken_back(n) {
+            let asked = (objections.asked(n) != n).then_some(asked.clone());
+            rules.push(bare(&exchange.question, asked.or_else(|| objections.asked_before_rule(exchanges, n))));
+        }
+        rules.extend(exchange.said_next.as_ref().map(|said| bare(said, Some(asked))));
+    }
+    rules.retain(|rule| rule_of(rule).is_some());
+    rules
+}
+
 /// Returns the exchanges of a file that nothing took back, and the others. An answer that puts another right answers the
-/// question that the other one answered, and the objection. `requests` are those of the same file.
+/// question that the other one answered, and the objection. `requests` are those of the same file. Behind those that
+/// stand are the rules of users whose exchanges do not.
 pub fn left_standing(
     format: Format,
     exchanges: Vec<Exchange>,
@@ -46,8 +71,10 @@ pub fn left_standing(
         let corrected = taken_back.iter_mut().filter(|(first, _)| *first == asked);
         corrected.for_each(|(_, wrong)| wrong.put_right_by = Some(standing.len()));
         let asked_first = (asked != n).then(|| exchanges[asked].question.clone());
+        let asked_first = asked_first.or_else(|| objections.asked_before_rule(&exchanges, n));
         standing.push(Exchange { asked_first, ..exchange.clone() });
     }
+    standing.extend(unanswered_rules(&exchanges, &objections));
     (standing, taken_back.into_iter().map(|(_, wrong)| wrong).collect())
 }
 
@@ -85,6 +112,30 @@ mod tests {
         let unanswered = vec![Exchange { said_next: Some("That did not work.".into()), ..file[0].clone() }];
         let (standing, taken_back) = left_standing(Format::Messages, unanswered, &[]);
         assert_eq!((standing.len(), taken_back[0].put_right_by), (0, None));
+    }
+
+    #[test]
+    fn a_rule_of_a_user_stands_with_its_task_whatever_becomes_of_the_answer() {
+        let said = |question: &str, said_next: Option<&str>| Exchange {
+            question: question.into(),
+            answer: "a".into(),
+            session: Some("s".into()),
+            asked_first: None,
+            said_next: said_next.map(str::to_owned),
+            at: None,
+        };
+        let (task, rule) = ("Write a test for the cart total.", "Great. From now on we use factories in tests.");
+        let asked = |exchanges: Vec<Exchange>| -> Vec<(String, Option<String>)> {
+            let (standing, _) = left_standing(Format::Messages, exchanges, &[]);
+            standing.into_iter().map(|exchange| (exchange.question, exchange.asked_first)).collect()
+        };
+        let of = |question: &str, asked: Option<&str>| (question.to_owned(), asked.map(str::to_owned));
+        let answered = asked(vec![said(task, None), said(rule, None)]);
+        assert_eq!(answered, [of(task, None), of(rule, Some(task))]);
+        let taken_back = asked(vec![said(task, None), said(rule, Some("That did not work."))]);
+        assert_eq!(taken_back, [of(task, None), of(rule, Some(task))]);
+        let unanswered = asked(vec![said(task, Some(rule))]);
+        assert_eq!(unanswered, [of(task, None), of(rule, Some(task))]);
     }
 
     #[test]

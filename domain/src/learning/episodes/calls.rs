@@ -1,7 +1,8 @@
 //! The calls of a transcript as they are compared: their names, what a command is about, and whether it changes
 //! something.
 
-use crate::episode::{is_shell, tool_name};
+use super::command_line::{Fate, commands};
+use crate::episode::{is_preparation, is_shell, tool_name};
 use crate::learning::transcript::{ToolCall, keeps_plan};
 use crate::memory::trace::TraceEntry;
 
@@ -30,16 +31,16 @@ const CHOOSING: [&str; 21] = [
     "--testNamePattern",
 ];
 /// Words that choose everything there is.
-const EVERYTHING: [&str; 4] = [".", "..", "...", "--workspace"];
+const EVERYTHING: [&str; 5] = [".", "..", "...", "--workspace", "run"];
 
 /// Parts of the names of tools that change something.
 const CHANGING: [&str; 10] =
     ["edit", "write", "patch", "replace", "create", "insert", "update", "delete", "remove", "rename"];
 /// The programs that only read, wait or print.
-const READERS: [&str; 39] = [
-    "awk", "cat", "cd", "cut", "date", "df", "diff", "du", "echo", "env", "fd", "file", "find", "grep", "head", "jq",
-    "less", "ls", "man", "more", "nl", "printenv", "printf", "ps", "pwd", "rg", "sed", "sleep", "sort", "stat", "tail",
-    "test", "tree", "true", "type", "uniq", "wc", "which", "whoami",
+const READERS: [&str; 43] = [
+    "[", "awk", "cat", "cd", "cut", "date", "df", "diff", "du", "echo", "env", "exit", "false", "fd", "file", "find",
+    "grep", "head", "jq", "less", "ls", "man", "more", "nl", "printenv", "printf", "ps", "pwd", "rg", "sed", "sleep",
+    "sort", "stat", "tail", "test", "tree", "true", "type", "uniq", "wait", "wc", "which", "whoami",
 ];
 /// The subcommands that only read.
 const READING: [&str; 18] = [
@@ -51,15 +52,46 @@ const READING: [&str; 18] = [
 pub(super) struct NamedCall<'a> {
     pub(super) name: String,
     pub(super) call: &'a ToolCall,
-    /// The words of its command line, without the program and redirections. None where it runs none.
+    /// What it did: the commands of its line that may have run, or the one thing that a tool does.
+    pub(super) steps: Vec<CallStep<'a>>,
+}
+
+/// One thing that a call did.
+pub(super) struct CallStep<'a> {
+    pub(super) name: String,
+    pub(super) fate: Fate,
+    /// The command, or the arguments of the tool.
+    input: &'a str,
+    target: Option<&'a str>,
+    /// The words of the command, without the program and redirections. None where it is none.
     words: Option<Vec<String>>,
 }
 
 impl<'a> NamedCall<'a> {
     pub(super) fn of(call: &'a ToolCall) -> Self {
         let name = tool_name(&call.tool, Some(&call.input));
-        let words = is_shell(&call.tool).then(|| words(&name, &call.input));
-        Self { name, call, words }
+        let step = |input: &'a str, fate| {
+            let name = tool_name(&call.tool, Some(input));
+            let words = is_shell(&call.tool).then(|| words(&name, input));
+            CallStep { name, fate, input, target: call.target.as_deref(), words }
+        };
+        let mut steps: Vec<CallStep<'_>> = match is_shell(&call.tool) {
+            true => commands(&call.input, call.succeeded, call.output.as_deref().unwrap_or_default())
+                .into_iter()
+                .map(|(line, fate)| step(line, fate))
+                .collect(),
+            false => vec![step(&call.input, Fate::of(call.succeeded))],
+        };
+        // What only prepares says nothing of the work.
+        if steps.iter().any(|step| !is_preparation(&step.name)) {
+            steps.retain(|step| !is_preparation(&step.name));
+        }
+        if let [only] = steps.as_mut_slice()
+            && only.fate == Fate::MayHaveFailed
+        {
+            only.fate = Fate::Failed;
+        }
+        Self { name, call, steps }
     }
 
     pub(super) fn entry(&self) -> TraceEntry {
@@ -76,15 +108,46 @@ impl<'a> NamedCall<'a> {
         }
     }
 
-    /// Tells whether this does again all that another call did: the same tool on the same thing, or a command that
+    /// Returns what surely passed.
+    pub(super) fn passed(&self) -> impl Iterator<Item = &CallStep<'a>> {
+        self.steps.iter().filter(|step| step.fate == Fate::Passed)
+    }
+
+    /// Tells whether this runs a command line.
+    pub(super) fn is_command(&self) -> bool {
+        self.steps.iter().any(CallStep::is_command)
+    }
+
+    /// Tells whether this does again all that another call did.
+    pub(super) fn repeats(&self, other: &Self) -> bool {
+        other.steps.iter().all(|of| self.steps.iter().any(|step| step.repeats(of)))
+    }
+
+    /// Tells whether two calls run the same command, however its output is cut.
+    pub(super) fn is_same_command(&self, other: &Self) -> bool {
+        let are_same = || match (self.steps.as_slice(), other.steps.as_slice()) {
+            ([own], [other]) => own.words.is_some() && own.words == other.words,
+            _ => false,
+        };
+        self.call.input == other.call.input || are_same()
+    }
+
+    /// Tells whether this may have changed something.
+    pub(super) fn changes(&self) -> bool {
+        self.steps.iter().any(CallStep::changes)
+    }
+}
+
+impl CallStep<'_> {
+    /// Tells whether this does again all that another step did: the same tool on the same thing, or a command that
     /// includes the other one.
     pub(super) fn repeats(&self, other: &Self) -> bool {
         self.name == other.name && self.covers(other)
     }
 
-    /// Tells whether this is about all that another call is about.
+    /// Tells whether this is about all that another step is about.
     pub(super) fn covers(&self, other: &Self) -> bool {
-        let (Some(_), Some(_)) = (&self.words, &other.words) else { return self.call.target == other.call.target };
+        let (Some(_), Some(_)) = (&self.words, &other.words) else { return self.target == other.target };
         let (own, others) = (self.chosen(), other.chosen());
         // What a makefile does without a target does not include its targets.
         if self.name == "make" {
@@ -111,26 +174,20 @@ impl<'a> NamedCall<'a> {
         words.filter(|word| chooses(word) && !EVERYTHING.contains(word)).collect()
     }
 
-    /// Tells whether this runs a command line.
     pub(super) fn is_command(&self) -> bool {
         self.words.is_some()
-    }
-
-    /// Tells whether two calls run the same command, however its output is cut.
-    pub(super) fn is_same_command(&self, other: &Self) -> bool {
-        self.call.input == other.call.input || self.words.is_some() && self.words == other.words
     }
 
     /// Tells whether this may have changed something.
     pub(super) fn changes(&self) -> bool {
         let Some(words) = &self.words else {
             let name = self.name.to_lowercase();
-            return !keeps_plan(&name) && self.call.input != "view" && CHANGING.iter().any(|part| name.contains(part));
+            return !keeps_plan(&name) && self.input != "view" && CHANGING.iter().any(|part| name.contains(part));
         };
         let (program, subcommand) = self.name.split_once(' ').unwrap_or((&self.name, ""));
         let is_reader = READERS.contains(&program) || READING.contains(&subcommand) || self.name == "kubectl get";
         let edits = program == "sed" && words.iter().any(|word| word.starts_with("-i") || word == "--in-place");
-        !is_reader || edits || writes_file(&self.call.input)
+        !is_reader || edits || writes_file(self.input)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The outcome of an episode by its checks: tests, builds and linters. A check that failed counts until it passes, or
 //! one that includes it does.
 
-use super::calls::NamedCall;
+use super::calls::{CallStep, NamedCall};
+use super::command_line::Fate;
 
 /// The calls that check the work.
 const CHECKS: [&str; 33] = [
@@ -40,8 +41,9 @@ const CHECKS: [&str; 33] = [
     "yarn test",
 ];
 
-/// Checks with another one that they include: who runs tests builds first.
-const INCLUDED: [(&str, &str); 10] = [
+/// Checks with another one that they include: who runs tests builds first, and the script of a package that tests it
+/// runs the one or the other runner.
+const INCLUDED: [(&str, &str); 22] = [
     ("cargo build", "cargo check"),
     ("cargo clippy", "cargo check"),
     ("cargo nextest", "cargo build"),
@@ -52,14 +54,41 @@ const INCLUDED: [(&str, &str); 10] = [
     ("cargo test", "cargo nextest"),
     ("dotnet test", "dotnet build"),
     ("go test", "go build"),
+    ("jest", "npm test"),
+    ("jest", "pnpm test"),
+    ("jest", "yarn test"),
+    ("npm test", "jest"),
+    ("npm test", "vitest"),
+    ("pnpm test", "jest"),
+    ("pnpm test", "vitest"),
+    ("vitest", "npm test"),
+    ("vitest", "pnpm test"),
+    ("vitest", "yarn test"),
+    ("yarn test", "jest"),
+    ("yarn test", "vitest"),
 ];
 
 /// Parts of the names of targets of a makefile that check something.
 const TARGETS: [&str; 10] = ["all", "build", "check", "ci", "compile", "lint", "test", "tests", "typecheck", "verify"];
 
-/// Tells whether a call checks the work.
-pub(super) fn is_check(call: &NamedCall<'_>) -> bool {
-    CHECKS.contains(&call.name.as_str()) && (call.name != "make" || checks_targets(&call.chosen()))
+/// Tells whether a step of a call checks the work.
+pub(super) fn is_check(step: &CallStep<'_>) -> bool {
+    CHECKS.contains(&step.name.as_str()) && (step.name != "make" || checks_targets(&step.chosen()))
+}
+
+impl<'a> NamedCall<'a> {
+    /// Returns what may be to blame where this failed: its checks, or else what changes something, or else all of it.
+    pub(super) fn blamed(&self) -> Vec<&CallStep<'a>> {
+        let blamed = || self.steps.iter().filter(|step| step.fate.is_blamed());
+        let only = |is_wanted: fn(&CallStep<'a>) -> bool| blamed().filter(|step| is_wanted(step)).collect::<Vec<_>>();
+        let wanted: [fn(&CallStep<'a>) -> bool; 3] = [|step| is_check(step), |step| step.changes(), |_| true];
+        wanted.into_iter().map(only).find(|found| !found.is_empty()).unwrap_or_default()
+    }
+
+    /// Tells whether this may have changed something of the work, and did not only check it.
+    pub(super) fn changes_the_work(&self) -> bool {
+        self.steps.iter().any(|step| !is_check(step) && step.changes())
+    }
 }
 
 /// Tells whether a makefile checks something for these words: it has no target, or one whose name says so.
@@ -71,8 +100,8 @@ fn checks_targets(words: &[&str]) -> bool {
         || targets.any(|target| target.split(['-', '_', '.', ':', '/']).any(|part| TARGETS.contains(&part)))
 }
 
-/// The fate of a check that failed.
-#[derive(PartialEq)]
+/// What became of a check that failed.
+#[derive(Clone, Copy, PartialEq)]
 enum Later {
     /// It passed, or one that includes it did.
     Passed,
@@ -84,32 +113,38 @@ enum Later {
 /// Returns the name of the check that decides, and whether it passed: the last one that failed and was not cleared, or
 /// else the last one. None where there is none, or nothing tells how one ended.
 pub(super) fn verdict<'a>(calls: &'a [NamedCall<'_>]) -> Option<(&'a str, bool)> {
-    let checks: Vec<&NamedCall<'_>> = calls.iter().filter(|call| is_check(call)).collect();
+    let checks_of = |call: &'a NamedCall<'_>| call.steps.iter().filter(|step| is_check(step));
     let mut is_unknown = false;
-    for (place, check) in checks.iter().enumerate().rev().filter(|(_, check)| check.call.succeeded == Some(false)) {
-        match later(check, &checks[place + 1..]) {
-            Later::Passed => {}
-            Later::Unknown => is_unknown = true,
-            Later::Nothing => return Some((&check.name, false)),
+    for (place, call) in calls.iter().enumerate().rev() {
+        let failed: Vec<&CallStep<'_>> = checks_of(call).filter(|check| check.fate.is_blamed()).collect();
+        let Some(named) = failed.last() else { continue };
+        let after: Vec<&CallStep<'_>> = calls[place + 1..].iter().flat_map(checks_of).collect();
+        let fates: Vec<Later> = failed.iter().map(|check| later(check, &after)).collect();
+        // One of several failed. Where only some of them passed since, nobody knows which.
+        if fates.iter().all(|fate| *fate == Later::Nothing) {
+            return Some((&named.name, false));
         }
+        is_unknown |= fates.iter().any(|fate| *fate != Later::Passed);
     }
-    let last = checks.iter().rposition(|check| check.call.succeeded.is_some())?;
+    let checks: Vec<&CallStep<'_>> = calls.iter().flat_map(checks_of).collect();
+    let last = checks.iter().rposition(|check| check.fate != Fate::Unknown)?;
     let (check, later) = (checks[last], &checks[last + 1..]);
     let ran_again = later.iter().any(|later| later.name == check.name);
-    (!is_unknown && !ran_again && check.call.succeeded == Some(true)).then_some((&*check.name, true))
+    (!is_unknown && !ran_again && check.fate == Fate::Passed).then_some((&*check.name, true))
 }
 
-fn later(failed: &NamedCall<'_>, later: &[&NamedCall<'_>]) -> Later {
-    let includes = |of: &NamedCall<'_>| {
+fn later(failed: &CallStep<'_>, later: &[&CallStep<'_>]) -> Later {
+    let includes = |of: &CallStep<'_>| {
         let is_wider = INCLUDED.contains(&(of.name.as_str(), failed.name.as_str()));
         (is_wider || of.name == failed.name) && of.covers(failed)
     };
-    if later.iter().any(|of| of.call.succeeded == Some(true) && includes(of)) {
+    if later.iter().any(|of| of.fate == Fate::Passed && includes(of)) {
         return Later::Passed;
     }
-    let is_open = |of: &&NamedCall<'_>| match of.call.succeeded {
-        None => of.name == failed.name,
-        Some(passed) => passed && failed.repeats(of),
+    let is_open = |of: &&CallStep<'_>| match of.fate {
+        Fate::Unknown => of.name == failed.name,
+        Fate::Passed => failed.repeats(of),
+        Fate::Failed | Fate::MayHaveFailed => false,
     };
     if later.iter().any(is_open) { Later::Unknown } else { Later::Nothing }
 }
@@ -134,6 +169,17 @@ mod tests {
     #[case(&[("pytest", Some(false)), ("pytest", None), ("mypy", Some(true))], None)]
     #[case(&[("mypy", Some(true)), ("pytest", Some(false))], Some(("pytest", false)))]
     #[case(&[("pytest", Some(true)), ("mypy", Some(true))], Some(("mypy", true)))]
+    #[case(&[("pytest t -q", Some(false)), ("sed -i s/a/b/ x && pytest t -q", Some(true))], Some(("pytest", true)))]
+    #[case(&[("npm run build", Some(false)), ("npm run lint && npm run build", Some(true))], Some(("npm build", true)))]
+    #[case(&[("pytest", Some(false)), ("pytest; echo done", Some(true))], None)]
+    #[case(&[("pytest", Some(false)), ("pytest || true", Some(true))], None)]
+    #[case(&[("pytest", Some(false)), ("true && mypy; echo", Some(true))], Some(("pytest", false)))]
+    #[case(&[("mypy . && pytest", Some(false)), ("mypy .", Some(true))], None)]
+    #[case(&[("mypy . && pytest", Some(false)), ("pytest", Some(true)), ("mypy", Some(true))], Some(("mypy", true)))]
+    #[case(&[("sed -i s/a/b/ x && pytest", Some(false))], Some(("pytest", false)))]
+    #[case(&[("mypy . && pytest", Some(false)), ("ruff check .", Some(true))], Some(("pytest", false)))]
+    #[case(&[("npm test", Some(false)), ("npx vitest run", Some(true))], Some(("vitest", true)))]
+    #[case(&[("npm test", Some(false)), ("npx vitest run src/a.test.ts", Some(true))], Some(("npm test", false)))]
     #[case(&[("make clean", Some(true))], None)]
     #[case(&[("make -C sub", Some(true))], Some(("make", true)))]
     #[case(&[("make -j 4 unit-test V=1", Some(true))], Some(("make", true)))]

@@ -1,6 +1,6 @@
 //! The failures of an episode, and what resolved each: the change after which the same command passed.
 
-use super::calls::NamedCall;
+use super::calls::{CallStep, NamedCall};
 use super::checks::is_check;
 use crate::memory::signature::{Signature, error_message};
 use crate::memory::trace::FailureAnalysis;
@@ -29,8 +29,7 @@ pub(super) fn failures(calls: &[NamedCall<'_>]) -> Vec<FailureAnalysis> {
         let error: String = said.chars().take(ERROR_MAX_CHARS).collect();
         let signature = Signature::of(&error, None).to_string();
         let later = &calls[place + 1..];
-        let resolved_at = later.iter().position(|later| later.call.succeeded == Some(true) && resolves(later, call));
-        let resolution = resolved_at.and_then(|after| resolution(call, &later[..=after]));
+        let resolution = ended(call, later).and_then(|(at, success)| resolution(call, success, &later[..=at]));
         let is_known = |(at, known): &(usize, FailureAnalysis)| {
             let before = &calls[*at];
             known.signature == signature && (before.repeats(call) || call.repeats(before))
@@ -44,10 +43,30 @@ pub(super) fn failures(calls: &[NamedCall<'_>]) -> Vec<FailureAnalysis> {
     found.into_iter().map(|(_, failure)| failure).collect()
 }
 
+/// Finds the call with which a failure ended, and what passed in it: all that may have failed was done again by then.
+fn ended<'a>(failed: &NamedCall<'_>, later: &'a [NamedCall<'_>]) -> Option<(usize, &'a CallStep<'a>)> {
+    let mut open = failed.blamed();
+    for (at, call) in later.iter().enumerate() {
+        let mut success = None;
+        for passed in call.passed() {
+            let before = open.len();
+            open.retain(|failed| !resolves(passed, failed));
+            success = (open.len() < before).then_some(passed).or(success);
+        }
+        // Where nothing tells which of its commands ran, the very line did.
+        let again = call.call.succeeded == Some(true) && call.call.input == failed.call.input;
+        let last = again.then(|| call.steps.last()).flatten();
+        if let Some(success) = success.filter(|_| open.is_empty()).or(last) {
+            return Some((at, success));
+        }
+    }
+    None
+}
+
 /// Tells whether a failure ended with this success: the same was done again. A command that said nothing of what it is
 /// about may need to be told, such as `git push` the branch. A check without words is about everything, and so only
 /// all of it ends its failure.
-fn resolves(success: &NamedCall<'_>, failed: &NamedCall<'_>) -> bool {
+fn resolves(success: &CallStep<'_>, failed: &CallStep<'_>) -> bool {
     let is_told_now = || {
         let are_commands = success.is_command() && failed.is_command();
         are_commands && success.name == failed.name && failed.chosen().is_empty() && !is_check(failed)
@@ -55,13 +74,13 @@ fn resolves(success: &NamedCall<'_>, failed: &NamedCall<'_>) -> bool {
     success.repeats(failed) || is_told_now()
 }
 
-/// Says what was changed from a failure to the success that ended it, which is the last call. None where nothing was
+/// Says what was changed from a failure to the success that ended it, which is in the last call. None where nothing was
 /// done but the same again.
-fn resolution(failed: &NamedCall<'_>, until: &[NamedCall<'_>]) -> Option<String> {
+fn resolution(failed: &NamedCall<'_>, passed: &CallStep<'_>, until: &[NamedCall<'_>]) -> Option<String> {
     let (success, between) = until.split_last()?;
     let command = |call: &NamedCall<'_>| format!("`{}`", shortened(&one_line(&call.call.input), COMMAND_MAX_CHARS));
     let helped = |call: &&NamedCall<'_>| {
-        call.call.succeeded != Some(false) && call.changes() && !is_check(call) && !failed.is_same_command(call)
+        call.call.succeeded != Some(false) && call.changes_the_work() && !failed.is_same_command(call)
     };
     let mut done: Vec<String> = Vec::new();
     for call in between.iter().rev().filter(helped) {
@@ -78,5 +97,5 @@ fn resolution(failed: &NamedCall<'_>, until: &[NamedCall<'_>]) -> Option<String>
     if success.call.target.is_none() && !success.is_same_command(failed) {
         done.push(command(success));
     }
-    (!done.is_empty()).then(|| format!("{}; then {} succeeded", done.join(", "), success.name))
+    (!done.is_empty()).then(|| format!("{}; then {} succeeded", done.join(", "), passed.name))
 }

@@ -144,7 +144,7 @@ impl ToldFailure {
     pub fn of(error_type: &str, text: &str) -> Self {
         let name = error_type.trim().to_lowercase();
         let says_what = words(&name).any(|word| is_telling(word) && !KINDS_OF_WORK.contains(&word));
-        let is_known = GENERIC_PHRASES.contains(&name.as_str()) || SYSTEM.contains(&name.as_str());
+        let is_known = GENERIC_PHRASES.contains(&name.as_str()) || SYSTEM.contains(&name.as_str()) && name != NO_SPACE;
         let is_phrase = name.contains(' ') && says_what && !is_known;
         // A capital within a word is of a type; a tool has one at its beginning alone.
         let has_inner_capital =
@@ -158,6 +158,11 @@ impl ToldFailure {
     pub fn is_of(&self, printed: &PrintedFailure) -> bool {
         let told = ToldWords::of(&self.text);
         if self.signature.matches(&printed.signature) {
+            // A phrase that is printed as it is named is the cause by itself.
+            let is_phrase = self.names_cause && self.name.contains(' ');
+            if is_phrase && is_named(&self.name, &printed.message.text) {
+                return !self.is_of_another(&printed.message, &printed.signature, printed);
+            }
             return self.is_of_kind(&printed.signature, &printed.message, printed, &told);
         }
         let is_name = self.name.len() > 2 && !self.signature.is_generic();
@@ -354,6 +359,22 @@ mod tests {
     #[case("build failure", "[INFO] BUILD FAILURE\n[INFO] Total time: 3 s", "the module core lacks its parent", false)]
     #[case("Docker", "ERROR: docker daemon is not running", "the image has no space for layers", false)]
     #[case("Permission denied (publickey)", "git@host: Permission denied (publickey).", "the key is in no agent", true)]
+    #[case(
+        "No space left on device",
+        "ERROR: write /var/lib/docker/tmp: no space left on device",
+        "the runner is full",
+        true
+    )]
+    #[case(
+        "No space left on device",
+        "OSError: [Errno 28] No space left on device: '/tmp/x'",
+        "the runner is full",
+        true
+    )]
+    #[case("No space left on device", "copy_file_range: no space left on device", "the runner is full", true)]
+    #[case("No space left on device", "write /boot/x: no space left on device", "/var/lib/docker is full", false)]
+    #[case("No such file or directory", "cat: /a/b: No such file or directory", "the runner is empty", false)]
+    #[case("connection pool exhausted", "error: connection pool exhausted", "the workers keep them", true)]
     fn a_phrase_that_says_what_failed_decides_and_the_name_of_a_tool_does_not(
         #[case] named: &str,
         #[case] printed: &str,
