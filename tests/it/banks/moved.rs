@@ -78,7 +78,7 @@ fn what_helps_with_a_task_is_read_in_the_work_tree_of_the_caller() {
     command.current_dir(&tree);
     let mut process = McpProcess::spawn(command);
     process.initialize();
-    let context = process.call("get_context_for_task", json!({"task": "Move the orders elsewhere"}));
+    let context = process.call("get_context_for_task", json!({"task": "Change where the orders are kept"}));
     let text = context["rendered"].as_str().unwrap();
     assert!(text.contains("kept in Postgres") && !text.contains("kept in SQLite"), "{context}");
     process.end();

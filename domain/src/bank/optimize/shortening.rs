@@ -128,8 +128,11 @@ impl Shortening {
                 }
             }
         }
-        // The oldest piece gives way first.
-        pieces.sort_by_key(|piece| Reverse(newest_first(piece)));
+        // The oldest piece gives way first. Of one day, and of those without a date, file after file does.
+        pieces.sort_by_cached_key(|piece| {
+            let (date, at) = newest_first(piece);
+            (Reverse(date), piece.file.clone(), Reverse(at))
+        });
         keep_focus(&mut pieces, readings);
         let readings = readings.clone();
         Self { leaves_to, pieces, historical, tokens: 0, least: 0, readings, today: day_of(now) }
