@@ -107,6 +107,9 @@ pub fn classify(piece: &BankTextPiece) -> BankCategory {
         PieceForm::Code => weights.push((BankCategory::Command, 1)),
         PieceForm::Item | PieceForm::Paragraph => {}
     }
+    if is_asked(piece, &text) {
+        weights.retain(|(category, _)| !matches!(category, BankCategory::Done | BankCategory::Decision));
+    }
     let total = |category: BankCategory| -> u32 {
         let of_category = || weights.iter().filter(|(of, _)| *of == category).map(|(_, weight)| *weight);
         let faint: u32 = of_category().filter(|weight| *weight <= FAINT_WEIGHT).sum();
@@ -121,6 +124,12 @@ pub fn classify(piece: &BankTextPiece) -> BankCategory {
         }
     }
     best.0
+}
+
+/// Says whether a piece is a question. One with a box is a task, whatever its words.
+fn is_asked(piece: &BankTextPiece, text: &str) -> bool {
+    let has_box = matches!(piece.form, PieceForm::OpenItem | PieceForm::TickedItem) || signs::begins_ticked(text);
+    !has_box && signs::is_question(text)
 }
 
 /// Returns the category that a heading names, with its weight for what stands under it.

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::BankDocument;
 use super::pieces::{undated, words_of};
+use super::signs::is_question;
 use super::tasks::{NestedTask, OpenItem};
 use crate::text::terms::query;
 
@@ -156,7 +157,7 @@ impl OpenItem<'_> {
     /// Says whether a report about the item means all of it, and no open box below it is left. Words of the item itself
     /// tell nothing.
     pub(super) fn is_finished(&self, report: &str) -> bool {
-        if self.has_open_below {
+        if self.has_open_below || (is_question(report) && !is_question(self.text)) {
             return false;
         }
         let item = words_of(self.text);
@@ -302,6 +303,9 @@ mod tests {
         true
     )]
     #[case("Send the invoices to Carla", "Sent the invoices to Carla", true)]
+    #[case("Send the invoices to Carla", "Sent the invoices to Carla?", false)]
+    #[case("Deploy to production", "Did we deploy to production?", false)]
+    #[case("Find out: who pays for the CDN?", "Done: find out: who pays for the CDN?", true)]
     #[case("Docs", "Docs done", true)]
     #[case("Docs", "The docs of the importer are done", false)]
     fn a_report_ticks_its_own_task(#[case] item: &str, #[case] report: &str, #[case] is_ticked: bool) {

@@ -162,6 +162,11 @@ pub(super) fn signs_of(text: &str) -> Vec<(BankCategory, u32)> {
     others.chain(done.map(|weight| (BankCategory::Done, weight))).collect()
 }
 
+/// Says whether a text ends with a question. Such a text asks, and reports nothing.
+pub(super) fn is_question(text: &str) -> bool {
+    text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_')).ends_with('?')
+}
+
 /// Says whether a text begins with a tick.
 pub(super) fn begins_ticked(text: &str) -> bool {
     TICK.as_ref().is_some_and(|tick| tick.is_match(text))

@@ -316,12 +316,14 @@ fn of_category<'a>(
 }
 
 /// Says whether a piece under a heading of its text belongs to another section that the bank has: a report under a
-/// heading of tasks, or what blocks the work under one that tells what it is about.
+/// heading of tasks, a question under one of reports or decisions, or what blocks the work under one that tells what it
+/// is about.
 fn is_elsewhere(documents: &[(&BankPath, BankDocument)], category: BankCategory, piece: &BankTextPiece) -> bool {
     let heading = piece.headings.iter().rev().find_map(|heading| heading_of(heading));
     let is_other = match (heading, category) {
         (Some(BankCategory::Next), BankCategory::Done) => piece.form != PieceForm::TickedItem,
         (Some(BankCategory::Focus), BankCategory::Blocked) => true,
+        (Some(BankCategory::Done | BankCategory::Decision), BankCategory::Question) => true,
         _ => false,
     };
     let mut sections = documents.iter().flat_map(|(_, document)| document.sections());
