@@ -123,7 +123,28 @@ pub fn classify(piece: &BankTextPiece) -> BankCategory {
             best = (category, weight);
         }
     }
-    best.0
+    under_heading(best.0, piece, &text)
+}
+
+/// Returns the category of a piece under a heading that tells what state its items are in, whatever they name: a
+/// version under `Completed` is done. Found is what the signs say.
+fn under_heading(found: BankCategory, piece: &BankTextPiece, text: &str) -> BankCategory {
+    use BankCategory::{Blocked, Decision, Done, Fix, Issue, Next, Question};
+    // A file or a part of one may have these names, and anything may stand there.
+    const LOOSE: [&str; 5] = ["progress", "plan", "recent", "later", "changelog"];
+    let is_state = |category| matches!(category, Blocked | Decision | Done | Next | Question);
+    let is_told = is_state(found) && signs::label_of(text) == Some(found);
+    let has_box = matches!(piece.form, PieceForm::OpenItem | PieceForm::TickedItem) || signs::begins_ticked(text);
+    let nearest = piece.headings.iter().rev().find_map(|title| Some((title, heading_weight(title)?.0)));
+    let Some((title, named)) = nearest.filter(|_| !has_box && !is_told && !is_asked(piece, text)) else { return found };
+    let may_be = match named {
+        Done => matches!(found, Next | Blocked | Question | Decision),
+        Next => matches!(found, Done | Blocked | Question),
+        Issue => matches!(found, Done | Blocked | Next | Question | Fix),
+        Blocked | Decision | Question => false,
+        _ => true,
+    };
+    if may_be || LOOSE.contains(&normalised(title).as_str()) { found } else { named }
 }
 
 /// Says whether a piece is a question. One with a box is a task, whatever its words.
@@ -171,7 +192,8 @@ fn introduced(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
     let mut last: Option<String> = None;
     for piece in pieces {
         let introduction = piece.headings.last().filter(|heading| heading.ends_with(':')).cloned();
-        let is_label = |text: &str| text.split_whitespace().count() <= LABEL_MAX_WORDS;
+        let is_label =
+            |text: &str| text.split_whitespace().count() <= LABEL_MAX_WORDS || signs::heading_of(text).is_some();
         match (&introduction, all.last_mut()) {
             (Some(text), _) if is_label(text) => all.push(piece),
             // The items of one sentence stay together.

@@ -226,6 +226,22 @@ fn a_heading_that_says_little_weighs_little() {
     }
 }
 
+#[rstest::rstest]
+#[case("## Completed\n\n- Checkout page in Vue 3", BankCategory::Done)]
+#[case("## Tasks\n\n- `make lint` for the scripts", BankCategory::Next)]
+#[case("## Blockers\n\n- Vue 3.5 breaks our date picker", BankCategory::Blocked)]
+#[case("## Decision log\n\n- Postgres 16.2", BankCategory::Decision)]
+#[case("Done:\n- voucher page in Vue 3", BankCategory::Done)]
+#[case("## Bugs fixed\n\n- Redis 7.4 client leaked connections", BankCategory::Done)]
+#[case("## Tasks\n\n- Finished the voucher page", BankCategory::Done)]
+#[case("## Completed\n\n- Blocked: the DNS zone", BankCategory::Blocked)]
+#[case("## Dependencies\n\n- Postgres 16.2", BankCategory::Dependency)]
+#[case("# Progress\n\n- Node 22 and pnpm 9 are required", BankCategory::Dependency)]
+fn a_heading_of_a_state_tells_it_of_whatever_stands_there(#[case] text: &str, #[case] wanted: BankCategory) {
+    let operations = by_rules(text, &template(BankKind::Code)).unwrap();
+    assert_eq!(operations.last().unwrap().metadata.category, Some(wanted));
+}
+
 #[test]
 fn hostile_texts_are_filed_whole() {
     let files = template(BankKind::Code);
