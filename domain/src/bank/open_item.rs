@@ -3,6 +3,9 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::BankDocument;
 use super::pieces::{undated, words_of};
@@ -16,7 +19,7 @@ const SAME_TASK: f64 = 0.6;
 const OF_REPORTS: [&str; 10] =
     ["already", "complete", "completed", "done", "finished", "implement", "implemented", "now", "working", "works"];
 /// Words that say of a task that some of it is left.
-const OF_OPEN_TASKS: [&str; 17] = [
+const OF_OPEN_TASKS: [&str; 33] = [
     "not",
     "half",
     "partly",
@@ -34,7 +37,28 @@ const OF_OPEN_TASKS: [&str; 17] = [
     "still",
     "except",
     "without",
+    "attempted",
+    "few",
+    "first",
+    "locally",
+    "missing",
+    "most",
+    "mostly",
+    "only",
+    "partial",
+    "reverted",
+    "sandbox",
+    "several",
+    "some",
+    "staging",
+    "thought",
+    "tried",
 ];
+/// Parts of all, as numbers tell them, and what was taken back.
+static PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let numbers = r"\b(\d[\d,.]*) ?(?:of|out of|/) ?(?:the |all )?(\d[\d,.]*)\b|\b(\d[\d.]*) ?(?:%|percent\b)";
+    Regex::new(&format!(r"(?i){numbers}|\b(?:rolled|rolling|took|taken) (?:it )?back\b")).ok()
+});
 /// Forms of verbs that stemming does not bring together.
 const PAST_FORMS: [(&str, &str); 27] = [
     ("bought", "buy"),
@@ -163,6 +187,9 @@ impl OpenItem<'_> {
         let item = words_of(self.text);
         let own: BTreeSet<&str> = split(&item).collect();
         let is_open = |word: &str| OF_OPEN_TASKS.contains(&word) || word.ends_with("n't");
+        if tells_part(report) && !tells_part(self.text) {
+            return false;
+        }
         !split(&words_of(report)).any(|word| is_open(word) && !own.contains(word))
     }
 }
@@ -242,6 +269,17 @@ impl TaskReport {
     }
 }
 
+/// Says whether a text tells of a part: `3 of 40`, `60 %`, or what was rolled back. All 40 of 40 are no part.
+fn tells_part(text: &str) -> bool {
+    let Some(part) = PART.as_ref() else { return false };
+    let text = undated(text);
+    part.captures_iter(&text).any(|found| match (found.get(1), found.get(2), found.get(3)) {
+        (Some(some), Some(all), _) => some.as_str() != all.as_str(),
+        (_, _, Some(percent)) => percent.as_str() != "100",
+        _ => true,
+    })
+}
+
 /// Returns the terms of an item or a report that tell what the task is. A word with a digit is a term as it is written.
 pub(super) fn terms_of_task(text: &str) -> BTreeSet<String> {
     let text = words_of(text);
@@ -307,6 +345,14 @@ mod tests {
     #[case("Deploy to production", "Did we deploy to production?", false)]
     #[case("Find out: who pays for the CDN?", "Done: find out: who pays for the CDN?", true)]
     #[case("Docs", "Docs done", true)]
+    #[case("Migrate the customer tables", "Migrated the customer tables.", true)]
+    #[case("Migrate the customer tables", "Migrated 3 of 40 customer tables.", false)]
+    #[case("Migrate the customer tables", "Migrated 40 of 40 customer tables.", true)]
+    #[case("Migrate the customer tables", "Migrated 80 % of the customer tables.", false)]
+    #[case("Migrate the customer tables", "Migrated most of the customer tables.", false)]
+    #[case("Migrate the customer tables", "Migrated the customer tables on staging only.", false)]
+    #[case("Migrate the customer tables", "Rolled back: migrated the customer tables.", false)]
+    #[case("Migrate the customer tables on staging", "Migrated the customer tables on staging.", true)]
     #[case("Docs", "The docs of the importer are done", false)]
     fn a_report_ticks_its_own_task(#[case] item: &str, #[case] report: &str, #[case] is_ticked: bool) {
         assert_eq!(ticked(&[item], report).as_deref(), is_ticked.then_some(item), "{report}");
