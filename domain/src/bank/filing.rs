@@ -60,9 +60,12 @@ pub fn file_by_rules(
     let open_items: Vec<(&BankPath, OpenItems<'_>)> =
         documents.iter().map(|(path, document)| (*path, OpenItems::of(document))).collect();
     for piece in pieces {
-        let category = classify(&piece);
+        let mut category = classify(&piece);
+        let report = TaskReport::of(&piece.text);
+        if may_be_report(category) && open_items.iter().any(|(_, items)| report.repeats(&piece.text, items)) {
+            category = BankCategory::Done;
+        }
         if category == BankCategory::Done && ticked < TICKS_MAX {
-            let report = TaskReport::of(&piece.text);
             let found = open_items.iter().filter_map(|(path, items)| Some((path, items.find(&report)?)));
             let best = found.max_by(|(_, one), (_, other)| one.compare(other));
             if let Some((path, _)) = best.filter(|(_, found)| found.item.is_finished(&piece.text)) {
@@ -145,6 +148,12 @@ fn under_heading(found: BankCategory, piece: &BankTextPiece, text: &str) -> Bank
         _ => true,
     };
     if may_be || LOOSE.contains(&normalised(title).as_str()) { found } else { named }
+}
+
+/// Says whether a piece that tells of what lasts, such as a version, may report a task all the same.
+fn may_be_report(category: BankCategory) -> bool {
+    use BankCategory::{Architecture, Command, Constraint, Dependency, Fix, Note};
+    matches!(category, Architecture | Command | Constraint | Dependency | Fix | Note)
 }
 
 /// Says whether a piece is a question. One with a box is a task, whatever its words.

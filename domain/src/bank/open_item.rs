@@ -90,6 +90,20 @@ const PAST_FORMS: [(&str, &str); 27] = [
     ("wrote", "write"),
 ];
 
+/// The day by which a task is due.
+static DUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let weekday = "(?:mon|tues|wednes|thurs|fri|satur|sun)day";
+    let month = "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)";
+    let span = format!("(?:week|sprint|month|quarter|year|q[1-4]|{weekday}|{month})");
+    let date = format!(
+        r"(?:\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}\.\d{{1,2}}\.(?:\d{{2,4}})?|(?:\d{{1,2}}(?:st|nd|rd|th)? )?{month}(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?)"
+    );
+    let day = format!(
+        "(?:{date}|(?:(?:next|this) )?{weekday}|(?:next|this) {span}|(?:the )?end of (?:the |this |next )?{span}|today|tomorrow|tonight|eod|eow)"
+    );
+    Regex::new(&format!(r"(?i)\s*(?:[(\[]\s*)?(?:\b(?:due(?: (?:by|on|until))?|by|before|until|deadline)\b|📅)\s*:?\s*(?:on )?{day}\b\.?\s*[)\]]?")).ok()
+});
+
 /// An item with how well a report fits it. Of two, the report is about the greater one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ReportedItem<'a> {
@@ -196,7 +210,7 @@ impl OpenItem<'_> {
 
 impl TaskWords {
     fn of(text: &str) -> Self {
-        let text = undated(text);
+        let text = without_due_day(&undated(text));
         let begins_name = |word: &&str| word.starts_with(char::is_uppercase);
         let has_digit = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
         // The first word has a capital letter in any case.
@@ -245,6 +259,16 @@ impl TaskReport {
         item.is_finished(report) && task.is_some_and(|task| self.about(task).is_some())
     }
 
+    /// Finds the item of which the report says every word and begins with its verb in the past: `Bumped Node to 22` for
+    /// `Bump Node to 22`. That it is done, no other sign of it has to tell.
+    pub(super) fn repeats(&self, report: &str, items: &OpenItems<'_>) -> bool {
+        let Some(found) = items.find(self).filter(|found| found.share >= 1.0) else { return false };
+        let first = |text: &str| undated(text).split_whitespace().next().map(str::to_lowercase);
+        let (Some(done), Some(verb)) = (first(report), first(found.item.text)) else { return false };
+        let is_past = done.ends_with("ed") || base_form(&done) != done;
+        is_past && done != verb && terms_of_task(&done) == terms_of_task(&verb) && found.item.is_finished(report)
+    }
+
     /// Says how well the report fits an item, by its own words or with those of the items above it. None where it is
     /// about another task.
     fn about<'a>(&self, task: &TaskWithWords<'a>) -> Option<ReportedItem<'a>> {
@@ -288,6 +312,11 @@ pub(super) fn terms_of_task(text: &str) -> BTreeSet<String> {
         words.map(base_form).partition(|word| word.contains(|c: char| c.is_ascii_digit()));
     let words = words.join(" ");
     query(&words).into_iter().map(|of| of.term).chain(numbers.into_iter().map(str::to_owned)).collect()
+}
+
+/// Returns the words of a task without the day by which it is due. No report has to name it.
+fn without_due_day(task: &str) -> String {
+    DUE.as_ref().map_or(task.into(), |due| due.replace_all(task, "")).into_owned()
 }
 
 /// Returns the words of a text without the signs around them.
@@ -345,6 +374,12 @@ mod tests {
     #[case("Deploy to production", "Did we deploy to production?", false)]
     #[case("Find out: who pays for the CDN?", "Done: find out: who pays for the CDN?", true)]
     #[case("Docs", "Docs done", true)]
+    #[case("Write the runbook for failed captures by Friday", "Done: wrote the runbook for failed captures.", true)]
+    #[case("Write the runbook (due 2026-12-04)", "Wrote the runbook.", true)]
+    #[case("Write the runbook before Friday", "Wrote the runbook.", true)]
+    #[case("Write the runbook by the end of the week", "Wrote the runbook.", true)]
+    #[case("Review the contract by Carla", "Reviewed the contract.", false)]
+    #[case("Write the runbook by Friday", "Wrote the guide by Friday.", false)]
     #[case("Migrate the customer tables", "Migrated the customer tables.", true)]
     #[case("Migrate the customer tables", "Migrated 3 of 40 customer tables.", false)]
     #[case("Migrate the customer tables", "Migrated 40 of 40 customer tables.", true)]

@@ -115,6 +115,20 @@ fn a_report_ticks_its_task() {
 }
 
 #[test]
+fn a_report_with_a_version_ticks_the_task_whose_words_it_has() {
+    let (bank, path) = with_task("Bump Node to 22 in the Dockerfile");
+    let of = |text: &str| apply(&bank, &by_rules(text, &bank).unwrap(), now()).unwrap().changed;
+    let changed = of("Bumped Node to 22 in the Dockerfile.");
+    assert!(changed[&path].contains("- [x] Bump Node"), "{changed:?}");
+    assert!(changed[&"progress.md".parse().unwrap()].contains("Bumped Node to 22"), "{changed:?}");
+    for other in
+        ["Node is 22 in the Dockerfile.", "Bump Node to 22 in the Dockerfile", "Bumped Node to 20 in the Dockerfile."]
+    {
+        assert!(!of(other).get(&path).is_some_and(|text| text.contains("[x]")), "{other}");
+    }
+}
+
+#[test]
 fn a_task_without_a_box_is_known_and_marked_as_done() {
     let path: BankPath = "activeContext.md".parse().unwrap();
     let mut files = template(BankKind::Code);
