@@ -1,5 +1,7 @@
 //! Pieces of a text: its list items, paragraphs and code.
 
+mod subheading;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,6 +11,7 @@ use jiff::civil::Date;
 use regex::Regex;
 use sha2::{Digest, Sha256};
 
+use self::subheading::{bold_title, introduces};
 use super::signs::heading_of;
 use super::{BankCategory, BankDocument};
 use crate::text::hex::hex;
@@ -104,7 +107,7 @@ pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
     for (at, section) in document.sections().iter().enumerate() {
         let body = document.body(section);
         let body = if section.level == 0 { body.trim_start_matches(document.front_matter()) } else { body };
-        let mut introduced: Option<String> = None;
+        let (mut introduced, mut is_above, mut subheading) = (None::<String>, false, None::<String>);
         let body = without_rules_and_comments(body);
         let mut blocks = block_spans(&body);
         blocks.retain(|block| block.text.contains(char::is_alphanumeric) && !is_comment(&block.text));
@@ -117,14 +120,21 @@ pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
             if is_telling { pieces.push(piece) } else { bare.push(piece) }
         }
         for (index, (form, text)) in blocks.iter().enumerate() {
-            if !form.is_item() {
-                let next_is_item = blocks.get(index + 1).is_some_and(|(form, _)| form.is_item());
-                introduced = (next_is_item && text.ends_with(':')).then(|| text.clone());
-                if introduced.is_some() {
-                    continue;
-                }
+            let next = blocks.get(index + 1).map(|(form, _)| *form);
+            if let Some(title) = bold_title(*form, text, next) {
+                (introduced, is_above, subheading) = (None, false, Some(title));
+                continue;
             }
-            let headings = section.path.iter().cloned().chain(introduced.clone()).collect();
+            if !form.is_item() && introduces(text, next) {
+                (introduced, is_above) = (Some(text.clone()), true);
+                continue;
+            }
+            // One paragraph below a label belongs to it, and so do all items.
+            if !form.is_item() && !is_above {
+                introduced = None;
+            }
+            is_above = false;
+            let headings = section.path.iter().cloned().chain(subheading.clone()).chain(introduced.clone()).collect();
             pieces.push(BankTextPiece { headings, form: *form, text: text.clone() });
         }
     }
