@@ -1,6 +1,6 @@
 //! Labels in a text, such as `TODO:`: where one begins, a piece begins, and where its section tells it, it is left out.
 
-use crate::bank::pieces::fence_of;
+use crate::bank::pieces::{date_of, fence_of, undated};
 use crate::bank::signs::{begins_status, begins_ticked, heading_of, label_of};
 use crate::bank::{BankCategory, BankTextPiece, PieceForm};
 use crate::memory::normalised;
@@ -50,7 +50,8 @@ fn has_code(text: &str) -> bool {
 
 fn by_lines(piece: BankTextPiece) -> Vec<BankTextPiece> {
     let lines: Vec<&str> = piece.text.split_inclusive('\n').collect();
-    let is_begin = |line: &str| label_of(line).is_some() || begins_ticked(line) || box_of(line).is_some();
+    let is_begin =
+        |line: &str| label_of(line).is_some() || begins_ticked(line) || box_of(line).is_some() || begins_dated(line);
     let begins = |line: &&&str| is_begin(line);
     if has_code(&piece.text) || piece.form != PieceForm::Paragraph || lines.iter().filter(begins).count() < 2 {
         return vec![piece];
@@ -58,6 +59,11 @@ fn by_lines(piece: BankTextPiece) -> Vec<BankTextPiece> {
     let parts = lines.chunk_by(|_, next| !is_begin(next));
     let part = |lines: &[&str]| BankTextPiece { text: lines.concat().trim_end().to_owned(), ..piece.clone() };
     parts.map(part).collect()
+}
+
+/// Says whether a line is an entry of a log: a date, and words behind it.
+fn begins_dated(line: &str) -> bool {
+    date_of(line).is_some() && undated(line).contains(char::is_alphanumeric)
 }
 
 fn by_sentences(piece: BankTextPiece) -> Vec<BankTextPiece> {
@@ -154,6 +160,8 @@ mod tests {
     #[case("The flags are still open. The docs are still open.", &["The flags are still open. The docs are still open."])]
     #[case("Port taken. Fix: kill the old process", &["Port taken. Fix: kill the old process"])]
     #[case("What comes\nnext: the grid. In `a. Next: b` too", &["What comes\nnext: the grid. In `a. Next: b` too"])]
+    #[case("2026-11-20: moved it\n2026-11-21: blocked by IAM\n  since noon", &["2026-11-20: moved it", "2026-11-21: blocked by IAM\n  since noon"])]
+    #[case("2026-11-20: moved it\nfrom a to b", &["2026-11-20: moved it\nfrom a to b"])]
     #[case("Run it.\n```\nx. Next: y\n```", &["Run it.\n```\nx. Next: y\n```"])]
     fn a_sentence_with_a_label_of_its_own_is_a_piece(#[case] text: &str, #[case] wanted: &[&str]) {
         let piece = BankTextPiece { headings: Vec::new(), form: PieceForm::Paragraph, text: text.to_owned() };
