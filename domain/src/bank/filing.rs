@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use self::dating::dated;
 use self::headings::TextHeadings;
-use self::labels::labelled;
+use self::labels::{labelled, speaker_and_words};
 use self::neighbours::ReadSections;
 use self::places::{BankPlace, place_in};
 use super::apply::NAME_MAX_CHARS as RELATION_MAX_CHARS;
@@ -95,8 +95,15 @@ pub(super) fn is_decision(form: PieceForm, text: &str) -> bool {
     signs::may_be_decision(text) && classify(&piece()) == BankCategory::Decision
 }
 
-/// Returns the category of a piece of text.
+/// Returns the category of a piece of text. Where it tells nothing, what a person says in it may: `Mara: finished it`.
 pub fn classify(piece: &BankTextPiece) -> BankCategory {
+    let found = classify_whole(piece);
+    let said = || speaker_and_words(&piece.text).map(|(_, words)| words.to_owned());
+    let said = Some(found).filter(|of| *of == BankCategory::Note).and_then(|_| said());
+    said.map_or(found, |text| classify_whole(&BankTextPiece { text, ..piece.clone() }))
+}
+
+fn classify_whole(piece: &BankTextPiece) -> BankCategory {
     let text = undated(&piece.text);
     let mut weights: Vec<(BankCategory, u32)> = signs::signs_of(&text);
     weights.extend(signs::label_of(&text).map(|category| (category, LABEL_WEIGHT)));
