@@ -17,7 +17,7 @@ use self::neighbours::ReadSections;
 use self::places::{BankPlace, place_in};
 use super::apply::NAME_MAX_CHARS as RELATION_MAX_CHARS;
 use super::open_item::{OpenItems, TaskReport};
-use super::pieces::{BankTextPiece, PieceForm, day_title, tag_in, text_pieces, undated};
+use super::pieces::{BankTextPiece, PieceForm, day_title, has_steps, tag_in, text_pieces, undated};
 use super::signs;
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
@@ -117,7 +117,9 @@ fn classify_whole(piece: &BankTextPiece) -> BankCategory {
         PieceForm::Code => weights.push((BankCategory::Command, 1)),
         PieceForm::Item | PieceForm::Paragraph => {}
     }
-    if is_asked(piece, &text) {
+    // What a step is about is not done by that.
+    let has_no_report = piece.form == PieceForm::Paragraph && has_steps(&text);
+    if has_no_report || is_asked(piece, &text) {
         weights.retain(|(category, _)| !matches!(category, BankCategory::Done | BankCategory::Decision));
     }
     let total = |category: BankCategory| -> u32 {
