@@ -217,6 +217,16 @@ fn banks_of_other_layouts_are_used_as_they_are() {
     let other = bank(&[("decisions.md", "# Decisions\n"), ("notes.md", "# Notes\n\nAnything.\n")]);
     assert_eq!(place(&other, "We decided to use SQLite because it needs no server."), "decisions.md#Decisions");
     assert_eq!(place(&other, "Something else"), "notes.md#");
+    let decided = "We decided to use SQLite because it needs no server.";
+    let record = ("adr/0001-queue.md", "# Queue\n\n## Decision\n\nRabbitMQ.\n");
+    assert_eq!(place(&bank(&[record]), decided), "notes.md#");
+    assert_eq!(place(&bank(&[record, ("decisions.md", "# Decisions\n")]), decided), "decisions.md#Decisions");
+    let patterns = ("systemPatterns.md", "# Patterns\n\n## Key decisions\n");
+    assert_eq!(
+        place(&bank(&[patterns, ("decisionLog.md", "# Decision Log\n")]), decided),
+        "decisionLog.md#Decision Log"
+    );
+    assert_eq!(place(&bank(&[patterns, record]), decided), "systemPatterns.md#Patterns > Key decisions");
     let headed = bank(&[("guide.md", "# Guide\n\n## Storage\n\n## Network\n")]);
     assert_eq!(place(&headed, "## Storage\n\nOne file for each team."), "guide.md#Guide > Storage");
     assert_eq!(place(&BankFiles::new(), "Something"), "notes.md#");
