@@ -491,3 +491,4 @@ fn a_box_without_a_list_is_one_and_none_is_an_answer_that_is_not_kept() {
 
 mod dates;
 mod layouts;
+mod texts;
