@@ -60,7 +60,7 @@ pub use optimize::{
     bank_tokens, collapse_old, next_long_file, optimize, view,
 };
 pub use path::BankPath;
-pub use pieces::{BankTextPiece, PieceForm, new_pieces, text_pieces};
+pub use pieces::{BankTextPiece, PieceForm, entries_of, new_pieces, text_pieces};
 pub use reading::BankFileReading;
 pub use template::{described, template, template_text};
 pub use window::{BankWindow, RestOfFiles, window};

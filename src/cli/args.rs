@@ -324,7 +324,8 @@ pub(super) enum Command {
         long_about = "Run consolidation in the workspace. Episodes of 30 to 180 days that tell the same become one, \
             and so do memories that say the same; candidates for patterns are found in what happened, patterns go to the \
             stage that their applications speak for, and those that are under review are refined, similar ones merged \
-            and obsolete ones deprecated. Without --apply nothing is changed. A run can be undone for 30 days. No language model is used.",
+            and obsolete ones deprecated. Without --apply nothing is changed. A run can be undone for 30 days. A \
+            language model proposes patterns where one is set up and background.daily_token_cap allows it.",
         after_help = "Examples:\n  \
             reasoning-bank consolidate                    what it would do\n  \
             reasoning-bank consolidate --apply\n  \

@@ -85,7 +85,7 @@ fn an_episode_is_found_by_every_strategy() {
         (first["episode_id"].as_str(), &first["failure"]["resolution"]),
         (Some(&*parser), &json!("clamp the day"))
     );
-    assert_eq!((&first["why"]["failure"], &first["score"]), (&json!("signature"), &json!(1.0)));
+    assert_eq!((&first["why"]["failure"], &first["score"]), (&json!("message"), &json!(1.0)));
     let failures = run(&place, &["failures"]);
     assert_eq!(ids(&failures, "hits"), [deploy, parser]);
     assert_eq!(failures["hits"][1]["failure"]["resolution"], "clamp the day");

@@ -227,6 +227,7 @@ impl EpisodesHandle {
         deadline: Deadline,
     ) -> Result<EpisodeHits, Error> {
         let met = Signature::of(query, request.domain.as_deref());
+        let printed = PrintedFailure::of(query);
         // The domain is a part of the signature here.
         let filter = EpisodeFilter { domain: None, ..filter };
         let weighed = (request.k * WEIGHED_FOR_EACH).max(WEIGHED_LEAST);
@@ -249,7 +250,7 @@ impl EpisodesHandle {
         }
         let mut found: Vec<(bool, EpisodeFound)> = rows
             .into_iter()
-            .map(|row| (matched_failure(&row.trace, &met), row))
+            .map(|row| (matched_failure(&row.trace, &met, &printed), row))
             .filter(|(matched, row)| matched.failure.is_some() || row.trace.outcome != Outcome::Success)
             .map(|(matched, row)| {
                 let is_resolved = matched.failure.as_ref().is_some_and(FailureAnalysis::is_resolved);
@@ -303,7 +304,7 @@ impl EpisodesHandle {
         let found = rows.iter().filter_map(|row| {
             let failure = resolved_failure(&row.trace, &met, &printed)?;
             let summary = EpisodeSummary::new(&row.trace, &row.state, self.rules, now);
-            let found = FailureMatch { tier: FailureTier::Signature, failure: Some(failure) };
+            let found = FailureMatch { tier: FailureTier::Message, failure: Some(failure) };
             Some(EpisodeFound::by_failure(summary, found, 0.0))
         });
         Ok(found.take(most).collect())

@@ -227,6 +227,11 @@ pub(super) fn ends_fence(line: &str, fence: &str) -> bool {
     line.starts_with(fence) && line.chars().all(|c| fence.starts_with(c))
 }
 
+/// Returns the entries of a section as they are written: its items, paragraphs and code.
+pub fn entries_of(body: &str) -> impl Iterator<Item = String> {
+    block_spans(body).into_iter().map(|block| body[block.range].trim().to_owned())
+}
+
 /// Splits what stands under a heading into its items, paragraphs and code.
 pub(super) fn blocks(body: &str) -> Vec<(PieceForm, String)> {
     block_spans(body).into_iter().map(|block| (block.form, block.text)).collect()

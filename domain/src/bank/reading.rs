@@ -47,6 +47,8 @@ pub(super) struct SectionReading {
     pub rank: Option<Rank>,
     /// Its heading has a tag.
     pub is_tagged: bool,
+    /// Its heading says that it tells what is being worked on.
+    pub is_focus: bool,
     /// The place at which its heading is marked as historical, in bytes. None where it has the mark, or is of this
     /// time.
     pub historical_at: Option<usize>,
@@ -184,6 +186,7 @@ impl BankFileReading {
             titles: section.path.clone(),
             rank: Rank::by_headings(section),
             is_tagged: is_tagged(section.title()),
+            is_focus: !is_historical(section) && named(section) == Some(BankCategory::Focus),
             historical_at: historical_at(document, section),
             blocks: block_spans(document.body(section)).into_iter().map(block).collect(),
         }
@@ -223,8 +226,7 @@ impl Rank {
         if is_historical(section) {
             return Some(Self::Discussion);
         }
-        let named = section.path.iter().skip(1).rev().find_map(|title| heading_of(title))?;
-        Some(match named {
+        Some(match named(section)? {
             Architecture | Decision | Goal | Requirement | Scope | Constraint | Convention | Preference | Profile => {
                 Self::Architecture
             }
@@ -232,6 +234,11 @@ impl Rank {
             _ => Self::Implementation,
         })
     }
+}
+
+/// Returns what the headings of a section say that stands there, the nearest one first.
+fn named(section: &BankSection) -> Option<BankCategory> {
+    section.path.iter().skip(1).rev().find_map(|title| heading_of(title))
 }
 
 /// Says why a piece stays word for word. `has_decisions` is what [`decisions_in`] says of its section, and `is_listed`

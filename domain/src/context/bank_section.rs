@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::bank::{BankDocument, BankFiles, BankPath, template_text};
-use crate::text::terms::terms;
+use crate::bank::{BankDocument, BankFiles, BankPath, entries_of, template_text};
+use crate::text::terms::{query, terms};
 
 /// The most sections of an answer.
 pub const SECTIONS_MAX: usize = 3;
-/// The least terms of the task that a section has.
+/// The least terms of the task that one entry of a section has, its heading included.
 const SHARED_TERMS: usize = 2;
 
 /// A section of the bank of the workspace that is about the task.
@@ -19,7 +19,7 @@ const SHARED_TERMS: usize = 2;
 pub struct ContextSection {
     /// `file#section` within the bank of the workspace.
     pub section: String,
-    /// The share of the task's terms that it has, in 0..1.
+    /// The share of the task's terms that the nearest of its entries has, in 0..1.
     pub relevance: f64,
     /// True where its words are in `rendered`.
     pub shown: bool,
@@ -32,14 +32,20 @@ pub struct FoundSection {
     pub(super) id: Uuid,
     pub(super) name: String,
     pub(super) text: String,
+    /// Its entries that are about the task.
+    pub(super) nearest: String,
+
     pub(super) relevance: f64,
     /// The files lie in a checkout, where others write as well.
     pub(super) is_of_checkout: bool,
 }
 
-/// Finds the sections that are about a task, best first: those that share terms with it.
+/// Finds the sections that are about a task, best first: those with an entry that shares terms with it. Words such as
+/// `about` and `the` are no terms.
 pub fn sections_about(task: &str, files: &BankFiles, is_of_checkout: bool) -> Vec<FoundSection> {
-    let wanted: BTreeSet<String> = terms(task).into_iter().collect();
+    let wanted: BTreeSet<String> = query(task).into_iter().map(|wanted| wanted.term).collect();
+    let least = SHARED_TERMS.min(wanted.len()).max(1);
+
     let mut found = Vec::new();
     for (path, text) in files {
         let Ok(document) = BankDocument::parse(text.clone()) else { continue };
@@ -48,14 +54,21 @@ pub fn sections_about(task: &str, files: &BankFiles, is_of_checkout: bool) -> Ve
             if body.trim().is_empty() {
                 continue;
             }
-            let has: BTreeSet<String> = terms(&body).into_iter().chain(terms(section.title())).collect();
-            let shared = wanted.intersection(&has).count();
-            if shared >= SHARED_TERMS.min(wanted.len()).max(1) {
+            let shared = |text: &str| {
+                let has: BTreeSet<String> = terms(text).into_iter().chain(terms(section.title())).collect();
+                wanted.intersection(&has).count()
+            };
+            let entries: Vec<(usize, String)> = entries_of(&body).map(|entry| (shared(&entry), entry)).collect();
+            let most = entries.iter().map(|(shared, _)| *shared).max().unwrap_or_default();
+            if most >= least {
+                let nearest = entries.iter().filter(|(shared, _)| 2 * shared > most && *shared >= least);
+                let nearest: Vec<&str> = nearest.map(|(_, entry)| entry.as_str()).collect();
                 found.push(FoundSection {
                     id: Uuid::nil(),
                     name: format!("{path}#{}", section.name()),
                     text: body.trim().to_owned(),
-                    relevance: shared as f64 / wanted.len() as f64,
+                    nearest: nearest.join("\n"),
+                    relevance: most as f64 / wanted.len() as f64,
                     is_of_checkout,
                 });
             }
@@ -94,6 +107,16 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].name.ends_with("Decisions") && found[0].text.contains("needs no server"), "{found:?}");
         assert!(sections_about("Paint the kitchen wall", &files, true).is_empty());
+    }
+
+    #[test]
+    fn an_entry_is_about_the_task_and_not_the_words_of_a_long_section_together() {
+        let done = "## Done\n\n- Wrote the export of invoices.\n- Drew the sea on the start page.\n- Closed SHOP-899 of refunds.\n";
+        let files = BankFiles::from([("progress.md".parse().unwrap(), format!("# Progress\n\n{done}"))]);
+        assert!(sections_about("Write a haiku about the sea", &files, true).is_empty());
+        let found = sections_about("Who closed SHOP-899 of the refunds?", &files, true);
+        assert_eq!(found[0].nearest, "- Closed SHOP-899 of refunds.");
+        assert!(found[0].text.starts_with("- Wrote"), "{found:?}");
     }
 
     #[test]

@@ -11,10 +11,13 @@ use crate::memory::pattern::{PatternCondition, PatternContent, PatternPart, Patt
 use crate::pattern::finding::SuggestedPattern;
 use crate::prompt::{one_line, quoted_lines};
 use crate::retrieval::recalled::Recalled;
-use crate::text::shortened;
+use crate::text::{shortened, tokens};
 
 /// The longest text of an episode in brief, in characters.
 const BRIEF_CHARS: usize = 200;
+
+/// About so many characters are a token.
+const CHARS_A_TOKEN: usize = 4;
 
 /// One thing with its words: all of them, and in brief.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +26,8 @@ pub struct ContextEntry {
     /// The line above the quoted words. It holds no text that others wrote.
     heading: String,
     whole: String,
+    /// What counts most of it. None where its beginning does.
+    core: Option<String>,
     brief: String,
 }
 
@@ -43,6 +48,7 @@ impl ContextEntry {
             id: memory.id.uuid(),
             heading: format!("pattern, {category}, {stage}, trust: {trust}, {proof}"),
             whole: format!("{brief}How: {}\n{}", memory.content, instructions(part)),
+            core: None,
             brief,
         }
     }
@@ -57,6 +63,7 @@ impl ContextEntry {
             id: memory.id.uuid(),
             heading: format!("{kind}, trust: {}, confidence: {:.2}", memory.trust.as_str(), recalled.score.confidence),
             whole: memory.format_for_prompt(),
+            core: None,
             brief,
         }
     }
@@ -68,7 +75,8 @@ impl ContextEntry {
             id: section.id,
             heading: format!("memory bank, trust: {trust}"),
             whole: format!("{}\n{}\n", one_line(&section.name), section.text),
-            brief: format!("{}\n{}\n", one_line(&section.name), shortened(&section.text, BRIEF_CHARS)),
+            core: Some(format!("{}\n{}\n", one_line(&section.name), section.nearest)),
+            brief: format!("{}\n{}\n", one_line(&section.name), shortened(&section.nearest, BRIEF_CHARS)),
         }
     }
 
@@ -115,6 +123,7 @@ impl ContextEntry {
                 episode.timestamp.strftime("%Y-%m-%d")
             ),
             whole,
+            core: None,
             brief: task + &of_failure(BRIEF_CHARS).or(outcome).unwrap_or_default(),
         }
     }
@@ -137,6 +146,25 @@ impl ContextEntry {
     /// Writes the entry in brief.
     pub(super) fn brief(&self, number: usize) -> String {
         format!("\n[{number}] {}, in brief\n{}", self.heading, quoted_lines(&self.brief))
+    }
+
+    /// Writes as much of the entry as about `most` tokens hold, and counts its tokens.
+    pub(super) fn beginning(&self, number: usize, most: usize) -> (String, usize) {
+        let text = self.core.as_ref().unwrap_or(&self.whole);
+        let written = |chars: usize| {
+            let part = format!("\n[{number}] {}, in part\n{}", self.heading, quoted_lines(&shortened(text, chars)));
+            let tokens = tokens::estimate(&part);
+            (part, tokens)
+        };
+        let mut chars = most * CHARS_A_TOKEN;
+        loop {
+            let (part, tokens) = written(chars);
+            if tokens <= most || chars == 0 {
+                return (part, tokens);
+            }
+            // Each step is at least a twentieth shorter.
+            chars = (chars * most / tokens).min(chars - chars / 20 - 1);
+        }
     }
 }
 

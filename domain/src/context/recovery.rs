@@ -9,7 +9,7 @@ use super::answer::{
 use super::entry::ContextEntry;
 use super::nearness::is_about_error;
 use super::rendered::{best_first, rendered};
-use crate::episode::EpisodeFound;
+use crate::episode::{EpisodeFound, FailureTier};
 use crate::memory::ids::MemoryId;
 use crate::memory::pattern::PatternCategory;
 use crate::note::Note;
@@ -89,6 +89,9 @@ impl RecoveryAdvice {
         causes.truncate(PATTERNS_MAX);
         let mut warnings = about_the_error(distinct(warnings), least);
         warnings.truncate(WARNINGS_MAX);
+        if failures.iter().any(is_very_failure) {
+            failures.retain(is_very_failure);
+        }
         failures.truncate(EPISODES_MAX);
         let of_patterns = |patterns: &[SuggestedPattern]| patterns.iter().map(ContextEntry::of_pattern).collect();
         let entries = best_first([
@@ -125,6 +128,11 @@ impl RecoveryAdvice {
             && self.warnings.is_empty()
             && self.similar_failures.is_empty()
     }
+}
+
+/// Tells whether an episode met the very failure that was asked for.
+fn is_very_failure(found: &EpisodeFound) -> bool {
+    found.why.failure == Some(FailureTier::Message)
 }
 
 /// Keeps the warnings of the very error, or those that are relevant enough where no warning is of that.

@@ -15,6 +15,9 @@ pub const BUDGET_MIN: usize = 100;
 /// The largest one.
 pub const BUDGET_MAX: usize = 20_000;
 
+/// An entry that is shown in brief gets more of its words where at least so many tokens are left.
+const WORTH_ADDING: usize = 60;
+
 /// A text with more bytes than this for each token is too long without being counted. Prose has about four.
 const BYTES_A_TOKEN: usize = 16;
 
@@ -45,20 +48,36 @@ pub fn best_first<T>(kinds: impl IntoIterator<Item = Vec<T>>) -> Vec<T> {
 }
 
 /// Makes the text of entries, which are best first. An entry that is too long is shown in brief, or where that does not
-/// fit either, leaves its place to the next. The text has at most `budget` tokens with its fence.
+/// fit either, leaves its place to the next. The tokens that are left show the beginning of those in brief, the best
+/// first. The text has at most `budget` tokens with its fence.
 pub fn rendered(entries: &[ContextEntry], budget: usize) -> ContextText {
-    let mut parts: Vec<(Uuid, String)> = Vec::new();
+    let mut parts: Vec<(&ContextEntry, String)> = Vec::new();
+    let mut in_brief: Vec<(usize, usize)> = Vec::new();
     let mut room = budget.saturating_sub(tokens::estimate(&recalled_notes("")));
     for entry in entries {
         let number = parts.len() + 1;
-        let fitting = [entry.whole(number), entry.brief(number)].into_iter().find_map(|part| {
+        let fits = |part: String| {
             let may_fit = part.len() <= room.saturating_mul(BYTES_A_TOKEN);
             let tokens = may_fit.then(|| tokens::estimate(&part)).filter(|tokens| *tokens <= room)?;
             Some((part, tokens))
-        });
-        if let Some((part, tokens)) = fitting {
+        };
+        let whole = fits(entry.whole(number));
+        let is_brief = whole.is_none();
+        if let Some((part, tokens)) = whole.or_else(|| fits(entry.brief(number))) {
             room -= tokens;
-            parts.push((entry.id, part));
+            in_brief.extend(is_brief.then_some((parts.len(), tokens)));
+            parts.push((entry, part));
+        }
+    }
+    for (at, tokens) in in_brief {
+        if room < WORTH_ADDING {
+            break;
+        }
+        let (entry, part) = &mut parts[at];
+        let (beginning, now) = entry.beginning(at + 1, tokens + room);
+        if now > tokens {
+            room -= now - tokens;
+            *part = beginning;
         }
     }
     // The whole may have a token more than its parts.
@@ -66,7 +85,7 @@ pub fn rendered(entries: &[ContextEntry], budget: usize) -> ContextText {
         let text = recalled_notes(&parts.iter().map(|(_, part)| part.as_str()).collect::<String>());
         let tokens = tokens::estimate(&text);
         if tokens <= budget {
-            let shown: BTreeSet<Uuid> = parts.into_iter().map(|(id, _)| id).collect();
+            let shown: BTreeSet<Uuid> = parts.into_iter().map(|(entry, _)| entry.id).collect();
             return ContextText { text, tokens, left_out: entries.len() - shown.len(), shown };
         }
         parts.pop();
@@ -100,10 +119,11 @@ mod tests {
         let entries = [entry(2, "short"), entry(4, &"word ".repeat(3_000)), entry(6, "last")];
         let text = rendered(&entries, 500);
         assert_eq!((text.shown.len(), text.left_out), (3, 0));
-        let places = ["[1] memory", "> How: short", "[2] memory", "in brief", "[3] memory", "> How: last"]
+        let places = ["[1] memory", "> How: short", "[2] memory", "in part", "[3] memory", "> How: last"]
             .map(|part| text.text.find(part).unwrap_or_else(|| panic!("{part}: {}", text.text)));
         assert!(places.is_sorted(), "{places:?}");
-        assert!(!text.text.contains("word word"));
+        assert!(text.text.contains(", in part\n") && text.text.contains("word word"), "{}", text.text);
+        assert!(text.tokens > 450, "{} tokens: {}", text.tokens, text.text);
     }
 
     #[test]

@@ -48,5 +48,5 @@ pub(crate) fn failed(n: u128, resolution: Option<&str>) -> EpisodeFound {
         resolution: resolution.map(str::to_owned),
         ..FailureAnalysis::default()
     };
-    EpisodeFound::by_failure(summary(n), FailureMatch { tier: FailureTier::Signature, failure: Some(failure) }, 0.3)
+    EpisodeFound::by_failure(summary(n), FailureMatch { tier: FailureTier::Message, failure: Some(failure) }, 0.3)
 }

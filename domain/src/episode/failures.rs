@@ -18,8 +18,10 @@ pub enum FailureTier {
     Meaning,
     /// The error is the same, in another domain.
     Type,
-    /// The signature is equal.
+    /// The signature is equal, and the message is another one.
     Signature,
+    /// The error and what it printed are the same.
+    Message,
 }
 
 /// The failure of an episode that is like the one that was met, with what ended it.
@@ -30,15 +32,17 @@ pub struct FailureMatch {
     pub failure: Option<FailureAnalysis>,
 }
 
-/// Finds the failure of an episode that is most like the one that was met. Among equals one that was resolved comes
-/// first.
-pub fn matched_failure(trace: &Trace, met: &Signature) -> FailureMatch {
+/// Finds the failure of an episode that is most like the one that was met and `printed`. Among equals one that was
+/// resolved comes first.
+pub fn matched_failure(trace: &Trace, met: &Signature, printed: &PrintedFailure) -> FailureMatch {
     let domain = trace.episode.as_ref().and_then(|parts| parts.metadata.domain.as_deref());
     let failures = trace.failures().into_iter().map(|failure| {
         let own = failure.read_signature();
         // A failure that names no domain is one of the domain of its episode.
         let own = if own.domain().is_none() { Signature::of(own.as_str(), domain) } else { own };
-        let tier = if met.matches(&own) {
+        let tier = if met.matches(&own) && is_printed(&failure, &own, printed) {
+            FailureTier::Message
+        } else if met.matches(&own) {
             FailureTier::Signature
         } else if !met.error().is_empty() && own.error() == met.error() {
             FailureTier::Type
@@ -59,8 +63,13 @@ pub fn matched_failure(trace: &Trace, met: &Signature) -> FailureMatch {
 pub fn resolved_failure(trace: &Trace, met: &Signature, printed: &PrintedFailure) -> Option<FailureAnalysis> {
     trace.failures().into_iter().find(|failure| {
         let own = failure.read_signature();
-        failure.is_resolved() && met.matches(&own) && ToldFailure::of(own.error(), &failure.error).is_of(printed)
+        failure.is_resolved() && met.matches(&own) && is_printed(failure, &own, printed)
     })
+}
+
+/// Tells whether a failure with this signature is the very one that was printed.
+fn is_printed(failure: &FailureAnalysis, own: &Signature, printed: &PrintedFailure) -> bool {
+    ToldFailure::of(own.error(), &failure.error).is_of(printed)
 }
 
 impl Trace {
@@ -113,11 +122,16 @@ mod tests {
     #[test]
     fn an_equal_signature_comes_before_the_same_error_elsewhere() {
         let met = Signature::of("KeyError: 'user'", Some("web"));
-        let of = |failures| matched_failure(&failed(failures), &met);
+        let printed = PrintedFailure::of("KeyError: 'user'");
+        let of = |failures| matched_failure(&failed(failures), &met, &printed);
         let equal = of(&[("ValueError: x", "", None), ("KeyError: 'id'", "", Some("use get"))]);
         assert_eq!(
             (equal.tier, equal.failure.unwrap().resolution.as_deref()),
             (FailureTier::Signature, Some("use get"))
+        );
+        assert_eq!(
+            of(&[("KeyError: 'id'", "", Some("use get")), ("KeyError: 'user'", "", None)]).tier,
+            FailureTier::Message
         );
         assert_eq!(of(&[("e", "keyerror|parsing", None)]).tier, FailureTier::Type);
         assert_eq!(of(&[("ValueError: x", "", None)]).tier, FailureTier::Meaning);
@@ -130,7 +144,8 @@ mod tests {
     fn a_failure_is_one_of_the_domain_of_its_episode() {
         let mut told = failed(&[("KeyError: 'id'", "", None)]);
         told.episode.as_mut().unwrap().metadata.domain = Some("Parsing".into());
-        let tier = |domain| matched_failure(&told, &Signature::of("KeyError: 'user'", domain)).tier;
+        let printed = PrintedFailure::of("KeyError: 'user'");
+        let tier = |domain| matched_failure(&told, &Signature::of("KeyError: 'user'", domain), &printed).tier;
         assert_eq!(tier(Some("web")), FailureTier::Type);
         assert_eq!((tier(Some("parsing")), tier(None)), (FailureTier::Signature, FailureTier::Signature));
     }

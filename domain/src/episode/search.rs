@@ -156,12 +156,14 @@ impl EpisodeFound {
     pub fn by_failure(episode: EpisodeSummary, found: FailureMatch, similarity: f64) -> Self {
         let FailureMatch { tier, failure } = found;
         let reason = match tier {
-            FailureTier::Signature => "the same error".to_owned(),
-            FailureTier::Type => "the same error in another domain".to_owned(),
+            FailureTier::Message => "the same error".to_owned(),
+            FailureTier::Signature => "the same kind of error, with another message".to_owned(),
+            FailureTier::Type => "the same kind of error in another domain".to_owned(),
             FailureTier::Meaning => format!("a failure with similarity {:.2}", similarity.max(0.0)),
         };
         let score = match tier {
-            FailureTier::Signature => 1.0,
+            FailureTier::Message => 1.0,
+            FailureTier::Signature => 0.8 + 0.1 * similarity.clamp(0.0, 1.0),
             FailureTier::Type => 0.8,
             FailureTier::Meaning => Self::score_of_meaning(similarity),
         };

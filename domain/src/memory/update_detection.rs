@@ -11,10 +11,12 @@
 //! said in words that are nearly those of a change.
 
 mod alignment;
+mod calendar;
 mod clause;
 mod clause_relation;
 mod cleft;
 mod comparable;
+mod dotted;
 mod features;
 mod former_value;
 mod lexicon;
@@ -30,6 +32,7 @@ mod term;
 mod token;
 mod tools;
 mod units;
+mod unread;
 mod values;
 mod verb;
 

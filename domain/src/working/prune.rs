@@ -179,7 +179,7 @@ impl TaskState {
         // Each ends with a line break, which may be a token of its own.
         let of = |section: Section, text: &str| estimate(text).min(section.budget()) + 1;
         self.fixed_tokens = of(Section::System, &self.system)
-            + of(Section::Task, &self.task.text())
+            + of(Section::Task, &(self.task.critical_text() + &self.task.other_text()))
             + of(Section::Execution, &self.execution.text(&self.task));
     }
 }

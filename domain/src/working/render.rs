@@ -35,6 +35,8 @@ struct ShownPart {
     place: usize,
     text: String,
     tokens: usize,
+    /// The place of its entry among all, where it is a whole one.
+    whole_entry: Option<usize>,
     is_shown: bool,
 }
 
@@ -56,15 +58,31 @@ impl WorkingMemory {
         let mut left = budget.saturating_sub(FRAME_TOKENS);
         let mut used = [0; Section::ALL.len()];
         for lends in [false, true] {
+            let waits = |(_, part): &&(Temperature, ShownPart)| !part.is_shown && part.whole_entry.is_some();
+            let mut waiting = parts.iter().filter(waits).count();
             for index in &order {
                 let (temperature, part) = &mut parts[*index];
                 let room = scaled(part.section.budget(), budget).saturating_sub(used[part.section as usize]);
-                let fits = part.tokens <= left && (lends || *temperature == Temperature::Hot || part.tokens <= room);
-                if !part.is_shown && fits {
+                // What is lent leaves a line for each of the others.
+                let others = if lends { waiting.saturating_sub(1) * LINE_TOKENS } else { 0 };
+                let has_room = *temperature == Temperature::Hot || part.tokens <= room || lends;
+                if !part.is_shown && has_room && part.tokens + others <= left {
+                    waiting -= usize::from(part.whole_entry.is_some());
                     part.is_shown = true;
                     left -= part.tokens;
                     used[part.section as usize] += part.tokens;
                 }
+            }
+        }
+        // A whole entry for which there is no room may still be a line.
+        for index in order {
+            let part = &mut parts[index].1;
+            let Some(entry) = part.whole_entry.filter(|_| !part.is_shown) else { continue };
+            let line = self.state.entries[entry].line();
+            let tokens = estimate(&line);
+            if tokens <= left {
+                left -= tokens;
+                (part.text, part.tokens, part.is_shown) = (line, tokens, true);
             }
         }
         let mut parts: Vec<ShownPart> = parts.into_iter().map(|(_, part)| part).collect();
@@ -93,16 +111,50 @@ impl WorkingMemory {
 
     /// Makes everything that may be shown, the parts that are to be chosen first at the front.
     fn parts(&self, budget: usize) -> Vec<(Temperature, ShownPart)> {
+        let entries = self.entry_parts(budget);
+        let mut parts = self.fixed_parts(budget, &entries);
+        parts.extend(entries);
+        parts
+    }
+
+    /// Makes the parts that there is one of. Each has the budget of its section and what the other sections leave of
+    /// theirs; what is too long then is shown with its head and its tail. The critical constraints come first.
+    fn fixed_parts(&self, budget: usize, entries: &[(Temperature, ShownPart)]) -> Vec<(Temperature, ShownPart)> {
         let state = &self.state;
         let fixed = [
+            (Section::Task, state.task.critical_text()),
             (Section::System, state.system.to_string()),
-            (Section::Task, state.task.text()),
+            (Section::Task, state.task.other_text()),
             (Section::Execution, state.execution.text(&state.task)),
         ];
-        let fixed = fixed.into_iter().filter(|(_, text)| !text.is_empty()).map(|(section, text)| {
-            let cut = truncate(&text, scaled(section.budget(), budget));
-            (Temperature::Hot, part(section, 0, cut.unwrap_or(text)))
-        });
+        let fixed: Vec<ShownPart> = fixed
+            .into_iter()
+            .filter(|(_, text)| !text.is_empty())
+            .map(|(section, text)| part(section, 0, text))
+            .collect();
+        let of = |section: Section| {
+            let all = fixed.iter().chain(entries.iter().map(|(_, part)| part));
+            all.filter(|part| part.section == section).map(|part| part.tokens).sum::<usize>()
+        };
+        let taken = Section::ALL.map(|section| of(section).min(scaled(section.budget(), budget)));
+        let mut left = budget.saturating_sub(FRAME_TOKENS).saturating_sub(taken.iter().sum());
+        let mut shown = Vec::new();
+        for ShownPart { section, place, text, tokens, .. } in fixed {
+            // The task has two parts, which share the budget of their section.
+            let of_section = shown.iter().filter(|(_, part): &&(_, ShownPart)| part.section == section);
+            let used: usize = of_section.map(|(_, part)| part.tokens).sum();
+            let own = scaled(section.budget(), budget).saturating_sub(used);
+            let most = (own + left).min(section.budget().saturating_sub(used));
+            let cut = truncate(&text, most);
+            left -= tokens.min(most).saturating_sub(own);
+            shown.push((Temperature::Hot, part(section, place, cut.unwrap_or(text))));
+        }
+        shown
+    }
+
+    /// Makes a part of each entry, the newest first.
+    fn entry_parts(&self, budget: usize) -> Vec<(Temperature, ShownPart)> {
+        let state = &self.state;
         let (hot, recent) = (state.hot(), state.recent_subtasks());
         let entries = state.entries.iter().rev().enumerate().filter(|(_, entry)| entry.form != EntryForm::Counted);
         let entries = entries.map(|(place, entry)| {
@@ -121,9 +173,10 @@ impl WorkingMemory {
                 EntryForm::Whole => entry.whole(usize::MAX),
                 _ => entry.line(),
             };
-            (temperature, part(entry.section(), place + 1, text))
+            let whole_entry = (entry.form == EntryForm::Whole).then_some(state.entries.len() - 1 - place);
+            (temperature, ShownPart { whole_entry, ..part(entry.section(), place + 1, text) })
         });
-        fixed.chain(entries).collect()
+        entries.collect()
     }
 }
 
@@ -136,7 +189,7 @@ fn part(section: Section, place: usize, mut text: String) -> ShownPart {
         text.push('\n');
     }
     let tokens = estimate(&text);
-    ShownPart { section, place, text, tokens, is_shown: false }
+    ShownPart { section, place, text, tokens, whole_entry: None, is_shown: false }
 }
 
 impl Entry {
@@ -184,7 +237,14 @@ impl Entry {
 }
 
 impl TaskContext {
-    pub(super) fn text(&self) -> String {
+    /// Writes the constraints that hold whatever happens.
+    pub(super) fn critical_text(&self) -> String {
+        let critical = self.constraints.iter().filter(|of| of.critical);
+        critical.map(|of| format!("- always: {}\n", quoted(&one_line(&of.text)))).collect()
+    }
+
+    /// Writes everything but the critical constraints.
+    pub(super) fn other_text(&self) -> String {
         let mut text = String::new();
         if !self.description.is_empty() {
             let _ = writeln!(text, "{}", quoted(&self.description));
@@ -196,9 +256,8 @@ impl TaskContext {
         };
         list("goal", &self.goals.iter().collect::<Vec<_>>());
         list("done when", &self.success_criteria.iter().collect::<Vec<_>>());
-        let of = |critical: bool| self.constraints.iter().filter(move |of| of.critical == critical).map(|of| &of.text);
-        list("always", &of(true).collect::<Vec<_>>());
-        list("constraint", &of(false).collect::<Vec<_>>());
+        let others = self.constraints.iter().filter(|of| !of.critical).map(|of| &of.text);
+        list("constraint", &others.collect::<Vec<_>>());
         for step in &self.plan {
             let needs = if step.depends_on.is_empty() {
                 String::new()

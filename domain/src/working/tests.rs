@@ -60,9 +60,35 @@ fn what_an_agent_needs_to_go_on_is_shown_first() {
     let shown = memory.context(TOTAL_TOKENS);
     assert_eq!(
         shown.text,
-        "## System\nIt runs shell commands.\n## Task\nMake the importer ten times faster\n- goal: a batch is read once\n- done when: `make bench` says so\n- always: no new dependency\n- step profile: Do profile\n- step batch: Do batch (needs profile)\n## State\n- phase: execution\n- in work: batch Do batch\n- done: profile\n- execution [state:2]: parse() first\n## Results and values\n- task.files [value:3]: [\"src/import.rs\"]\n- profile [result:1]: 90 % of the time is in parse()\n## Retrieved\n- memory 42 [retrieved:4]: Read a file once\n"
+        "## System\nIt runs shell commands.\n## Task\n- always: no new dependency\nMake the importer ten times faster\n- goal: a batch is read once\n- done when: `make bench` says so\n- step profile: Do profile\n- step batch: Do batch (needs profile)\n## State\n- phase: execution\n- in work: batch Do batch\n- done: profile\n- execution [state:2]: parse() first\n## Results and values\n- task.files [value:3]: [\"src/import.rs\"]\n- profile [result:1]: 90 % of the time is in parse()\n## Retrieved\n- memory 42 [retrieved:4]: Read a file once\n"
     );
     assert_eq!(shown.not_shown, 0);
+}
+
+#[test]
+fn a_small_budget_shows_the_critical_constraints_and_as_much_of_the_task_as_others_leave() {
+    let constraint = |text: &str, critical| Constraint { text: text.into(), critical };
+    let task = TaskContext {
+        description: "Port the heat meter. ".repeat(60),
+        constraints: vec![constraint("no heap after init", false), constraint("never erase a unit", true)],
+        plan: (0..25).map(|n| step(&format!("driver {n}"), &[])).collect(),
+        ..TaskContext::default()
+    };
+    let memory = working(&[Operation::LoadTask(task), result("driver 0", "ported")]);
+    for budget in [200, 400, 1_000, 3_000] {
+        let shown = memory.context(budget);
+        assert!(shown.text.contains("- always: never erase a unit\n"), "{budget}: {}", shown.text);
+        assert!(shown.text.contains("[result:1]: ported") && shown.tokens <= budget, "{budget}: {}", shown.tokens);
+        assert_eq!(shown.text.contains("truncated"), budget < 1_000, "{budget}: {} tokens", shown.tokens);
+    }
+}
+
+#[test]
+fn a_result_for_which_there_is_no_room_is_shown_as_a_line() {
+    let results = (0..12).map(|n| result(&format!("s{n}"), format!("{n}: {}", words(200))));
+    let shown = working(&results.collect::<Vec<_>>()).context(1_500);
+    assert_eq!((shown.not_shown, shown.text.matches("[result:").count()), (0, 12), "{}", shown.text);
+    assert!(shown.tokens <= 1_500, "{}", shown.tokens);
 }
 
 #[test]

@@ -36,8 +36,9 @@ pub(in crate::cli) fn consolidation_run(run: &ConsolidationRun) -> String {
     } else if let Some(undone) = &run.undone {
         let _ = writeln!(
             out,
-            "run {} was undone: {} taken back",
+            "run {} was undone on {}: {} taken back",
             run.run_id,
+            undone.at.strftime("%Y-%m-%d %H:%M"),
             counted(undone.taken_back as usize, "change was", "changes were")
         );
         for skipped in &undone.skipped {

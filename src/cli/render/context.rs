@@ -14,6 +14,7 @@ pub(in crate::cli) fn context(answer: &ContextForTask) -> String {
         counted(answer.warnings.len(), "warning", "warnings"),
         counted(answer.domain_knowledge.len(), "memory", "memories"),
         counted(answer.similar_episodes.len(), "episode", "episodes"),
+        counted(answer.bank_sections.len(), "section of the memory bank", "sections of the memory bank"),
     ];
     text(&answer.rendered, &counts, answer.tokens, &answer.notes)
 }

@@ -1,7 +1,8 @@
 //! The pieces of a bank that may become shorter, and how they do: a piece becomes a line, leaves, or is cut where that is
 //! enough.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -127,8 +128,9 @@ impl Shortening {
                 }
             }
         }
-        // The oldest piece gives way first. A piece without a date counts as newer than all others.
-        pieces.sort_by_key(|piece| piece.date.unwrap_or(Date::MAX));
+        // The oldest piece gives way first.
+        pieces.sort_by_key(|piece| Reverse(newest_first(piece)));
+        keep_focus(&mut pieces, readings);
         let readings = readings.clone();
         Self { leaves_to, pieces, historical, tokens: 0, least: 0, readings, today: day_of(now) }
     }
@@ -273,5 +275,24 @@ impl Shortening {
             }
         }
         files
+    }
+}
+
+/// Returns the place of a piece among all, the newest first: of one day it stands first in a file with dated entries and
+/// last in any other. A piece without a date counts as newer than all others.
+pub(super) fn newest_first(piece: &ShorterPiece) -> (Reverse<Date>, isize) {
+    let at = isize::try_from(piece.range.start).unwrap_or(isize::MAX);
+    (Reverse(piece.date.unwrap_or(Date::MAX)), if piece.is_log { at } else { -at })
+}
+
+/// Says that the newest entry of what is being worked on stays. It tells where the work stands, whatever its date is.
+fn keep_focus(pieces: &mut [ShorterPiece], readings: &BTreeMap<BankPath, Arc<BankFileReading>>) {
+    let is_focus =
+        |piece: &ShorterPiece| readings.get(&piece.file).is_some_and(|of| of.sections()[piece.section].is_focus);
+    let mut kept = BTreeSet::new();
+    for piece in pieces.iter_mut().rev().filter(|piece| piece.left_before.is_none()) {
+        if is_focus(piece) && kept.insert((piece.file.clone(), piece.section)) {
+            piece.stays.get_or_insert(StaysAs::Open);
+        }
     }
 }

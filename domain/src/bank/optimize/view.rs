@@ -1,15 +1,13 @@
 //! The part of a bank that `activate` shows. It uses the tokens that it is given: pieces leave, the oldest first, only
 //! until the rest fits, and where decisions and open items alone do not fit, they share the tokens with all else.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use jiff::civil::Date;
 use serde::Serialize;
 
-use super::shortening::{LeavesTo, Shortening, ShorterPiece};
+use super::shortening::{LeavesTo, Shortening, ShorterPiece, newest_first};
 use super::{BankFacts, OptimizedBank, by_ranks, importance_of_file, read, shortened};
 use crate::bank::imported::without_imported;
 use crate::bank::reading::StaysAs;
@@ -147,11 +145,4 @@ fn shares(needs: [usize; 3], room: usize) -> [usize; 3] {
         given[at] += rest.min(need - given[at]);
     }
     given
-}
-
-/// Returns the place of a piece among those that are shown first: the newest, which stands first in a file with dated
-/// entries and last in any other.
-fn newest_first(piece: &ShorterPiece) -> (Reverse<Date>, isize) {
-    let at = isize::try_from(piece.range.start).unwrap_or(isize::MAX);
-    (Reverse(piece.date.unwrap_or(Date::MAX)), if piece.is_log { at } else { -at })
 }

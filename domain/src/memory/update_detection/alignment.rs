@@ -68,6 +68,14 @@ impl Candidate<'_> {
         self.part.is_some_and(|own| std::ptr::eq(own, part))
     }
 
+    /// Returns the tool that it names. A name of several words may be that of another tool: `GitHub Actions`.
+    pub(super) fn tool(&self) -> Option<&str> {
+        match self.words[..] {
+            [word] => tools::tool_kind(word).map(|_| word.as_str()),
+            _ => None,
+        }
+    }
+
     fn tool_kinds(&self) -> BTreeSet<usize> {
         self.words.iter().filter_map(|word| tools::tool_kind(word)).collect()
     }
@@ -195,10 +203,17 @@ fn candidates<'a>(a: &'a Outline, b: &Outline) -> Vec<Candidate<'a>> {
         }));
         // A word that tells no subject from another may still be what is said of one: `the branch is main`.
         let is_bare = !part.is_before_verb && part.words.iter().all(|word| phrase::is_detail(word));
+        let is_last = |word: &String| {
+            !part.is_before_verb
+                && tools::is_exclusive(word)
+                && part.words.last().is_some_and(|last| std::ptr::eq(last, word))
+        };
         let words: Vec<&String> = part
             .words
             .iter()
-            .filter(|word| (is_bare || !phrase::is_detail(word)) && !lexicon::is_polarity(word) && !says(b, word))
+            .filter(|word| {
+                (is_bare || is_last(word) || !phrase::is_detail(word)) && !lexicon::is_polarity(word) && !says(b, word)
+            })
             .collect();
         if !words.is_empty() {
             all.push(Candidate { part: Some(part), value: None, is_beside: all.len() > before, words });
@@ -212,10 +227,8 @@ fn candidates<'a>(a: &'a Outline, b: &Outline) -> Vec<Candidate<'a>> {
 }
 
 pub(super) fn is_other_tool(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
-    // A name of several words may be that of another tool: `GitHub Actions`.
-    let kinds = |of: &Candidate<'_>| if of.words.len() == 1 { of.tool_kinds() } else { BTreeSet::new() };
-    let (a, b) = (kinds(a), kinds(b));
-    !a.is_empty() && !b.is_empty() && a.is_disjoint(&b)
+    let kind = |of: &Candidate<'_>| of.tool().and_then(tools::tool_kind);
+    kind(a).zip(kind(b)).is_some_and(|(a, b)| a != b)
 }
 
 /// Tells how two values differ, and how well they fit together. None where they are of different types.

@@ -12,6 +12,7 @@ use super::tense;
 use super::term::{Role, Term};
 use super::token::Token;
 use super::tools;
+use super::unread;
 use super::values::{ClauseValue, ValueKind};
 use super::verb::{self, Verb};
 
@@ -50,6 +51,10 @@ pub(super) struct Clause {
     pub is_advice: bool,
     /// True where the clause tells what somebody did once.
     pub is_deed: bool,
+    /// True where the clause tells what happened on a day, or what a single day is like.
+    pub tells_of_a_day: bool,
+    /// The words in their order, where the verb of the clause is not known.
+    pub unread: Option<Vec<String>>,
     pub outline: Outline,
     /// All words of the subject and of the values, in the spelling that is compared.
     pub said: BTreeSet<String>,
@@ -80,6 +85,7 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let is_event = !announces && tense::tells_once(&tokens);
     let is_doubtful = tense::doubts(&tokens);
     let is_past = tense::is_over(&tokens);
+    let tells_of_a_day = tense::tells_of_a_day(&tokens);
     let mut reading = Reading::default();
     let tokens = reading.polarity(&tokens);
     reading.outline.measure(&tokens, reading.negations % 2 == 1);
@@ -112,6 +118,8 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
             && tokens.first().is_some_and(|token| matches!(&*token.lower, "a" | "an" | "one" | "another" | "some")),
         acts: reading.acts,
         is_deed: reading.is_deed,
+        tells_of_a_day,
+        unread: unread::words(&tokens),
         is_advice: reading.is_advice,
         outline: reading.outline.finish(inherited),
         said,
@@ -132,9 +140,20 @@ fn is_passive(verb: &[Token]) -> bool {
         && matches!(&*verb[0].lower, "is" | "are" | "was" | "were" | "be" | "get" | "gets" | "got" | "has" | "have")
 }
 
+/// Tells whether words are a name with the number of its version.
+fn is_version(tokens: &[Token]) -> bool {
+    tokens.len() > 1 && tokens.last().is_some_and(|last| last.lower.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Tells whether a clause says of its subject what one alone does or has: `Leo cuts the releases`.
+fn says_of_one(tokens: &[Token], verb: &Verb) -> bool {
+    let behind = tokens[verb.to..].iter().map(|token| &*token.lower);
+    verb.to == verb.from + 1 && lexicon::is_exclusive_to_one(&tokens[verb.from].lower, behind)
+}
+
 /// Tells whether a word begins a phrase that only one thing can be: `the owner`.
 fn begins_definite(word: &str) -> bool {
-    lexicon::is_possessive(word) || matches!(word, "the" | "responsible")
+    lexicon::is_possessive(word) || matches!(word, "the" | "responsible" | "oncall")
 }
 
 #[derive(Default)]
@@ -243,22 +262,29 @@ impl Reading {
     fn predicate(&mut self, tokens: &[Token], verb: &Verb, inherited: &[Term]) {
         let left = phrase::split(&tokens[..verb.from], false);
         let right = phrase::split(&tokens[verb.to..], true);
-        self.outline.add(&left, true);
-        self.outline.add(&right, false);
         let next = tokens.get(verb.to).map_or("", |next| &next.lower);
         let is_permission = tokens[..verb.from].iter().any(|token| matches!(&*token.lower, "may" | "can"));
-        let is_definite = verb.is_role || next == "as" || (verb.is_copula && begins_definite(next));
+        let is_of_one = says_of_one(tokens, verb);
+        // A version that is required is one, while one that is supported is one of several.
+        let is_needed =
+            next == "obligation" || tokens[verb.from + 1..verb.to].iter().any(|token| token.lower == "needed");
+        let is_required = is_needed && is_version(&tokens[..verb.from]);
+        let is_definite =
+            verb.is_role || is_of_one || is_required || next == "as" || (verb.is_copula && begins_definite(next));
+        let bare = &tokens[..verb.from];
+        match is_definite && is_bare_name(bare, &tokens[verb.from]) {
+            true => self.outline.begin_with(phrase::name(bare)),
+            false => self.outline.add(&left, true),
+        }
+        self.outline.add(&right, false);
         // Several people may do the same work, while one tool does it.
         let is_shared = lexicon::is_shared_work(&tokens[verb.from].lower)
             && !tokens[..verb.from].iter().any(|token| tools::is_tool(&token.lower));
         self.outline.set_verb(verb, next, is_definite && !is_shared, is_permission && tokens[verb.from].lower != "be");
+        self.outline.tells_a_duty = is_of_one || next == "oncall";
         self.outline.is_passive = !verb.is_copula && is_passive(&tokens[verb.from..verb.to]);
-        let bare = &tokens[..verb.from];
-        if is_definite && is_bare_name(bare, &tokens[verb.from]) {
-            self.outline.begin_with(phrase::name(bare));
-        }
         let says_who = verb.to < tokens.len()
-            && self.is_holder(&tokens[..verb.from], &tokens[verb.from], verb, tokens.get(verb.to));
+            && self.is_holder(&tokens[..verb.from], &tokens[verb.from], verb, tokens.get(verb.to), is_of_one);
         if says_who {
             // One may do several things.
             self.is_advice = true;
@@ -322,13 +348,14 @@ impl Reading {
 
     /// Tells whether the subject of a clause is what may be exchanged: `Ann owns billing`, `Paris is the capital of
     /// France`.
-    fn is_holder(&self, left: &[Token], verb_word: &Token, verb: &Verb, next: Option<&Token>) -> bool {
+    fn is_holder(&self, left: &[Token], verb_word: &Token, verb: &Verb, next: Option<&Token>, is_of_one: bool) -> bool {
         let Some(next) = next else { return false };
         let definite = begins_definite(&next.lower);
         is_bare_name(left, verb_word)
             && (verb.is_role && !lexicon::is_preposition(&next.lower) && phrase::begins_plain(next)
                 || verb.is_copula && definite
-                || verb.is_for)
+                || verb.is_for
+                || is_of_one)
     }
 
     /// Adds the words left of the value to the subject. Names and numbers among them narrow it.

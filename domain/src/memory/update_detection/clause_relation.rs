@@ -2,7 +2,8 @@
 
 use super::alignment::{Difference, VERB_WEIGHT, is_said};
 use super::clause::Clause;
-use super::features::{ClausePair, UpdateEvidence};
+use super::features::{ClausePair, UpdateEvidence, names_as_former};
+use super::unread;
 
 /// The weight of the words that two clauses about one thing share at least.
 const LEAST_SHARED: f64 = 1.0;
@@ -34,8 +35,19 @@ fn may_relate(newer: &Clause, older: &Clause) -> bool {
         || newer.outline.measures_other(&older.outline))
 }
 
+/// Tells whether they tell of two days, each of which has its own: `the API was down on 3 June` and `on 9 July`.
+fn tell_of_two_days(newer: &Clause, older: &Clause) -> bool {
+    let tell_of_days = newer.tells_of_a_day && older.tells_of_a_day && !names_as_former(newer, older);
+    tell_of_days && newer.outline.has_other_dates(&older.outline)
+}
+
+fn differ_at_two_places(newer: &Clause, older: &Clause) -> bool {
+    let unread = newer.unread.as_ref().zip(older.unread.as_ref());
+    unread.is_some_and(|(newer, older)| unread::differ_at_two_places(newer, older))
+}
+
 pub(super) fn clause_relation(newer: &Clause, older: &Clause) -> ClauseRelation {
-    if !may_relate(newer, older) {
+    if !may_relate(newer, older) || tell_of_two_days(newer, older) || differ_at_two_places(newer, older) {
         return ClauseRelation::Apart;
     }
     match evidence(newer, older) {

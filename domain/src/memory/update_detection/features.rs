@@ -3,8 +3,9 @@
 
 use super::alignment::{Alignment, Candidate, Difference, UnsharedWords, align, is_other_tool};
 use super::clause::Clause;
+use super::dotted;
 use super::values::ValueKind;
-use super::{lexicon, relations};
+use super::{lexicon, relations, tools};
 
 /// The most left-over words of a sort that count.
 const MOST_LEFT: f64 = 3.0;
@@ -88,6 +89,8 @@ pub(super) struct UpdateFeatures {
     advice: bool,
     /// A name does something, and others may do it as well.
     subject_name: bool,
+    /// One clause tells the duty of a person, and the other clause says nothing of the duty: `is on call for billing`.
+    other_role: bool,
     /// Words before the verb differ.
     subject_phrase: bool,
     /// The value stands before the verb of one clause and behind that of the other.
@@ -100,7 +103,7 @@ pub(super) struct UpdateFeatures {
 
 impl UpdateFeatures {
     /// Returns the features with their weights. These are those of a logistic regression (Cox 1958), which
-    /// `scripts/fit_updates.py` makes. Those of `open_verbs` and `being_words` are set by hand: in the pairs that it is
+    /// `scripts/fit_updates.py` makes. Those of `open_verbs`, `being_words` and `other_role` are set by hand: in the pairs that it is
     /// fitted to, other verbs tell a change far more often than among statements that nobody chose.
     pub(super) fn evidence(&self) -> UpdateEvidence {
         let flag = |is: bool| f64::from(u8::from(is));
@@ -137,6 +140,7 @@ impl UpdateFeatures {
             ("both_denied", -1.93, flag(self.both_denied)),
             ("advice", -2.99, flag(self.advice)),
             ("subject_name", -3.46, flag(self.subject_name)),
+            ("other_role", -2.5, flag(self.other_role)),
             ("subject_phrase", -2.86, flag(self.subject_phrase)),
             ("turned", -1.05, flag(self.turned)),
             ("object", -1.07, flag(self.object)),
@@ -190,7 +194,7 @@ impl<'a> ClausePair<'a> {
             other_opening: is_open && self.has_other_opening(),
             polarity: self.is(Difference::Polarity),
             polarity_left: self.is(Difference::Polarity) && !new.is_empty(),
-            other_tool: self.are_other_tools() && !self.are_verbs_related(),
+            other_tool: self.are_other_tools() && !self.are_verbs_related() && !self.do_one_job(),
             marker: newer.announces,
             names_older: *names_older,
             additive: is_open && self.may_have_several(),
@@ -201,6 +205,7 @@ impl<'a> ClausePair<'a> {
             both_denied: is_open && !newer.is_affirmed && !older.is_affirmed,
             advice: self.is(Difference::Words) && newer.is_advice && older.is_advice,
             subject_name: has_name_or_number && are_bare_subjects,
+            other_role: self.has_other_role(),
             subject_phrase: self.is(Difference::Words) && are_bare_subjects,
             turned: is_open && is_bare_subject && self.is_turned(),
             object: is_open && self.has_object(),
@@ -250,6 +255,17 @@ impl<'a> ClausePair<'a> {
         self.has_slot(|slot, clause| slot.is_before_verb() && !clause.outline.is_definite)
     }
 
+    /// Tells whether a value is a person whose duty one clause tells, of which the other clause says nothing.
+    fn has_other_role(&self) -> bool {
+        let Some([new, old]) = self.slots.as_ref().filter(|_| !self.is(Difference::Exclusive)) else { return false };
+        let is_other = |slot: &Candidate<'_>, own: &Clause, other: &Clause| {
+            let is_said = |role: &String| other.outline.says(role) || other.outline.has_verb(role);
+            let may_be_said = self.is(Difference::Names);
+            slot.is_before_verb() && own.outline.role().is_some_and(|role| !(may_be_said && is_said(role)))
+        };
+        is_other(new, self.newer, self.older) || is_other(old, self.older, self.newer)
+    }
+
     fn are_on_one_side_of_the_verb(&self) -> bool {
         self.slots.as_ref().is_some_and(|[new, old]| new.is_before_verb() == old.is_before_verb())
     }
@@ -265,6 +281,14 @@ impl<'a> ClausePair<'a> {
 
     fn are_other_tools(&self) -> bool {
         self.slots.as_ref().is_some_and(|[new, old]| is_other_tool(new, old))
+    }
+
+    /// Tells whether the tools that differ do one job, which both clauses tell of.
+    fn do_one_job(&self) -> bool {
+        let is_told = |word: &str| self.newer.outline.says(word) && self.older.outline.says(word);
+        let tool = |slot: &Candidate<'_>| slot.tool().map(str::to_owned);
+        let tools = self.slots.as_ref().and_then(|[new, old]| tool(new).zip(tool(old)));
+        tools.is_some_and(|(new, old)| tools::do_one_job(&new, &old, is_told))
     }
 
     fn are_verbs_related(&self) -> bool {
@@ -307,20 +331,21 @@ fn takes_several(clause: &Clause, value: &Candidate<'_>) -> bool {
     let opening = value.opening_behind_verb();
     let is_object = opening.is_some_and(|opening| matches!(opening, "" | "to" | "on" | "for" | "against" | "into"))
         || (opening == Some("in") && value.is_path())
-        // A preposition behind an active verb belongs to it: `works with`.
-        || (value.is_next_to_verb() && !clause.outline.is_passive);
+        // A preposition right behind a verb belongs to it: `works with`, `is tested in`.
+        || value.is_next_to_verb();
     (clause.is_additive && is_object) || (clause.outline.joins() && opening == Some("to"))
 }
 
 /// Tells whether the newer clause names the older value as the one before: `from Jenkins to Buildkite`.
-fn names_as_former(newer: &Clause, older: &Clause) -> bool {
+pub(super) fn names_as_former(newer: &Clause, older: &Clause) -> bool {
     !newer.former.is_empty()
         && older.values.iter().any(|value| {
             let is_former = |word: &String| {
-                newer
-                    .former
-                    .iter()
-                    .any(|former| former == word || lexicon::canonical(former) == *word || is_amount_of(former, word))
+                newer.former.iter().any(|former| {
+                    dotted::bare_name(former) == word
+                        || lexicon::canonical(former) == *word
+                        || is_amount_of(former, word)
+                })
             };
             value.words.iter().all(is_former) || (value.kind == ValueKind::Name && value.words.iter().any(is_former))
         })

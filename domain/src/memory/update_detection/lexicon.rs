@@ -13,7 +13,7 @@ const FILLERS: &str = "a an the this that these those it its they them their we 
     instead today recently anymore longer finally eventually again going forward onwards effective immediately newly \
     latest current new actual actually please note remember update updated correction fyi reminder heads up decision \
     decided agreed team's everyone everything all any each both either own every to be been being do does did will \
-    shall should must can would have has had having has's which who whom whose whatever let lets let's us about around \
+    shall should must can would have has had having jetzt ahora maintenant désormais adesso ora has's which who whom whose whatever let lets let's us about around \
     roughly approximately exactly simply always usually generally normally typically officially formally permanently \
     temporarily too yet since ago until by-default default-wise out up down off over back away together directly \
     value values setting settings set thing things one ones yes ok okay etc apiece may can could per such from than of is are was were am \
@@ -91,6 +91,15 @@ const ROLE_VERBS: &str = "own owns lead leads maintain maintains handle handles 
 /// Verbs among them that several people may do side by side.
 const SHARED_WORK: &str = "approve approves coach coaches check checks validate validates sign signs review reviews write \
     writes send sends test tests took takes cover covers supply supplies";
+/// Verbs of duties that one person has, where their object is a definite one: `cuts the releases`.
+const DUTIES: &str = "cuts prepares plans moderates administers operates oversees supervises orders merges tags releases \
+    triages updates edits curates pays books trains closes cleans collects prints posts assigns does keeps makes archives \
+    rotates restarts deploys translates invoices facilitates organises organizes administrates";
+/// Verbs of having a thing that one person has: `has the pager`.
+const HOLDING: &str = "has holds";
+/// Things that several people may have side by side.
+const SHAREABLE: &str = "access right rights permission permissions role roles licence license password passwords app \
+    option options same idea knowledge skill skills experience time feeling impression ability credentials bug problem issue";
 /// Words that mean the first one, and the opposite of it.
 const OPPOSITES: &[(&str, &str)] = &[
     ("activation", "enabled enables enabling on active activated activate"),
@@ -246,9 +255,7 @@ pub(super) const IDIOMS: &[&str] = &[
     "on our side",
     "as well",
     "in use",
-    "in charge",
     "in place",
-    "on call",
     "at once",
     "of course",
     "no longer",
@@ -351,6 +358,14 @@ pub(super) fn is_role_verb(word: &str) -> bool {
 
 pub(super) fn is_shared_work(word: &str) -> bool {
     SHARED.contains(word)
+}
+
+/// Tells whether a verb says of its subject that it does or has something that one alone does or has. `behind` are the
+/// words behind the verb.
+pub(super) fn is_exclusive_to_one<'a>(verb: &str, mut behind: impl Iterator<Item = &'a str>) -> bool {
+    let is_in = |list: &str, word: &str| list.split_whitespace().any(|listed| listed == word);
+    let is_definite = behind.next().is_some_and(|next| next == "the" || is_possessive(next));
+    is_definite && (is_in(DUTIES, verb) || (is_in(HOLDING, verb) && !behind.any(|word| is_in(SHAREABLE, word))))
 }
 
 pub(super) fn is_negation(word: &str) -> bool {

@@ -30,6 +30,8 @@ pub(super) struct Outline {
     joins_by: Option<&'static str>,
     /// True where the predicate says which one its subject is: `is the owner`.
     pub(super) is_definite: bool,
+    /// True where a duty is told that one alone has: `Leo cuts the releases`.
+    pub(super) tells_a_duty: bool,
     /// True where the clause is a permission, so that what it says may be done in several ways.
     pub(super) is_permission: bool,
 }
@@ -69,9 +71,20 @@ impl Outline {
         }));
     }
 
-    /// Replaces the bare words before the verb by a name.
+    /// Returns the word for the duty that it tells of its subject: `cuts`, `on call`, `has the pager`. None where it tells
+    /// of none.
+    pub(super) fn role(&self) -> Option<&String> {
+        let predicate = self.parts.iter().find(|part| !part.is_before_verb && part.opening.is_empty());
+        self.actions.last().or_else(|| predicate?.words.last()).filter(|_| self.tells_a_duty)
+    }
+
+    /// Tells whether it has a verb that names an attribute or none.
+    pub(super) fn has_verb(&self, verb: &String) -> bool {
+        self.verbs.contains(verb)
+    }
+
+    /// Adds a name that stands before the verb, in the place of its bare words.
     pub(super) fn begin_with(&mut self, name: Option<ClauseValue>) {
-        self.parts.retain(|part| !part.is_before_verb);
         self.parts.push(Part { is_before_verb: true, values: name.into_iter().collect(), ..Part::default() });
     }
 
@@ -183,6 +196,14 @@ impl Outline {
             let others = on_scale(other);
             !others.is_empty() && on_scale(self).is_disjoint(&others)
         })
+    }
+
+    /// Tells whether both tell dates, and none of them is told by both.
+    pub(super) fn has_other_dates(&self, other: &Self) -> bool {
+        let dates = |outline: &Self| outline.values().filter(|value| value.kind == ValueKind::Date).cloned().collect();
+        let (own, others): (Vec<ClauseValue>, Vec<ClauseValue>) = (dates(self), dates(other));
+        let is_told = |date: &ClauseValue| others.iter().any(|other| date.overlaps(other));
+        !own.is_empty() && !others.is_empty() && !own.iter().any(is_told)
     }
 
     /// Tells whether both say what something is, where it is or where it is from, but not the same one of these.

@@ -1,5 +1,6 @@
 //! The phrases of a clause: the main one, and those that a preposition or a condition begins.
 
+use super::dotted;
 use super::lexicon;
 use super::token::Token;
 use super::tools;
@@ -79,7 +80,8 @@ pub(super) fn begins_plain(token: &Token) -> bool {
 
 /// Makes one name of the words. None where there are no words.
 pub(super) fn name(tokens: &[Token]) -> Option<ClauseValue> {
-    (!tokens.is_empty()).then(|| ClauseValue::new(ValueKind::Name, tokens.iter().map(|token| token.lower.clone())))
+    (!tokens.is_empty())
+        .then(|| ClauseValue::new(ValueKind::Name, tokens.iter().map(|token| dotted::bare_name(&token.lower))))
 }
 
 /// Splits words into phrases. Where they stand behind a verb, a preposition that comes first belongs to the verb.
@@ -243,7 +245,7 @@ impl Builder {
 
     fn word(&mut self, token: &Token) {
         if token.is_name {
-            self.name.push(token.lower.clone());
+            self.name.push(dotted::bare_name(&token.lower).to_owned());
             return;
         }
         self.end_name();

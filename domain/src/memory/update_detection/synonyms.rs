@@ -69,7 +69,7 @@ const SYNONYMS: &[&str] = &[
     "picture pictures image images photo photos",
     "customer customers client clients shopper shoppers buyer buyers",
     "employee employees staff worker workers hire hires newcomer newcomers",
-    "hiring recruiting recruitment",
+    "recruiting hiring recruitment",
     "answer answers answered reply replies replied respond responds responded response responses",
     "delete deletes deleted deletion remove removes removed removal erase erases erased purge purges purged",
     "fetch fetches fetched pull pulls pulled retrieve retrieves retrieved",

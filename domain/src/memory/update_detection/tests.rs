@@ -4,7 +4,13 @@ use rstest::rstest;
 
 use super::*;
 
+mod days;
+mod dotted;
+mod jobs;
+mod persons;
 mod set;
+mod several;
+mod unread;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -85,6 +91,8 @@ fn is_update(older: &str, newer: &str) -> bool {
     "Visual tests allow a difference of half a percent."
 )]
 #[case::habit("Incidents are discussed in #ops.", "Incidents are discussed in #fire.")]
+#[case::required_version("Node 18 is required.", "Node 22 is required.")]
+#[case::needed_version("Java 17 is needed to build it.", "Java 21 is needed to build it.")]
 #[case::version_with_lts("The runner is based on Ubuntu 22.04 LTS.", "The runner is based on Ubuntu 24.04.")]
 fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
     assert!(is_update(older, newer));
@@ -128,6 +136,7 @@ fn a_changed_value_is_an_update(#[case] older: &str, #[case] newer: &str) {
 #[case::how_many_there_are("The limit of open orders is 50.", "There are 12 open orders.")]
 #[case::event("The job was run by hand on Monday.", "The job runs automatically.")]
 #[case::supported("Python 3.8 is supported.", "Python 3.12 is supported.")]
+#[case::required_tools("ESLint is required.", "Prettier is required.")]
 #[case::deed("Sara translated the book into Spanish.", "Sara translated the book into Basque.")]
 #[case::idea("The limit is 200.", "We could raise the limit to 500 next quarter.")]
 #[case::letters("Team A deploys to AWS.", "Team B deploys to GCP.")]

@@ -1,5 +1,7 @@
 //! Tokens: the words of a sentence, how each is written, which marks stand around it, and whether it reads like a name.
 
+use super::calendar;
+use super::dotted;
 use super::lexicon;
 use super::tools;
 
@@ -48,13 +50,14 @@ pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
     let (mut all, mut words, mut count) = (Vec::new(), Vec::new(), 0);
     for line in text.lines() {
         let line = line.trim_start().trim_start_matches(['-', '*', '#', '>', '•', ' ']);
-        for written in words_of(line) {
+        let written = words_of(line);
+        for (at, word) in written.iter().enumerate() {
             if count >= most {
                 break;
             }
             count += 1;
-            let ends = read(written, &mut words);
-            if ends {
+            let ends = read(word, &mut words);
+            if ends && !is_day_of_month(word, written.get(at + 1)) {
                 all.push(std::mem::take(&mut words));
             }
         }
@@ -67,6 +70,13 @@ pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
         spare_verbs(words);
     });
     all
+}
+
+/// Tells whether a number with a dot is a day, as German writes it: `3. Mai`.
+fn is_day_of_month(word: &str, next: Option<&&str>) -> bool {
+    let month = next.map(|next| next.trim_end_matches(CLOSING).to_lowercase());
+    let is_number = word.strip_suffix('.').is_some_and(|number| number.parse::<u32>().is_ok());
+    is_number && month.is_some_and(|month| calendar::month(&month).or(calendar::foreign_month(&month)).is_some())
 }
 
 /// Leaves only those compounds joined that stand before a noun. Others may be verbs: `is self-hosted on`, `we force-push`.
@@ -105,7 +115,7 @@ fn words_of(line: &str) -> Vec<&str> {
 }
 
 /// The pairs of words that are written as one word elsewhere, each with that word.
-const PAIRS: [(&str, &str, &str); 10] = [
+const PAIRS: [(&str, &str, &str); 12] = [
     ("united", "kingdom", "uk"),
     ("united", "states", "usa"),
     ("time", "out", "timeout"),
@@ -114,6 +124,8 @@ const PAIRS: [(&str, &str, &str); 10] = [
     ("log", "in", "login"),
     ("sign", "in", "login"),
     ("e", "mail", "email"),
+    ("on", "call", "oncall"),
+    ("in", "charge", "responsible"),
     ("road", "map", "roadmap"),
     ("data", "base", "database"),
 ];
@@ -163,6 +175,7 @@ fn read(written: &str, words: &mut Vec<Token>) -> bool {
     let bare = written.trim_start_matches(OPENING);
     let opens = written.starts_with(['(', '[']);
     let text = bare.trim_end_matches(CLOSING);
+    let (text, bare) = (without_elision(text), without_elision(bare));
     let text = text.strip_suffix("'s").or_else(|| text.strip_suffix("’s")).unwrap_or(text);
     let behind = &bare[text.len()..];
     if !text.chars().any(|c| c.is_alphanumeric() || "%$€£/~".contains(c)) {
@@ -189,6 +202,14 @@ fn read(written: &str, words: &mut Vec<Token>) -> bool {
     }
     behind.contains(['.', ';', '!', '?'])
         && !matches!(text, "e.g" | "i.e" | "vs" | "approx" | "no" | "Dr" | "Mr" | "Mrs" | "Ms" | "St" | "Prof" | "Mt")
+}
+
+/// Returns a word without the short article or preposition of French and Italian before it: `l'API`, `dell'80%`.
+fn without_elision(word: &str) -> &str {
+    const SHORT: &str = "l d dell all nell dall sull un qu c s n j";
+    let begins = |short: &str| SHORT.split_whitespace().any(|listed| listed == short.to_lowercase());
+    let rest = word.split_once(['\'', '’']).filter(|(short, rest)| begins(short) && rest.chars().count() > 1);
+    rest.map_or(word, |(_, rest)| rest)
 }
 
 /// Returns a pronoun without the short form of a verb behind it: `you` for `you'll`. Other words stay.
@@ -238,6 +259,8 @@ fn is_name(text: &str, lower: &str, is_first: bool, quoted: bool) -> bool {
         || is_letter
         || is_symbol
         || is_identifier
+        || dotted::is_name(text)
+        || dotted::is_date_pattern(text)
         || has_digit
         || hump
         || tools::is_tool(lower.split('-').next().unwrap_or(lower))

@@ -1,6 +1,6 @@
 //! Tools and other values that exclude one another: one takes the place of another of its kind.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::lexicon;
@@ -15,9 +15,10 @@ const TOOLS: &[&str] = &[
     "jenkins circleci travis teamcity buildkite drone bamboo concourse tekton argo",
     "github gitlab bitbucket gitea forgejo codeberg",
     "aws gcp azure hetzner digitalocean ovh linode heroku vercel netlify render fly cloudflare scaleway",
-    "rust go golang python java kotlin scala ruby elixir typescript javascript c++ c# swift php perl clojure haskell zig erlang dart",
+    "rust go golang python java kotlin scala ruby elixir typescript javascript c++ c# swift php perl clojure haskell zig erlang dart asp.net .net",
     "react vue angular svelte solid preact ember htmx qwik lit",
-    "django flask fastapi rails express spring laravel phoenix axum actix gin nestjs koa fastify",
+    "next nuxt gatsby remix astro sveltekit",
+    "django flask fastapi rails express spring laravel phoenix axum actix gin nestjs koa fastify nest",
     "npm yarn pnpm bun",
     "pip poetry uv pipenv conda pdm hatch",
     "webpack vite esbuild rollup parcel turbopack rspack",
@@ -72,6 +73,45 @@ const TOOLS: &[&str] = &[
     "monorepo polyrepo",
 ];
 
+/// Jobs that tools of several kinds do: the words that tell of the job, and the tools. Where both clauses tell of the
+/// job, one tool takes the place of the other.
+const JOBS: &[(&str, &str)] = &[
+    (
+        "queue queued enqueue enqueued job task consume publish published broker",
+        "rabbitmq redis sqs kafka nats pulsar activemq kinesis celery sidekiq postgres postgresql mysql mariadb mongodb valkey \
+         zeromq redpanda mosquitto",
+    ),
+    (
+        "store cache session lock cart token counter persist counted",
+        "redis memcached valkey dragonfly hazelcast keydb postgres postgresql mysql mariadb sqlite mongodb mongo dynamodb \
+         cassandra firestore s3 gcs minio r2 kafka",
+    ),
+    (
+        "search",
+        "elasticsearch opensearch solr meilisearch typesense algolia lucene postgres postgresql sqlite mongodb redis",
+    ),
+    ("error exception crash", "sentry rollbar bugsnag airbrake honeybadger datadog newrelic"),
+    (
+        "log metric trace traced",
+        "datadog newrelic grafana splunk honeycomb elasticsearch opensearch prometheus influxdb clickhouse sentry",
+    ),
+    (
+        "ci build",
+        "jenkins circleci travis teamcity buildkite drone bamboo concourse tekton argo github gitlab bitbucket",
+    ),
+    ("ticket issue bug task", "jira linear asana trello clickup youtrack redmine monday notion github gitlab gitea"),
+    ("documentation wiki page", "notion confluence wiki gitbook docusaurus mkdocs github gitlab"),
+    (
+        "host hosting deploy",
+        "aws gcp azure hetzner digitalocean ovh linode heroku vercel netlify render fly cloudflare scaleway \
+      kubernetes nomad ecs swarm docker github gitlab",
+    ),
+    ("secret password", "vault 1password bitwarden doppler sops lastpass aws gcp azure github kubernetes"),
+    ("login authentication", "okta auth0 keycloak cognito clerk zitadel supabase github gitlab"),
+    ("test", "jest vitest mocha ava bun"),
+    ("schedule", "cron airflow dagster prefect temporal celery sidekiq kubernetes jenkins github gitlab"),
+];
+
 /// Values that are no tools and exclude one another. Those of one line take each other's place.
 const EXCLUSIVE: &[&str] = &[
     "single double",
@@ -96,11 +136,17 @@ const EXCLUSIVE: &[&str] = &[
 
 /// Names of tools that are words as well: only a capital tells which is meant.
 const WORDS_TOO: &str = "go rust dart express spring render fly split linear temporal notion teams zoom got chef drone \
-    argo black make ava swift solid ember rest just sketch ninja parcel bun ant fish monday concourse oracle spanner aurora \
+    next nest remix argo black make ava swift solid ember rest just sketch ninja parcel bun ant fish monday concourse oracle spanner aurora \
     shortcut unleash clerk resend cookies sessions requests tabs spaces tab space squash rebase rebas puppet swarm helm bamboo julia cross \
     goose moment snappy deflate vega lit turbo envoy apache wiki elm arm split cron diesel ky teams nose";
 
 static TOOL: LazyLock<HashMap<String, usize>> = LazyLock::new(|| by_line(TOOLS));
+static JOB: LazyLock<Vec<(HashSet<String>, HashSet<&str>)>> = LazyLock::new(|| {
+    let job = |(words, tools): &(&str, &'static str)| {
+        (words.split_whitespace().map(lexicon::canonical).collect(), tools.split_whitespace().collect())
+    };
+    JOBS.iter().map(job).collect()
+});
 static EXCLUSIVE_VALUE: LazyLock<HashMap<String, usize>> = LazyLock::new(|| {
     let of_terms = by_line(EXCLUSIVE).into_iter().map(|(word, line)| (lexicon::canonical(&word), line));
     of_terms.collect()
@@ -109,6 +155,11 @@ static EXCLUSIVE_VALUE: LazyLock<HashMap<String, usize>> = LazyLock::new(|| {
 /// Returns the kind of tool that a name is one of.
 pub(super) fn tool_kind(word: &str) -> Option<usize> {
     TOOL.get(word).copied()
+}
+
+/// Tells whether two tools do one job, of which `tells` knows a word.
+pub(super) fn do_one_job(a: &str, b: &str, tells: impl Fn(&str) -> bool) -> bool {
+    JOB.iter().any(|(words, tools)| tools.contains(a) && tools.contains(b) && words.iter().any(|word| tells(word)))
 }
 
 /// Tells whether a word may be a value that excludes others.

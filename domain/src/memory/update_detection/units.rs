@@ -1,4 +1,4 @@
-//! Units, number words and words of the calendar.
+//! Units, number words and words for how often something happens.
 
 /// The units of amounts: the kind of amount, the words for the unit, and how much of the base unit one is.
 const UNITS: &[(&str, &str, f64)] = &[
@@ -68,8 +68,6 @@ const FREQUENCIES: &[(&str, f64, &str)] = &[
     ("yearly", 1.0, "year"),
     ("annually", 1.0, "year"),
 ];
-const MONTHS: &str = "january february march april may june july august september october november december";
-const WEEKDAYS: &str = "monday tuesday wednesday thursday friday saturday sunday";
 
 /// Returns the kind of amount that a unit measures, and how much of the base unit it is.
 pub(super) fn unit(word: &str) -> Option<(&'static str, f64)> {
@@ -86,18 +84,4 @@ pub(super) fn number_word(word: &str) -> Option<&'static str> {
 /// Returns how often a word says that something happens: once in a number of a period.
 pub(super) fn frequency(word: &str) -> Option<(f64, &'static str)> {
     FREQUENCIES.iter().find(|(name, ..)| *name == word).map(|(_, count, period)| (*count, *period))
-}
-
-/// Returns the number of a month from 1, by its name or the first three letters of it.
-pub(super) fn month(word: &str) -> Option<usize> {
-    position(MONTHS, word).map(|at| at + 1)
-}
-
-/// Returns the number of a day of the week from 0, by its name, its plural or the first three letters of it.
-pub(super) fn weekday(word: &str) -> Option<usize> {
-    position(WEEKDAYS, word.strip_suffix('s').filter(|day| day.ends_with("day")).unwrap_or(word))
-}
-
-fn position(names: &str, word: &str) -> Option<usize> {
-    names.split_whitespace().position(|name| name == word || (word.len() == 3 && name.starts_with(word)))
 }

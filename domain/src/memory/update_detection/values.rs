@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::calendar;
+use super::dotted;
 use super::lexicon;
 use super::token::Token;
 use super::tools;
@@ -103,13 +105,19 @@ impl ClauseValue {
         (are_times || (self.may_replace(other) && !self.is_time() && !other.is_time())) && !self.overlaps(other)
     }
 
+    /// Tells whether it is one day of a month, and not a day of the week or a longer time.
+    pub(super) fn names_a_day(&self) -> bool {
+        let has = |sign: char| self.words.iter().any(|word| word.starts_with(sign));
+        self.kind == ValueKind::Date && has('d') && has('m')
+    }
+
     fn is_time(&self) -> bool {
         self.kind == ValueKind::Time || self.is_hour()
     }
 
-    /// Tells whether it is written as commands, places of files and names of symbols are.
+    /// Tells whether it is written as commands, files and names of symbols are.
     pub(super) fn is_written_name(&self) -> bool {
-        let is_place = |word: &String| word.contains(['/', ' ']) && !word.starts_with(|c: char| c.is_ascii_digit());
+        let is_place = |word: &String| !word.starts_with(|c: char| c.is_ascii_digit()) && !dotted::is_host(word);
         self.kind == ValueKind::Name || (self.kind == ValueKind::Path && self.words.iter().any(is_place))
     }
 
@@ -129,6 +137,7 @@ pub(super) fn typed(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)>
     date(tokens, at)
         .or_else(|| frequency(tokens, at))
         .or_else(|| time(token, next))
+        .or_else(|| standard(token, next?))
         .or_else(|| spoken_time(tokens, at))
         .or_else(|| amount(tokens, at))
         .or_else(|| path(token).map(|value| (value, 1)))
@@ -147,7 +156,7 @@ fn date(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let token = &tokens[at];
     let is_ordinal =
         matches!(&*token.lower, "first" | "second" | "third" | "fourth" | "last" | "1st" | "2nd" | "3rd" | "4th");
-    if let Some(day) = tokens.get(at + 1).filter(|_| is_ordinal).and_then(|next| units::weekday(&next.lower)) {
+    if let Some(day) = tokens.get(at + 1).filter(|_| is_ordinal).and_then(|next| calendar::weekday(&next.lower)) {
         let behind: Vec<&str> = tokens[at + 2..].iter().take(3).map(|token| &*token.lower).collect();
         let taken = match behind[..] {
             ["of", "the" | "each" | "every" | "a", "month"] => 5,
@@ -156,7 +165,7 @@ fn date(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
         return Some((ClauseValue::new(ValueKind::Date, [format!("w{day}"), token.lower.clone()]), taken));
     }
     let capital = token.text.starts_with(char::is_uppercase);
-    if let Some(day) = units::weekday(&token.lower).filter(|_| capital || token.lower.len() > 3) {
+    if let Some(day) = calendar::weekday(&token.lower).filter(|_| capital || token.lower.len() > 3) {
         return Some((ClauseValue::new(ValueKind::Date, [format!("w{day}")]), 1));
     }
     let parts: Vec<&str> = token.lower.split('-').collect();
@@ -174,10 +183,13 @@ fn date(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let month = |token: Option<&Token>| {
         let token = token?;
         let capital = token.text.starts_with(char::is_uppercase);
-        capital.then(|| units::month(&token.lower)).flatten().map(|month| format!("m{month}"))
+        capital.then(|| calendar::month(&token.lower)).flatten().map(|month| format!("m{month}"))
     };
     let (mut words, mut taken) = (Vec::new(), 0);
-    if let (Some(day), Some(month)) = (day(Some(token)), month(tokens.get(at + 1))) {
+    if let Some((day, (month, behind))) = day(Some(token)).zip(foreign_month(tokens, at + 1)) {
+        words.extend([day, month]);
+        taken = 1 + behind;
+    } else if let (Some(day), Some(month)) = (day(Some(token)), month(tokens.get(at + 1))) {
         words.extend([day, month]);
         taken = 2;
     } else if let Some(month) = month(Some(token)) {
@@ -201,6 +213,13 @@ fn date(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     year(Some(token)).filter(|_| is_year).map(|year| (ClauseValue::new(ValueKind::Date, [year]), 1))
 }
 
+/// Reads the name of a month in another language, and returns it with the number of words: `mai`, `de mayo`.
+fn foreign_month(tokens: &[Token], at: usize) -> Option<(String, usize)> {
+    let taken = 1 + usize::from(tokens.get(at)?.lower == "de");
+    let month = calendar::foreign_month(&tokens.get(at + taken - 1)?.lower)?;
+    Some((format!("m{month}"), taken))
+}
+
 fn lower_quarter(word: &str) -> Option<String> {
     matches!(word, "q1" | "q2" | "q3" | "q4").then(|| word.to_owned())
 }
@@ -209,7 +228,7 @@ fn lower_quarter(word: &str) -> Option<String> {
 fn frequency(tokens: &[Token], at: usize) -> Option<(ClauseValue, usize)> {
     let word = tokens[at].lower.as_str();
     let every = |count: f64, period: &str| -> Option<ClauseValue> {
-        if let Some(day) = units::weekday(period) {
+        if let Some(day) = calendar::weekday(period) {
             let words = (count != 1.0).then(|| count.to_string()).into_iter().chain([format!("w{day}")]);
             return Some(ClauseValue::new(ValueKind::Date, words));
         }
@@ -258,16 +277,26 @@ fn time(token: &Token, next: Option<&Token>) -> Option<(ClauseValue, usize)> {
     let behind = &word[digits.len()..];
     let following = next.and_then(|next| half(&next.lower));
     let added = if behind.is_empty() { following } else { half(behind) };
+    let has_clock = next.is_some_and(|next| next.lower == "uhr");
     let (hour, minute) = match digits.split_once(':') {
         Some((hour, minute)) if behind.is_empty() || added.is_some() => (hour.parse().ok()?, minute.parse().ok()?),
-        None if added.is_some() => (digits.parse::<u32>().ok()?, 0),
+        None if added.is_some() || (has_clock && behind.is_empty()) => (digits.parse::<u32>().ok()?, 0),
         _ => return None,
     };
     if hour > 24 || minute > 59 {
         return None;
     }
-    let taken = 1 + usize::from(behind.is_empty() && following.is_some());
+    let taken = 1 + usize::from(behind.is_empty() && (following.is_some() || has_clock));
     Some((at(hour % 12 + added.unwrap_or(if hour >= 12 { 12 } else { 0 }), minute), taken))
+}
+
+/// Reads the name of a standard, which ends with its number: `ISO 8601`.
+fn standard(token: &Token, number: &Token) -> Option<(ClauseValue, usize)> {
+    let is_body =
+        matches!(&*token.text, "ISO" | "RFC" | "IEEE" | "IEC" | "DIN" | "EN" | "ANSI" | "PEP" | "ECMA" | "NIST");
+    let is_number = number.lower.starts_with(|c: char| c.is_ascii_digit());
+    let words = || [token.lower.clone(), number.lower.clone()];
+    (is_body && is_number).then(|| (ClauseValue::new(ValueKind::Name, words()), 2))
 }
 
 /// Reads a time of day in words: `half past ten`, `quarter to nine`, `eight o'clock`, `seven in the morning`.
@@ -402,13 +431,10 @@ fn number(word: &str) -> Option<String> {
 
 fn path(token: &Token) -> Option<ClauseValue> {
     let word = token.lower.as_str();
-    if tools::tool_kind(word).is_some() {
+    if tools::tool_kind(word).is_some() || dotted::is_name(&token.text) || dotted::is_date_pattern(&token.text) {
         return None;
     }
     let is_known = matches!(word, "ci/cd" | "and/or" | "tcp/ip" | "i/o" | "n/a" | "on/off" | "w/o" | "read/write");
-    let has_ending = word.rsplit_once('.').is_some_and(|(name, ending)| {
-        !name.is_empty() && (2..=6).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphabetic())
-    });
-    let is_path = (word.contains('/') && !is_known) || (has_ending && !word.contains('@')) || word.contains("://");
+    let is_path = (word.contains('/') && !is_known) || dotted::is_file_or_host(word) || word.contains("://");
     is_path.then(|| ClauseValue::new(ValueKind::Path, [token.text.trim_end_matches('/')]))
 }

@@ -30,6 +30,16 @@ const ADDITIVE: &str = "support supports supported accept accepts accepted allow
     understands recognise recognises recognize recognizes fire fires fail fails let lets show shows block blocks ban bans \
     exclude excludes ignore ignores skip skips contain list lists record records truncate truncates \
     validate validates check checks deliver delivers delivered notify notifies written exported forwarded";
+/// Verbs, each with the prepositions behind which it may have several objects, also where it is passive: a package may be
+/// published to two registries, while a program is hosted on one platform.
+const ADDITIVE_WITH: &[(&str, &str)] = &[
+    ("publish publishes published", "to"),
+    ("mail mails mailed", "to"),
+    ("translate translates translated", "into to"),
+    ("integrate integrates integrated", "with"),
+    ("login pay pays paid", "with"),
+    ("test tests tested", "in on"),
+];
 const PAST: [&str; 9] = ["was", "were", "had", "lived", "worked", "ran", "liked", "listened", "preferred"];
 
 /// The main verb of a clause: where its words stand, and what they say.
@@ -136,6 +146,11 @@ fn is_certain(token: &Token) -> bool {
     is_verb(token) && (is_copula(word) || is_irregular || (is_inflected && !in_list(NOUNS_TOO, word)))
 }
 
+/// Tells whether a clause has a verb that is listed.
+pub(super) fn is_known(tokens: &[Token]) -> bool {
+    verb_position(tokens).is_some()
+}
+
 /// Finds the main verb of a clause, outside of its conditions.
 pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
     let from = verb_position(tokens).or_else(|| unlisted(tokens))?;
@@ -198,19 +213,24 @@ pub(super) fn main(tokens: &[Token]) -> Option<Verb> {
         !next.is_name && (lexicon::is_preposition(&next.lower) || matches!(&*next.lower, "after" | "until" | "before"))
     });
     verb.takes_object &= !verb.has_preposition;
-    verb.is_additive = is_additive(&tokens[verb.from..verb.to], tokens.get(verb.to));
+    verb.is_additive = is_additive(&tokens[verb.from..verb.to], &tokens[verb.to..]);
     Some(verb)
 }
 
 /// Tells whether these words of a verb may have several objects. A passive verb may have several only where something
-/// goes to them, as in `is sent to` but not in `is sent by`. Somebody `works for` one alone.
-fn is_additive(verb: &[Token], next: Option<&Token>) -> bool {
+/// goes to them, as in `is sent to` but not in `is sent by`, or behind another preposition of its own. Somebody `works for` one alone.
+fn is_additive(verb: &[Token], behind: &[Token]) -> bool {
     let is_passive = verb.first().is_some_and(|token| is_copula(&token.lower));
-    let next = next.map_or("", |next| &next.lower);
+    let next = behind.first().map_or("", |next| &next.lower);
     let has_one = |token: &Token| in_list("work works play plays study studies", &token.lower);
     let is_employed = matches!(next, "for" | "at" | "as") && verb.iter().any(has_one);
     let takes_several = if is_passive { next == "to" } else { !is_employed && next != "as" };
-    takes_several && verb.iter().any(|token| in_list(ADDITIVE, &token.lower))
+    let is_any = |list: &str| verb.iter().any(|token| in_list(list, &token.lower));
+    // The object may stand between a verb and its preposition: `we publish it to npm`.
+    let preposition =
+        behind.iter().map(|token| &*token.lower).find(|word| lexicon::is_preposition(word)).unwrap_or(next);
+    (takes_several && is_any(ADDITIVE))
+        || ADDITIVE_WITH.iter().any(|(verbs, prepositions)| in_list(prepositions, preposition) && is_any(verbs))
 }
 
 /// Tells whether a word reads as the participle of a verb that is not listed.

@@ -38,7 +38,7 @@ fn shown(files: &[(&str, String)]) -> (BankView, String) {
 #[test]
 fn a_view_uses_its_tokens_where_anything_may_leave() {
     let (view, all) = shown(&[("activeContext.md", notes(700))]);
-    assert!(view.optimized && !view.truncated && all.contains("Note 699 "), "{view:?}");
+    assert!(view.optimized && !view.truncated && all.contains("Note 0 "), "{view:?}");
     let (view, _) =
         shown(&[("activeContext.md", notes(500)), ("progress.md", tasks(60)), ("systemPatterns.md", decisions(60))]);
     assert!(!view.truncated, "decisions and tasks fit");
@@ -89,4 +89,15 @@ fn any_number_of_tokens_may_be_asked_for() {
         assert!(tokens <= max_tokens, "{max_tokens}: {tokens}");
         assert_eq!(shown.content == files, max_tokens >= 5_000, "{max_tokens}");
     }
+}
+
+#[test]
+fn the_newest_entries_of_a_day_and_the_focus_are_shown() {
+    let ticket = |n| format!("2026-11-28: Finished ticket {n:03} of the import, which took a whole morning of work.");
+    let done = (0..600).rev().map(|n| format!("- {}\n", ticket(n))).collect::<String>();
+    let focus = "# Active context\n\n## Current focus\n\nBlack Friday readiness.\n";
+    let (_, all) =
+        shown(&[("progress.md", format!("# Progress\n\n## Done\n\n{done}")), ("activeContext.md", focus.into())]);
+    assert!(all.contains("Black Friday readiness."), "{all}");
+    assert!(all.contains("ticket 599 ") && all.contains("ticket 400 ") && !all.contains("ticket 000 "), "{all}");
 }
